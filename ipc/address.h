@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Where a traced process listens: the directory rules of docs/protocol.md, the
+// checks that keep strangers out, and the list of processes that serve. Any
+// thread; no state.
+#ifndef OCULAR_IPC_ADDRESS_H
+#define OCULAR_IPC_ADDRESS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define ADDRESS_MAX 108 // sun_path, with its NUL
+
+// The directory this process serves from: $OCULAR_DIR, else
+// $XDG_RUNTIME_DIR/ocular, else /tmp/ocular-UID. Made 0700 if it is missing.
+// Refused (-EPERM, -ENOTDIR, -ELOOP, -ENAMETOOLONG...) unless it is a real
+// directory, owned by us, with no rights for others; `why` says so in words
+// and what to do.
+int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
+                    size_t why_size);
+
+// One process that serves, as found in a directory.
+struct Served {
+    pid_t pid;
+    uid_t uid;
+    char path[ADDRESS_MAX];
+    char command[256]; // /proc/PID/cmdline, spaces between, made printable
+};
+
+// The socket of one process: tries every place for the target's uid, then what
+// /proc/PID/environ says, then /proc/PID/root/... -ESRCH: no such process;
+// -ENOENT: it does not serve; -EACCES: another user's.
+int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
+
+// Every process that serves and that we may talk to, by pid; stale sockets
+// (no such process, or nobody listens) are removed where they are ours.
+// *list is malloc'ed, count returned, or -errno.
+long Address_list(struct Served **list);
+
+#endif

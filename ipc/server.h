@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The listening end: one thread ("ocular-server") that accepts viewers, sends
+// them snapshots at the rate each wants and hands their requests over. It never
+// waits for a viewer: one that does not read skips frames.
+#ifndef OCULAR_IPC_SERVER_H
+#define OCULAR_IPC_SERVER_H
+
+#include "ipc/snapshot.h"
+#include "ipc/wire.h"
+
+struct Server;
+
+// What the server needs of the tracer; called on the server's thread.
+struct ServerSource {
+    void *context;
+    // A viewer is due: have a fresh snapshot published, then call
+    // Server_notify(). Must not block.
+    void (*want)(void *context);
+    // The newest snapshot or NULL; held until put. Short: encoding only.
+    const struct Snapshot *(*get)(void *context);
+    void (*put)(void *context, const struct Snapshot *snapshot);
+    // A request (RATE is answered by the server itself). Must not block:
+    // answer now or later, from any thread, with Server_answer().
+    void (*request)(void *context, uint64_t viewer,
+                    const struct Message *message);
+    // The number of viewers changed.
+    void (*viewers)(void *context, unsigned count);
+};
+
+// Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. 0 or -errno
+// with `why` in words; a live foreign socket at the path is refused, a stale
+// one replaced. The caller owns *server.
+int Server_open(struct Server **server, const struct ServerSource *source,
+                const char *version, char *why, size_t why_size);
+const char *Server_path(const struct Server *server);
+// A fresh snapshot is published. Any thread; does not block.
+void Server_notify(struct Server *server);
+// Sends a REPLY or ERROR to one viewer (gone viewers are fine). Any thread.
+void Server_answer(struct Server *server, uint64_t viewer,
+                   const struct Message *answer);
+// CPU nanoseconds the thread has used so far.
+uint64_t Server_cpu_ns(struct Server *server);
+// Sends the newest snapshot and END to everyone, waits at most `wait_ms` for
+// them to take it, joins the thread, unlinks the socket, frees.
+void Server_close(struct Server *server, unsigned wait_ms);
+// After fork, in the child: drops the descriptors and the memory, joins
+// nothing, unlinks nothing.
+void Server_abandon(struct Server *server);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// What one look at a traced process holds: the value that the tracer builds,
+// the wire carries, ocular-top shows and ocular.snapshot() returns. A snapshot
+// is built by one thread and never changed afterwards; any thread may read it.
+#ifndef OCULAR_IPC_SNAPSHOT_H
+#define OCULAR_IPC_SNAPSHOT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Null is a value: it means "nothing measures this here", never zero.
+#define NULL_U64 UINT64_MAX
+#define NULL_F64 NAN
+
+enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
+
+struct Caller {
+    uint64_t id;
+    double share;
+};
+
+struct Thread {
+    uint64_t tid;
+    const char *name;
+    double cpu_share; // fraction of one core's wall time, 5 s window
+    double wait_share;
+    uint64_t samples;
+};
+
+struct Function {
+    uint64_t id;
+    const char *name; // qualified name
+    const char *file;
+    uint64_t line;
+    uint64_t calls;  // seen; a floor unless calls_exact
+    uint64_t calls_exact;
+    double calls_estimated;
+    double calls_per_s;
+    double share; // fractions of one core's wall time, 5 s window
+    double cpu_share;
+    double wait_share;
+    double c_share;
+    double total_share;
+    double run_share; // cpu_share since the start of the trace
+    uint64_t samples;
+    uint64_t self_cycles; // cycles are TSC ticks, net of the hooks' own cost
+    uint64_t total_cycles;
+    double avg_cycles; // self cycles per call
+    double min_cycles;
+    double p50_cycles;
+    double p99_cycles;
+    uint64_t waited_cycles;
+    uint64_t state; // enum FunctionState
+    double age_s;
+    uint64_t sites;
+    uint64_t dark_sites;
+    uint64_t specialized_sites;
+    uint64_t specializable_sites;
+    const struct Caller *callers;
+    size_t caller_count;
+};
+
+struct Transition {
+    double seen_at_s;
+    const char *function;
+    const char *file;
+    uint64_t line;
+    uint64_t offset; // bytes
+    const char *from;
+    const char *to;
+};
+
+struct TransitionPair {
+    const char *from;
+    const char *to;
+    uint64_t count;
+};
+
+struct Snapshot {
+    uint64_t schema;
+    const char *version; // of Ocular
+    uint64_t pid;
+    const char *command;
+    const char *python;
+    const char *mode;
+    uint64_t threshold;
+    double uptime_s; // since tracing started
+    double tsc_hz;
+    uint64_t events;
+    uint64_t lost;
+    uint64_t memory_bytes;
+    double overhead_measured; // shares of the process's CPU time
+    double overhead_budget;
+    double overhead_hooks;
+    double overhead_rearm;
+    double overhead_threads;
+    uint64_t sites_armed;
+    uint64_t sites_dark;
+    double sampler_hz;
+    uint64_t sampler_samples;
+    uint64_t sampler_unknown;
+    double sampler_elsewhere; // share of time in no accepted function
+    uint64_t functions_total;
+    const struct Thread *threads;
+    size_t thread_count;
+    const struct Function *functions;
+    size_t function_count;
+    const struct Transition *transitions;
+    size_t transition_count;
+    const struct TransitionPair *transition_pairs;
+    size_t transition_pair_count;
+    struct SnapshotChunk *arena; // everything above points into it
+};
+
+// --- The schema: one row a member. The wire, ocular-top --json and
+// ocular.snapshot() walk these tables, so a new column is one member above and
+// one row in snapshot.c. Rows are only ever appended: their order is the wire's.
+
+enum FieldType {
+    FIELD_BOOL,  // uint64_t 0 or 1
+    FIELD_U64,   // uint64_t, NULL_U64 = null
+    FIELD_F64,   // double, NaN = null
+    FIELD_TEXT,  // const char *, UTF-8, NULL = null
+    FIELD_STATE, // uint64_t, enum FunctionState; its text is State_name()
+    FIELD_LIST   // pointer at offset, size_t count at count_offset
+};
+
+struct Field {
+    const char *name;  // as in JSON
+    const char *group; // the JSON object it lives in, or NULL
+    enum FieldType type;
+    size_t offset;
+    size_t count_offset;         // FIELD_LIST only, as the two below
+    const struct Record *record; // the elements' table
+};
+
+struct Record {
+    const char *name;
+    size_t size; // sizeof the struct
+    const struct Field *fields;
+    size_t field_count;
+};
+
+extern const struct Record SNAPSHOT_RECORD; // the root
+
+const char *State_name(uint64_t state); // "armed", "partial", "dark"
+
+// A new, empty snapshot: every U64/F64/TEXT member null, every list empty.
+// NULL when memory is out. The caller owns it.
+struct Snapshot *Snapshot_new(void);
+void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
+
+// Memory that lives as long as the snapshot; zeroed; NULL when memory is out.
+void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
+// A copy of text (NULL stays NULL); NULL when memory is out.
+const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
+// Bytes held, for memory accounts.
+size_t Snapshot_bytes(const struct Snapshot *snapshot);
+
+#endif

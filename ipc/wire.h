@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The messages between a traced process and its viewers, and their encoding:
+// little-endian, length-prefixed, versioned frames (docs/protocol.md). Pure
+// functions over bytes: no socket, no thread.
+#ifndef OCULAR_IPC_WIRE_H
+#define OCULAR_IPC_WIRE_H
+
+#include "ipc/bytes.h"
+#include "ipc/snapshot.h"
+
+#include <stdint.h>
+
+#define WIRE_VERSION 1
+#define WIRE_MAX_FRAME (64u << 20) // bytes from a process to a viewer
+#define WIRE_MAX_REQUEST (64u << 10) // bytes from a viewer to a process
+
+enum MessageType {
+    // process -> viewer
+    MESSAGE_HELLO = 1, // first on every connection, both ways
+    MESSAGE_SNAPSHOT = 2,
+    MESSAGE_REPLY = 3, // a request is done (or, with progress, under way)
+    MESSAGE_ERROR = 4, // a request failed, in words
+    MESSAGE_END = 5,   // tracing ends; the last snapshot came before
+    // viewer -> process
+    MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
+    MESSAGE_DETAIL = 17, // one function's code: function id
+    MESSAGE_REARM = 18,  // function id, 0 = all
+    MESSAGE_BUDGET = 19, // share of CPU time
+    MESSAGE_EXPORT = 20, // write the timeline: path, overwrite
+    MESSAGE_CANCEL = 21  // stop the export that is under way
+};
+
+// One decoded message. Text is NUL-terminated and owned by the message;
+// members that a type does not use are zero.
+struct Message {
+    enum MessageType type;
+    uint32_t request; // the viewer's number; a reply or error repeats it
+    uint32_t version; // HELLO: protocol version of the sender
+    uint64_t number;  // HELLO: pid; DETAIL, REARM: function id;
+                      // EXPORT: 1 = overwrite; REPLY: bytes written;
+                      // ERROR: errno
+    double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1
+    char *text;       // HELLO: Ocular's version; EXPORT, REPLY: path;
+                      // ERROR: what went wrong and what to do
+    struct Snapshot *snapshot; // SNAPSHOT; owned
+};
+
+// Appends one whole frame. 0 or -ENOMEM; -EMSGSIZE when over the limit.
+int Message_encode(struct Bytes *out, const struct Message *message);
+// Decodes the first frame of data. >0: bytes used, *message is filled and must
+// be released. 0: not yet a whole frame. -EPROTO: not our protocol or damaged;
+// -EMSGSIZE: longer than limit; -ENOMEM. A message type that is not known
+// decodes with its type number, nothing else.
+long Message_decode(struct Message *message, const void *data, size_t size,
+                    size_t limit);
+void Message_release(struct Message *message);
+
+#endif
