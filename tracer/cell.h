@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// A counter with one writer at a time and readers that may be a hit behind.
+// The interpreter's lock orders the writers, so an addition is a relaxed load
+// and a relaxed store: plain moves, no locked instruction.
+#ifndef OCULAR_TRACER_CELL_H
+#define OCULAR_TRACER_CELL_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef _Atomic uint64_t cell_t;
+
+static inline uint64_t Cell_get(const cell_t *cell)
+{
+    return atomic_load_explicit(cell, memory_order_relaxed);
+}
+
+static inline void Cell_set(cell_t *cell, uint64_t value)
+{
+    atomic_store_explicit(cell, value, memory_order_relaxed);
+}
+
+// The new value.
+static inline uint64_t Cell_add(cell_t *cell, uint64_t amount)
+{
+    uint64_t value = Cell_get(cell) + amount;
+
+    Cell_set(cell, value);
+    return value;
+}
+
+#endif

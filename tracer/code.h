@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// What is known of one accepted code object: who it is, its sites, and the
+// cells the hooks count in. Written under the interpreter's lock (cells,
+// state) or by the sampler (share); the collector and the sampler read it
+// inside an RCU read section. Freed by the collector after a grace period.
+#ifndef OCULAR_TRACER_CODE_H
+#define OCULAR_TRACER_CODE_H
+
+#include "tracer/cell.h"
+#include "tracer/histogram.h"
+#include "tracer/opcode.h"
+#include "tracer/share.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CODE_NEVER UINT64_MAX // a stop_at that is never reached
+
+enum SiteKind {
+    SITE_START,  // the first RESUME: PY_START
+    SITE_RESUME, // the others: PY_RESUME
+    SITE_RETURN,
+    SITE_YIELD,
+    SITE_JUMP,
+    SITE_BRANCH, // both arms, or the left one where the arms are two sites
+    SITE_BRANCH_RIGHT
+};
+
+struct Site {
+    cell_t hits;
+    cell_t cycles;       // of the blocks that ended here, net
+    cell_t instructions; // in those blocks
+    uint64_t stop_at;    // hits at which it goes dark
+    uint16_t unit;       // code unit; its byte offset is twice this
+    uint8_t kind;        // enum SiteKind
+    uint8_t redundant;   // follows from other sites: not kept armed
+    _Atomic uint8_t dark;
+};
+
+// One code unit's entry in the map from offsets to sites.
+struct Unit {
+    uint16_t site;   // index + 1 into sites, 0 = none
+    uint16_t number; // of its instruction, counted from 0, modulo 2^16
+};
+
+struct Code {
+    // The enter hook's line.
+    cell_t calls;
+    uint64_t stop_at;     // calls at which the function goes dark
+    cell_t last_seen;     // ticks of the newest hit
+    uint64_t last_caller; // newest caller's id: that edge is recorded
+    struct Histogram *_Atomic histogram; // from the second call on
+    uint32_t id; // unique in the process, never reused; 0 = nobody
+    bool dark;   // its enter sites are disabled
+    bool frozen; // a callee is dark: self and block cycles stop here
+    bool closed; // since dark, a leave was seen: later ones are unreliable
+    bool exact;  // never dark: counts are counts
+
+    // The leave hook's line.
+    cell_t self_calls; // calls in self_cycles and waited_cycles
+    cell_t self_cycles;
+    cell_t min_cycles;
+    cell_t total_calls; // outermost calls in total_cycles
+    cell_t total_cycles;
+    cell_t waited_cycles;
+
+    struct Unit *units;
+    uint32_t unit_count;
+    uint32_t site_count;
+    struct Site *sites;
+
+    struct Share share;
+    _Atomic uint32_t specialized;   // sites, as last looked at
+    _Atomic uint32_t specializable; // UINT32_MAX: not looked at yet
+
+    // Who it is; immutable.
+    uintptr_t address; // of the code object
+    uint32_t line;
+    char *name; // qualified
+    char *file;
+    uint8_t *bytecode;   // base opcodes, 2 * unit_count bytes
+    uint8_t *line_table; // co_linetable
+    size_t line_table_size;
+
+    // Guarded by the interpreter's lock.
+    uint8_t *adaptive; // newest copy of the live bytecode, or NULL
+    uint32_t *callers; // ids of known callers
+    uint32_t caller_count;
+    uint32_t caller_room;
+
+    // The registry's.
+    struct Code *_Atomic next_in_bucket;
+    struct Code *_Atomic next_in_list;
+    struct Code *previous_in_list;
+    struct Code *next_retired;
+};
+
+// What Code_new copies; borrowed during the call.
+struct CodeSource {
+    uintptr_t address;
+    const char *name;
+    const char *file;
+    uint32_t line;
+    const uint8_t *bytecode; // base opcodes
+    size_t bytecode_size;
+    const uint8_t *line_table;
+    size_t line_table_size;
+};
+
+// Walks the bytecode and lays out the sites. `threshold` 0 = never dark. NULL
+// when memory is out.
+struct Code *Code_new(uint32_t id, const struct CodeSource *source,
+                      const struct Opcodes *opcodes, uint64_t threshold,
+                      bool two_arms);
+void Code_free(struct Code *code);
+size_t Code_bytes(const struct Code *code);
+
+// The site at a byte offset, or NULL.
+static inline struct Site *Code_site(const struct Code *code, size_t offset)
+{
+    size_t unit = offset / 2;
+    unsigned index;
+
+    if (unit >= code->unit_count)
+        return NULL;
+    index = code->units[unit].site;
+    return index ? &code->sites[index - 1] : NULL;
+}
+
+// Counts over the sites that are not redundant.
+void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
+// Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
+int Code_add_caller(struct Code *code, uint32_t caller);
+// Takes a copy of the live bytecode (2 * unit_count bytes) and counts what is
+// specialised in it. With the interpreter's lock held.
+int Code_look(struct Code *code, const uint8_t *live,
+              const struct Opcodes *opcodes);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// One function, instruction by instruction: what is there, what it became, how
+// often it ran and what it cost. Built with the interpreter's lock held (it
+// reads the live bytecode's copy); the stop report and the viewer's annotate
+// view are made of it.
+#ifndef OCULAR_TRACER_DETAIL_H
+#define OCULAR_TRACER_DETAIL_H
+
+#include "tracer/code.h"
+
+struct DetailRow {
+    uint32_t offset;   // bytes
+    uint32_t line;     // 0 = none
+    uint8_t opcode;    // base
+    uint8_t oparg;     // the low byte; EXTENDED_ARG rows are folded away
+    uint32_t argument; // whole
+    uint8_t live;      // as now in the bytecode: specialised, or base
+    bool jitted;       // an executor is entered here
+    bool site;         // instrumentable and not redundant
+    bool dark;
+    uint64_t hits; // of its block
+    bool exact;    // else hits is a floor
+    double cycles; // per execution, the block's spread evenly; NaN: unknown
+};
+
+struct Detail {
+    uint32_t id;
+    struct DetailRow *rows;
+    size_t row_count;
+};
+
+int Detail_init(struct Detail *detail, const struct Code *code,
+                const struct Opcodes *opcodes); // 0 or -ENOMEM
+void Detail_release(struct Detail *detail);
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// What the running interpreter's opcodes are called and do. Filled once, from
+// the interpreter's own tables, by python/; read-only afterwards, any thread.
+#ifndef OCULAR_TRACER_OPCODE_H
+#define OCULAR_TRACER_OPCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum OpcodeFlag {
+    OPCODE_RESUME = 1 << 0,        // PY_START and PY_RESUME sites
+    OPCODE_RETURN = 1 << 1,        // PY_RETURN sites
+    OPCODE_YIELD = 1 << 2,         // PY_YIELD sites
+    OPCODE_JUMP = 1 << 3,          // JUMP sites
+    OPCODE_BRANCH = 1 << 4,        // BRANCH (BRANCH_LEFT / _RIGHT) sites
+    OPCODE_LOOP = 1 << 5,          // jumps backwards
+    OPCODE_ITER = 1 << 6,          // FOR_ITER: its site follows from the loop's
+    OPCODE_SPECIALIZABLE = 1 << 7, // has type specialisations
+    OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
+    OPCODE_INSTRUMENTED = 1 << 9,  // an armed site hides what is there
+    OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
+    OPCODE_EXTENDED = 1 << 11      // EXTENDED_ARG: part of the next one
+};
+
+struct Opcodes {
+    char name[256][40];  // "" = no such opcode
+    uint8_t base[256];   // the unspecialised opcode; itself if it is one
+    uint8_t caches[256]; // inline cache units that follow
+    uint16_t flags[256]; // enum OpcodeFlag, of the opcode itself
+};
+
+// Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.
+static inline size_t Opcodes_length(const struct Opcodes *opcodes,
+                                    uint8_t opcode)
+{
+    return 1u + opcodes->caches[opcodes->base[opcode]];
+}
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Writes a frozen timeline as a Perfetto / Chrome trace, JSON object format,
+// through json-c (its one home in the tracer), gzipped where the path ends in
+// ".gz". Any thread that may block; holds no lock of the tracer.
+#ifndef OCULAR_TRACER_PERFETTO_H
+#define OCULAR_TRACER_PERFETTO_H
+
+#include "tracer/timeline.h"
+
+// Who a function id is. Text is borrowed until the next call.
+struct PerfettoName {
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uintptr_t address;
+};
+
+struct PerfettoTrace {
+    const struct TimelineView *view;
+    pid_t pid;
+    const char *command;
+    const char *python; // version
+    const char *mode;
+    uint64_t threshold;
+    uint64_t start_ticks; // ts 0; nothing in the trace is earlier
+    uint64_t start_unix_ns;
+    double hz;
+    void *context; // of the two functions
+    // false: unknown (written as "<retired>").
+    bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
+    // Called now and then with 0..1; false cancels. May be NULL.
+    bool (*progress)(void *context, double done);
+};
+
+struct PerfettoResult {
+    uint64_t bytes; // of the file
+    uint64_t events;
+};
+
+// Writes to a temporary file beside `path` and renames it, so that `path` is
+// either whole or untouched. 0 or -errno (-ECANCELED when cancelled).
+int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
+                   struct PerfettoResult *result);
+
+#endif

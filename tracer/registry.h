@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// All accepted code objects that are alive, found by address or in order of
+// adoption. Added and retired under the interpreter's lock; read by sampler
+// and collector inside an RCU read section.
+#ifndef OCULAR_TRACER_REGISTRY_H
+#define OCULAR_TRACER_REGISTRY_H
+
+#include "tracer/code.h"
+
+#define REGISTRY_BUCKETS 16384
+
+struct Registry {
+    struct Code *_Atomic buckets[REGISTRY_BUCKETS];
+    struct Code *_Atomic first;
+    struct Code *last;
+    struct Code *_Atomic retired; // a stack; the collector takes it whole
+    _Atomic uint64_t count;
+    _Atomic uint64_t bytes;
+    uint32_t next_id;
+};
+
+struct Registry *Registry_new(void);           // NULL when memory is out
+void Registry_free(struct Registry *registry); // no readers left
+uint32_t Registry_next_id(struct Registry *registry);
+void Registry_add(struct Registry *registry, struct Code *code);
+// Unlinks and queues it; the memory stays until the collector reclaims it.
+void Registry_retire(struct Registry *registry, struct Code *code);
+// In a read section: the code at that address, or NULL.
+struct Code *Registry_find(struct Registry *registry, uintptr_t address);
+// In a read section: iteration in order of adoption.
+struct Code *Registry_first(struct Registry *registry);
+struct Code *Registry_next(const struct Code *code);
+// Takes all that was retired (a list by next_retired); it may be freed after
+// the next grace period. Collector.
+struct Code *Registry_take_retired(struct Registry *registry);
+
+#endif
