@@ -50,11 +50,13 @@ struct Code {
     cell_t last_seen;     // ticks of the newest hit
     uint64_t last_caller; // newest caller's id: that edge is recorded
     struct Histogram *_Atomic histogram; // from the second call on
-    uint32_t id; // unique in the process, never reused; 0 = nobody
-    bool dark;   // its enter sites are disabled
-    bool frozen; // a callee is dark: self and block cycles stop here
-    bool closed; // since dark, a leave was seen: later ones are unreliable
-    bool exact;  // never dark: counts are counts
+    uint32_t id;           // unique in the process, never reused; 0 = nobody
+    uint32_t dark_callees; // known ones; while there are any, self and block
+                           // cycles would take in the callees' and are left out
+    uint16_t epoch; // moves on whenever dark_callees becomes 0 or more than 0
+    bool dark;      // its enter sites are disabled
+    bool closed;    // since then a leave was seen: later ones are unreliable
+    bool exact;     // never dark: counts are counts
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
@@ -90,6 +92,7 @@ struct Code {
 
     // The registry's.
     struct Code *_Atomic next_in_bucket;
+    struct Code *_Atomic next_by_id;
     struct Code *_Atomic next_in_list;
     struct Code *previous_in_list;
     struct Code *next_retired;

@@ -11,6 +11,7 @@
 
 struct Registry {
     struct Code *_Atomic buckets[REGISTRY_BUCKETS];
+    struct Code *_Atomic by_id[REGISTRY_BUCKETS];
     struct Code *_Atomic first;
     struct Code *last;
     struct Code *_Atomic retired; // a stack; the collector takes it whole
@@ -27,6 +28,9 @@ void Registry_add(struct Registry *registry, struct Code *code);
 void Registry_retire(struct Registry *registry, struct Code *code);
 // In a read section: the code at that address, or NULL.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
+// In a read section or with the interpreter's lock held: the code with that
+// id, or NULL.
+struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // In a read section: iteration in order of adoption.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);

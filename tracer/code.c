@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// One accepted code object: lays out its sites from its bytecode and keeps
+// what is learnt of it. Called with the interpreter's lock held, but for
+// Code_free (the collector) and the readers' functions.
+#include "tracer/code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESUME_LOCATION 3    // the bits of RESUME's argument that say where
+#define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
+
+// The site kind of an opcode, or -1 where nothing fires.
+static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
+                     uint8_t oparg)
+{
+    unsigned flags = opcodes->flags[opcode];
+
+    if (flags & OPCODE_RESUME)
+        return oparg & RESUME_LOCATION ? SITE_RESUME : SITE_START;
+    if (flags & OPCODE_RETURN)
+        return SITE_RETURN;
+    if (flags & OPCODE_YIELD)
+        return SITE_YIELD;
+    if (flags & OPCODE_JUMP)
+        return SITE_JUMP;
+    if (flags & OPCODE_BRANCH)
+        return SITE_BRANCH;
+    return -1;
+}
+
+static void add_site(struct Code *code, size_t unit, int kind, bool redundant,
+                     uint64_t threshold)
+{
+    struct Site *site = &code->sites[code->site_count++];
+
+    // What follows from other sites goes dark at its first hit.
+    site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
+    site->unit = (uint16_t)unit;
+    site->kind = (uint8_t)kind;
+    site->redundant = redundant;
+}
+
+// One pass over the instructions; with code->sites still NULL it only counts.
+static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
+                      uint64_t threshold, bool two_arms)
+{
+    size_t unit = 0, count = 0, number = 0;
+
+    while (unit < code->unit_count && unit <= UINT16_MAX) {
+        uint8_t opcode = code->bytecode[2 * unit];
+        int kind = site_kind(opcodes, opcode, code->bytecode[2 * unit + 1]);
+        bool redundant = opcodes->flags[opcode] & OPCODE_ITER;
+        size_t end = unit + Opcodes_length(opcodes, opcode);
+        size_t arms = kind == SITE_BRANCH && two_arms ? 2 : 1;
+
+        if (kind >= 0 && count + arms <= UINT16_MAX) {
+            count += arms;
+            if (code->sites) {
+                code->units[unit].site = (uint16_t)(code->site_count + 1);
+                add_site(code, unit, kind, redundant, threshold);
+                if (arms == 2)
+                    add_site(code, unit, SITE_BRANCH_RIGHT, redundant,
+                             threshold);
+            }
+        }
+        for (; code->sites && unit < end && unit < code->unit_count; unit++)
+            code->units[unit].number = (uint16_t)number;
+        unit = end;
+        if (!(opcodes->flags[opcode] & OPCODE_EXTENDED))
+            number++;
+    }
+    return count;
+}
+
+static void *copy(const void *data, size_t size)
+{
+    void *result = malloc(size ? size : 1);
+
+    if (result && size)
+        memcpy(result, data, size);
+    return result;
+}
+
+struct Code *Code_new(uint32_t id, const struct CodeSource *source,
+                      const struct Opcodes *opcodes, uint64_t threshold,
+                      bool two_arms)
+{
+    struct Code *code = calloc(1, sizeof *code);
+    size_t count;
+
+    if (!code)
+        return NULL;
+    code->id = id;
+    code->stop_at = threshold ? threshold : CODE_NEVER;
+    code->exact = true;
+    code->min_cycles = UINT64_MAX;
+    code->specializable = UINT32_MAX;
+    code->address = source->address;
+    code->line = source->line;
+    code->unit_count = (uint32_t)(source->bytecode_size / 2);
+    code->name = strdup(source->name);
+    code->file = strdup(source->file);
+    code->bytecode = copy(source->bytecode, source->bytecode_size);
+    code->line_table = copy(source->line_table, source->line_table_size);
+    code->line_table_size = source->line_table_size;
+    code->units = calloc(code->unit_count + 1u, sizeof *code->units);
+    if (!code->name || !code->file || !code->bytecode || !code->line_table ||
+        !code->units)
+        goto fail;
+    count = lay_out(code, opcodes, threshold, two_arms);
+    code->sites = calloc(count + 1, sizeof *code->sites);
+    if (!code->sites)
+        goto fail;
+    lay_out(code, opcodes, threshold, two_arms);
+    return code;
+fail:
+    Code_free(code);
+    return NULL;
+}
+
+void Code_free(struct Code *code)
+{
+    if (!code)
+        return;
+    free(code->histogram);
+    free(code->units);
+    free(code->sites);
+    free(code->name);
+    free(code->file);
+    free(code->bytecode);
+    free(code->line_table);
+    free(code->adaptive);
+    free(code->callers);
+    free(code);
+}
+
+size_t Code_bytes(const struct Code *code)
+{
+    size_t size = sizeof *code + strlen(code->name) + strlen(code->file) + 2;
+
+    size += code->unit_count * (sizeof *code->units + 2);
+    size += code->site_count * sizeof *code->sites + code->line_table_size;
+    size += code->caller_room * sizeof *code->callers;
+    if (code->adaptive)
+        size += 2 * code->unit_count;
+    if (code->histogram)
+        size += sizeof *code->histogram;
+    return size;
+}
+
+void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
+{
+    uint32_t i;
+
+    *sites = *dark = 0;
+    for (i = 0; i < code->site_count; i++) {
+        const struct Site *site = &code->sites[i];
+
+        if (site->redundant)
+            continue;
+        ++*sites;
+        *dark += atomic_load_explicit(&site->dark, memory_order_relaxed);
+    }
+}
+
+int Code_add_caller(struct Code *code, uint32_t caller)
+{
+    uint32_t i;
+
+    for (i = 0; i < code->caller_count; i++)
+        if (code->callers[i] == caller)
+            return 0;
+    if (code->stop_at == CODE_NEVER && i == CALLERS_UNBOUNDED)
+        return 0;
+    if (code->caller_count == code->caller_room) {
+        uint32_t room = code->caller_room ? 2 * code->caller_room : 4;
+        uint32_t *callers = realloc(code->callers, room * sizeof *callers);
+
+        if (!callers)
+            return -ENOMEM;
+        code->callers = callers;
+        code->caller_room = room;
+    }
+    code->callers[code->caller_count++] = caller;
+    return 1;
+}
+
+int Code_look(struct Code *code, const uint8_t *live,
+              const struct Opcodes *opcodes)
+{
+    size_t size = 2 * (size_t)code->unit_count, unit = 0;
+    uint32_t specialized = 0, specializable = 0;
+
+    if (!code->adaptive)
+        code->adaptive = malloc(size ? size : 1);
+    if (!code->adaptive)
+        return -ENOMEM;
+    memcpy(code->adaptive, live, size);
+    while (unit < code->unit_count) {
+        uint8_t base = code->bytecode[2 * unit];
+        unsigned now = opcodes->flags[code->adaptive[2 * unit]];
+
+        if (opcodes->flags[base] & OPCODE_SPECIALIZABLE) {
+            specializable++;
+            if (now & OPCODE_SPECIALIZED)
+                specialized++;
+        }
+        unit += Opcodes_length(opcodes, base);
+    }
+    atomic_store_explicit(&code->specialized, specialized,
+                          memory_order_relaxed);
+    atomic_store_explicit(&code->specializable, specializable,
+                          memory_order_relaxed);
+    return 0;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// A traced thread's lane: what the hot path in lane.h leaves to functions,
+// since it happens once per function, per thread or per surprise. Run by the
+// lane's own thread with the interpreter's lock held.
+#include "tracer/lane.h"
+#include "tracer/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_FRAMES 128
+#define MAX_FRAMES (1u << 16) // so that the counters of `active` cannot wrap
+
+struct Lane *Lane_new(unsigned number, struct Registry *registry,
+                      struct Contention *contention)
+{
+    struct Lane *lane = calloc(1, sizeof *lane);
+
+    if (!lane)
+        return NULL;
+    lane->bottom = calloc(FIRST_FRAMES, sizeof *lane->bottom);
+    if (!lane->bottom) {
+        free(lane);
+        return NULL;
+    }
+    lane->top = lane->bottom;
+    lane->limit = lane->bottom + FIRST_FRAMES - 1;
+    lane->number = number;
+    lane->registry = registry;
+    lane->contention = contention;
+    return lane;
+}
+
+void Lane_free(struct Lane *lane)
+{
+    if (!lane)
+        return;
+    Ring_free(lane->ring);
+    free(lane->bottom);
+    free(lane);
+}
+
+void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
+                uint64_t ticks)
+{
+    lane->top = lane->bottom;
+    memset(lane->bottom, 0, sizeof *lane->bottom);
+    memset(lane->active, 0, sizeof lane->active);
+    memcpy(lane->cost, cost, sizeof lane->cost);
+    lane->loop_count = 0;
+    lane->last = (int64_t)ticks;
+    Cell_set(&lane->debt, 0);
+    Cell_set(&lane->events, 0);
+    Cell_set(&lane->unwound, 0);
+}
+
+void Lane_forget(struct Lane *lane, const struct Code *code)
+{
+    struct Frame *frame;
+
+    if (!lane->active[code->id % LANE_ACTIVE])
+        return;
+    for (frame = lane->bottom + 1; frame <= lane->top; frame++)
+        if (frame->code == code)
+            frame->code = NULL;
+}
+
+bool Lane_grow(struct Lane *lane)
+{
+    size_t count = (size_t)(lane->limit - lane->bottom) + 1;
+    struct Frame *frames;
+
+    if (2 * count > MAX_FRAMES)
+        return false;
+    frames = calloc(2 * count, sizeof *frames);
+    if (!frames)
+        return false;
+    memcpy(frames, lane->bottom, count * sizeof *frames);
+    lane->top = frames + (lane->top - lane->bottom);
+    lane->limit = frames + 2 * count - 1;
+    free(lane->bottom);
+    lane->bottom = frames;
+    return true;
+}
+
+void Lane_pop_unseen(struct Lane *lane, uint64_t ticks)
+{
+    Cell_add(&lane->unwound, 1);
+    Lane_emit(lane, ticks, EVENT_UNWOUND, lane->top);
+    Lane_pop(lane);
+}
+
+int64_t Lane_wait(struct Lane *lane, int64_t span)
+{
+    lane->contention->last_lane = lane;
+    lane->top->waited += span;
+    lane->top->flags |= FRAME_WAITED;
+    return 0;
+}
+
+// A callee of `code` is dark: its time would pass for `code`'s own.
+static void gain_dark_callee(struct Code *code)
+{
+    if (code->dark_callees++ == 0)
+        code->epoch++;
+}
+
+void Lane_note_caller(struct Lane *lane, struct Code *code)
+{
+    const struct Frame *frame = lane->top;
+
+    code->last_caller = frame->id;
+    if (!frame->code)
+        return;
+    if (Code_add_caller(code, frame->id) == 1 && code->dark)
+        gain_dark_callee(frame->code);
+}
+
+bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
+{
+    uint32_t i;
+
+    if (code->dark)
+        return false;
+    code->dark = true;
+    code->closed = false;
+    code->exact = false;
+    for (i = 0; i < code->caller_count; i++) {
+        struct Code *caller = Registry_by_id(lane->registry, code->callers[i]);
+
+        if (caller)
+            gain_dark_callee(caller);
+    }
+    if (lane->ring)
+        Ring_push(lane->ring, ticks, EVENT_DARK,
+                  Event_call(code->id, Lane_number(lane, lane->top) + 1));
+    return true;
+}
+
+void Lane_record_first(struct Code *code, uint64_t self)
+{
+    struct Histogram *histogram;
+
+    if (Cell_get(&code->self_calls) < 2)
+        return;
+    histogram = calloc(1, sizeof *histogram);
+    if (!histogram)
+        return;
+    if (Cell_get(&code->self_calls) == 2)
+        Histogram_add(histogram, Cell_get(&code->self_cycles) - self);
+    Histogram_add(histogram, self);
+    // Pairs with the acquire of whoever builds a snapshot.
+    atomic_store_explicit(&code->histogram, histogram, memory_order_release);
+}
+
+void Lane_push_loop(struct Lane *lane, struct Frame *frame,
+                    const struct Site *site, uint16_t head, int64_t now,
+                    uint64_t ticks)
+{
+    uint16_t from = frame->code->units[site->unit].number;
+    uint64_t instructions =
+        frame->instructions + (uint16_t)(from - frame->start + 1);
+    struct Loop *loop;
+
+    if (head > from) // forwards
+        return;
+    // Inner loops have ended.
+    while (lane->loop_count > frame->loops &&
+           lane->loops[lane->loop_count - 1].head > head)
+        lane->loop_count--;
+    loop = &lane->loops[lane->loop_count - 1];
+    if (lane->loop_count == frame->loops || loop->head != head) {
+        // A loop's first iteration began unseen: what is known is its last
+        // block.
+        uint16_t first = frame->start > head ? frame->start : head;
+
+        if (lane->loop_count == LANE_LOOPS)
+            return;
+        loop = &lane->loops[lane->loop_count++];
+        loop->head = head;
+        loop->start = now - (frame->self - frame->block);
+        loop->instructions = instructions - (uint16_t)(from - first + 1);
+    }
+    if (now > loop->start)
+        Ring_push(lane->ring, ticks, EVENT_LOOP,
+                  Event_loop((uint64_t)(now - loop->start),
+                             instructions - loop->instructions, site->unit));
+    loop->start = now;
+    loop->instructions = instructions;
+}
+
+struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
+                          int64_t now, uint64_t ticks)
+{
+    struct Frame *frame;
+
+    if (lane->top == lane->limit && !Lane_grow(lane))
+        return NULL;
+    frame = ++lane->top;
+    memset(frame, 0, sizeof *frame);
+    frame->code = code;
+    frame->enter = now;
+    frame->id = code->id;
+    frame->depth = depth;
+    frame->epoch = code->epoch;
+    frame->flags = FRAME_PARTIAL;
+    frame->loops = lane->loop_count;
+    lane->active[code->id % LANE_ACTIVE]++;
+    Lane_emit(lane, ticks, EVENT_ENTER, frame);
+    return frame;
+}
