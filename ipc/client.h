@@ -11,8 +11,8 @@ struct Client;
 
 // Connects and exchanges hello, within 2 s. 0, or -errno with `why` in words:
 // who refuses and what to do (-EPROTONOSUPPORT: a newer protocol).
-int Client_open(struct Client **client, const struct Served *served,
-                char *why, size_t why_size);
+int Client_open(struct Client **client, const struct Served *served, char *why,
+                size_t why_size);
 void Client_close(struct Client *client);
 int Client_fd(const struct Client *client); // to poll for reading
 const struct Message *Client_hello(const struct Client *client);
@@ -22,7 +22,6 @@ int Client_request(struct Client *client, struct Message *request);
 // -EPIPE the process is gone, -EPROTO it speaks nonsense.
 int Client_next(struct Client *client, struct Message *message);
 // As Client_next, but waits up to timeout_ms. 0 = timed out.
-int Client_wait(struct Client *client, struct Message *message,
-                int timeout_ms);
+int Client_wait(struct Client *client, struct Message *message, int timeout_ms);
 
 #endif

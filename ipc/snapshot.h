@@ -14,6 +14,8 @@
 #define NULL_U64 UINT64_MAX
 #define NULL_F64 NAN
 
+#define SNAPSHOT_SCHEMA 1 // what Snapshot.schema says
+
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
 struct Caller {
@@ -34,7 +36,7 @@ struct Function {
     const char *name; // qualified name
     const char *file;
     uint64_t line;
-    uint64_t calls;  // seen; a floor unless calls_exact
+    uint64_t calls; // seen; a floor unless calls_exact
     uint64_t calls_exact;
     double calls_estimated;
     double calls_per_s;
@@ -116,14 +118,16 @@ struct Snapshot {
 
 // --- The schema: one row a member. The wire, ocular-top --json and
 // ocular.snapshot() walk these tables, so a new column is one member above and
-// one row in snapshot.c. Rows are only ever appended: their order is the wire's.
+// one row in snapshot.c. Rows are only ever appended: their order is the
+// wire's.
 
 enum FieldType {
-    FIELD_BOOL,  // uint64_t 0 or 1
+    FIELD_BOOL,  // uint64_t 0 or 1, NULL_U64 = null
     FIELD_U64,   // uint64_t, NULL_U64 = null
     FIELD_F64,   // double, NaN = null
     FIELD_TEXT,  // const char *, UTF-8, NULL = null
-    FIELD_STATE, // uint64_t, enum FunctionState; its text is State_name()
+    FIELD_STATE, // uint64_t, enum FunctionState; its text is State_name(),
+                 // NULL_U64 = null
     FIELD_LIST   // pointer at offset, size_t count at count_offset
 };
 
@@ -145,7 +149,12 @@ struct Record {
 
 extern const struct Record SNAPSHOT_RECORD; // the root
 
-const char *State_name(uint64_t state); // "armed", "partial", "dark"
+const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
+
+// Makes every member of one struct that the table describes null or empty.
+// Records from Snapshot_alloc are zeroed, and zero is not null: clear them,
+// then set what is known.
+void Record_clear(const struct Record *record, void *value);
 
 // A new, empty snapshot: every U64/F64/TEXT member null, every list empty.
 // NULL when memory is out. The caller owns it.
@@ -156,6 +165,9 @@ void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
 // A copy of text (NULL stays NULL); NULL when memory is out.
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
+// The same for `size` bytes that need not end in a NUL.
+const char *Snapshot_copy(struct Snapshot *snapshot, const char *text,
+                          size_t size);
 // Bytes held, for memory accounts.
 size_t Snapshot_bytes(const struct Snapshot *snapshot);
 

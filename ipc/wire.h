@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define WIRE_VERSION 1
-#define WIRE_MAX_FRAME (64u << 20) // bytes from a process to a viewer
+#define WIRE_MAX_FRAME (64u << 20)   // bytes from a process to a viewer
 #define WIRE_MAX_REQUEST (64u << 10) // bytes from a viewer to a process
 
 enum MessageType {
@@ -45,12 +45,14 @@ struct Message {
     struct Snapshot *snapshot; // SNAPSHOT; owned
 };
 
-// Appends one whole frame. 0 or -ENOMEM; -EMSGSIZE when over the limit.
+// Appends one whole frame, or nothing: 0, -ENOMEM, -EMSGSIZE (over the limit),
+// -EINVAL (a SNAPSHOT without one).
 int Message_encode(struct Bytes *out, const struct Message *message);
 // Decodes the first frame of data. >0: bytes used, *message is filled and must
 // be released. 0: not yet a whole frame. -EPROTO: not our protocol or damaged;
 // -EMSGSIZE: longer than limit; -ENOMEM. A message type that is not known
-// decodes with its type number, nothing else.
+// decodes with its type and request numbers, nothing else. On 0 and errors
+// *message owns nothing.
 long Message_decode(struct Message *message, const void *data, size_t size,
                     size_t limit);
 void Message_release(struct Message *message);

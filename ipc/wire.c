@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// Messages to bytes and back (docs/protocol.md). Records are walked by their
+// tables; every record carries its length, so that an older reader skips a
+// tail it does not know and a newer one reads null for what is missing.
+// Called by server and client on their own threads; no state.
+#include "ipc/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER_SIZE 12u // magic, type, payload length, request number
+#define MAGIC_0 'O'
+#define MAGIC_1 'c'
+
+// Null in the one byte of a bool or a state.
+#define NULL_U8 UINT8_MAX
+
+// Decoded memory a frame may claim: a record is at most some times larger in
+// memory than on the wire, unless somebody leaves out all its fields.
+#define GROWTH_MAX 8u
+#define GROWTH_SLACK ((size_t)64 << 10)
+
+// Which members a message type carries, in this order on the wire.
+enum {
+    HAS_VERSION = 1,
+    HAS_NUMBER = 2,
+    HAS_VALUE = 4,
+    HAS_TEXT = 8,
+    HAS_SNAPSHOT = 16
+};
+
+static unsigned members_of(enum MessageType type)
+{
+    switch (type) {
+    case MESSAGE_HELLO:
+        return HAS_VERSION | HAS_NUMBER | HAS_TEXT;
+    case MESSAGE_SNAPSHOT:
+        return HAS_SNAPSHOT;
+    case MESSAGE_REPLY:
+        return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
+    case MESSAGE_ERROR:
+    case MESSAGE_EXPORT:
+        return HAS_NUMBER | HAS_TEXT;
+    case MESSAGE_RATE:
+    case MESSAGE_BUDGET:
+        return HAS_VALUE;
+    case MESSAGE_DETAIL:
+    case MESSAGE_REARM:
+        return HAS_NUMBER;
+    case MESSAGE_END:
+    case MESSAGE_CANCEL:
+        return 0;
+    }
+    return 0;
+}
+
+// --- Encoding
+
+static void set_u32(struct Bytes *out, size_t at, size_t value)
+{
+    for (size_t i = 0; !out->error && i < 4; i++)
+        out->data[at + i] = (uint8_t)(value >> (8 * i));
+}
+
+static void put_record(struct Bytes *out, const struct Record *record,
+                       const char *value);
+
+static void put_list(struct Bytes *out, const struct Field *field,
+                     const char *value)
+{
+    const char *item = *(const char *const *)(value + field->offset);
+    size_t count = *(const size_t *)(value + field->count_offset);
+    size_t limit = out->size + WIRE_MAX_FRAME;
+
+    if (count > WIRE_MAX_FRAME)
+        count = WIRE_MAX_FRAME; // ends over the limit, and is refused there
+    Bytes_put_u32(out, (uint32_t)count);
+    for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
+        put_record(out, field->record, item + i * field->record->size);
+}
+
+static void put_field(struct Bytes *out, const struct Field *field,
+                      const char *value)
+{
+    const char *at = value + field->offset;
+    uint64_t number;
+
+    switch (field->type) {
+    case FIELD_BOOL:
+    case FIELD_STATE:
+        number = *(const uint64_t *)at;
+        Bytes_put_u8(out, number < NULL_U8 ? (uint8_t)number : NULL_U8);
+        break;
+    case FIELD_U64:
+        Bytes_put_u64(out, *(const uint64_t *)at);
+        break;
+    case FIELD_F64:
+        Bytes_put_f64(out, *(const double *)at);
+        break;
+    case FIELD_TEXT:
+        Bytes_put_text(out, *(const char *const *)at);
+        break;
+    case FIELD_LIST:
+        put_list(out, field, value);
+        break;
+    }
+}
+
+static void put_record(struct Bytes *out, const struct Record *record,
+                       const char *value)
+{
+    size_t start = out->size;
+
+    Bytes_put_u32(out, 0); // the length, set below
+    for (size_t i = 0; i < record->field_count; i++)
+        put_field(out, &record->fields[i], value);
+    set_u32(out, start, out->size - start - 4);
+}
+
+static void put_payload(struct Bytes *out, const struct Message *message)
+{
+    unsigned members = members_of(message->type);
+
+    if (members & HAS_VERSION)
+        Bytes_put_u32(out, message->version);
+    if (members & HAS_NUMBER)
+        Bytes_put_u64(out, message->number);
+    if (members & HAS_VALUE)
+        Bytes_put_f64(out, message->value);
+    if (members & HAS_TEXT)
+        Bytes_put_text(out, message->text);
+    if (members & HAS_SNAPSHOT)
+        put_record(out, &SNAPSHOT_RECORD, (const char *)message->snapshot);
+}
+
+int Message_encode(struct Bytes *out, const struct Message *message)
+{
+    size_t start = out->size;
+    size_t limit =
+        message->type < MESSAGE_RATE ? WIRE_MAX_FRAME : WIRE_MAX_REQUEST;
+    int error;
+
+    if (message->type == MESSAGE_SNAPSHOT && !message->snapshot)
+        return -EINVAL;
+    Bytes_put_u8(out, MAGIC_0);
+    Bytes_put_u8(out, MAGIC_1);
+    Bytes_put_u16(out, (uint16_t)message->type);
+    Bytes_put_u32(out, 0);
+    Bytes_put_u32(out, message->request);
+    put_payload(out, message);
+    error = out->error;
+    if (!error && out->size - start > limit)
+        error = -EMSGSIZE;
+    if (error)
+        out->size = start; // never half a frame
+    else
+        set_u32(out, start + 4, out->size - start - HEADER_SIZE);
+    return error;
+}
+
+// --- Decoding
+
+struct Decoder {
+    struct Snapshot *snapshot; // owns what is decoded
+    size_t budget;             // bytes it may still claim
+    int error;
+};
+
+// The list's elements, or NULL and an error.
+static char *claim(struct Decoder *decoder, size_t count, size_t size)
+{
+    char *items;
+
+    if (count > decoder->budget / size) {
+        decoder->error = -EPROTO;
+        return NULL;
+    }
+    decoder->budget -= count * size;
+    items = Snapshot_alloc(decoder->snapshot, count * size);
+    if (!items)
+        decoder->error = -ENOMEM;
+    return items;
+}
+
+static void get_record(struct Decoder *decoder, const struct Record *record,
+                       struct Cursor *cursor, char *value);
+
+static void get_list(struct Decoder *decoder, const struct Field *field,
+                     struct Cursor *cursor, char *value)
+{
+    size_t count = Cursor_u32(cursor);
+    size_t size = field->record->size;
+    char *items;
+
+    if (!count || cursor->error)
+        return;
+    if (count > Cursor_left(cursor) / 4) { // each has at least a length
+        decoder->error = -EPROTO;
+        return;
+    }
+    items = claim(decoder, count, size);
+    if (!items)
+        return;
+    for (size_t i = 0; i < count && !decoder->error; i++)
+        get_record(decoder, field->record, cursor, items + i * size);
+    *(const void **)(value + field->offset) = items;
+    *(size_t *)(value + field->count_offset) = count;
+}
+
+static void get_text(struct Decoder *decoder, struct Cursor *cursor,
+                     const char **value)
+{
+    size_t size;
+    const char *text = Cursor_text(cursor, &size);
+
+    if (!text)
+        return;
+    *value = Snapshot_copy(decoder->snapshot, text, size);
+    if (!*value)
+        decoder->error = -ENOMEM;
+}
+
+static void get_field(struct Decoder *decoder, const struct Field *field,
+                      struct Cursor *cursor, char *value)
+{
+    char *at = value + field->offset;
+    uint64_t most = field->type == FIELD_BOOL ? 1 : STATE_DARK;
+    uint64_t number;
+
+    switch (field->type) {
+    case FIELD_BOOL:
+    case FIELD_STATE:
+        number = Cursor_u8(cursor);
+        *(uint64_t *)at = number <= most ? number : NULL_U64;
+        break;
+    case FIELD_U64:
+        *(uint64_t *)at = Cursor_u64(cursor);
+        break;
+    case FIELD_F64:
+        *(double *)at = Cursor_f64(cursor);
+        break;
+    case FIELD_TEXT:
+        get_text(decoder, cursor, (const char **)at);
+        break;
+    case FIELD_LIST:
+        get_list(decoder, field, cursor, value);
+        break;
+    }
+}
+
+// Recursion is as deep as the tables are nested, whatever the bytes say.
+static void get_record(struct Decoder *decoder, const struct Record *record,
+                       struct Cursor *cursor, char *value)
+{
+    size_t size = Cursor_u32(cursor);
+    struct Cursor body;
+
+    Record_clear(record, value);
+    if (cursor->error || size > Cursor_left(cursor)) {
+        decoder->error = -EPROTO;
+        return;
+    }
+    body = Cursor_of(cursor->at, size);
+    cursor->at += size;
+    for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
+        if (!Cursor_left(&body))
+            break; // an older sender: the rest stays null
+        get_field(decoder, &record->fields[i], &body, value);
+        if (body.error && !decoder->error)
+            decoder->error = body.error;
+    }
+}
+
+static int get_snapshot(struct Message *message, struct Cursor *cursor)
+{
+    struct Decoder decoder = {.budget = GROWTH_SLACK +
+                                        GROWTH_MAX * Cursor_left(cursor)};
+
+    decoder.snapshot = message->snapshot = Snapshot_new();
+    if (!decoder.snapshot)
+        return -ENOMEM;
+    get_record(&decoder, &SNAPSHOT_RECORD, cursor, (char *)message->snapshot);
+    return decoder.error;
+}
+
+static int get_message_text(struct Message *message, struct Cursor *cursor)
+{
+    size_t size;
+    const char *text = Cursor_text(cursor, &size);
+
+    if (!text)
+        return 0;
+    message->text = malloc(size + 1);
+    if (!message->text)
+        return -ENOMEM;
+    memcpy(message->text, text, size);
+    message->text[size] = '\0';
+    return 0;
+}
+
+// As in records, what an older sender leaves out at the end stays zero.
+static int get_payload(struct Message *message, struct Cursor *cursor)
+{
+    unsigned members = members_of(message->type);
+    int error = 0;
+
+    if ((members & HAS_VERSION) && Cursor_left(cursor))
+        message->version = Cursor_u32(cursor);
+    if ((members & HAS_NUMBER) && Cursor_left(cursor))
+        message->number = Cursor_u64(cursor);
+    if ((members & HAS_VALUE) && Cursor_left(cursor))
+        message->value = Cursor_f64(cursor);
+    if ((members & HAS_TEXT) && Cursor_left(cursor))
+        error = get_message_text(message, cursor);
+    if (members & HAS_SNAPSHOT)
+        error = get_snapshot(message, cursor);
+    return error ? error : cursor->error;
+}
+
+// 1 when a header is there and sane, 0 when bytes are missing.
+static int check_start(const uint8_t *bytes, size_t size)
+{
+    if (size > 0 && bytes[0] != MAGIC_0)
+        return -EPROTO;
+    if (size > 1 && bytes[1] != MAGIC_1)
+        return -EPROTO;
+    return size >= HEADER_SIZE;
+}
+
+long Message_decode(struct Message *message, const void *data, size_t size,
+                    size_t limit)
+{
+    struct Cursor cursor = Cursor_of(data, size);
+    size_t length;
+    int error = check_start(data, size);
+
+    memset(message, 0, sizeof(*message));
+    if (error <= 0)
+        return error;
+    Cursor_u16(&cursor);
+    message->type = (enum MessageType)Cursor_u16(&cursor);
+    length = Cursor_u32(&cursor);
+    message->request = Cursor_u32(&cursor);
+    if (limit < HEADER_SIZE || length > limit - HEADER_SIZE)
+        return -EMSGSIZE;
+    if (length > Cursor_left(&cursor))
+        return 0;
+    cursor = Cursor_of(cursor.at, length);
+    error = get_payload(message, &cursor);
+    if (error) {
+        Message_release(message);
+        return error;
+    }
+    return (long)(HEADER_SIZE + length);
+}
+
+void Message_release(struct Message *message)
+{
+    free(message->text);
+    Snapshot_free(message->snapshot);
+    memset(message, 0, sizeof(*message));
+}

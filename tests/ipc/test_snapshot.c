@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// ipc/snapshot: the schema against the JSON contract, nulls, the arena.
+#include "ipc/snapshot.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// The names of a table as JSON would show them: "a,group{b,c},list[d,e]".
+static void describe(const struct Record *record, char *out, size_t size)
+{
+    const char *group = NULL;
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        bool same = group == field->group ||
+                    (group && field->group && !strcmp(group, field->group));
+
+        used = strlen(out);
+        snprintf(out + used, size - used, "%s%s%s%s%s",
+                 !same && group ? "}" : "", i ? "," : "",
+                 !same && field->group ? field->group : "",
+                 !same && field->group ? "{" : "", field->name);
+        group = field->group;
+        if (field->type == FIELD_LIST) {
+            used = strlen(out);
+            snprintf(out + used, size - used, "[");
+            describe(field->record, out + used + 1, size - used - 1);
+            used = strlen(out);
+            snprintf(out + used, size - used, "]");
+        }
+    }
+    used = strlen(out);
+    snprintf(out + used, size - used, "%s", group ? "}" : "");
+}
+
+static void test_names_and_groups_are_the_contract(void **state)
+{
+    char text[4096];
+
+    (void)state;
+    describe(&SNAPSHOT_RECORD, text, sizeof(text));
+    assert_string_equal(
+        text,
+        "schema,version,pid,command,python,mode,threshold,uptime_s,tsc_hz,"
+        "events,lost,memory_bytes,"
+        "overhead{measured,budget,hooks,rearm,threads},sites{armed,dark},"
+        "sampler{hz,samples,unknown,elsewhere},"
+        "threads[tid,name,cpu_share,wait_share,samples],functions_total,"
+        "functions[id,name,file,line,calls,calls_exact,calls_estimated,"
+        "calls_per_s,share,cpu_share,wait_share,c_share,total_share,"
+        "run_share,samples,self_cycles,total_cycles,avg_cycles,min_cycles,"
+        "p50_cycles,p99_cycles,waited_cycles,state,age_s,sites,dark_sites,"
+        "specialized_sites,specializable_sites,callers[id,share]],"
+        "transitions[seen_at_s,function,file,line,offset,from,to],"
+        "transition_pairs[from,to,count]");
+}
+
+static size_t member_size(const struct Field *field)
+{
+    return field->type == FIELD_LIST ? sizeof(void *) + sizeof(size_t) : 8;
+}
+
+// Every byte of a struct belongs to exactly one row (but the arena), so a
+// member without a row, a row twice or a wrong offset is found.
+static void check_cover(const struct Record *record, size_t rest)
+{
+    unsigned char *seen = calloc(1, record->size);
+    size_t covered = 0;
+
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+
+        covered += member_size(field);
+        for (size_t b = 0; b < 8; b++)
+            assert_int_equal(seen[field->offset + b]++, 0);
+        if (field->type != FIELD_LIST)
+            continue;
+        for (size_t b = 0; b < sizeof(size_t); b++)
+            assert_int_equal(seen[field->count_offset + b]++, 0);
+        check_cover(field->record, 0);
+    }
+    assert_int_equal(covered, record->size - rest);
+    free(seen);
+}
+
+static void test_every_member_has_one_row(void **state)
+{
+    (void)state;
+    check_cover(&SNAPSHOT_RECORD, sizeof(struct SnapshotChunk *));
+}
+
+static const struct Field *field_of(const struct Record *record,
+                                    const char *name)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        if (!strcmp(record->fields[i].name, name))
+            return &record->fields[i];
+    }
+    fail_msg("no row named %s", name);
+    return NULL;
+}
+
+static void test_types(void **state)
+{
+    const struct Record *function =
+        field_of(&SNAPSHOT_RECORD, "functions")->record;
+
+    (void)state;
+    assert_int_equal(field_of(function, "calls_exact")->type, FIELD_BOOL);
+    assert_int_equal(field_of(function, "state")->type, FIELD_STATE);
+    assert_int_equal(field_of(function, "calls")->type, FIELD_U64);
+    assert_int_equal(field_of(function, "calls_estimated")->type, FIELD_F64);
+    assert_int_equal(field_of(function, "age_s")->type, FIELD_F64);
+    assert_int_equal(field_of(function, "file")->type, FIELD_TEXT);
+    assert_int_equal(field_of(&SNAPSHOT_RECORD, "hz")->type, FIELD_F64);
+    assert_int_equal(field_of(&SNAPSHOT_RECORD, "unknown")->type, FIELD_U64);
+}
+
+static void test_new_is_null_everywhere(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function function;
+
+    (void)state;
+    assert_true(snapshot->schema == NULL_U64);
+    assert_null(snapshot->command);
+    assert_true(isnan(snapshot->sampler_hz));
+    assert_true(snapshot->sampler_samples == NULL_U64);
+    assert_null(snapshot->functions);
+    assert_int_equal(snapshot->function_count, 0);
+    assert_int_equal(Snapshot_bytes(snapshot), sizeof(*snapshot));
+    memset(&function, 0x55, sizeof(function));
+    Record_clear(field_of(&SNAPSHOT_RECORD, "functions")->record, &function);
+    assert_true(function.calls_exact == NULL_U64);
+    assert_true(function.state == NULL_U64);
+    assert_true(isnan(function.age_s));
+    assert_null(function.name);
+    assert_null(function.callers);
+    assert_int_equal(function.caller_count, 0);
+    Snapshot_free(snapshot);
+    Snapshot_free(NULL);
+}
+
+static void test_state_names(void **state)
+{
+    (void)state;
+    assert_string_equal(State_name(STATE_ARMED), "armed");
+    assert_string_equal(State_name(STATE_PARTIAL), "partial");
+    assert_string_equal(State_name(STATE_DARK), "dark");
+    assert_null(State_name(3));
+    assert_null(State_name(NULL_U64));
+}
+
+static void test_arena_is_aligned_zeroed_and_apart(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    unsigned char *blocks[3000];
+    size_t before = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 3000; i++) {
+        size_t size = i % 97 == 0 ? 5000 : i % 61;
+
+        blocks[i] = Snapshot_alloc(snapshot, size);
+        assert_non_null(blocks[i]);
+        assert_int_equal((uintptr_t)blocks[i] % 16, 0);
+        for (size_t b = 0; b < size; b++)
+            assert_int_equal(blocks[i][b], 0);
+        memset(blocks[i], (int)(i & 0xff), size);
+        assert_non_null(Snapshot_text(snapshot, "between"));
+    }
+    for (size_t i = 0; i < 3000; i++) {
+        for (size_t b = 0; i % 97 && b < i % 61; b++)
+            assert_int_equal(blocks[i][b], i & 0xff);
+    }
+    before = Snapshot_bytes(snapshot);
+    assert_true(before > 150000 && before < 2000000);
+    assert_non_null(Snapshot_alloc(snapshot, (size_t)3 << 20));
+    assert_true(Snapshot_bytes(snapshot) >= before + ((size_t)3 << 20));
+    Snapshot_free(snapshot);
+}
+
+static void test_text_is_copied(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    char text[] = "abc";
+    const char *copy = Snapshot_text(snapshot, text);
+    const char *part = Snapshot_copy(snapshot, text, 2);
+
+    (void)state;
+    text[0] = 'x';
+    assert_string_equal(copy, "abc");
+    assert_string_equal(part, "ab");
+    assert_string_equal(Snapshot_text(snapshot, ""), "");
+    assert_null(Snapshot_text(snapshot, NULL));
+    Snapshot_free(snapshot);
+}
+
+static void test_too_much_is_refused(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    (void)state;
+    assert_null(Snapshot_alloc(snapshot, SIZE_MAX));
+    assert_null(Snapshot_alloc(snapshot, SIZE_MAX - 64));
+    assert_null(Snapshot_copy(snapshot, "x", SIZE_MAX));
+    assert_non_null(Snapshot_alloc(snapshot, 1));
+    Snapshot_free(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_and_groups_are_the_contract),
+        cmocka_unit_test(test_every_member_has_one_row),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_new_is_null_everywhere),
+        cmocka_unit_test(test_state_names),
+        cmocka_unit_test(test_arena_is_aligned_zeroed_and_apart),
+        cmocka_unit_test(test_text_is_copied),
+        cmocka_unit_test(test_too_much_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("ipc/snapshot", tests, NULL, NULL);
+}

@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: MIT
+// ipc/wire: everything comes back; truncated, mutated, older and newer frames
+// are read or refused, never trusted.
+#include "ipc/wire.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEADER 12
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint64_t random_u64(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+// --- Any record with random members, and its comparison, by the tables
+
+static void fill(struct Snapshot *owner, const struct Record *record,
+                 char *value);
+
+static void fill_list(struct Snapshot *owner, const struct Field *field,
+                      char *value)
+{
+    size_t count = random_u64() % 6;
+    char *items = Snapshot_alloc(owner, count * field->record->size);
+
+    for (size_t i = 0; i < count; i++)
+        fill(owner, field->record, items + i * field->record->size);
+    *(void **)(value + field->offset) = items;
+    *(size_t *)(value + field->count_offset) = count;
+}
+
+static void fill(struct Snapshot *owner, const struct Record *record,
+                 char *value)
+{
+    static const char *const texts[] = {"", "f", "pkg/mod.py", "\xc3\xa9\x1b",
+                                        NULL};
+
+    Record_clear(record, value);
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        char *at = value + field->offset;
+
+        if (field->type == FIELD_LIST)
+            fill_list(owner, field, value);
+        else if (random_u64() % 8 == 0)
+            continue; // null
+        else if (field->type == FIELD_BOOL)
+            *(uint64_t *)at = random_u64() % 2;
+        else if (field->type == FIELD_STATE)
+            *(uint64_t *)at = random_u64() % 3;
+        else if (field->type == FIELD_U64)
+            *(uint64_t *)at = random_u64();
+        else if (field->type == FIELD_F64)
+            *(double *)at = (double)random_u64() / 3;
+        else
+            *(const char **)at = Snapshot_text(owner, texts[random_u64() % 5]);
+    }
+}
+
+static struct Snapshot *random_snapshot(void)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    fill(snapshot, &SNAPSHOT_RECORD, (char *)snapshot);
+    return snapshot;
+}
+
+static void compare(const struct Record *record, const char *a, const char *b)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const char *x = a + field->offset, *y = b + field->offset;
+
+        if (field->type == FIELD_TEXT) {
+            const char *s = *(char *const *)x, *t = *(char *const *)y;
+
+            assert_int_equal(!s, !t);
+            if (s)
+                assert_string_equal(s, t);
+        } else if (field->type == FIELD_LIST) {
+            size_t count = *(const size_t *)(a + field->count_offset);
+            size_t size = field->record->size;
+
+            assert_int_equal(count, *(const size_t *)(b + field->count_offset));
+            for (size_t j = 0; j < count; j++)
+                compare(field->record, *(char *const *)x + j * size,
+                        *(char *const *)y + j * size);
+        } else {
+            assert_memory_equal(x, y, 8); // bits: NaN is null
+        }
+    }
+}
+
+static struct Bytes encoded(const struct Message *message)
+{
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, message), 0);
+    return bytes;
+}
+
+static struct Bytes encoded_snapshot(void)
+{
+    struct Message message = {.type = MESSAGE_SNAPSHOT};
+    struct Bytes bytes;
+
+    message.snapshot = random_snapshot();
+    bytes = encoded(&message);
+    Message_release(&message);
+    return bytes;
+}
+
+// --- Round trips
+
+static void test_snapshot_round_trip(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct Message in = {.type = MESSAGE_SNAPSHOT, .request = 9}, out;
+        struct Bytes bytes;
+
+        in.snapshot = random_snapshot();
+        bytes = encoded(&in);
+        assert_int_equal(
+            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
+            bytes.size);
+        assert_int_equal(out.type, MESSAGE_SNAPSHOT);
+        assert_int_equal(out.request, 9);
+        compare(&SNAPSHOT_RECORD, (char *)in.snapshot, (char *)out.snapshot);
+        Message_release(&in);
+        Message_release(&out);
+        Bytes_release(&bytes);
+    }
+}
+
+static void check_message(struct Message in)
+{
+    struct Bytes bytes = encoded(&in);
+    struct Message out;
+
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
+        bytes.size);
+    assert_int_equal(out.type, in.type);
+    assert_int_equal(out.request, in.request);
+    assert_int_equal(out.version, in.version);
+    assert_true(out.number == in.number);
+    assert_true(out.value == in.value);
+    assert_int_equal(!out.text, !in.text);
+    if (in.text)
+        assert_string_equal(out.text, in.text);
+    assert_null(out.snapshot);
+    Message_release(&out);
+    assert_null(out.text);
+    Bytes_release(&bytes);
+}
+
+static void test_message_round_trips(void **state)
+{
+    char text[] = "/tmp/trace one.json", empty[] = "";
+
+    (void)state;
+    check_message(
+        (struct Message){MESSAGE_HELLO, 0, WIRE_VERSION, 4711, 0, text, NULL});
+    check_message(
+        (struct Message){MESSAGE_HELLO, 0, UINT32_MAX, 0, 0, NULL, NULL});
+    check_message((struct Message){MESSAGE_REPLY, UINT32_MAX, 0, UINT64_MAX,
+                                   0.5, text, NULL});
+    check_message((struct Message){MESSAGE_ERROR, 3, 0, 22, 0, empty, NULL});
+    check_message((struct Message){MESSAGE_END, 0, 0, 0, 0, NULL, NULL});
+    check_message((struct Message){MESSAGE_RATE, 1, 0, 0, 0.1, NULL, NULL});
+    check_message((struct Message){MESSAGE_DETAIL, 1, 0, 77, 0, NULL, NULL});
+    check_message((struct Message){MESSAGE_REARM, 1, 0, 0, 0, NULL, NULL});
+    check_message((struct Message){MESSAGE_BUDGET, 1, 0, 0, 0.01, NULL, NULL});
+    check_message((struct Message){MESSAGE_EXPORT, 1, 0, 1, 0, text, NULL});
+    check_message((struct Message){MESSAGE_CANCEL, 1, 0, 0, 0, NULL, NULL});
+}
+
+// docs/protocol.md shows this frame; other people's viewers rely on it.
+static void test_layout(void **state)
+{
+    static const uint8_t expected[] = {'O', 'c', 16, 0, 8, 0, 0, 0, 7,    0,
+                                       0,   0,   0,  0, 0, 0, 0, 0, 0xe0, 0x3f};
+    struct Message rate = {.type = MESSAGE_RATE, .request = 7, .value = 0.5};
+    struct Bytes bytes = encoded(&rate);
+
+    (void)state;
+    assert_int_equal(bytes.size, sizeof(expected));
+    assert_memory_equal(bytes.data, expected, sizeof(expected));
+    Bytes_release(&bytes);
+}
+
+static void test_frames_follow_each_other(void **state)
+{
+    struct Message one = {.type = MESSAGE_REARM, .number = 1};
+    struct Message two = {.type = MESSAGE_CANCEL, .request = 2}, out;
+    struct Bytes bytes = encoded(&one);
+    long used;
+
+    (void)state;
+    assert_int_equal(Message_encode(&bytes, &two), 0);
+    used = Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST);
+    assert_int_equal(used, HEADER + 8);
+    assert_int_equal(out.type, MESSAGE_REARM);
+    used = Message_decode(&out, bytes.data + used, bytes.size - (size_t)used,
+                          WIRE_MAX_REQUEST);
+    assert_int_equal(used, HEADER);
+    assert_int_equal(out.type, MESSAGE_CANCEL);
+    assert_int_equal(out.request, 2);
+    Bytes_release(&bytes);
+}
+
+static void test_encode_refuses(void **state)
+{
+    struct Message message = {.type = MESSAGE_EXPORT};
+    struct Bytes bytes;
+    char *text = malloc(WIRE_MAX_REQUEST + 1);
+
+    (void)state;
+    memset(text, 'x', WIRE_MAX_REQUEST);
+    text[WIRE_MAX_REQUEST] = '\0';
+    message.text = text;
+    Bytes_init(&bytes);
+    Bytes_put_u32(&bytes, 1);
+    assert_int_equal(Message_encode(&bytes, &message), -EMSGSIZE);
+    assert_int_equal(bytes.size, 4);
+    message.type = MESSAGE_ERROR; // from a process: the larger limit
+    assert_int_equal(Message_encode(&bytes, &message), 0);
+    message.type = MESSAGE_SNAPSHOT;
+    assert_int_equal(Message_encode(&bytes, &message), -EINVAL);
+    Bytes_release(&bytes);
+    free(text);
+}
+
+static void test_snapshot_over_the_limit(void **state)
+{
+    struct Message message = {.type = MESSAGE_SNAPSHOT};
+    struct Snapshot *snapshot = Snapshot_new();
+    size_t count = 400000; // about 90 MB on the wire
+    struct Function *functions = calloc(count, sizeof(*functions));
+    struct Bytes bytes;
+
+    (void)state;
+    snapshot->functions = functions;
+    snapshot->function_count = count;
+    message.snapshot = snapshot;
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &message), -EMSGSIZE);
+    assert_int_equal(bytes.size, 0);
+    assert_int_equal(bytes.error, 0);
+    Bytes_release(&bytes);
+    Snapshot_free(snapshot);
+    free(functions);
+}
+
+// --- Damage
+
+static void test_truncation_at_every_byte(void **state)
+{
+    struct Bytes bytes = encoded_snapshot();
+    struct Message out;
+
+    (void)state;
+    for (size_t size = 0; size < bytes.size; size++) {
+        uint8_t *copy = malloc(size ? size : 1); // so that ASan sees the end
+
+        memcpy(copy, bytes.data, size);
+        assert_int_equal(Message_decode(&out, copy, size, WIRE_MAX_FRAME), 0);
+        assert_null(out.snapshot);
+        if (size >= HEADER) { // the frame says it ends here
+            uint32_t length = (uint32_t)(size - HEADER);
+
+            memcpy(copy + 4, &length, 4);
+            assert_int_equal(Message_decode(&out, copy, size, WIRE_MAX_FRAME),
+                             -EPROTO);
+            assert_null(out.snapshot);
+        }
+        free(copy);
+    }
+    Bytes_release(&bytes);
+}
+
+static void mutate(uint8_t *data, size_t size)
+{
+    static const uint32_t nasty[] = {0,          1,          UINT32_MAX,
+                                     0x7fffffff, 0x80000000, UINT32_MAX - 1};
+    size_t times = 1 + random_u64() % 4;
+
+    while (times--) {
+        size_t at = random_u64() % size;
+
+        if (random_u64() % 2 && at + 4 <= size)
+            memcpy(data + at, &nasty[random_u64() % 6], 4);
+        else
+            data[at] = (uint8_t)random_u64();
+    }
+}
+
+static void read_all(const struct Record *record, const char *value)
+{
+    compare(record, value, value); // touches every byte that it points to
+}
+
+static void test_random_mutations(void **state)
+{
+    unsigned good = 0, bad = 0;
+
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        struct Bytes bytes = encoded_snapshot();
+        uint8_t *copy = malloc(bytes.size);
+
+        for (int i = 0; i < 500; i++) {
+            struct Message out;
+            long used;
+
+            memcpy(copy, bytes.data, bytes.size);
+            // Mostly the payload: a damaged header is refused at once.
+            if (random_u64() % 16)
+                mutate(copy + HEADER, bytes.size - HEADER);
+            else
+                mutate(copy, bytes.size);
+            used = Message_decode(&out, copy, bytes.size, WIRE_MAX_FRAME);
+            assert_true(used <= (long)bytes.size);
+            if (used > 0 && out.snapshot) {
+                read_all(&SNAPSHOT_RECORD, (char *)out.snapshot);
+                assert_true(Snapshot_bytes(out.snapshot) <
+                            20 * bytes.size + (1 << 18));
+                good++;
+            } else {
+                bad++;
+            }
+            if (used > 0)
+                Message_release(&out);
+        }
+        free(copy);
+        Bytes_release(&bytes);
+    }
+    assert_true(good > 1000 && bad > 1000); // both ways were taken
+}
+
+static void test_not_our_protocol(void **state)
+{
+    struct Message out;
+
+    (void)state;
+    assert_int_equal(Message_decode(&out, "G", 1, WIRE_MAX_FRAME), -EPROTO);
+    assert_int_equal(Message_decode(&out, "OK", 2, WIRE_MAX_FRAME), -EPROTO);
+    assert_int_equal(Message_decode(&out, "O", 1, WIRE_MAX_FRAME), 0);
+    assert_int_equal(Message_decode(&out, NULL, 0, WIRE_MAX_FRAME), 0);
+}
+
+static void test_limit_before_the_bytes_are_there(void **state)
+{
+    uint8_t header[HEADER] = {'O', 'c', 20, 0, 0xf5, 0xff, 0, 0};
+    struct Message out;
+
+    (void)state;
+    // 12 + 0xfff5 is one over 64 KiB.
+    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_REQUEST),
+                     -EMSGSIZE);
+    header[4] = 0xf4;
+    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_REQUEST), 0);
+    memset(header + 4, 0xff, 4);
+    assert_int_equal(Message_decode(&out, header, HEADER, WIRE_MAX_FRAME),
+                     -EMSGSIZE);
+    assert_int_equal(Message_decode(&out, header, HEADER, 4), -EMSGSIZE);
+}
+
+// --- Other versions
+
+static void put_header(struct Bytes *bytes, unsigned type, size_t length)
+{
+    Bytes_put(bytes, "Oc", 2);
+    Bytes_put_u16(bytes, (uint16_t)type);
+    Bytes_put_u32(bytes, (uint32_t)length);
+    Bytes_put_u32(bytes, 5);
+}
+
+static void test_unknown_type(void **state)
+{
+    struct Message out;
+    struct Bytes bytes;
+
+    (void)state;
+    Bytes_init(&bytes);
+    put_header(&bytes, 999, 3);
+    Bytes_put(&bytes, "\xff\xff\xff", 3);
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
+        HEADER + 3);
+    assert_int_equal(out.type, 999);
+    assert_int_equal(out.request, 5);
+    assert_true(out.number == 0);
+    assert_null(out.text);
+    Bytes_release(&bytes);
+}
+
+static void test_message_tails(void **state)
+{
+    struct Message out;
+    struct Bytes bytes;
+
+    (void)state;
+    Bytes_init(&bytes);
+    put_header(&bytes, MESSAGE_REARM, 8 + 5); // newer: five bytes more
+    Bytes_put_u64(&bytes, 42);
+    Bytes_put(&bytes, "later", 5);
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
+        bytes.size);
+    assert_int_equal(out.number, 42);
+    Bytes_clear(&bytes);
+    put_header(&bytes, MESSAGE_EXPORT, 8); // older: no text
+    Bytes_put_u64(&bytes, 1);
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
+        bytes.size);
+    assert_int_equal(out.number, 1);
+    assert_null(out.text);
+    Bytes_clear(&bytes);
+    put_header(&bytes, MESSAGE_EXPORT, 7); // half a number
+    Bytes_put(&bytes, "1234567", 7);
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
+        -EPROTO);
+    Bytes_release(&bytes);
+}
+
+static struct Message decode_snapshot(const struct Bytes *body)
+{
+    struct Bytes bytes;
+    struct Message out;
+
+    Bytes_init(&bytes);
+    put_header(&bytes, MESSAGE_SNAPSHOT, body->size + 4);
+    Bytes_put_u32(&bytes, (uint32_t)body->size);
+    Bytes_put(&bytes, body->data, body->size);
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
+        bytes.size);
+    Bytes_release(&bytes);
+    return out;
+}
+
+static void test_older_snapshot_is_null_at_the_end(void **state)
+{
+    struct Message out;
+    struct Bytes body;
+
+    (void)state;
+    Bytes_init(&body);
+    out = decode_snapshot(&body); // no field at all
+    assert_true(out.snapshot->schema == NULL_U64);
+    assert_int_equal(out.snapshot->function_count, 0);
+    Message_release(&out);
+    Bytes_put_u64(&body, 1);
+    Bytes_put_text(&body, "0.0.9");
+    Bytes_put_u64(&body, 321);
+    out = decode_snapshot(&body);
+    assert_int_equal(out.snapshot->schema, 1);
+    assert_string_equal(out.snapshot->version, "0.0.9");
+    assert_int_equal(out.snapshot->pid, 321);
+    assert_null(out.snapshot->command);
+    assert_true(isnan(out.snapshot->tsc_hz));
+    assert_null(out.snapshot->threads);
+    Message_release(&out);
+    Bytes_release(&body);
+}
+
+// The root up to its threads: older and newer elements in one list.
+static void test_records_of_other_lengths(void **state)
+{
+    struct Message out;
+    struct Bytes body;
+
+    (void)state;
+    Bytes_init(&body);
+    for (size_t i = 0; SNAPSHOT_RECORD.fields[i].type != FIELD_LIST; i++) {
+        if (SNAPSHOT_RECORD.fields[i].type == FIELD_TEXT)
+            Bytes_put_text(&body, NULL);
+        else
+            Bytes_put_u64(&body, 0);
+    }
+    Bytes_put_u32(&body, 3);
+    Bytes_put_u32(&body, 8); // older: the tid only
+    Bytes_put_u64(&body, 11);
+    Bytes_put_u32(&body, 0);              // nothing
+    Bytes_put_u32(&body, 8 + 5 + 24 + 6); // newer
+    Bytes_put_u64(&body, 33);
+    Bytes_put_text(&body, "x");
+    Bytes_put_f64(&body, 0.25);
+    Bytes_put_f64(&body, 0.5);
+    Bytes_put_u64(&body, 9);
+    Bytes_put(&body, "future", 6);
+    Bytes_put_u64(&body, 1234); // functions_total: still in step
+    out = decode_snapshot(&body);
+    assert_int_equal(out.snapshot->thread_count, 3);
+    assert_int_equal(out.snapshot->threads[0].tid, 11);
+    assert_null(out.snapshot->threads[0].name);
+    assert_true(isnan(out.snapshot->threads[0].cpu_share));
+    assert_true(out.snapshot->threads[0].samples == NULL_U64);
+    assert_true(out.snapshot->threads[1].tid == NULL_U64);
+    assert_int_equal(out.snapshot->threads[2].tid, 33);
+    assert_string_equal(out.snapshot->threads[2].name, "x");
+    assert_int_equal(out.snapshot->threads[2].samples, 9);
+    assert_int_equal(out.snapshot->functions_total, 1234);
+    Message_release(&out);
+    Bytes_release(&body);
+}
+
+// A million empty functions in 4 MB would be 240 MB in memory.
+static void test_hostile_counts(void **state)
+{
+    static const uint32_t counts[] = {1u << 20, UINT32_MAX, 1u << 30};
+    struct Bytes body, frame;
+    struct Message out;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        Bytes_init(&body);
+        Bytes_init(&frame);
+        for (size_t f = 0; strcmp(SNAPSHOT_RECORD.fields[f].name, "functions");
+             f++) {
+            if (SNAPSHOT_RECORD.fields[f].type == FIELD_TEXT)
+                Bytes_put_text(&body, NULL);
+            else if (SNAPSHOT_RECORD.fields[f].type == FIELD_LIST)
+                Bytes_put_u32(&body, 0);
+            else
+                Bytes_put_u64(&body, 0);
+        }
+        Bytes_put_u32(&body, counts[i]);
+        memset(Bytes_extend(&body, 4u << 20), 0, 4u << 20);
+        put_header(&frame, MESSAGE_SNAPSHOT, body.size + 4);
+        Bytes_put_u32(&frame, (uint32_t)body.size);
+        Bytes_put(&frame, body.data, body.size);
+        assert_int_equal(
+            Message_decode(&out, frame.data, frame.size, WIRE_MAX_FRAME),
+            -EPROTO);
+        assert_null(out.snapshot);
+        Bytes_release(&body);
+        Bytes_release(&frame);
+    }
+}
+
+static void test_odd_flags_are_null(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function *function = Snapshot_alloc(snapshot, sizeof(*function));
+    struct Message in = {.type = MESSAGE_SNAPSHOT, .snapshot = snapshot}, out;
+    struct Bytes bytes;
+
+    (void)state;
+    function->calls_exact = 2;
+    function->state = 77;
+    snapshot->functions = function;
+    snapshot->function_count = 1;
+    bytes = encoded(&in);
+    assert_true(Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME) >
+                0);
+    assert_true(out.snapshot->functions[0].calls_exact == NULL_U64);
+    assert_true(out.snapshot->functions[0].state == NULL_U64);
+    Message_release(&out);
+    Message_release(&in);
+    Bytes_release(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_snapshot_round_trip),
+        cmocka_unit_test(test_message_round_trips),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_frames_follow_each_other),
+        cmocka_unit_test(test_encode_refuses),
+        cmocka_unit_test(test_snapshot_over_the_limit),
+        cmocka_unit_test(test_truncation_at_every_byte),
+        cmocka_unit_test(test_random_mutations),
+        cmocka_unit_test(test_not_our_protocol),
+        cmocka_unit_test(test_limit_before_the_bytes_are_there),
+        cmocka_unit_test(test_unknown_type),
+        cmocka_unit_test(test_message_tails),
+        cmocka_unit_test(test_older_snapshot_is_null_at_the_end),
+        cmocka_unit_test(test_records_of_other_lengths),
+        cmocka_unit_test(test_hostile_counts),
+        cmocka_unit_test(test_odd_flags_are_null),
+    };
+
+    return cmocka_run_group_tests_name("ipc/wire", tests, NULL, NULL);
+}
