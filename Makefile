@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+# Builds Ocular out of tree, under build/:
+#   build/obj, build/asan, build/tsan   C objects and test programs, one a variant
+#   build/bin/ocular-top                the viewer
+#   build/cpython-X.Y.Z                 one interpreter's objects, package, venv
+# `make help` lists the targets. Variables: PYTHON (the interpreter), CC, V=1
+# (show the commands), NO_APT=1 (install nothing), ARGS (for pytest and bench),
+# UNIT (run only the unit tests whose path holds this text).
+
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+ifeq ($(origin CC),default)
+CC := $(firstword $(foreach c,gcc clang cc,$(if $(shell command -v $c),$c)) gcc)
+endif
+PKG_CONFIG ?= pkg-config
+quiet := $(if $(V),,@)
+
+goals := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter clean,$(goals)),)
+.NOTPARALLEL: # `make clean test` means: in that order
+else ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+# --- Set-up: packages and interpreter, looked at anew by every make ----------
+
+without_setup := help clean format format-check
+ifneq ($(filter-out $(without_setup),$(goals)),)
+setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
+with_tests := $(if $(filter test unit asan tsan,$(goals)),--tests)
+include $(setup)
+include build/units.mk
+endif
+
+export PYTHON NO_APT CC PKG_CONFIG # to configure
+$(setup): FORCE
+	@MAKE_RESTARTS=$(MAKE_RESTARTS) python/setup/configure $(with_tests) $@
+
+build/units.mk: FORCE
+	@python/setup/units $@
+
+.PHONY: FORCE
+FORCE:
+
+# --- What is compiled how -----------------------------------------------------
+
+warnings := -Wall -Wextra -Wshadow -Werror
+common := -std=gnu11 -I. $(warnings) -fPIC -fvisibility=hidden -pthread
+flags_obj := -O2 -g
+flags_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+flags_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+variants := obj asan tsan
+
+# What a library without a .pc file is linked with.
+usual_liburcu-bp := -lurcu-bp
+usual_json-c := -ljson-c
+usual_ncursesw := -lncursesw
+usual_zlib := -lz
+usual_cmocka := -lcmocka
+libs = $(foreach m,$1,$(or $(libs_$m),$(usual_$m)))
+
+# Objects depend on a file that holds their compiler and flags, and so follow
+# them. $1: a directory, $2: the words.
+remember = $(shell mkdir -p $1; echo '$2' | cmp -s - $1/flags || \
+	echo '$2' >$1/flags)
+
+top := build/bin/ocular-top
+here := build/$(tag)
+lib := $(here)/lib
+python := $(here)/venv/bin/python
+extension := $(lib)/ocular/_ocular$(extension_suffix)
+
+engine_units := $(wildcard tracer/*.c ipc/*.c)
+binding_units := $(wildcard python/*.c)
+viewer_units := $(wildcard tui/*.c ipc/*.c)
+test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
+$(foreach v,$(variants),$(eval $v_programs := \
+	$(unit_tests:%=build/$v/%) $(test_helpers:%=build/$v/%)))
+# The unit tests of variant $1 that are asked for.
+programs = $(foreach t,$(unit_tests),\
+	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
+modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
+	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
+
+# --- Targets ------------------------------------------------------------------
+
+.PHONY: all demo test unit asan tsan bench env format format-check clean help
+
+all: extension $(top) ## build the extension and ocular-top
+
+.PHONY: extension
+extension: $(extension) $(modules)
+	@find $(lib) -xtype l -delete
+
+demo: all ## trace a bundled program and watch it with ocular-top
+	@$(running) '$(interpreter)' -m ocular.demo.live --directory build/demo
+
+test: all $(obj_programs) $(test_modules) venv ## unit tests, then pytest (ARGS='-k name')
+	@tests/run_units $(call programs,obj)
+	@echo "pytest, CPython $(python_version)"
+	@$(running) $(python) -m pytest -o cache_dir=$(here)/pytest_cache $(ARGS)
+
+unit: $(obj_programs) ## the C unit tests only (UNIT=tests/ipc)
+	@tests/run_units $(call programs,obj)
+
+asan: $(asan_programs) ## the unit tests under AddressSanitizer and UBSan
+	@tests/run_units --asan $(call programs,asan)
+
+tsan: $(tsan_programs) ## the unit tests under ThreadSanitizer
+	@tests/run_units --tsan $(call programs,tsan)
+
+bench: all $(obj_programs) $(test_modules) ## measure the overhead (ARGS are bench.py's)
+	@$(running) '$(interpreter)' tests/bench/bench.py $(ARGS)
+
+env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
+	@$(MAKE) --no-print-directory all >&2 # its words would be evaluated
+	@echo "export PYTHON='$(interpreter)'"
+	@echo "export PYTHONPATH='$(CURDIR)/$(lib)'"
+	@echo "export PATH='$(CURDIR)/build/bin':\"\$$PATH\""
+
+formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*.[ch] python/*.[ch] \
+	tests/*.[ch] tests/*/*.[ch])
+
+format: ## apply clang-format
+	clang-format -i $(formatted)
+
+format-check: ## fail where clang-format would change something
+	clang-format --dry-run -Werror $(formatted)
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | \
+		awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+# The environment of everything that runs from the build tree.
+running = PYTHON='$(interpreter)' \
+	PYTHONPATH='$(CURDIR)/$(lib)' OCULAR_TOP='$(CURDIR)/$(top)' \
+	OCULAR_BUILD='$(CURDIR)/build' OCULAR_TEST_EXTENSIONS='$(CURDIR)/$(here)' \
+	PATH='$(CURDIR)/build/bin':"$$PATH"
+
+# --- C objects, one set a variant ---------------------------------------------
+
+# $1: variant
+define compiled
+$(call remember,build/$1,$(CC) $(common) $(flags_$1) $(CFLAGS))
+build/$1/%.o: %.c build/$1/flags
+	@mkdir -p $$(@D)
+	@echo "  CC    $1/$$<"
+	$(quiet)$(CC) $(common) $(flags_$1) $(foreign) $(CFLAGS) -MMD -MP -c \
+		-o $$@ $$<
+endef
+
+# $1: variant, $2: program
+define linked
+build/$1/$2: $(objects_$2:%=build/$1/%)
+	@echo "  LINK  $$@"
+	$(quiet)$(CC) $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$^ \
+		$$(call libs,$(modules_$2)) -lm
+endef
+
+# The runtime of a sanitizer is a package of its own on some systems.
+# $1: variant
+define sanitized
+build/$1/runtime:
+	@mkdir -p $$(@D)
+	@echo 'int main(void) { return 0; }' | \
+		$(CC) $(flags_$1) -x c -o $$@ - || \
+		{ echo "$(CC) cannot link with $(filter -fsanitize=%,$(flags_$1)):" \
+		"the sanitizer's runtime is missing (Debian: libasan, libubsan and" \
+		"libtsan come with gcc; with clang, libclang-rt-dev)." >&2; exit 1; }
+$($1_programs): | build/$1/runtime
+endef
+
+ifdef tag
+$(foreach m,liburcu-bp json-c ncursesw zlib cmocka,\
+	$(eval libs_$m := $(shell $(PKG_CONFIG) --libs $m 2>/dev/null)))
+foreign := $(shell $(PKG_CONFIG) --cflags-only-I liburcu-bp json-c ncursesw \
+	zlib 2>/dev/null)
+
+$(foreach v,$(variants),$(eval $(call compiled,$v)))
+$(foreach v,$(variants),$(foreach p,$(unit_tests) $(test_helpers),\
+	$(eval $(call linked,$v,$p))))
+$(foreach v,asan tsan,$(eval $(call sanitized,$v)))
+
+$(top): $(viewer_units:%.c=build/obj/%.o)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(quiet)$(CC) $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
+		$(call libs,ncursesw json-c) -lm
+
+# --- One interpreter's part ---------------------------------------------------
+
+python_flags := $(common) $(flags_obj) \
+	$(addprefix -isystem ,$(sort $(python_includes)))
+$(call remember,$(here),$(CC) $(python_flags) $(CFLAGS))
+
+# $1: what to compile, as python/%.c
+define for_python
+$(here)/obj/$1.o: $1.c $(here)/flags
+	@mkdir -p $$(@D)
+	@echo "  CC    $(tag)/$$<"
+	$(quiet)$(CC) $(python_flags) $(foreign) $(CFLAGS) -MMD -MP -c -o $$@ $$<
+endef
+$(eval $(call for_python,python/%))
+$(foreach t,$(test_extensions),$(eval $(call for_python,$t)))
+
+$(extension): $(binding_units:%.c=$(here)/obj/%.o) \
+		$(engine_units:%.c=build/obj/%.o)
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
+		$(call libs,liburcu-bp json-c zlib) -lm
+
+# Extension modules that belong to a test or a benchmark.
+$(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
+	@mkdir -p $(@D)
+	@echo "  LINK  $@"
+	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^
+
+# The package is linked, not copied: an edit is live.
+$(lib)/ocular/%: python/ocular/%
+	@mkdir -p $(@D)
+	@ln -sfn '$(CURDIR)/$<' $@
+
+.PHONY: venv
+venv: $(here)/venv/complete
+$(here)/venv/complete: tests/requirements.txt $(here)/flags
+	@python/setup/venv '$(interpreter)' $(@D) $<
+	@touch $@
+endif
+
+.SECONDARY:
+-include $(wildcard $(foreach v,$(variants),build/$v/*/*.d build/$v/*/*/*.d) \
+	$(if $(tag),$(here)/obj/*/*.d $(here)/obj/*/*/*.d))
