@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// The ring alone and with a producer that is faster than its consumer.
+#include "tracer/ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define PUSHED 600000
+
+static void an_event_packs(void **state)
+{
+    struct Event event = {123456789u << 4 | EVENT_RAISE,
+                          Event_call(4000000000u, 70000)};
+    struct Event loop = {EVENT_LOOP, Event_loop(UINT64_MAX, 70000, 65535)};
+    struct Event small = {EVENT_LOOP, Event_loop(7, 8, 9)};
+
+    (void)state;
+    assert_int_equal(Event_kind(&event), EVENT_RAISE);
+    assert_int_equal(Event_ticks(&event), 123456789u);
+    assert_int_equal(Event_id(&event), 4000000000u);
+    assert_int_equal(Event_level(&event), 70000);
+    assert_int_equal(Event_cycles(&loop), UINT32_MAX);
+    assert_int_equal(Event_instructions(&loop), UINT16_MAX);
+    assert_int_equal(Event_unit(&loop), 65535);
+    assert_int_equal(Event_cycles(&small), 7);
+    assert_int_equal(Event_instructions(&small), 8);
+    assert_int_equal(Event_unit(&small), 9);
+}
+
+static void a_new_ring_is_empty(void **state)
+{
+    struct Ring *ring = Ring_new();
+    const struct Event *events;
+
+    (void)state;
+    assert_non_null(ring);
+    assert_int_equal(Ring_peek(ring, &events), 0);
+    Ring_free(ring);
+    Ring_free(NULL);
+}
+
+static void what_goes_in_comes_out_across_the_end(void **state)
+{
+    struct Ring *ring = Ring_new();
+    uint64_t pushed = 0, read = 0;
+    const struct Event *events;
+    size_t i, count;
+
+    (void)state;
+    while (pushed < 5 * (uint64_t)RING_EVENTS) {
+        for (i = 0; i < 50000; i++, pushed++)
+            Ring_push(ring, pushed, EVENT_ENTER, ~pushed);
+        while ((count = Ring_peek(ring, &events))) {
+            for (i = 0; i < count; i++, read++) {
+                assert_int_equal(Event_ticks(&events[i]), read);
+                assert_int_equal(events[i].what, ~read);
+            }
+            Ring_pop(ring, count);
+        }
+    }
+    assert_int_equal(read, pushed);
+    assert_int_equal(ring->lost, 0);
+    Ring_free(ring);
+}
+
+static void a_gap_is_marked_where_it_is(void **state)
+{
+    struct Ring *ring = Ring_new();
+    const struct Event *events;
+    uint64_t i;
+
+    (void)state;
+    for (i = 0; i < RING_EVENTS + 5; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(ring->lost, 5);
+    assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
+    assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
+    Ring_pop(ring, 1); // room for the event or for the mark: not for both
+    Ring_push(ring, 1000000, EVENT_ENTER, 0);
+    assert_int_equal(ring->lost, 6);
+    Ring_pop(ring, 1);
+    Ring_push(ring, 1000001, EVENT_LEAVE, 77);
+    assert_int_equal(ring->lost, 6);
+    Ring_pop(ring, RING_EVENTS - 2);
+    assert_int_equal(Ring_peek(ring, &events), 2);
+    assert_int_equal(Event_kind(&events[0]), EVENT_LOST);
+    assert_int_equal(Event_ticks(&events[0]), 1000001);
+    assert_int_equal(events[0].what, 6);
+    assert_int_equal(Event_kind(&events[1]), EVENT_LEAVE);
+    assert_int_equal(events[1].what, 77);
+    Ring_pop(ring, 2);
+    Ring_push(ring, 1000002, EVENT_ENTER, 78);
+    assert_int_equal(Ring_peek(ring, &events), 1);
+    assert_int_equal(events[0].what, 78);
+    Ring_free(ring);
+}
+
+struct Race {
+    struct Ring *ring;
+    _Atomic bool done;
+};
+
+static void *produce(void *context)
+{
+    struct Race *race = context;
+    uint64_t i;
+
+    for (i = 0; i < PUSHED; i++) {
+        Ring_push(race->ring, i, EVENT_ENTER, i);
+        // At a pace that can be kept, and later not.
+        if (i < PUSHED / 2 && i % 8192 == 0)
+            usleep(100);
+    }
+    atomic_store(&race->done, true);
+    return NULL;
+}
+
+// Every number is either read, in order, or within a gap of the right size.
+static void nothing_is_lost_uncounted_between_threads(void **state)
+{
+    struct Race race = {Ring_new(), false};
+    uint64_t next = 0, received = 0, marked = 0, rounds = 0;
+    const struct Event *events;
+    pthread_t thread;
+    bool done;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, produce, &race), 0);
+    do {
+        size_t i, count;
+
+        done = atomic_load(&race.done);
+        if (!done && ++rounds % 64)
+            sched_yield(); // so that it fills up now and then
+        count = Ring_peek(race.ring, &events);
+        for (i = 0; i < count; i++) {
+            if (Event_kind(&events[i]) == EVENT_LOST) {
+                marked += events[i].what;
+                next += events[i].what;
+                continue;
+            }
+            assert_int_equal(events[i].what, next);
+            next++;
+            received++;
+        }
+        Ring_pop(race.ring, count);
+        if (done && !count)
+            break;
+    } while (true);
+    pthread_join(thread, NULL);
+    assert_int_equal(received + race.ring->lost, PUSHED);
+    assert_int_equal(marked + race.ring->gap, race.ring->lost);
+    print_message("received %llu, lost %llu\n", (unsigned long long)received,
+                  (unsigned long long)race.ring->lost);
+    Ring_free(race.ring);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_packs),
+        cmocka_unit_test(a_new_ring_is_empty),
+        cmocka_unit_test(what_goes_in_comes_out_across_the_end),
+        cmocka_unit_test(a_gap_is_marked_where_it_is),
+        cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// The ring's slow side: its memory, what happens when it is full, and the
+// consumer's end. Ring_push_slow runs on the producer's thread inside a hook;
+// Ring_peek and Ring_pop on the consumer's.
+#include "tracer/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Ring *Ring_new(void)
+{
+    struct Ring *ring = aligned_alloc(_Alignof(struct Ring), sizeof *ring);
+
+    if (!ring)
+        return NULL;
+    memset(ring, 0, sizeof *ring);
+    // Zeroed by the kernel as it is touched: an idle thread costs one page.
+    ring->events = calloc(RING_EVENTS, sizeof *ring->events);
+    if (!ring->events) {
+        free(ring);
+        return NULL;
+    }
+    ring->limit = RING_EVENTS;
+    return ring;
+}
+
+void Ring_free(struct Ring *ring)
+{
+    if (!ring)
+        return;
+    free(ring->events);
+    free(ring);
+}
+
+// While there is a gap to be marked, limit stays at head, so that every push
+// comes here.
+void Ring_push_slow(struct Ring *ring, struct Event event)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    // Pairs with the release in Ring_pop: those slots have been read.
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+    uint64_t needed = ring->gap ? 2 : 1;
+
+    if (tail + RING_EVENTS - head < needed) {
+        uint64_t lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
+
+        ring->gap++;
+        // Pairs with the acquire in Timeline_drain, which compares it with
+        // the gaps it has read.
+        atomic_store_explicit(&ring->lost, lost + 1, memory_order_release);
+        return;
+    }
+    if (ring->gap) {
+        struct Event gap = {(event.when & ~UINT64_C(15)) | EVENT_LOST,
+                            ring->gap};
+
+        ring->events[head++ % RING_EVENTS] = gap;
+        ring->gap = 0;
+    }
+    ring->events[head++ % RING_EVENTS] = event;
+    ring->limit = tail + RING_EVENTS;
+    // Pairs with the acquire in Ring_peek.
+    atomic_store_explicit(&ring->head, head, memory_order_release);
+}
+
+size_t Ring_peek(struct Ring *ring, const struct Event **events)
+{
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+    // Pairs with the releases in Ring_push and Ring_push_slow.
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+    size_t first = tail % RING_EVENTS;
+    uint64_t count = head - tail;
+
+    *events = &ring->events[first];
+    return count < RING_EVENTS - first ? (size_t)count : RING_EVENTS - first;
+}
+
+void Ring_pop(struct Ring *ring, size_t count)
+{
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
+
+    // Pairs with the acquire in Ring_push_slow.
+    atomic_store_explicit(&ring->tail, tail + count, memory_order_release);
+}
