@@ -20,6 +20,7 @@ struct Clock {
     uint64_t start_ticks;        // at Clock_start
     uint64_t start_raw_ns;       // CLOCK_MONOTONIC_RAW at the same moment
     uint64_t start_unix_ns;      // CLOCK_REALTIME at the same moment
+    double start_error;          // of that pair, in ticks
     _Atomic uint64_t hz_bits;    // ticks a second, a double's bits
     _Atomic uint64_t error_bits; // relative error bound of hz, a double's bits
 };
@@ -53,7 +54,9 @@ static inline uint64_t Clock_read(const struct Clock *clock)
 
 // Chooses the counter and calibrates it for about 5 ms. Any thread.
 void Clock_start(struct Clock *clock);
-// Measures again over all the time since Clock_start. Collector, or at stop.
+// Measures again over all the time since Clock_start. Collector, or at stop. A
+// result that contradicts the one before (the machine slept, and only one of
+// the two clocks went on) is not taken.
 void Clock_refine(struct Clock *clock);
 double Clock_hz(const struct Clock *clock);    // ticks a second
 double Clock_error(const struct Clock *clock); // relative, e.g. 2e-6

@@ -75,6 +75,13 @@ struct Code {
     _Atomic uint32_t specialized;   // sites, as last looked at
     _Atomic uint32_t specializable; // UINT32_MAX: not looked at yet
 
+    // The collector's, for figures that need a difference.
+    double rate;                   // calls a second while armed
+    uint64_t rate_calls;           // calls at rate_at
+    double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
+    double dark_calls;             // estimated, of dark spells that are over
+    _Atomic uint64_t dark_from_ns; // sampled time when it went dark
+
     // Who it is; immutable.
     uintptr_t address; // of the code object
     uint32_t line;
@@ -96,6 +103,7 @@ struct Code {
     struct Code *_Atomic next_in_list;
     struct Code *previous_in_list;
     struct Code *next_retired;
+    size_t registered_bytes; // its part of Registry.bytes
 };
 
 // What Code_new copies; borrowed during the call.

@@ -17,7 +17,8 @@ struct Filter {
 
 void Filter_init(struct Filter *filter);
 void Filter_release(struct Filter *filter);
-int Filter_exclude(struct Filter *filter, const char *text); // 0 or -ENOMEM
+// 0, -ENOMEM, or -EINVAL: an empty text would match everything.
+int Filter_exclude(struct Filter *filter, const char *text);
 int Filter_include(struct Filter *filter, const char *text);
 bool Filter_accepts(const struct Filter *filter, const char *file,
                     const char *name);

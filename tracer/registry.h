@@ -16,12 +16,13 @@ struct Registry {
     struct Code *last;
     struct Code *_Atomic retired; // a stack; the collector takes it whole
     _Atomic uint64_t count;
-    _Atomic uint64_t bytes;
+    _Atomic uint64_t bytes; // of the codes, as they were when added
     uint32_t next_id;
 };
 
 struct Registry *Registry_new(void);           // NULL when memory is out
-void Registry_free(struct Registry *registry); // no readers left
+// Frees all code in it and all that was retired; no readers left.
+void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
 // Unlinks and queues it; the memory stays until the collector reclaims it.

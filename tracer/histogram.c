@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Reading a histogram: bounds, count, quantiles. Any thread; the writer may add
+// in between, which moves a result by that hit and no more.
+#include "tracer/histogram.h"
+
+#include <math.h>
+
+static uint64_t at(const struct Histogram *histogram, unsigned bucket)
+{
+    return atomic_load_explicit(&histogram->buckets[bucket],
+                                memory_order_relaxed);
+}
+
+uint64_t Histogram_floor(unsigned bucket)
+{
+    // One past the last is asked for too: it bounds the last one.
+    if (bucket > HISTOGRAM_BUCKETS)
+        bucket = HISTOGRAM_BUCKETS;
+    if (bucket < 2 * HISTOGRAM_SUB)
+        return bucket;
+    return (uint64_t)(HISTOGRAM_SUB + bucket % HISTOGRAM_SUB)
+           << (bucket / HISTOGRAM_SUB - 1);
+}
+
+uint64_t Histogram_count(const struct Histogram *histogram)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        count += at(histogram, i);
+    return count;
+}
+
+// The value at `position` (0..1) among those of a bucket. Its greatest member
+// is one below the next floor, so that buckets of one value come out exact.
+static double within(unsigned bucket, double position)
+{
+    double least = (double)Histogram_floor(bucket);
+    double greatest = (double)Histogram_floor(bucket + 1) - 1;
+
+    return least + position * (greatest - least);
+}
+
+double Histogram_quantile(const struct Histogram *histogram, double q)
+{
+    uint64_t count = Histogram_count(histogram);
+    double rank, below = 0;
+    unsigned last = 0;
+
+    if (count == 0 || isnan(q))
+        return NAN;
+    rank = fmin(fmax(q, 0), 1) * (double)count;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        double here = (double)at(histogram, i);
+
+        if (here == 0)
+            continue;
+        if (below + here >= rank)
+            return within(i, (rank - below) / here);
+        below += here;
+        last = i;
+    }
+    return within(last, 1); // rounding only: counts never shrink
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// Hash chains by address and by id, and one list in order of adoption. One
+// writer at a time (the interpreter's lock); a removed code keeps its own
+// links, so that a reader that stands on it walks on.
+#include "tracer/registry.h"
+
+#include <stdlib.h>
+
+// Every store that makes a code reachable is a release and pairs with this.
+static struct Code *follow(struct Code *const _Atomic *link)
+{
+    return atomic_load_explicit(link, memory_order_acquire);
+}
+
+static void point(struct Code *_Atomic *link, struct Code *code)
+{
+    atomic_store_explicit(link, code, memory_order_release);
+}
+
+static struct Code *_Atomic *bucket_of(struct Registry *registry,
+                                       uintptr_t address)
+{
+    // Fibonacci hashing: allocators leave no entropy in the low bits.
+    uint64_t mixed = ((uint64_t)address >> 4) * 0x9e3779b97f4a7c15u;
+
+    return &registry->buckets[(mixed >> 32) % REGISTRY_BUCKETS];
+}
+
+static struct Code *_Atomic *bucket_of_id(struct Registry *registry,
+                                          uint32_t id)
+{
+    return &registry->by_id[id % REGISTRY_BUCKETS];
+}
+
+// A code is in two chains; which one is meant is told by its link in it.
+typedef struct Code *_Atomic *link_t(struct Code *code);
+
+static struct Code *_Atomic *by_address(struct Code *code)
+{
+    return &code->next_in_bucket;
+}
+
+static struct Code *_Atomic *by_id(struct Code *code)
+{
+    return &code->next_by_id;
+}
+
+static void chain(struct Code *_Atomic *bucket, struct Code *code, link_t *link)
+{
+    point(link(code), follow(bucket));
+    point(bucket, code);
+}
+
+static void unchain(struct Code *_Atomic *bucket, struct Code *code,
+                    link_t *link)
+{
+    while (follow(bucket) != code)
+        bucket = link(follow(bucket));
+    point(bucket, follow(link(code)));
+}
+
+struct Registry *Registry_new(void)
+{
+    return calloc(1, sizeof(struct Registry));
+}
+
+void Registry_free(struct Registry *registry)
+{
+    struct Code *code, *next;
+
+    if (registry == NULL)
+        return;
+    for (code = Registry_take_retired(registry); code; code = next) {
+        next = code->next_retired;
+        Code_free(code);
+    }
+    for (code = Registry_first(registry); code; code = next) {
+        next = Registry_next(code);
+        Code_free(code);
+    }
+    free(registry);
+}
+
+uint32_t Registry_next_id(struct Registry *registry)
+{
+    return ++registry->next_id;
+}
+
+void Registry_add(struct Registry *registry, struct Code *code)
+{
+    code->registered_bytes = Code_bytes(code);
+    code->previous_in_list = registry->last;
+    atomic_init(&code->next_in_list, NULL);
+    chain(bucket_of(registry, code->address), code, by_address);
+    chain(bucket_of_id(registry, code->id), code, by_id);
+    point(registry->last ? &registry->last->next_in_list : &registry->first,
+          code);
+    registry->last = code;
+    atomic_fetch_add(&registry->count, 1);
+    atomic_fetch_add(&registry->bytes, code->registered_bytes);
+}
+
+static void unlink_from_list(struct Registry *registry, struct Code *code)
+{
+    struct Code *previous = code->previous_in_list;
+    struct Code *next = follow(&code->next_in_list);
+
+    point(previous ? &previous->next_in_list : &registry->first, next);
+    if (next)
+        next->previous_in_list = previous;
+    else
+        registry->last = previous;
+}
+
+void Registry_retire(struct Registry *registry, struct Code *code)
+{
+    struct Code *head;
+
+    unchain(bucket_of(registry, code->address), code, by_address);
+    unchain(bucket_of_id(registry, code->id), code, by_id);
+    unlink_from_list(registry, code);
+    atomic_fetch_sub(&registry->count, 1);
+    atomic_fetch_sub(&registry->bytes, code->registered_bytes);
+
+    head = atomic_load_explicit(&registry->retired, memory_order_relaxed);
+    do { // pairs with the exchange in Registry_take_retired
+        code->next_retired = head;
+    } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
+                                                    code, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+struct Code *Registry_find(struct Registry *registry, uintptr_t address)
+{
+    struct Code *code = follow(bucket_of(registry, address));
+
+    while (code && code->address != address)
+        code = follow(&code->next_in_bucket);
+    return code;
+}
+
+struct Code *Registry_by_id(struct Registry *registry, uint32_t id)
+{
+    struct Code *code = follow(bucket_of_id(registry, id));
+
+    while (code && code->id != id)
+        code = follow(&code->next_by_id);
+    return code;
+}
+
+struct Code *Registry_first(struct Registry *registry)
+{
+    return follow(&registry->first);
+}
+
+struct Code *Registry_next(const struct Code *code)
+{
+    return follow(&code->next_in_list);
+}
+
+struct Code *Registry_take_retired(struct Registry *registry)
+{
+    return atomic_exchange_explicit(&registry->retired, NULL,
+                                    memory_order_acquire);
+}
