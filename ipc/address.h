@@ -18,6 +18,11 @@
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
+// The directory of a path that has vanished, made again by the same rules (the
+// environment is not read again, so any thread may call). Where that is not
+// allowed any more, path becomes one in /tmp/ocular-UID. 0 or -errno.
+int Address_restore(char path[ADDRESS_MAX], pid_t pid);
+
 // One process that serves, as found in a directory.
 struct Served {
     pid_t pid;

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+// Finds sockets: the one to serve at, the one of a process, and all there are.
+// A socket that answers is asked who listens (the kernel knows), so that a
+// number that means another process in another namespace misleads nobody.
+#define _GNU_SOURCE 1 // O_NOFOLLOW
+#include "ipc/address.h"
+
+#include "ipc/directory.h"
+#include "ipc/process.h"
+#include "ipc/socket.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUFFIX ".sock"
+
+// --- Where to serve
+
+// The bytes it takes; it is whole only if they are less than ADDRESS_MAX.
+static int name_socket(char path[ADDRESS_MAX], const char *directory, pid_t pid)
+{
+    return snprintf(path, ADDRESS_MAX, "%s/%d" SUFFIX, directory, (int)pid);
+}
+
+static int name_own(char path[ADDRESS_MAX], const char *directory, pid_t pid,
+                    char *why, size_t why_size)
+{
+    int wanted = name_socket(path, directory, pid);
+
+    if (wanted < ADDRESS_MAX)
+        return 0;
+    snprintf(why, why_size,
+             "the socket's path %.60s... is %d bytes long and may be %d; set "
+             "OCULAR_DIR to a shorter directory",
+             directory, wanted, ADDRESS_MAX - 1);
+    return -ENAMETOOLONG;
+}
+
+int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
+                    size_t why_size)
+{
+    char directory[ADDRESS_MAX];
+    int error;
+
+    if (why_size)
+        why[0] = '\0';
+    error = Directory_choose(directory, sizeof(directory), why, why_size);
+    if (!error)
+        error = name_own(path, directory, pid, why, why_size);
+    if (!error)
+        error = Directory_make(directory, why, why_size);
+    return error;
+}
+
+int Address_restore(char path[ADDRESS_MAX], pid_t pid)
+{
+    char directory[ADDRESS_MAX], why[8];
+    char *slash;
+
+    memcpy(directory, path, ADDRESS_MAX);
+    slash = strrchr(directory, '/');
+    if (slash && slash != directory) {
+        *slash = '\0';
+        if (Directory_make(directory, why, sizeof(why)) == 0)
+            return 0;
+    }
+    // logind has removed /run/user/UID, whose parent is not ours.
+    snprintf(directory, sizeof(directory), "/tmp/ocular-%u",
+             (unsigned)geteuid());
+    name_socket(path, directory, pid);
+    return Directory_make(directory, why, sizeof(why));
+}
+
+// --- Places to look in
+
+struct Places {
+    char directories[10][ADDRESS_MAX];
+    unsigned count;
+};
+
+__attribute__((format(printf, 2, 3))) static void
+add_place(struct Places *places, const char *format, ...)
+{
+    char *place = places->directories[places->count];
+    va_list arguments;
+    int wanted;
+
+    if (places->count ==
+        sizeof(places->directories) / sizeof(places->directories[0]))
+        return;
+    va_start(arguments, format);
+    wanted = vsnprintf(place, ADDRESS_MAX, format, arguments);
+    va_end(arguments);
+    if (wanted >= ADDRESS_MAX || *place != '/')
+        return; // nobody can serve from there
+    for (unsigned i = 0; i < places->count; i++) {
+        if (!strcmp(places->directories[i], place))
+            return;
+    }
+    places->count++;
+}
+
+static void add_own_environment(struct Places *places)
+{
+    const char *chosen = getenv("OCULAR_DIR");
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+
+    if (chosen)
+        add_place(places, "%s", chosen);
+    if (runtime)
+        add_place(places, "%s/ocular", runtime);
+}
+
+static void add_usual(struct Places *places, const char *root, uid_t uid)
+{
+    add_place(places, "%s/run/user/%u/ocular", root, (unsigned)uid);
+    add_place(places, "%s/tmp/ocular-%u", root, (unsigned)uid);
+}
+
+// What the target was started with.
+static void add_its_environment(struct Places *places, const char *root,
+                                pid_t pid)
+{
+    char value[ADDRESS_MAX];
+
+    if (Process_variable(pid, "OCULAR_DIR", value, sizeof(value)) > 0)
+        add_place(places, "%s%s", root, value);
+    if (Process_variable(pid, "XDG_RUNTIME_DIR", value, sizeof(value)) > 0)
+        add_place(places, "%s%s/ocular", root, value);
+}
+
+// --- Trying one socket
+
+enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
+
+// A socket that nobody listens at any more. The inode is compared so that one
+// that was bound there a moment ago is left alone.
+static void remove_stale(const char *path, const struct stat *seen)
+{
+    struct stat now;
+
+    if (lstat(path, &now) == 0 && S_ISSOCK(now.st_mode) &&
+        now.st_uid == geteuid() && now.st_ino == seen->st_ino &&
+        now.st_dev == seen->st_dev)
+        unlink(path);
+}
+
+static enum Answer ask(const char *path, bool clean, struct Peer *peer)
+{
+    struct stat seen;
+    int fd;
+
+    memset(peer, 0, sizeof(*peer));
+    if (lstat(path, &seen) < 0)
+        return errno == EACCES ? ANSWER_DENIED : ANSWER_NONE;
+    if (!S_ISSOCK(seen.st_mode))
+        return ANSWER_NONE;
+    fd = Socket_connect(path, peer);
+    if (fd >= 0) {
+        close(fd);
+        return ANSWER_LIVE;
+    }
+    if (fd == -EAGAIN) { // too many wait in line: it lives
+        peer->uid = seen.st_uid;
+        return ANSWER_LIVE;
+    }
+    if (fd == -ECONNREFUSED && clean)
+        remove_stale(path, &seen);
+    return fd == -ECONNREFUSED             ? ANSWER_STALE
+           : fd == -EACCES || fd == -EPERM ? ANSWER_DENIED
+                                           : ANSWER_NONE;
+}
+
+// --- One process
+
+struct Search {
+    struct Served *found;
+    struct Process process;
+    bool stale;
+    bool denied;
+};
+
+static bool try_name(struct Search *search, const char *directory, pid_t number,
+                     bool clean)
+{
+    struct Served *found = search->found;
+    struct Peer peer;
+
+    if (name_socket(found->path, directory, number) >= ADDRESS_MAX)
+        return false;
+    switch (ask(found->path, clean, &peer)) {
+    case ANSWER_LIVE:
+        return !peer.pid || peer.pid == search->process.pid;
+    case ANSWER_STALE:
+        search->stale = true;
+        return false;
+    case ANSWER_DENIED:
+        search->denied = true;
+        return false;
+    case ANSWER_NONE:
+        return false;
+    }
+    return false;
+}
+
+static bool try_places(struct Search *search, const struct Places *places,
+                       bool clean)
+{
+    const struct Process *process = &search->process;
+
+    for (unsigned i = 0; i < places->count; i++) {
+        const char *directory = places->directories[i];
+
+        if (try_name(search, directory, process->pid, clean) ||
+            (process->inner_pid != process->pid &&
+             try_name(search, directory, process->inner_pid, clean)))
+            return true;
+    }
+    return false;
+}
+
+static bool search_everywhere(struct Search *search)
+{
+    const struct Process *process = &search->process;
+    struct Places places = {.count = 0};
+    char root[64];
+
+    add_own_environment(&places);
+    add_usual(&places, "", process->uid);
+    add_its_environment(&places, "", process->pid);
+    if (try_places(search, &places, true))
+        return true;
+    places.count = 0;
+    snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
+    add_its_environment(&places, root, process->pid);
+    add_usual(&places, root, process->inner_uid);
+    return try_places(search, &places, false); // its files, not ours to clean
+}
+
+static int explain(const struct Search *search, char *why, size_t why_size)
+{
+    if (search->denied) {
+        snprintf(why, why_size,
+                 "the socket of process %d may not be used by user %u: run "
+                 "ocular-top as the user of that process, or as root",
+                 (int)search->process.pid, (unsigned)geteuid());
+        return -EACCES;
+    }
+    snprintf(why, why_size,
+             "process %d (%.60s) does not serve%s. Start it with `python -m "
+             "ocular --serve script.py`, or have it call "
+             "ocular.start_tracing(serve=True)",
+             (int)search->process.pid, search->found->command,
+             search->stale ? " any more (it left a stale socket)" : "");
+    return -ENOENT;
+}
+
+int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size)
+{
+    struct Search search = {.found = found};
+    int error = Process_look(&search.process, pid);
+
+    memset(found, 0, sizeof(*found));
+    if (why_size)
+        why[0] = '\0';
+    if (error == -ESRCH)
+        snprintf(why, why_size, "there is no process %d", (int)pid);
+    if (!error && geteuid() != 0 && search.process.uid != geteuid())
+        error = -EACCES;
+    if (error == -EACCES)
+        snprintf(why, why_size,
+                 "process %d belongs to another user: run ocular-top as that "
+                 "user, or as root",
+                 (int)pid);
+    if (error)
+        return error;
+    found->pid = pid;
+    found->uid = search.process.uid;
+    Process_command(pid, found->command, sizeof(found->command));
+    if (search_everywhere(&search))
+        return 0;
+    found->path[0] = '\0';
+    return explain(&search, why, why_size);
+}
+
+// --- All processes
+
+struct Listing {
+    struct Served *items;
+    size_t count;
+    int error;
+};
+
+static void add_served(struct Listing *list, pid_t pid, uid_t uid,
+                       const char *path)
+{
+    struct Served *items = list->items;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (items[i].pid == pid)
+            return; // the same one by another way
+    }
+    if (geteuid() != 0 && uid != geteuid())
+        return;
+    items = realloc(items, (list->count + 1) * sizeof(*items));
+    if (!items) {
+        list->error = -ENOMEM;
+        return;
+    }
+    list->items = items;
+    items += list->count++;
+    memset(items, 0, sizeof(*items));
+    items->pid = pid;
+    items->uid = uid;
+    snprintf(items->path, sizeof(items->path), "%s", path);
+    Process_command(pid, items->command, sizeof(items->command));
+}
+
+// The number in "123.sock", or 0.
+static pid_t number_of(const char *name)
+{
+    char *end;
+    long number;
+
+    if (*name < '1' || *name > '9')
+        return 0;
+    errno = 0;
+    number = strtol(name, &end, 10);
+    if (errno || number > INT_MAX || strcmp(end, SUFFIX))
+        return 0;
+    return (pid_t)number;
+}
+
+static void list_entry(struct Listing *list, const char *directory,
+                       const char *name)
+{
+    char path[ADDRESS_MAX];
+    pid_t number = number_of(name);
+    struct Peer peer;
+
+    if (!number || name_socket(path, directory, number) >= ADDRESS_MAX)
+        return;
+    if (ask(path, true, &peer) == ANSWER_LIVE)
+        add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
+}
+
+// Never through a symlink, and never where others could have put things: a
+// listing as root walks through every user's directory.
+static DIR *open_directory(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat status;
+    DIR *stream;
+
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) < 0 || (status.st_mode & 022) ||
+        (geteuid() != 0 && status.st_uid != geteuid())) {
+        close(fd);
+        return NULL;
+    }
+    stream = fdopendir(fd);
+    if (!stream)
+        close(fd);
+    return stream;
+}
+
+static void list_directory(struct Listing *list, const char *path)
+{
+    DIR *stream = open_directory(path);
+    const struct dirent *entry;
+
+    if (!stream)
+        return;
+    while (!list->error && (entry = readdir(stream)))
+        list_entry(list, path, entry->d_name);
+    closedir(stream);
+}
+
+// For root: every user's usual places.
+static void list_users(struct Listing *list, const char *parent,
+                       const char *prefix, const char *suffix)
+{
+    char path[PATH_MAX];
+    DIR *stream = opendir(parent);
+    const struct dirent *entry;
+
+    while (stream && !list->error && (entry = readdir(stream))) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)))
+            continue;
+        snprintf(path, sizeof(path), "%s/%s%s", parent, entry->d_name, suffix);
+        if (entry->d_name[0] != '.')
+            list_directory(list, path);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    pid_t x = ((const struct Served *)a)->pid;
+    pid_t y = ((const struct Served *)b)->pid;
+
+    return (x > y) - (x < y);
+}
+
+long Address_list(struct Served **served)
+{
+    struct Listing list = {.items = NULL};
+    struct Places places = {.count = 0};
+
+    add_own_environment(&places);
+    add_usual(&places, "", geteuid());
+    for (unsigned i = 0; i < places.count; i++)
+        list_directory(&list, places.directories[i]);
+    if (geteuid() == 0) {
+        list_users(&list, "/run/user", "", "/ocular");
+        list_users(&list, "/tmp", "ocular-", "");
+    }
+    *served = NULL;
+    if (list.error) {
+        free(list.items);
+        return list.error;
+    }
+    if (list.count)
+        qsort(list.items, list.count, sizeof(*list.items), by_pid);
+    *served = list.items;
+    return (long)list.count;
+}

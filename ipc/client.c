@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// A connection to a traced process. Bytes that have arrived wait in `in` until
+// they make a message; what the socket has no room for waits in `out` and goes
+// with the next call. Used by the viewer's feed, on one thread.
+#include "ipc/client.h"
+
+#include "ipc/socket.h"
+#include "ipc/version.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OPEN_MS 2000
+#define RETRY_MS 10 // while too many wait in line
+#define READ_SIZE ((size_t)64 << 10)
+#define OUT_MAX ((size_t)1 << 20) // requests that the process does not take
+
+struct Client {
+    int fd;
+    uint32_t next_request;
+    bool ended; // the other end has closed; what is in `in` still counts
+    struct Message hello;
+    struct Bytes in;
+    size_t taken; // of in
+    struct Bytes out;
+    size_t sent; // of out
+};
+
+static long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// --- Bytes
+
+static int flush(struct Client *client)
+{
+    struct Bytes *out = &client->out;
+
+    while (client->sent < out->size) {
+        long sent = Socket_send(client->fd, out->data + client->sent,
+                                out->size - client->sent);
+
+        if (sent == -EAGAIN || sent == -ENOBUFS)
+            return 0;
+        if (sent < 0)
+            return -EPIPE;
+        client->sent += (size_t)sent;
+    }
+    Bytes_clear(out);
+    client->sent = 0;
+    return 0;
+}
+
+// Drops what has been decoded, so that `in` holds little more than a frame.
+static void compact(struct Client *client)
+{
+    struct Bytes *in = &client->in;
+
+    if (!client->taken)
+        return;
+    in->size -= client->taken;
+    memmove(in->data, in->data + client->taken, in->size);
+    client->taken = 0;
+}
+
+// 1 some bytes more, 0 none now, or -errno.
+static int receive(struct Client *client)
+{
+    struct Bytes *in = &client->in;
+    uint8_t *room;
+    long got;
+
+    compact(client);
+    room = Bytes_extend(in, READ_SIZE);
+    if (!room)
+        return -ENOMEM;
+    got = Socket_receive(client->fd, room, READ_SIZE);
+    in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
+    if (got > 0)
+        return 1;
+    if (got == -EAGAIN)
+        return 0;
+    client->ended = true;
+    return -EPIPE;
+}
+
+static int decode(struct Client *client, struct Message *message)
+{
+    const struct Bytes *in = &client->in;
+    long used;
+
+    if (client->taken == in->size) {
+        memset(message, 0, sizeof(*message));
+        return 0;
+    }
+    used = Message_decode(message, in->data + client->taken,
+                          in->size - client->taken, WIRE_MAX_FRAME);
+    if (used > 0)
+        client->taken += (size_t)used;
+    if (used == -EMSGSIZE)
+        used = -EPROTO;
+    return used > 0 ? 1 : (int)used;
+}
+
+int Client_next(struct Client *client, struct Message *message)
+{
+    int got = 1, decoded;
+
+    // A process that is gone may have left something to read.
+    if (!client->ended)
+        (void)flush(client);
+    for (;;) {
+        decoded = decode(client, message);
+        if (decoded)
+            return decoded;
+        if (client->ended)
+            return -EPIPE;
+        got = receive(client);
+        if (got <= 0 && got != -EPIPE)
+            return got;
+    }
+}
+
+int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
+{
+    long deadline = now_ms() + timeout_ms;
+
+    for (;;) {
+        struct pollfd polled = {.fd = client->fd, .events = POLLIN};
+        int got = Client_next(client, message);
+        long left = deadline - now_ms();
+
+        if (got)
+            return got;
+        if (client->out.size)
+            polled.events |= POLLOUT;
+        if (left <= 0 || poll(&polled, 1, (int)left) < 0)
+            return 0; // a signal may be a reason to stop waiting
+    }
+}
+
+int Client_request(struct Client *client, struct Message *request)
+{
+    int error;
+
+    if (client->ended)
+        return -EPIPE;
+    if (client->out.size - client->sent > OUT_MAX)
+        return -EAGAIN;
+    request->request = ++client->next_request;
+    error = Message_encode(&client->out, request);
+    return error ? error : flush(client);
+}
+
+int Client_fd(const struct Client *client)
+{
+    return client->fd;
+}
+
+const struct Message *Client_hello(const struct Client *client)
+{
+    return &client->hello;
+}
+
+// --- The beginning
+
+static int connect_to(const struct Served *served, struct Peer *peer,
+                      long deadline)
+{
+    const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
+    int fd = Socket_connect(served->path, peer);
+
+    while (fd == -EAGAIN && now_ms() < deadline) {
+        nanosleep(&pause, NULL);
+        fd = Socket_connect(served->path, peer);
+    }
+    return fd == -EAGAIN ? -ETIMEDOUT : fd;
+}
+
+static int explain_connect(const struct Served *served, int error, char *why,
+                           size_t why_size)
+{
+    int pid = (int)served->pid;
+
+    if (error == -ECONNREFUSED || error == -ENOENT)
+        snprintf(why, why_size, "process %d does not serve any more", pid);
+    else if (error == -EACCES || error == -EPERM)
+        snprintf(why, why_size,
+                 "the socket of process %d may not be used by user %u: run "
+                 "ocular-top as the user of that process, or as root",
+                 pid, (unsigned)geteuid());
+    else
+        snprintf(why, why_size, "cannot connect to process %d at %s: %s", pid,
+                 served->path, strerror(-error));
+    return error;
+}
+
+static int say_hello(struct Client *client)
+{
+    char version[] = OCULAR_VERSION;
+    struct Message hello = {.type = MESSAGE_HELLO,
+                            .version = WIRE_VERSION,
+                            .number = (uint64_t)getpid(),
+                            .text = version};
+    int error = Message_encode(&client->out, &hello);
+
+    if (!error)
+        (void)flush(client); // one who turns us away has said why: read it
+    return error;
+}
+
+static int check_hello(const struct Client *client, pid_t pid, char *why,
+                       size_t why_size)
+{
+    const struct Message *hello = &client->hello;
+    const char *text = hello->text ? hello->text : "?";
+
+    if (hello->type == MESSAGE_ERROR) {
+        snprintf(why, why_size, "process %d refuses: %.300s", (int)pid, text);
+        return hello->number && hello->number < 4096 ? -(int)hello->number
+                                                     : -ECONNREFUSED;
+    }
+    if (hello->type != MESSAGE_HELLO) {
+        snprintf(why, why_size, "process %d does not begin with a hello",
+                 (int)pid);
+        return -EPROTO;
+    }
+    if (hello->version == WIRE_VERSION)
+        return 0;
+    snprintf(why, why_size,
+             "process %d speaks protocol %u (Ocular %.60s), this ocular-top "
+             "%s speaks %d: use the ocular-top that came with its Ocular",
+             (int)pid, (unsigned)hello->version, text, OCULAR_VERSION,
+             WIRE_VERSION);
+    return -EPROTONOSUPPORT;
+}
+
+static int meet(struct Client *client, pid_t pid, long deadline, char *why,
+                size_t why_size)
+{
+    int got = say_hello(client);
+
+    while (!got && now_ms() < deadline)
+        got = Client_wait(client, &client->hello, (int)(deadline - now_ms()));
+    if (got > 0)
+        return check_hello(client, pid, why, why_size);
+    if (got == 0)
+        snprintf(why, why_size,
+                 "process %d does not answer: is it stopped, or in a debugger?",
+                 (int)pid);
+    else if (got == -EPIPE)
+        snprintf(why, why_size, "process %d has just stopped serving",
+                 (int)pid);
+    else
+        snprintf(why, why_size, "process %d does not speak Ocular's protocol",
+                 (int)pid);
+    return got ? got : -ETIMEDOUT;
+}
+
+int Client_open(struct Client **out, const struct Served *served, char *why,
+                size_t why_size)
+{
+    long deadline = now_ms() + OPEN_MS;
+    struct Client *client = calloc(1, sizeof(*client));
+    struct Peer peer;
+    int error;
+
+    *out = NULL;
+    if (why_size)
+        why[0] = '\0';
+    if (!client) {
+        snprintf(why, why_size, "no memory for a connection");
+        return -ENOMEM;
+    }
+    client->fd = connect_to(served, &peer, deadline);
+    error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
+                           : meet(client, served->pid, deadline, why, why_size);
+    if (error) {
+        Client_close(client);
+        return error;
+    }
+    *out = client;
+    return 0;
+}
+
+void Client_close(struct Client *client)
+{
+    if (!client)
+        return;
+    if (client->fd >= 0)
+        close(client->fd);
+    Message_release(&client->hello);
+    Bytes_release(&client->in);
+    Bytes_release(&client->out);
+    free(client);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The directory that holds the sockets: chosen, made, and refused unless it is
+// ours alone. Used by address.c only; any thread, no state.
+#ifndef OCULAR_IPC_DIRECTORY_H
+#define OCULAR_IPC_DIRECTORY_H
+
+#include <stddef.h>
+
+// Where this process serves from: $OCULAR_DIR, else $XDG_RUNTIME_DIR/ocular
+// where that is ours, else /tmp/ocular-UID. Words are for the error it returns.
+int Directory_choose(char *path, size_t size, char *why, size_t why_size);
+// Makes it 0700 if it is missing, then looks: 0, or -ELOOP (a symlink),
+// -ENOTDIR, -EPERM (another's, or open to others), or what mkdir says.
+int Directory_make(const char *path, char *why, size_t why_size);
+
+#endif

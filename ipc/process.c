@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Reads /proc/PID/{status,uid_map,cmdline,comm,environ}. Called by address.c.
+#include "ipc/process.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENVIRON_MAX ((size_t)1 << 20)
+
+// Up to size - 1 bytes of /proc/PID/name, terminated. Their number or -errno.
+static long read_file(pid_t pid, const char *name, char *out, size_t size)
+{
+    char path[64];
+    size_t used = 0;
+    ssize_t got = 1;
+    int fd, error = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    while (got && used < size - 1) {
+        got = read(fd, out + used, size - 1 - used);
+        if (got < 0 && errno != EINTR) {
+            error = -errno;
+            break;
+        }
+        used += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    out[used] = '\0';
+    return error ? error : (long)used;
+}
+
+// The text after "\nName:" in /proc/PID/status.
+static const char *status_row(const char *status, const char *name)
+{
+    const char *at = strstr(status, name);
+
+    return at ? at + strlen(name) : "";
+}
+
+// NSpid lists the process's number in each namespace, the innermost last.
+static pid_t last_number(const char *row, pid_t otherwise)
+{
+    const char *end = strchr(row, '\n');
+
+    if (!end || end == row)
+        return otherwise;
+    while (end > row && isdigit((unsigned char)end[-1]))
+        end--;
+    return isdigit((unsigned char)*end) ? (pid_t)strtol(end, NULL, 10)
+                                        : otherwise;
+}
+
+static uid_t inner_uid(pid_t pid, uid_t uid)
+{
+    char map[4096];
+    const char *row = map;
+    unsigned inside, outside, count;
+
+    if (read_file(pid, "uid_map", map, sizeof(map)) < 0)
+        return uid;
+    while (row && sscanf(row, "%u %u %u", &inside, &outside, &count) == 3) {
+        if (uid >= outside && uid - outside < count)
+            return inside + (uid - outside);
+        row = strchr(row, '\n');
+        row = row ? row + 1 : NULL;
+    }
+    return uid;
+}
+
+int Process_look(struct Process *process, pid_t pid)
+{
+    char status[8192];
+    unsigned real, effective;
+    const char *state;
+
+    if (pid <= 0 || (kill(pid, 0) < 0 && errno == ESRCH))
+        return -ESRCH;
+    if (read_file(pid, "status", status, sizeof(status)) < 0)
+        return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
+    state = status_row(status, "\nState:");
+    state += strspn(state, " \t");
+    if (*state == 'Z' || *state == 'X')
+        return -ESRCH;
+    if (sscanf(status_row(status, "\nUid:"), "%u %u", &real, &effective) != 2)
+        return -EACCES;
+    process->pid = pid;
+    process->uid = effective;
+    process->inner_pid = last_number(status_row(status, "\nNSpid:"), pid);
+    process->inner_uid = inner_uid(pid, effective);
+    return 0;
+}
+
+// The length of the UTF-8 character at text, 0 when it is none, and its number.
+static size_t utf8(const unsigned char *text, size_t left, uint32_t *point)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = *text < 0x80   ? 1
+                  : *text < 0xc0 ? 0
+                  : *text < 0xe0 ? 2
+                  : *text < 0xf0 ? 3
+                  : *text < 0xf8 ? 4
+                                 : 0;
+
+    if (!size || size > left)
+        return 0;
+    *point = size == 1 ? *text : *text & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        *point = *point << 6 | (text[i] & 0x3f);
+    }
+    if (*point < least[size] || *point > 0x10ffff ||
+        (*point >= 0xd800 && *point < 0xe000))
+        return 0;
+    return size;
+}
+
+// Neither a control nor invisible nor one that turns the line around.
+static bool is_harmless(uint32_t point)
+{
+    return point >= 0x20 && !(point >= 0x7f && point < 0xa0) && point != 0xad &&
+           point != 0x61c && point != 0xfeff &&
+           !(point >= 0x200b && point <= 0x200f) &&
+           !(point >= 0x2028 && point <= 0x202e) &&
+           !(point >= 0x2060 && point <= 0x206f) &&
+           !(point >= 0xe0000 && point <= 0xe0fff);
+}
+
+// In place: a character that is not harmless becomes one '?'.
+static void make_printable(char *text, size_t size)
+{
+    size_t used = 0, step;
+
+    for (size_t at = 0; at < size; at += step) {
+        uint32_t point = 0;
+
+        step = utf8((const unsigned char *)text + at, size - at, &point);
+        if (step && is_harmless(point)) {
+            memmove(text + used, text + at, step);
+            used += step;
+        } else {
+            text[used++] = '?';
+            step = step ? step : 1;
+        }
+    }
+    text[used] = '\0';
+}
+
+void Process_command(pid_t pid, char *out, size_t size)
+{
+    long got = read_file(pid, "cmdline", out, size);
+
+    while (got > 0 && out[got - 1] == '\0')
+        got--;
+    if (got <= 0) {
+        char name[64] = "";
+
+        got = read_file(pid, "comm", name, sizeof(name));
+        name[strcspn(name, "\n")] = '\0';
+        got = snprintf(out, size, "[%s]", got > 0 ? name : "?");
+        got = (size_t)got < size ? got : (long)size - 1;
+    }
+    for (long i = 0; i < got; i++) {
+        if (out[i] == '\0')
+            out[i] = ' ';
+    }
+    make_printable(out, (size_t)got);
+}
+
+static int find_variable(const char *text, const char *end, const char *name,
+                         char *out, size_t size)
+{
+    size_t length = strlen(name);
+
+    for (; text < end; text += strlen(text) + 1) {
+        if (strncmp(text, name, length) || text[length] != '=')
+            continue;
+        text += length + 1;
+        if (!*text || strlen(text) >= size)
+            return 0;
+        strcpy(out, text);
+        return 1;
+    }
+    return 0;
+}
+
+int Process_variable(pid_t pid, const char *name, char *out, size_t size)
+{
+    char *text = malloc(ENVIRON_MAX);
+    long got;
+
+    if (!text)
+        return -ENOMEM;
+    got = read_file(pid, "environ", text, ENVIRON_MAX);
+    if (got > 0)
+        got = find_variable(text, text + got, name, out, size);
+    free(text);
+    return (int)got;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What /proc says about another process, for finding its socket: whose it is,
+// what it was started with, and how it calls itself inside its container. Any
+// thread, no state. Everything read here was written by a stranger.
+#ifndef OCULAR_IPC_PROCESS_H
+#define OCULAR_IPC_PROCESS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct Process {
+    pid_t pid;
+    uid_t uid;       // effective
+    pid_t inner_pid; // in its own pid namespace
+    uid_t inner_uid; // in its own user namespace
+};
+
+// 0, -ESRCH: there is none (or it has ended and waits to be reaped), or
+// -EACCES: there is one, but /proc hides it from us.
+int Process_look(struct Process *process, pid_t pid);
+// Its command line, spaces between the arguments; its name in brackets when
+// there is none; whatever could upset a terminal is a '?'. Always terminated.
+void Process_command(pid_t pid, char *out, size_t size);
+// A variable of the environment it was started with. 1 and out, 0 no such
+// variable (or too long for out), or -errno.
+int Process_variable(pid_t pid, const char *name, char *out, size_t size);
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The socket API's home. Called by the server's thread, by viewers and by
+// address.c's probes.
+#define _GNU_SOURCE 1 // accept4, struct ucred
+#include "ipc/socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 64
+
+static int open_socket(struct sockaddr_un *address, const char *path)
+{
+    int fd;
+
+    memset(address, 0, sizeof(*address));
+    address->sun_family = AF_UNIX;
+    if (strlen(path) >= sizeof(address->sun_path))
+        return -ENAMETOOLONG;
+    memcpy(address->sun_path, path, strlen(path));
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return fd < 0 ? -errno : fd;
+}
+
+static int peer_of(int fd, struct Peer *peer)
+{
+    struct ucred cred;
+    socklen_t size = sizeof(cred);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
+        return -errno;
+    peer->pid = cred.pid;
+    peer->uid = cred.uid;
+    return 0;
+}
+
+static int bind_and_listen(int fd, const struct sockaddr_un *address,
+                           const char *path)
+{
+    const char *temporary = address->sun_path;
+
+    if (unlink(temporary) < 0 && errno != ENOENT)
+        return -errno;
+    if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+        return -errno;
+    // The umask belongs to the traced program; the mode is set by name while
+    // nobody else knows the name (the directory is ours alone).
+    if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
+        rename(temporary, path) == 0)
+        return 0;
+    return -errno;
+}
+
+int Socket_listen(const char *path)
+{
+    struct sockaddr_un address;
+    size_t length = strlen(path);
+    int fd = open_socket(&address, path);
+    int error;
+
+    if (fd < 0)
+        return fd;
+    // PID.sock begins as PID.soc~: no longer, so that it fits, and no listing
+    // takes it for a socket to talk to.
+    address.sun_path[length - 1] = '~';
+    error = bind_and_listen(fd, &address, path);
+    if (error) {
+        unlink(address.sun_path);
+        close(fd);
+        return error;
+    }
+    return fd;
+}
+
+int Socket_accept(int listener, struct Peer *peer)
+{
+    int fd, error;
+
+    do
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+    if (fd < 0)
+        return -errno;
+    error = peer_of(fd, peer);
+    if (!error)
+        return fd;
+    close(fd);
+    return error;
+}
+
+int Socket_connect(const char *path, struct Peer *peer)
+{
+    struct sockaddr_un address;
+    int fd = open_socket(&address, path);
+    int error = 0;
+
+    if (fd < 0)
+        return fd;
+    while (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+        if (errno == EINTR)
+            continue;
+        error = -errno;
+        break;
+    }
+    if (!error)
+        error = peer_of(fd, peer);
+    if (!error)
+        return fd;
+    close(fd);
+    return error;
+}
+
+long Socket_send(int fd, const void *data, size_t size)
+{
+    ssize_t sent;
+
+    do
+        sent = send(fd, data, size, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : sent;
+}
+
+long Socket_receive(int fd, void *data, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = recv(fd, data, size, 0);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Unix stream sockets, and nothing else: the one file that knows the socket
+// API. Every descriptor is non-blocking and close-on-exec; nothing raises
+// SIGPIPE. Used by server, client and address; any thread, no state.
+#ifndef OCULAR_IPC_SOCKET_H
+#define OCULAR_IPC_SOCKET_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+// Who is at the other end, as the kernel says.
+struct Peer {
+    pid_t pid; // 0: not visible from our pid namespace
+    uid_t uid;
+};
+
+// A listening socket at path, mode 0600 whatever the umask. It takes the place
+// of whatever is there at once (the caller has looked), and nobody can ever
+// connect to one that does not listen yet. A descriptor or -errno.
+int Socket_listen(const char *path);
+// The next who waits: a descriptor, -EAGAIN when there is none, or -errno.
+int Socket_accept(int listener, struct Peer *peer);
+// A descriptor or -errno: -ECONNREFUSED nobody listens, -EAGAIN too many wait.
+int Socket_connect(const char *path, struct Peer *peer);
+// Bytes sent or received (0 received: the other end has closed), -EAGAIN, or
+// -errno (-EPIPE, -ECONNRESET: gone).
+long Socket_send(int fd, const void *data, size_t size);
+long Socket_receive(int fd, void *data, size_t size);
+
+#endif

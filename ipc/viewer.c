@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// A viewer's queues. A frame that has begun is finished before anything else
+// is sent, answers go before a snapshot that has not begun. Called by server.c
+// on the server's thread.
+#include "ipc/viewer.h"
+
+#include "ipc/socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_SIZE 4096u
+// Answers that may wait. One that finds none waiting may be of any size.
+#define CONTROL_MAX ((size_t)256 << 10)
+
+struct Frame *Frame_new(void)
+{
+    struct Frame *frame = calloc(1, sizeof(*frame));
+
+    if (frame)
+        frame->references = 1;
+    return frame;
+}
+
+static struct Frame *hold(struct Frame *frame)
+{
+    if (frame)
+        frame->references++;
+    return frame;
+}
+
+void Frame_drop(struct Frame *frame)
+{
+    if (!frame || --frame->references)
+        return;
+    Bytes_release(&frame->bytes);
+    free(frame);
+}
+
+void Viewer_init(struct Viewer *viewer)
+{
+    memset(viewer, 0, sizeof(*viewer));
+    atomic_init(&viewer->fd, -1);
+}
+
+void Viewer_open(struct Viewer *viewer, int fd, uint64_t id)
+{
+    Viewer_init(viewer);
+    viewer->id = id;
+    Bytes_init(&viewer->in);
+    Bytes_init(&viewer->control);
+    atomic_store(&viewer->fd, fd);
+}
+
+void Viewer_close(struct Viewer *viewer)
+{
+    // Forgotten first: a forked child must never close a number that has been
+    // given to another file since.
+    int fd = atomic_exchange(&viewer->fd, -1);
+
+    if (fd >= 0)
+        close(fd);
+    Bytes_release(&viewer->in);
+    Bytes_release(&viewer->control);
+    Frame_drop(viewer->frame);
+    Frame_drop(viewer->last);
+    Viewer_init(viewer);
+}
+
+int Viewer_receive(struct Viewer *viewer)
+{
+    struct Bytes *in = &viewer->in;
+    uint8_t *room;
+    long got;
+
+    if (in->size >= WIRE_MAX_REQUEST)
+        return 1; // Viewer_next() makes room, or refuses
+    room = Bytes_extend(in, READ_SIZE);
+    if (!room)
+        return -EPIPE; // no memory for it: let it go
+    got = Socket_receive(viewer->fd, room, READ_SIZE);
+    in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
+    if (got == -EAGAIN)
+        return 0;
+    return got > 0 ? 1 : -EPIPE;
+}
+
+int Viewer_next(struct Viewer *viewer, struct Message *message)
+{
+    struct Bytes *in = &viewer->in;
+    long used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
+
+    if (used <= 0)
+        return (int)used;
+    in->size -= (size_t)used;
+    memmove(in->data, in->data + used, in->size);
+    return 1;
+}
+
+int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
+{
+    struct Bytes *control = &viewer->control;
+
+    if (control->size &&
+        control->size - viewer->control_sent + bytes->size > CONTROL_MAX)
+        return -ENOBUFS;
+    Bytes_put(control, bytes->data, bytes->size);
+    return control->error;
+}
+
+int Viewer_say(struct Viewer *viewer, const struct Message *message)
+{
+    struct Bytes bytes;
+    int error;
+
+    Bytes_init(&bytes);
+    error = Message_encode(&bytes, message);
+    if (!error)
+        error = Viewer_say_bytes(viewer, &bytes);
+    Bytes_release(&bytes);
+    return error;
+}
+
+void Viewer_show(struct Viewer *viewer, struct Frame *frame)
+{
+    if (!viewer->frame)
+        viewer->frame = hold(frame);
+}
+
+void Viewer_end(struct Viewer *viewer, struct Frame *frame)
+{
+    if (viewer->frame && !viewer->frame_sent) {
+        Frame_drop(viewer->frame); // the last one says more
+        viewer->frame = NULL;
+    }
+    viewer->last = hold(frame);
+    viewer->ending = true;
+}
+
+bool Viewer_has_output(const struct Viewer *viewer)
+{
+    return viewer->control.size || viewer->frame || viewer->last ||
+           viewer->ending;
+}
+
+// Sends from data[*sent]. 1 all sent, 0 no room for now, -EPIPE.
+static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
+{
+    while (*sent < bytes->size) {
+        long pushed =
+            Socket_send(viewer->fd, bytes->data + *sent, bytes->size - *sent);
+
+        if (pushed == -EAGAIN || pushed == -ENOBUFS)
+            return 0;
+        if (pushed < 0)
+            return -EPIPE;
+        *sent += (size_t)pushed;
+    }
+    *sent = 0;
+    return 1;
+}
+
+static int push_control(struct Viewer *viewer)
+{
+    int done = push(viewer, &viewer->control, &viewer->control_sent);
+
+    if (done > 0)
+        Bytes_clear(&viewer->control);
+    return done;
+}
+
+static int push_frame(struct Viewer *viewer)
+{
+    int done = push(viewer, &viewer->frame->bytes, &viewer->frame_sent);
+
+    if (done > 0) {
+        Frame_drop(viewer->frame);
+        viewer->frame = NULL;
+    }
+    return done;
+}
+
+// What follows once both queues are empty. 1 something, 0 nothing.
+static int refill(struct Viewer *viewer)
+{
+    struct Message end = {.type = MESSAGE_END};
+
+    if (viewer->last) {
+        viewer->frame = viewer->last;
+        viewer->last = NULL;
+        return 1;
+    }
+    if (!viewer->ending)
+        return 0;
+    viewer->ending = false;
+    return Viewer_say(viewer, &end) == 0;
+}
+
+int Viewer_flush(struct Viewer *viewer)
+{
+    int done = 1;
+
+    while (done > 0) {
+        if (viewer->frame && viewer->frame_sent)
+            done = push_frame(viewer);
+        else if (viewer->control.size)
+            done = push_control(viewer);
+        else if (viewer->frame)
+            done = push_frame(viewer);
+        else
+            done = refill(viewer);
+    }
+    return done;
+}

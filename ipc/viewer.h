@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// One viewer as the server sees it: what it has sent so far, and what is on
+// its way to it, which is at most one snapshot and some short answers. Nothing
+// here blocks. The server's thread only.
+#ifndef OCULAR_IPC_VIEWER_H
+#define OCULAR_IPC_VIEWER_H
+
+#include "ipc/wire.h"
+
+#include <stdatomic.h>
+
+// An encoded snapshot, shared by the viewers that it goes to.
+struct Frame {
+    unsigned references;
+    struct Bytes bytes;
+};
+
+struct Frame *Frame_new(void); // with one reference; NULL when memory is out
+void Frame_drop(struct Frame *frame); // NULL is fine
+
+struct Viewer {
+    atomic_int fd; // -1: a free slot; atomic for a fork at any moment
+    uint64_t id;   // never used again
+    bool greeted;  // its hello was fine
+    bool waiting;  // for the next snapshot
+    bool ending;   // END follows what is queued
+    bool closing;  // dropped once what is queued is sent
+    uint64_t period_ms;
+    uint64_t due_ms;      // its next snapshot
+    uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
+    struct Bytes in;
+    struct Bytes control; // answers
+    size_t control_sent;
+    struct Frame *frame;
+    size_t frame_sent;
+    struct Frame *last; // after frame, when tracing ends
+};
+
+void Viewer_init(struct Viewer *viewer); // a free slot
+void Viewer_open(struct Viewer *viewer, int fd, uint64_t id);
+void Viewer_close(struct Viewer *viewer); // a free slot again
+// Reads what has arrived, at most a request's worth. 0 nothing more for now,
+// 1 there may be more, -EPIPE it is gone.
+int Viewer_receive(struct Viewer *viewer);
+// The next request: 1 and *message (release it), 0 none yet, -EPROTO, ...
+int Viewer_next(struct Viewer *viewer, struct Message *message);
+// Queues an answer. -ENOBUFS: it does not read them; -ENOMEM.
+int Viewer_say(struct Viewer *viewer, const struct Message *message);
+int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
+// Queues a snapshot unless one is still on its way.
+void Viewer_show(struct Viewer *viewer, struct Frame *frame);
+// Queues the last snapshot (or NULL) and END.
+void Viewer_end(struct Viewer *viewer, struct Frame *frame);
+bool Viewer_has_output(const struct Viewer *viewer);
+// Sends what fits: 0 or -EPIPE.
+int Viewer_flush(struct Viewer *viewer);
+
+#endif
