@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""What `make demo` runs: starts the workload in the background, opens
+ocular-top on it, and when that ends stops the workload, shows its report and
+names its timeline. Where stdout is no terminal it prints three frames. The
+workload never outlives this program."""
+
+import argparse
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+START = 20  # seconds the workload has to begin to serve
+STOP = 30  # seconds it has to write its timeline
+
+
+class DemoError(Exception):
+    """Says what went wrong and what to do."""
+
+
+def sockets(pid):
+    """Where a process of ours may serve (docs/protocol.md)."""
+    places = [f"/tmp/ocular-{os.getuid()}"]
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        places.insert(0, f"{runtime}/ocular")
+    if own := os.environ.get("OCULAR_DIR"):
+        places.insert(0, own)
+    return [Path(place, f"{pid}.sock") for place in places]
+
+
+class Workload:
+    """The traced process. A context: gone when left, however."""
+
+    def __init__(self, directory):
+        directory.mkdir(parents=True, exist_ok=True)
+        for old in directory.glob("ocular_trace*.json*"):
+            old.unlink()
+        self.output = directory / "ocular_trace.json"
+        self.log = directory / "demo.log"
+        self.process = None
+
+    def __enter__(self):
+        prctl = ctypes.CDLL(None).prctl
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ocular.demo", "--serve"]
+                + ["--output", str(self.output)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # Away from the terminal's ^C; ends even if we are killed.
+                start_new_session=True,
+                preexec_fn=lambda: prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
+            )
+        return self
+
+    def __exit__(self, *error):
+        end(self.process)
+
+    def wait_for_socket(self):
+        limit = time.monotonic() + START
+        while not any(path.exists() for path in sockets(self.process.pid)):
+            if self.process.poll() is not None:
+                raise DemoError(f"the workload ended at once:\n{self.said()}")
+            if time.monotonic() > limit:
+                raise DemoError(
+                    f"the workload did not serve within {START} s; "
+                    f"its words are in {self.log}"
+                )
+            time.sleep(0.02)
+
+    def stop(self):
+        """Asks it to end and waits until its report is written."""
+        self.process.terminate()
+        try:
+            status = self.process.wait(STOP)
+        except subprocess.TimeoutExpired:
+            raise DemoError(
+                f"the workload did not end within {STOP} s and was killed"
+            ) from None
+        if status:
+            raise DemoError(
+                f"the workload ended with status {status}:\n{self.said()}"
+            )
+
+    def said(self):
+        return self.log.read_text(errors="replace").rstrip()
+
+    def timeline(self):
+        """The file that it wrote; one with its pid where the name was taken."""
+        with_pid = self.output.with_suffix(f".{self.process.pid}.json")
+        for path in (with_pid, self.output):
+            if path.exists():
+                return path
+        raise DemoError("the workload wrote no timeline")
+
+
+def end(process, patience=5):
+    """Ends a process that may have ended, kindly at first."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def viewer():
+    program = os.environ.get("OCULAR_TOP") or shutil.which("ocular-top")
+    if program is None:
+        raise DemoError("ocular-top is not on PATH; `make demo` builds it")
+    return program
+
+
+def watch(command):
+    """Runs the viewer; ^C is its business, and a terminal in its hands is
+    given back even if we are told to leave."""
+    # A handler, unlike SIG_IGN, is not inherited.
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    process = subprocess.Popen(command)
+    try:
+        return process.wait()
+    finally:
+        end(process)
+        signal.signal(signal.SIGINT, before)
+
+
+def run(directory):
+    screen = sys.stdout.isatty()
+    command = [viewer()]
+    with Workload(directory) as workload:
+        workload.wait_for_socket()
+        command += ["--pid", str(workload.process.pid)]
+        if not screen:
+            command += ["--batch", "-n", "3", "-d", "1"]
+        status = watch(command)
+        workload.stop()
+    timeline = workload.timeline()
+    if screen:
+        print(workload.said())
+    print(
+        f"report: {workload.log}\n"
+        f"timeline: {timeline} (open it at https://ui.perfetto.dev)",
+        file=sys.stdout if screen else sys.stderr,
+    )
+    if status:
+        raise DemoError(f"ocular-top ended with status {status}")
+
+
+def leave(number, frame):
+    sys.exit(128 + number)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m ocular.demo.live")
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=Path("ocular_demo"),
+        help="for the log and the timeline (default: %(default)s)",
+    )
+    given = parser.parse_args(arguments)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+    try:
+        run(given.directory)
+    except DemoError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

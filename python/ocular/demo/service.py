@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The threads of the demo. Every round is the same on every run: one batch of
+jobs from the feeder, one helping of numbers for the analyst; only who gets to
+parse a job is left to chance."""
+
+import threading
+from queue import Full, Queue
+
+from . import archive, numeric, streams
+from .expressions import ExpressionError, evaluate
+
+JOBS_PER_ROUND = 24
+PARSERS = 2
+BATCH = 48  # results packed at once
+PAUSE = 0.02  # seconds between the rounds of an endless run
+END = None  # the last thing in a queue
+
+NAMES = ("width", "height", "depth", "mass")
+VARIABLES = {"width": 12, "height": 7, "depth": 3}  # mass: unknown on purpose
+SIGNS = "+-*/"
+
+
+def invent(noise, depth):
+    """The text of an expression; a few cannot be worked out."""
+    if depth == 0 or noise.number(5) == 0:
+        if noise.number(3):
+            return str(noise.number(100))
+        return NAMES[noise.number(100) % 34 // 11]
+    left = invent(noise, depth - 1)
+    right = invent(noise, depth - 1)
+    text = f"{left} {SIGNS[noise.number(31) // 10]} {right}"
+    return f"({text})" if noise.number(2) else text
+
+
+def work_out(text):
+    """A job's result, for the archive."""
+    try:
+        return {"text": text, "value": evaluate(text, VARIABLES), "error": None}
+    except ExpressionError as error:
+        return {"text": text, "value": 0, "error": str(error)}
+
+
+class Service:
+    """Runs until stop(), or for a number of rounds. `pause` is the wait of
+    feeder and analyst between two rounds, in seconds."""
+
+    def __init__(self, rounds=None, pause=PAUSE):
+        self.rounds = rounds
+        self.pause = pause
+        self.ended = threading.Event()
+        self.failure = None
+        self.jobs = Queue(maxsize=64)
+        self.results = Queue()
+        # What was done; each is written by one thread only.
+        self.fed = 0
+        self.archived = 0
+        self.errors = 0
+        self.value = 0
+        self.analysed = 0
+        tasks = [("feeder", self.feed), ("archivist", self.archive)]
+        tasks += [("analyst", self.analyse)]
+        tasks += [(f"parser-{n + 1}", self.parse) for n in range(PARSERS)]
+        self.threads = [
+            threading.Thread(
+                target=self.run, args=(task,), name=name, daemon=True
+            )
+            for name, task in tasks
+        ]
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self):
+        """Tells the threads to end after the round under way; join() waits."""
+        self.ended.set()
+
+    def join(self):
+        """Waits for the threads; raises what one of them failed with."""
+        for thread in self.threads:
+            thread.join()
+        if self.failure is not None:
+            raise self.failure
+
+    def run(self, task):
+        try:
+            task()
+        except BaseException as failure:
+            self.failure = self.failure or failure
+            self.ended.set()
+
+    def each_round(self):
+        """Counts rounds and waits between them."""
+        number = 0
+        while self.rounds is None or number < self.rounds:
+            yield number
+            number += 1
+            if self.ended.wait(self.pause):
+                return
+
+    def feed(self):
+        try:
+            for number in self.each_round():
+                noise = streams.Noise(number + 1)
+                for _ in range(JOBS_PER_ROUND):
+                    self.hand_over(invent(noise, 4))
+                    self.fed += 1
+        finally:
+            for _ in range(PARSERS):
+                self.hand_over(END)
+
+    def hand_over(self, job):
+        """Waits while the parsers are behind, but not for dead ones."""
+        while True:
+            try:
+                return self.jobs.put(job, timeout=1)
+            except Full:
+                if self.failure is not None:
+                    raise
+
+    def parse(self):
+        try:
+            while (text := self.jobs.get()) is not END:
+                self.results.put(work_out(text))
+        finally:
+            self.results.put(END)
+
+    def arriving(self):
+        """Results until every parser has ended."""
+        parsers = PARSERS
+        while parsers:
+            result = self.results.get()
+            if result is END:
+                parsers -= 1
+            else:
+                yield result
+
+    def archive(self):
+        for batch in streams.chunks(self.arriving(), BATCH):
+            for result in archive.unpack(archive.pack(batch)):
+                self.value += result["value"]
+                self.errors += result["error"] is not None
+            archive.words(result["text"] for result in batch)
+            self.archived += len(batch)
+
+    def analyse(self):
+        for number in self.each_round():
+            numeric.feed_blend(number, 40)
+            numeric.sieve(8000)
+            numeric.longest_collatz(100)
+            numeric.mandelbrot(40, 16)
+            for _ in range(10):
+                numeric.simpson(numeric.cubic, 0.0, 2.0)
+            numeric.fibonacci(15)
+            streams.summarise(number, 500)
+            archive.shuffle_and_sort(streams.Noise(number), 2000)
+            self.analysed += 1

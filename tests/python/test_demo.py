@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""The bundled workload and its runner. The runner meets stand-ins here for the
+engine and the viewer, so that each can be made to fail."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ocular.demo import numeric, pure, service
+
+DEMO = [sys.executable, "-m", "ocular.demo"]
+
+# An `ocular` that serves nothing, but behaves like it from the outside.
+ENGINE = """
+import os, pathlib, sys, time
+__path__.append({demo!r})
+def start_tracing(serve, output):
+    if os.environ.get("FAKE_DIES"):
+        sys.exit("no free tool id")
+    global written, socket
+    written = output
+    socket = pathlib.Path(os.environ["OCULAR_DIR"], f"{{os.getpid()}}.sock")
+    socket.touch()
+def stop_tracing():
+    socket.unlink()
+    print("THE REPORT", file=sys.stderr)
+    pathlib.Path(written).write_text("[]")
+"""
+
+
+def calls_counted(case):
+    import cProfile
+
+    profile = cProfile.Profile()
+    profile.runcall(case)
+    profile.create_stats()
+    return {
+        key: value[:2] for key, value in profile.stats.items() if key[0] != "~"
+    }
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+def test_pure_cases_never_change(name):
+    case = pure.CASES[name]
+    assert case() == case()
+    assert calls_counted(case) == calls_counted(case)
+    assert sum(calls for _, calls in calls_counted(case).values()) > 100
+
+
+def test_rounds_do_the_same_work_every_time():
+    done = []
+    for _ in range(2):
+        work = service.Service(rounds=6, pause=0)
+        work.start()
+        work.join()
+        done.append((work.fed, work.archived, work.errors, work.value))
+        assert work.analysed == 6
+    assert done[0] == done[1]
+    fed, archived, errors, _ = done[0]
+    assert fed == archived == 6 * service.JOBS_PER_ROUND
+    assert 0 < errors < fed / 4
+
+
+def test_blend_meets_ints_then_floats_then_strings():
+    kinds = [numeric.feed_blend(n * numeric.PHASE, 1) for n in range(4)]
+    assert kinds == ["int", "float", "str", "int"]
+
+
+@pytest.mark.parametrize("part", ["work_out", "invent"])
+def test_a_thread_that_fails_ends_the_service(monkeypatch, part):
+    def fail(*_):
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(service, part, fail)
+    work = service.Service()
+    work.start()
+    with pytest.raises(RuntimeError, match="on purpose"):
+        work.join()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_endless_until_a_signal(number):
+    with subprocess.Popen(
+        DEMO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as demo:
+        with pytest.raises(subprocess.TimeoutExpired):
+            demo.wait(0.8)
+        demo.send_signal(number)
+        assert demo.communicate(timeout=10)[0] == b""
+        assert demo.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "options", [["--rounds", "2"], ["--seconds", "0.2"]], ids=lambda o: o[0]
+)
+def test_finite_runs_say_nothing(options):
+    done = subprocess.run(DEMO + options, capture_output=True, timeout=30)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--rounds", "0"], ["--seconds", "nan"], ["--output", "x"], ["more"]],
+    ids=" ".join,
+)
+def test_wrong_options(options):
+    done = subprocess.run(DEMO + options, capture_output=True, timeout=30)
+    assert done.returncode == 2
+    assert options[0].encode() in done.stderr
+
+
+# --- The runner ---------------------------------------------------------------
+
+
+class Stage:
+    """A directory with a false engine and a false viewer."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.started = []
+        package = directory / "ocular"
+        package.mkdir()
+        home = str(Path(service.__file__).parent.parent)
+        (package / "__init__.py").write_text(ENGINE.format(demo=home))
+        self.log = directory / "out" / "demo.log"
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(directory),
+            "OCULAR_DIR": str(directory),
+            "OCULAR_TOP": str(directory / "viewer"),
+        }
+        self.viewer('echo "viewer $*"')
+
+    def viewer(self, script):
+        path = self.directory / "viewer"
+        path.write_text(f"#!/bin/sh\necho $2 >{self.directory}/pid\n{script}\n")
+        path.chmod(0o755)
+
+    def start(self, **more):
+        demo = subprocess.Popen(
+            [sys.executable, "-m", "ocular.demo.live"]
+            + ["--directory", str(self.directory / "out")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**self.environment, **more},
+        )
+        self.started.append(demo)
+        return demo
+
+    def strike(self):
+        for demo in self.started:
+            demo.kill()
+            demo.communicate()
+
+    def run(self, **more):
+        demo = self.start(**more)
+        out, err = demo.communicate(timeout=60)
+        return demo.returncode, out, err
+
+    def pid(self):
+        """The workload's; the viewer was given it."""
+        path = self.directory / "pid"
+        wait_until(lambda: path.exists() and path.read_text().endswith("\n"))
+        return int(path.read_text())
+
+
+def wait_until(condition, seconds=20):
+    limit = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < limit, "timed out"
+        time.sleep(0.02)
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    # An orphan may stay a zombie where nobody reaps.
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+@pytest.fixture
+def stage(tmp_path):
+    stage = Stage(tmp_path)
+    yield stage
+    stage.strike()
+
+
+def test_runner_prints_three_frames_without_a_terminal(stage):
+    status, out, err = stage.run()
+    pid = stage.pid()
+    assert (status, out) == (0, f"viewer --pid {pid} --batch -n 3 -d 1\n")
+    assert f"timeline: {stage.directory}/out/ocular_trace.json" in err
+    assert "THE REPORT" in stage.log.read_text()
+    assert is_gone(pid)
+
+
+def test_runner_tells_of_a_viewer_that_fails(stage):
+    stage.viewer("exit 3")
+    status, _, err = stage.run()
+    assert status == 1 and "ocular-top ended with status 3" in err
+    assert is_gone(stage.pid())
+
+
+def test_runner_tells_why_the_workload_died(stage):
+    status, out, err = stage.run(FAKE_DIES="1")
+    assert (status, out) == (1, "")
+    assert "no free tool id" in err
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
+)
+def test_runner_never_leaves_the_workload_behind(stage, number):
+    stage.viewer("exec sleep 60 >/dev/null 2>&1")
+    demo = stage.start()
+    pid = stage.pid()
+    assert not is_gone(pid)
+    demo.send_signal(number)
+    wait_until(lambda: is_gone(pid))
+    assert demo.wait(20) in (-number, 128 + number)
+
+
+def test_interrupt_is_the_viewers(stage):
+    stage.viewer("exec sleep 60 >/dev/null 2>&1")
+    demo = stage.start()
+    pid = stage.pid()
+    time.sleep(0.2)
+    demo.send_signal(signal.SIGINT)
+    time.sleep(0.2)
+    assert demo.poll() is None and not is_gone(pid)
+    demo.terminate()
+    assert demo.wait(20) == 128 + signal.SIGTERM
+    wait_until(lambda: is_gone(pid))
