@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""The architecture: who may include whom, and the one home of each foreign
+header (docs/hacking.md). Reads the sources; needs nothing built."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = ("ipc", "tracer", "python", "tui")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
+
+# What a folder may include of ours, besides itself.
+MAY_INCLUDE = {
+    "ipc": set(),
+    "tracer": {"ipc"},
+    "python": {"ipc", "tracer"},
+    "tui": {"ipc"},
+}
+
+# Foreign headers by pattern, and the files that are their home. Everything
+# else in <> must be the C library's.
+HOMES = {
+    r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/terminal.c"},
+    r"json-c/.*|json\.h|json_.*": {"tracer/perfetto.c", "tui/json.c"},
+    r"urcu.*|sanitizer/.*": {"tracer/rcu.c"},
+    r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
+    r"x86intrin\.h|immintrin\.h|x86gprintrin\.h": {"tracer/clock.h"},
+    r"cpuid\.h": {"tracer/clock.c"},
+    r"zlib\.h": {"tracer/perfetto.c"},
+    r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
+}
+
+# The C library, POSIX and Linux.
+LIBC = re.compile(
+    r"assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|inttypes|"
+    r"langinfo|limits|locale|math|poll|pthread|pwd|sched|semaphore|setjmp|"
+    r"signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|"
+    r"stdnoreturn|string|strings|syscall|termios|threads|time|unistd|wchar|"
+    r"wctype|getopt|"
+    r"linux/\w+|sys/(auxv|epoll|eventfd|file|ioctl|mman|param|prctl|random|"
+    r"resource|signalfd|stat|statvfs|syscall|time|timerfd|types|uio|un|utsname|"
+    r"vfs|wait|xattr)"
+)
+
+
+def sources():
+    return sorted(
+        path
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.[ch]")
+    )
+
+
+def includes(text):
+    """(ours, foreign) names of a source text."""
+    ours, foreign = [], []
+    for quote, name in INCLUDE.findall(text):
+        (ours if quote == '"' else foreign).append(name)
+    return ours, foreign
+
+
+def complaints(name, text):
+    """What is wrong with one file, name being relative to the root."""
+    folder = name.split("/")[0]
+    ours, foreign = includes(text)
+    found = []
+    for header in ours:
+        other = header.split("/")[0]
+        if "/" not in header or other not in FOLDERS:
+            found.append(f'{name}: "{header}" is not written from the root')
+        elif other != folder and other not in MAY_INCLUDE[folder]:
+            found.append(f"{name}: {folder}/ must not include {header}")
+    for header in foreign:
+        homes = home_of(header)
+        if homes is None:
+            if not LIBC.fullmatch(header.removesuffix(".h")):
+                found.append(f"{name}: <{header}> is nobody's (see HOMES)")
+        elif name not in homes and f"{folder}/*" not in homes:
+            found.append(f"{name}: <{header}> lives in {', '.join(homes)}")
+    return found
+
+
+def home_of(header):
+    for pattern, homes in HOMES.items():
+        if re.fullmatch(pattern, header):
+            return homes
+    return None
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_includes(folder):
+    found = []
+    for path in sources():
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(f"{folder}/"):
+            found += complaints(name, path.read_text())
+    assert not found, "\n".join(found)
+
+
+def reachable(path):
+    """Our headers that a file includes, directly or not."""
+    seen, todo = set(), [path]
+    while todo:
+        for header in includes(todo.pop().read_text())[0]:
+            if header not in seen and (ROOT / header).exists():
+                seen.add(header)
+                todo.append(ROOT / header)
+    return seen
+
+
+def test_no_header_includes_itself_through_others():
+    for path in sources():
+        if path.suffix == ".h":
+            assert path.relative_to(ROOT).as_posix() not in reachable(path)
+
+
+def test_every_included_file_exists():
+    missing = [
+        f"{path.relative_to(ROOT)}: {header}"
+        for path in sources()
+        for header in includes(path.read_text())[0]
+        if not (ROOT / header).exists()
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_every_unit_has_a_header():
+    """One noun a file: unit.c belongs to unit.h; programs have main.c,
+    the extension module.c."""
+    alone = [
+        path.relative_to(ROOT).as_posix()
+        for path in sources()
+        if path.suffix == ".c"
+        and not path.with_suffix(".h").exists()
+        and path.stem not in ("main", "module")
+    ]
+    assert not alone, "\n".join(alone)
+
+
+def test_every_source_says_its_licence_and_purpose():
+    silent = []
+    for path in sources():
+        lines = path.read_text().splitlines()
+        if not (
+            len(lines) > 1
+            and "SPDX-License-Identifier: MIT" in lines[0]
+            and re.match(r"(//|\s?\*)\s?\S", lines[1])
+        ):
+            silent.append(path.relative_to(ROOT).as_posix())
+    assert not silent, "\n".join(silent)
+
+
+def test_top_level_is_fixed():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    allowed = {
+        *("Makefile", "tracer", "tui", "ipc", "python", "tests"),
+        *("screenshots", "docs", "README.md", "LICENSE", "CHANGELOG.md"),
+        *("pyproject.toml", ".clang-format", ".editorconfig", ".gitignore"),
+        ".ci",
+    }
+    names = {path.split("/")[0] for path in listed.split("\0") if path}
+    assert "Makefile" in names
+    assert not names - allowed
+
+
+# The rules themselves must be able to say no.
+@pytest.mark.parametrize(
+    "name, line",
+    [
+        ("ipc/wire.c", '#include "tracer/lane.h"'),
+        ("tracer/lane.c", '#include "python/hook.h"'),
+        ("tracer/lane.c", "#include <Python.h>"),
+        ("tui/model.c", '#include "tracer/lane.h"'),
+        ("tui/model.c", "#include <ncurses.h>"),
+        ("tui/model.c", "# include <urcu-bp.h>"),
+        ("tracer/lane.c", "#include <urcu/urcu-bp.h>"),
+        ("tracer/report.c", "#include <json-c/json.h>"),
+        ("ipc/server.c", "#include <sys/socket.h>"),
+        ("tracer/lane.c", "#include <x86intrin.h>"),
+        ("tracer/lane.c", "#include <glib.h>"),
+        ("tracer/lane.c", '#include "lane.h"'),
+        ("python/hook.c", '#include "tui/model.h"'),
+    ],
+)
+def test_the_rules_refuse(name, line):
+    assert len(complaints(name, f"{line}\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "name, line",
+    [
+        ("tracer/lane.c", '#include "ipc/snapshot.h"'),
+        ("python/hook.c", "#include <Python.h>"),
+        ("tui/terminal.c", "#include <curses.h>"),
+        ("tracer/rcu.c", "#include <urcu-bp.h>"),
+        ("ipc/server.c", "#include <sys/epoll.h>"),
+        ("tracer/clock.h", "#include <x86intrin.h>"),
+    ],
+)
+def test_the_rules_allow(name, line):
+    assert complaints(name, f"{line}\n") == []
