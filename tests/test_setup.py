@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""What `make` does before it builds (python/setup), on machines made up here:
+a PATH of chosen programs, interpreters and package tools that are scripts."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SETUP = Path(__file__).resolve().parent.parent / "python" / "setup"
+TOOLS = (
+    "awk basename bash cat cmp cut dirname env grep head id make mkdir mv "
+    "readlink rm sed sh sort timeout true uname"
+).split()
+
+
+class Machine:
+    def __init__(self, directory):
+        self.directory = directory
+        self.bin = directory / "bin"
+        self.bin.mkdir()
+        self.calls = directory / "calls"
+        self.calls.touch()
+        self.output = directory / "setup.mk"
+        for tool in TOOLS:
+            (self.bin / tool).symlink_to(shutil.which(tool))
+        self.environment = {"PATH": str(self.bin), "HOME": str(directory)}
+
+    def program(self, path, script):
+        path = self.bin / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!{self.bin}/bash\n{script}\n")
+        path.chmod(0o755)
+        return path
+
+    def compiler(self):
+        self.program("gcc", "exit 0")
+        self.program("pkg-config", "exit 0")
+
+    def interpreter(self, path, version, verdict="ok", venv=1):
+        """A program that answers the probe as this Python would."""
+        path = self.bin / path
+        fields = [verdict, str(path), version]
+        if verdict == "ok":
+            fields += [f"cpython-{version}", "/include", "/include", ".x.so"]
+            fields += [str(venv)]
+        self.program(path, "printf '%s\\n' '" + "\t".join(fields) + "'")
+        return str(path)
+
+    def kept(self, manager, name, version, **more):
+        place = {
+            "pyenv": ".pyenv/versions",
+            "uv": ".local/share/uv/python",
+        }[manager]
+        path = self.directory / place / name / "bin" / "python3"
+        return self.interpreter(path, version, **more)
+
+    def apt(self, provides=("gcc", "pkg-config"), status=0):
+        """apt-get that notes its calls and makes programs appear."""
+        making = "\n".join(
+            f"echo '#!{self.bin}/bash' >{self.bin}/{name}\n"
+            f"chmod +x {self.bin}/{name}"
+            for name in provides
+        )
+        (self.bin / "chmod").symlink_to(shutil.which("chmod"))
+        self.program(
+            "apt-get",
+            f'echo "$DEBIAN_FRONTEND $*" >>{self.calls}\n'
+            f'case "$*" in *install*) {making}\nexit {status} ;; esac',
+        )
+
+    def user(self, uid):
+        (self.bin / "id").unlink()
+        self.program("id", f"echo {uid}")
+
+    def configure(self, *options, **environment):
+        return subprocess.run(
+            [SETUP / "configure", *options, self.output],
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    def chosen(self, **environment):
+        done = self.configure(**environment)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == ""
+        for line in self.output.read_text().splitlines():
+            if line.startswith("interpreter := "):
+                return line.removeprefix("interpreter := ")
+
+    def refused(self, *options, **environment):
+        done = self.configure(*options, **environment)
+        assert done.returncode == 1 and done.stdout == ""
+        assert not self.output.exists()
+        return done.stderr
+
+
+@pytest.fixture
+def machine(tmp_path):
+    return Machine(tmp_path)
+
+
+# --- The interpreter ----------------------------------------------------------
+
+
+@pytest.fixture
+def built(machine):
+    machine.compiler()
+    return machine
+
+
+def test_the_newest_on_path(built):
+    built.interpreter("python3", "3.12.9")
+    built.interpreter("python3.12", "3.12.9")
+    newest = built.interpreter("python3.14", "3.14.1")
+    built.kept("uv", "cpython-3.15.0-linux", "3.15.0")
+    assert built.chosen() == newest
+
+
+def test_one_line_is_said_and_the_file_kept(built):
+    path = built.interpreter("python3", "3.13.2")
+    assert built.configure().stderr == f"CPython 3.13.2 ({path})\n"
+    before = built.output.stat().st_mtime_ns
+    assert built.configure(MAKE_RESTARTS="1").stderr == ""
+    assert built.output.stat().st_mtime_ns == before
+
+
+def test_then_the_newest_that_pyenv_or_uv_keep(built):
+    built.interpreter("python3", "3.11.2", verdict="older")
+    built.kept("pyenv", "3.9.18", "3.9.18", verdict="older")
+    built.kept("pyenv", "3.12.1", "3.12.1")
+    built.kept("uv", "cpython-3.13.2-linux-x86_64", "3.13.2")
+    newest = built.kept("pyenv", "3.13.10", "3.13.10")
+    assert built.chosen() == newest
+
+
+def test_unfit_ones_are_passed_over(built):
+    built.interpreter("python3.14", "3.14.0", verdict="nogil")
+    built.interpreter("python3.13", "3.13.0", verdict="headers")
+    fit = built.interpreter("python3.12", "3.12.0")
+    assert built.chosen() == fit
+
+
+def test_shims_without_a_version_do_not_fool_it(built):
+    built.program("shims/python3.13", "echo 'not found' >&2; exit 127")
+    built.environment["PATH"] = f"{built.bin}/shims:{built.bin}"
+    real = built.interpreter("python3.13", "3.13.0")
+    assert built.chosen() == real
+    assert built.chosen(PYTHON="python3.13") == real
+
+
+def test_python_overrides(built):
+    built.interpreter("python3.14", "3.14.1")
+    other = built.kept("pyenv", "3.12.1", "3.12.1")
+    assert built.chosen(PYTHON=other) == other
+
+
+def test_an_override_that_does_not_fit_is_refused(built):
+    built.interpreter("python3.14", "3.14.1")
+    old = built.interpreter("old", "3.10.2", verdict="older")
+    said = built.refused(PYTHON=old)
+    assert f"3.10.2  {old}: older than 3.12" in said
+    assert "3.14" not in said
+    assert "no such program" in built.refused(PYTHON="/nowhere/python3")
+
+
+def test_what_was_found_is_said_where_nothing_fits(built):
+    built.interpreter("python3", "3.11.2", verdict="older")
+    built.kept("uv", "cpython-3.14.0t", "3.14.0", verdict="nogil")
+    built.kept("pyenv", "pypy3.11", "3.11.4", verdict="other")
+    said = built.refused()
+    for words in (
+        "CPython 3.12 or newer with its headers",
+        "python3: older than 3.12",
+        "python3: a free-threaded build",
+        "python3: not CPython",
+        "PYTHON=",
+    ):
+        assert words in said
+
+
+# --- The packages -------------------------------------------------------------
+
+
+@pytest.fixture
+def bare(machine):
+    """A Debian without a compiler, and a fit Python that is not its own."""
+    machine.interpreter("python3", "3.13.0")
+    machine.apt()
+    machine.user(0)
+    return machine
+
+
+def test_missing_packages_are_installed(bare):
+    done = bare.configure("--tests")
+    assert done.returncode == 0, done.stderr
+    calls = bare.calls.read_text().splitlines()
+    install = calls[-1]
+    assert install.startswith("noninteractive ") and " install -y " in install
+    for package in ("gcc", "pkg-config", "liburcu-dev", "libcmocka-dev"):
+        assert f" {package}" in install
+    assert "python3-dev" not in install
+    # The command was told before it ran.
+    assert "apt-get install -y --no-install-recommends gcc" in done.stderr
+
+
+def test_cmocka_is_for_tests_only(bare):
+    assert bare.configure().returncode == 0
+    assert "libcmocka-dev" not in bare.calls.read_text()
+
+
+def test_no_apt_forbids(bare):
+    said = bare.refused(NO_APT="1")
+    assert "NO_APT" in said and "apt-get install -y" in said
+    assert bare.calls.read_text() == ""
+
+
+@pytest.mark.parametrize("sudo", [None, "exit 1"])
+def test_without_rights_the_command_is_named(bare, sudo):
+    bare.user(1000)
+    if sudo:
+        bare.program("sudo", sudo)
+    said = bare.refused()
+    assert "sudo apt-get install -y" in said or "sudo apt-get update" in said
+    assert bare.calls.read_text() == ""
+
+
+def test_sudo_without_a_password_is_used(bare):
+    bare.user(1000)
+    bare.program("sudo", f'echo "sudo $1" >>{bare.calls}\nshift; exec "$@"')
+    assert bare.configure().returncode == 0
+    assert "sudo -n" in bare.calls.read_text()
+    assert "noninteractive" in bare.calls.read_text()
+
+
+def test_a_failed_installation_stops(bare):
+    (bare.bin / "chmod").unlink()
+    bare.apt(provides=(), status=100)
+    said = bare.refused()
+    assert "could not be installed" in said
+    calls = bare.calls.read_text()
+    assert calls.count(" install ") == 2 and "update" in calls
+
+
+def test_elsewhere_the_needs_are_named(bare):
+    (bare.bin / "apt-get").unlink()
+    said = bare.refused("--tests")
+    for words in ("no apt-get", "json-c", "userspace-rcu", "cmocka"):
+        assert words in said
+
+
+def test_a_named_compiler_that_is_missing(bare):
+    assert "CC=icc: there is no such compiler" in bare.refused(CC="icc")
+    assert bare.calls.read_text() == ""
+
+
+# --- Objects of the test programs ---------------------------------------------
+
+
+def test_units_follow_includes(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    for folder in ("tui", "python"):
+        (tmp_path / folder).mkdir()
+    write("ipc/leaf.h", "")
+    write("ipc/leaf.c", '#include "ipc/leaf.h"\n#include <zlib.h>\n')
+    write("ipc/other.c", "")
+    write("tracer/plain.h", '#include "ipc/leaf.h"\n')
+    write("tracer/unit.h", "")
+    write("tracer/unit.c", '#include "tracer/unit.h"\n# include <urcu-bp.h>\n')
+    write(
+        "tests/tracer/test_unit.c",
+        '#include "tracer/plain.h"\n#include "tracer/unit.h"\n'
+        "#include <cmocka.h>\nint main(void) {}\n",
+    )
+    write("tests/tracer/fake.c", "int main(int argc, char **argv)\n{}\n")
+    write("tests/bench/floor.c", "#include <Python.h>\n")
+    write("tests/part.c", "int shared;\n")
+    subprocess.run([SETUP / "units", "out.mk"], cwd=tmp_path, check=True)
+    lines = (tmp_path / "out.mk").read_text().splitlines()[1:]
+    assert lines == [
+        "test_extensions += tests/bench/floor",
+        "test_helpers += tests/tracer/fake",
+        "objects_tests/tracer/fake := tests/tracer/fake.o",
+        "modules_tests/tracer/fake :=",
+        "unit_tests += tests/tracer/test_unit",
+        "objects_tests/tracer/test_unit := tests/tracer/test_unit.o"
+        " ipc/leaf.o tracer/unit.o",
+        "modules_tests/tracer/test_unit := cmocka liburcu-bp zlib",
+    ]
+
+
+# --- The runner of the unit tests ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "script, status, words",
+    [
+        ("echo '[  PASSED  ] 3 test(s).'", 0, "1 programs, 3 tests passed, 0"),
+        ("echo '[  PASSED  ] 3 test(s).'; exit 1", 1, "FAILED, status 1"),
+        ("exit 0", 1, "without cmocka's closing line"),
+        ("echo oops; kill -SEGV $$", 1, "oops"),
+    ],
+)
+def test_run_units(tmp_path, script, status, words):
+    program = tmp_path / "build" / "obj" / "test_x"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    done = subprocess.run(
+        [SETUP.parent.parent / "tests" / "run_units", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ},
+    )
+    assert done.returncode == status
+    assert words in done.stdout
