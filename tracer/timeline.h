@@ -47,9 +47,12 @@ struct TimelineView {
     uint64_t lost;
     uint64_t first_ticks; // covered span; 0 when empty
     uint64_t last_ticks;
+    uint64_t whole_ticks; // the newest forgotten event: later, all is there
 };
 
-struct Timeline *Timeline_new(size_t limit_bytes); // NULL: memory
+// NULL: memory. The limit may be passed by what cannot be forgotten: the chunk
+// that is being added to and the open calls.
+struct Timeline *Timeline_new(size_t limit_bytes);
 void Timeline_free(struct Timeline *timeline);
 // Names a lane (once, before its first events; again to rename). 0, -ENOMEM.
 int Timeline_lane(struct Timeline *timeline, unsigned lane, pid_t tid,
@@ -60,7 +63,8 @@ long Timeline_drain(struct Timeline *timeline, unsigned lane,
                     struct Ring *ring);
 size_t Timeline_bytes(struct Timeline *timeline);
 uint64_t Timeline_forgotten(struct Timeline *timeline);
-// A view of all that has been drained; it holds its chunks until it is freed.
+// A view of all that has been drained, with the gap that is not marked yet, if
+// the ring was full when last drained; it holds its chunks until it is freed.
 // Any thread. NULL when memory is out.
 struct TimelineView *Timeline_freeze(struct Timeline *timeline);
 void TimelineView_free(struct TimelineView *view);
