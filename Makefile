@@ -13,6 +13,7 @@
 MAKEFLAGS += --no-builtin-rules
 
 ifeq ($(origin CC),default)
+any_compiler := CC=
 CC := $(firstword $(foreach c,gcc clang cc,$(if $(shell command -v $c),$c)) gcc)
 endif
 PKG_CONFIG ?= pkg-config
@@ -21,7 +22,7 @@ quiet := $(if $(V),,@)
 goals := $(or $(MAKECMDGOALS),all)
 ifneq ($(filter clean,$(goals)),)
 .NOTPARALLEL: # `make clean test` means: in that order
-else ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+else ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
@@ -31,13 +32,14 @@ without_setup := help clean format format-check
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test unit asan tsan,$(goals)),--tests)
+$(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
 include build/units.mk
 endif
 
 export PYTHON NO_APT CC PKG_CONFIG # to configure
 $(setup): FORCE
-	@MAKE_RESTARTS=$(MAKE_RESTARTS) python/setup/configure $(with_tests) $@
+	@$(any_compiler) MAKE_RESTARTS=$(MAKE_RESTARTS) python/setup/configure $(with_tests) $@
 
 build/units.mk: FORCE
 	@python/setup/units $@
