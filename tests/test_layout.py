@@ -29,7 +29,7 @@ HOMES = {
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r"x86intrin\.h|immintrin\.h|x86gprintrin\.h": {"tracer/clock.h"},
     r"cpuid\.h": {"tracer/clock.c"},
-    r"zlib\.h": {"tracer/perfetto.c"},
+    r"zlib\.h": {"tracer/output.c"},
     r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
 }
 
@@ -172,6 +172,19 @@ def test_top_level_is_fixed():
     names = {path.split("/")[0] for path in listed.split("\0") if path}
     assert "Makefile" in names
     assert not names - allowed
+
+
+def test_what_the_documents_name_exists():
+    missing = [
+        f"{document.name}: {name}"
+        for document in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+        for name in re.findall(
+            r"`((?:ipc|tracer|python|tui|tests|docs)/[\w./]*)`",
+            document.read_text(),
+        )
+        if not (ROOT / name).exists()
+    ]
+    assert not missing, "\n".join(missing)
 
 
 # The rules themselves must be able to say no.
