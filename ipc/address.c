@@ -76,7 +76,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
     // logind has removed /run/user/UID, whose parent is not ours.
     snprintf(directory, sizeof(directory), "/tmp/ocular-%u",
              (unsigned)geteuid());
-    name_socket(path, directory, pid);
+    if (name_socket(path, directory, pid) >= ADDRESS_MAX)
+        return -ENAMETOOLONG;
     return Directory_make(directory, why, sizeof(why));
 }
 

@@ -173,17 +173,23 @@ const struct Message *Client_hello(const struct Client *client)
 
 // --- The beginning
 
-static int connect_to(const struct Served *served, struct Peer *peer,
-                      long deadline)
+static int connect_to(const struct Served *served, long deadline)
 {
+    struct Peer peer;
     const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
-    int fd = Socket_connect(served->path, peer);
+    int fd = Socket_connect(served->path, &peer);
 
     while (fd == -EAGAIN && now_ms() < deadline) {
         nanosleep(&pause, NULL);
-        fd = Socket_connect(served->path, peer);
+        fd = Socket_connect(served->path, &peer);
     }
-    return fd == -EAGAIN ? -ETIMEDOUT : fd;
+    if (fd < 0)
+        return fd == -EAGAIN ? -ETIMEDOUT : fd;
+    if (served->pid && peer.pid && peer.pid != served->pid) {
+        close(fd); // its number, or its path, went to another one
+        return -ECONNREFUSED;
+    }
+    return fd;
 }
 
 static int explain_connect(const struct Served *served, int error, char *why,
@@ -271,7 +277,6 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
 {
     long deadline = now_ms() + OPEN_MS;
     struct Client *client = calloc(1, sizeof(*client));
-    struct Peer peer;
     int error;
 
     *out = NULL;
@@ -281,7 +286,7 @@ int Client_open(struct Client **out, const struct Served *served, char *why,
         snprintf(why, why_size, "no memory for a connection");
         return -ENOMEM;
     }
-    client->fd = connect_to(served, &peer, deadline);
+    client->fd = connect_to(served, deadline);
     error = client->fd < 0 ? explain_connect(served, client->fd, why, why_size)
                            : meet(client, served->pid, deadline, why, why_size);
     if (error) {

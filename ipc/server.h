@@ -23,13 +23,15 @@ struct ServerSource {
     // answer now or later, from any thread, with Server_answer().
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
-    // The number of viewers changed.
+    // The number of viewers that have said hello changed. Not called any more
+    // once Server_close has begun.
     void (*viewers)(void *context, unsigned count);
 };
 
 // Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. 0 or -errno
 // with `why` in words; a live foreign socket at the path is refused, a stale
-// one replaced. The caller owns *server.
+// one replaced. The caller owns *server, which is set before the thread starts
+// (callbacks may use it at once) and NULL after an error.
 int Server_open(struct Server **server, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size);
 const char *Server_path(const struct Server *server);

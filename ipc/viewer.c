@@ -7,6 +7,8 @@
 #include "ipc/socket.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #define READ_SIZE 4096u
 // Answers that may wait. One that finds none waiting may be of any size.
 #define CONTROL_MAX ((size_t)256 << 10)
+#define LAST_WORDS_MS 1000 // to take the error that ends a connection
 
 struct Frame *Frame_new(void)
 {
@@ -121,6 +124,28 @@ int Viewer_say(struct Viewer *viewer, const struct Message *message)
         error = Viewer_say_bytes(viewer, &bytes);
     Bytes_release(&bytes);
     return error;
+}
+
+int Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
+                  const char *format, ...)
+{
+    struct Message message = {.type = MESSAGE_ERROR, .request = request};
+    char text[512];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    message.number = (uint64_t)error;
+    message.text = text;
+    return Viewer_say(viewer, &message);
+}
+
+void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms)
+{
+    viewer->closing = true;
+    viewer->waiting = false;
+    viewer->deadline_ms = now_ms + LAST_WORDS_MS;
 }
 
 void Viewer_show(struct Viewer *viewer, struct Frame *frame)

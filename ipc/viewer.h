@@ -28,6 +28,7 @@ struct Viewer {
     uint64_t period_ms;
     uint64_t due_ms;      // its next snapshot
     uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
+    unsigned polled;      // its entry in the poll set
     struct Bytes in;
     struct Bytes control; // answers
     size_t control_sent;
@@ -47,6 +48,12 @@ int Viewer_next(struct Viewer *viewer, struct Message *message);
 // Queues an answer. -ENOBUFS: it does not read them; -ENOMEM.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
+// Queues an ERROR in words. As Viewer_say.
+__attribute__((format(printf, 4, 5))) int
+Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
+              const char *format, ...);
+// The end of the connection, once it has taken its last words.
+void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
 // Queues a snapshot unless one is still on its way.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot (or NULL) and END.

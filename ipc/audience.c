@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: MIT
+// The rules of docs/protocol.md on the server's side: hello first, one rate a
+// viewer, one encoding a snapshot, an error in words for what is not understood
+// and the door for those who misbehave. Called by server.c on its thread.
+#include "ipc/audience.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RATE_DEFAULT_MS 1000
+#define RATE_MIN_S 0.1
+#define RATE_MAX_S 60.0
+#define HELLO_MS 5000     // to say hello
+#define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
+
+static bool is_open(const struct Viewer *viewer)
+{
+    return viewer->fd >= 0;
+}
+
+static bool is_served(const struct Viewer *viewer)
+{
+    return is_open(viewer) && viewer->greeted && !viewer->closing;
+}
+
+void Audience_init(struct Audience *audience, const struct ServerSource *source,
+                   const char *version)
+{
+    memset(audience, 0, sizeof(*audience));
+    audience->source = source;
+    audience->pid = getpid();
+    snprintf(audience->version, sizeof(audience->version), "%s", version);
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
+        Viewer_init(&audience->viewers[i]);
+}
+
+// --- Viewers come and go
+
+static void count_viewers(struct Audience *audience, int change)
+{
+    audience->greeted += (unsigned)change;
+    // Whoever closes the server waits, and may hold what the callback needs.
+    if (!audience->leaving)
+        audience->source->viewers(audience->source->context, audience->greeted);
+}
+
+static void drop(struct Audience *audience, struct Viewer *viewer)
+{
+    bool greeted = viewer->greeted;
+
+    Viewer_close(viewer);
+    if (greeted)
+        count_viewers(audience, -1);
+}
+
+static struct Viewer *free_slot(struct Audience *audience)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        if (!is_open(&audience->viewers[i]))
+            return &audience->viewers[i];
+    }
+    return NULL;
+}
+
+// One that gets no slot: an error as far as it goes, and out.
+static void turn_away(int fd, int error, const char *words)
+{
+    struct Viewer viewer;
+
+    Viewer_open(&viewer, fd, 0);
+    Viewer_refuse(&viewer, 0, error, "%s", words);
+    Viewer_flush(&viewer);
+    Viewer_close(&viewer);
+}
+
+void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
+                    uint64_t now)
+{
+    struct Message hello = {.type = MESSAGE_HELLO,
+                            .version = WIRE_VERSION,
+                            .number = (uint64_t)audience->pid,
+                            .text = audience->version};
+    struct Viewer *viewer = free_slot(audience);
+
+    if (peer->uid != 0 && peer->uid != geteuid()) {
+        turn_away(fd, EACCES,
+                  "only the user who runs this process, or root, may look");
+        return;
+    }
+    if (!viewer) {
+        turn_away(fd, EUSERS, "128 viewers are looking already: close one");
+        return;
+    }
+    Viewer_open(viewer, fd, ++audience->next_id);
+    viewer->period_ms = RATE_DEFAULT_MS;
+    viewer->deadline_ms = now + HELLO_MS;
+    if (Viewer_say(viewer, &hello) < 0)
+        drop(audience, viewer);
+}
+
+// --- Requests
+
+static void greet(struct Audience *audience, struct Viewer *viewer,
+                  const struct Message *message, uint64_t now)
+{
+    if (message->type != MESSAGE_HELLO) {
+        Viewer_refuse(viewer, message->request, EPROTO,
+                      "a connection begins with a hello");
+        Viewer_dismiss(viewer, now);
+    } else if (message->version != WIRE_VERSION) {
+        Viewer_refuse(viewer, message->request, EPROTONOSUPPORT,
+                      "this process speaks protocol %d (Ocular %s), the "
+                      "viewer speaks %u: use the ocular-top of that version",
+                      WIRE_VERSION, audience->version,
+                      (unsigned)message->version);
+        Viewer_dismiss(viewer, now);
+    } else {
+        viewer->greeted = true;
+        viewer->deadline_ms = 0;
+        viewer->due_ms = now;
+        count_viewers(audience, 1);
+    }
+}
+
+// 0 or -ENOBUFS, as below.
+static int set_rate(struct Viewer *viewer, const struct Message *message,
+                    uint64_t now)
+{
+    struct Message reply = {.type = MESSAGE_REPLY,
+                            .request = message->request,
+                            .value = message->value};
+
+    if (!(message->value >= RATE_MIN_S && message->value <= RATE_MAX_S))
+        return Viewer_refuse(viewer, message->request, EINVAL,
+                             "the rate is %g to %g seconds between snapshots",
+                             RATE_MIN_S, RATE_MAX_S);
+    viewer->period_ms = (uint64_t)(message->value * 1000 + 0.5);
+    if (viewer->due_ms > now + viewer->period_ms)
+        viewer->due_ms = now + viewer->period_ms;
+    return Viewer_say(viewer, &reply);
+}
+
+static int serve(struct Audience *audience, struct Viewer *viewer,
+                 const struct Message *message, uint64_t now)
+{
+    const struct ServerSource *source = audience->source;
+
+    switch (message->type) {
+    case MESSAGE_RATE:
+        return set_rate(viewer, message, now);
+    case MESSAGE_DETAIL:
+    case MESSAGE_REARM:
+    case MESSAGE_BUDGET:
+    case MESSAGE_EXPORT:
+    case MESSAGE_CANCEL:
+        source->request(source->context, viewer->id, message);
+        return 0;
+    default:
+        return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
+                             "request %u is not known to Ocular %s",
+                             (unsigned)message->type, audience->version);
+    }
+}
+
+static void refuse_bytes(struct Viewer *viewer, int error, uint64_t now)
+{
+    if (error == -EMSGSIZE)
+        Viewer_refuse(viewer, 0, EMSGSIZE, "a request may have %u bytes",
+                      WIRE_MAX_REQUEST);
+    else
+        Viewer_refuse(viewer, 0, -error, "these bytes are not understood");
+    Viewer_dismiss(viewer, now);
+}
+
+static void take_requests(struct Audience *audience, struct Viewer *viewer,
+                          uint64_t now)
+{
+    struct Message message;
+    int got = 0;
+
+    while (!viewer->closing && (got = Viewer_next(viewer, &message)) > 0) {
+        if (!viewer->greeted)
+            greet(audience, viewer, &message, now);
+        else if (serve(audience, viewer, &message, now) < 0)
+            Viewer_dismiss(viewer, now); // it does not read its answers
+        Message_release(&message);
+    }
+    if (got < 0)
+        refuse_bytes(viewer, got, now);
+}
+
+static void read_viewer(struct Audience *audience, struct Viewer *viewer,
+                        uint64_t now)
+{
+    for (int i = 0; i < READS_PER_TURN && !viewer->closing; i++) {
+        int more = Viewer_receive(viewer);
+
+        take_requests(audience, viewer, now);
+        if (more < 0)
+            drop(audience, viewer);
+        if (more <= 0)
+            return;
+    }
+}
+
+void Audience_read(struct Audience *audience, const struct pollfd *polled,
+                   uint64_t now)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+        short events = is_open(viewer) ? polled[viewer->polled].revents : 0;
+
+        if (events && !viewer->closing)
+            read_viewer(audience, viewer, now);
+        else if (events & (POLLHUP | POLLERR))
+            drop(audience, viewer);
+    }
+}
+
+void Audience_answer(struct Audience *audience, uint64_t id,
+                     const struct Bytes *bytes, uint64_t now)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+
+        if (is_served(viewer) && viewer->id == id &&
+            Viewer_say_bytes(viewer, bytes) < 0)
+            Viewer_dismiss(viewer, now);
+    }
+}
+
+// --- What to wait for
+
+unsigned Audience_poll(struct Audience *audience, struct pollfd *polled)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+        int events = viewer->closing ? 0 : POLLIN;
+
+        if (!is_open(viewer))
+            continue;
+        if (Viewer_has_output(viewer))
+            events |= POLLOUT;
+        viewer->polled = count;
+        polled[count++] =
+            (struct pollfd){.fd = viewer->fd, .events = (short)events};
+    }
+    return count;
+}
+
+uint64_t Audience_next_ms(const struct Audience *audience, uint64_t at)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        const struct Viewer *viewer = &audience->viewers[i];
+
+        if (is_served(viewer) && viewer->due_ms < at)
+            at = viewer->due_ms;
+        if (is_open(viewer) && viewer->deadline_ms && viewer->deadline_ms < at)
+            at = viewer->deadline_ms;
+    }
+    return at;
+}
+
+// --- Snapshots
+
+// The newest snapshot, encoded once for all. 0 and *frame (NULL: there is
+// none yet), or -errno.
+static int encode_newest(struct Audience *audience, struct Frame **frame)
+{
+    const struct ServerSource *source = audience->source;
+    struct Message message = {.type = MESSAGE_SNAPSHOT};
+    const struct Snapshot *snapshot = source->get(source->context);
+    int error = -ENOMEM;
+
+    *frame = NULL;
+    if (!snapshot)
+        return 0;
+    message.snapshot = (struct Snapshot *)snapshot; // only read
+    *frame = Frame_new();
+    if (*frame)
+        error = Message_encode(&(*frame)->bytes, &message);
+    source->put(source->context, snapshot);
+    if (error) {
+        Frame_drop(*frame);
+        *frame = NULL;
+    }
+    return error;
+}
+
+// Whoever is due, or soon will be, waits for the next snapshot: viewers of one
+// rate fall into step, and one snapshot does for all of them. Next times are
+// counted from the last ones, so that being early does not shorten a period.
+void Audience_turn(struct Audience *audience, uint64_t now)
+{
+    bool due = false, wanted = false;
+
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+
+        due |= is_served(viewer) && viewer->due_ms <= now;
+    }
+    for (unsigned i = 0; due && i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+
+        if (!is_served(viewer) || viewer->due_ms > now + viewer->period_ms / 4)
+            continue;
+        viewer->due_ms += viewer->period_ms;
+        if (viewer->due_ms <= now)
+            viewer->due_ms = now + viewer->period_ms;
+        if (viewer->frame)
+            continue; // too slow for its rate: it skips this one
+        viewer->waiting = wanted = true;
+    }
+    if (wanted)
+        audience->source->want(audience->source->context);
+}
+
+static void show(struct Viewer *viewer, struct Frame *frame, int error)
+{
+    viewer->waiting = false;
+    if (frame)
+        Viewer_show(viewer, frame);
+    else if (error == -EMSGSIZE)
+        Viewer_refuse(viewer, 0, EMSGSIZE,
+                      "the snapshot is too large to send: trace less "
+                      "(exclude=, include_only=)");
+    else
+        Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
+}
+
+void Audience_publish(struct Audience *audience)
+{
+    struct Frame *frame = NULL;
+    bool wanted = false;
+    int error = 0;
+
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
+        wanted |= audience->viewers[i].waiting;
+    if (wanted)
+        error = encode_newest(audience, &frame);
+    for (unsigned i = 0; i < AUDIENCE_MAX && (frame || error); i++) {
+        if (audience->viewers[i].waiting)
+            show(&audience->viewers[i], frame, error);
+    }
+    Frame_drop(frame);
+}
+
+void Audience_flush(struct Audience *audience, uint64_t now)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+        bool late = viewer->deadline_ms && viewer->deadline_ms <= now;
+
+        if (!is_open(viewer))
+            continue;
+        if (Viewer_flush(viewer) < 0 || late ||
+            (viewer->closing && !Viewer_has_output(viewer)))
+            drop(audience, viewer);
+    }
+}
+
+// --- The end
+
+void Audience_end(struct Audience *audience)
+{
+    struct Frame *frame = NULL;
+
+    audience->leaving = true;
+    if (audience->greeted)
+        encode_newest(audience, &frame);
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+
+        if (!is_open(viewer))
+            continue;
+        if (is_served(viewer))
+            Viewer_end(viewer, frame);
+        viewer->closing = true;
+        viewer->deadline_ms = 0; // the server's own is what counts now
+    }
+    Frame_drop(frame);
+}
+
+void Audience_release(struct Audience *audience)
+{
+    audience->leaving = true;
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
+        drop(audience, &audience->viewers[i]);
+}
+
+void Audience_abandon(struct Audience *audience, bool messy)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+        int fd = atomic_load(&viewer->fd);
+
+        if (!messy)
+            Viewer_close(viewer);
+        else if (fd >= 0)
+            close(fd);
+    }
+}

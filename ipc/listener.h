@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The server's place in the file system: a listening socket at a path that is
+// ours, looked at now and then, and taken again when somebody has cleaned up.
+// The server's thread only, except where it says otherwise.
+#ifndef OCULAR_IPC_LISTENER_H
+#define OCULAR_IPC_LISTENER_H
+
+#include "ipc/address.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+// Paths are kept until the end: Listener_path() hands them out.
+struct ListenerPath {
+    struct ListenerPath *older;
+    char text[ADDRESS_MAX];
+};
+
+struct Listener {
+    atomic_int fd; // -1: none; atomic for a fork at any moment
+    pid_t pid;     // whose socket it is
+    dev_t device;  // of the socket's inode, to see that it is still ours
+    ino_t inode;
+    _Atomic(struct ListenerPath *) path;
+};
+
+// Binds to this process's address; a live foreign socket, or what is no
+// socket, is left alone. 0 or -errno with `why` in words. Before the thread.
+int Listener_open(struct Listener *listener, char *why, size_t why_size);
+const char *Listener_path(const struct Listener *listener); // any thread
+// Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can.
+void Listener_check(struct Listener *listener);
+// Stops listening and removes the socket if it is still ours.
+void Listener_leave(struct Listener *listener);
+// In a forked child: forgets the descriptor, removes nothing.
+void Listener_abandon(struct Listener *listener);
+void Listener_release(struct Listener *listener); // the memory, at the end
+
+#endif

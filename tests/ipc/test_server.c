@@ -1,0 +1,1061 @@
+// SPDX-License-Identifier: MIT
+// ipc/server, end to end over real sockets: good viewers, slow ones, broken
+// ones, and a file system that changes underneath.
+#include "ipc/client.h"
+#include "ipc/server.h"
+#include "ipc/socket.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+// --- A tracer that is none
+
+struct Tracer {
+    struct Server *server;
+    struct Snapshot *snapshot;
+    bool mute; // wants are heard, nothing is published
+    atomic_uint wants, gets, puts, viewers, requests;
+    atomic_uint_fast64_t viewer; // who asked last
+    struct Message request;      // a copy, without its text
+};
+
+static void hear_want(void *context)
+{
+    struct Tracer *tracer = context;
+
+    tracer->wants++;
+    if (!tracer->mute && tracer->server)
+        Server_notify(tracer->server);
+}
+
+static const struct Snapshot *give(void *context)
+{
+    struct Tracer *tracer = context;
+
+    tracer->gets++;
+    return tracer->snapshot;
+}
+
+static void take_back(void *context, const struct Snapshot *snapshot)
+{
+    struct Tracer *tracer = context;
+
+    assert_ptr_equal(snapshot, tracer->snapshot);
+    tracer->puts++;
+}
+
+static void hear_request(void *context, uint64_t viewer,
+                         const struct Message *message)
+{
+    struct Tracer *tracer = context;
+
+    tracer->request = *message;
+    tracer->viewer = viewer;
+    tracer->requests++;
+}
+
+static void count(void *context, unsigned viewers)
+{
+    ((struct Tracer *)context)->viewers = viewers;
+}
+
+static struct ServerSource source_of(struct Tracer *tracer)
+{
+    return (struct ServerSource){.context = tracer,
+                                 .want = hear_want,
+                                 .get = give,
+                                 .put = take_back,
+                                 .request = hear_request,
+                                 .viewers = count};
+}
+
+static char directory[64];
+
+static struct Snapshot *snapshot_of(size_t functions)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function *items =
+        Snapshot_alloc(snapshot, functions * sizeof(*items));
+
+    snapshot->schema = SNAPSHOT_SCHEMA;
+    snapshot->pid = (uint64_t)getpid();
+    for (size_t i = 0; i < functions; i++) {
+        items[i].id = i + 1;
+        items[i].name = "some.function.of.a.module";
+        items[i].file = "/usr/lib/python3/some/module.py";
+    }
+    snapshot->functions = items;
+    snapshot->function_count = functions;
+    return snapshot;
+}
+
+static void start(struct Tracer *tracer, size_t functions)
+{
+    struct ServerSource source = source_of(tracer);
+    char why[256] = "";
+
+    memset(tracer, 0, sizeof(*tracer));
+    tracer->snapshot = snapshot_of(functions);
+    if (Server_open(&tracer->server, &source, "9.9", why, sizeof(why)))
+        fail_msg("Server_open: %s", why);
+}
+
+static void stop(struct Tracer *tracer)
+{
+    Server_close(tracer->server, 100);
+    assert_int_equal(tracer->gets, tracer->puts);
+    Snapshot_free(tracer->snapshot);
+}
+
+static struct Served place_of(const struct Tracer *tracer)
+{
+    struct Served served = {.pid = getpid(), .uid = getuid()};
+
+    snprintf(served.path, sizeof(served.path), "%s",
+             Server_path(tracer->server));
+    return served;
+}
+
+static struct Client *join(const struct Tracer *tracer)
+{
+    struct Served served = place_of(tracer);
+    struct Client *client;
+    char why[256];
+
+    if (Client_open(&client, &served, why, sizeof(why)))
+        fail_msg("Client_open: %s", why);
+    return client;
+}
+
+static int connect_raw(const struct Tracer *tracer)
+{
+    struct Peer peer;
+    int fd = Socket_connect(Server_path(tracer->server), &peer);
+
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Waits up to 5 s for a condition of another thread.
+#define EVENTUALLY(condition)                                                  \
+    do {                                                                       \
+        for (int tries_ = 0; tries_ < 500 && !(condition); tries_++)           \
+            pause_ms(10);                                                      \
+        assert_true(condition);                                                \
+    } while (0)
+
+static void expect(struct Client *client, struct Message *message,
+                   unsigned type)
+{
+    int got = Client_wait(client, message, 5000);
+
+    assert_int_equal(got, 1);
+    assert_int_equal(message->type, type);
+}
+
+static void ask(struct Client *client, unsigned type, double value)
+{
+    struct Message request = {.type = type, .value = value};
+
+    assert_int_equal(Client_request(client, &request), 0);
+}
+
+// Reads a raw connection to its end: the first message after the hello.
+static int read_raw(int fd, struct Message *second)
+{
+    struct Bytes bytes;
+    struct Message hello;
+    long used, got = -EAGAIN;
+    int result = 0;
+
+    Bytes_init(&bytes);
+    for (int i = 0; i < 500 && (got > 0 || got == -EAGAIN); i++) {
+        uint8_t *room = Bytes_extend(&bytes, 4096);
+
+        got = Socket_receive(fd, room, 4096);
+        bytes.size -= 4096 - (size_t)(got > 0 ? got : 0);
+        if (got == -EAGAIN)
+            pause_ms(10);
+    }
+    assert_true(got == 0 || got == -ECONNRESET); // it did end
+    used = Message_decode(&hello, bytes.data, bytes.size, WIRE_MAX_FRAME);
+    memset(second, 0, sizeof(*second));
+    if (used > 0 && hello.type == MESSAGE_ERROR) {
+        *second = hello; // turned away
+        Bytes_release(&bytes);
+        return 1;
+    }
+    assert_true(used > 0);
+    assert_int_equal(hello.type, MESSAGE_HELLO);
+    Message_release(&hello);
+    result = Message_decode(second, bytes.data + used,
+                            bytes.size - (size_t)used, WIRE_MAX_FRAME) > 0;
+    Bytes_release(&bytes);
+    return result;
+}
+
+// --- Good viewers
+
+static void test_hello_and_first_snapshot(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+    double begin;
+
+    (void)state;
+    start(&tracer, 3);
+    begin = seconds();
+    client = join(&tracer);
+    assert_int_equal(Client_hello(client)->number, getpid());
+    assert_string_equal(Client_hello(client)->text, "9.9");
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    assert_true(seconds() - begin < 0.5); // at once, not after a period
+    assert_int_equal(message.snapshot->function_count, 3);
+    assert_int_equal(message.snapshot->functions[2].id, 3);
+    Message_release(&message);
+    EVENTUALLY(tracer.viewers == 1);
+    Client_close(client);
+    EVENTUALLY(tracer.viewers == 0);
+    stop(&tracer);
+}
+
+static void test_rates(void **state)
+{
+    struct Tracer tracer;
+    struct Client *fast, *slow;
+    struct Message message;
+    unsigned many = 0, few = 0;
+    double begin;
+
+    (void)state;
+    start(&tracer, 1);
+    slow = join(&tracer);
+    fast = join(&tracer);
+    ask(fast, MESSAGE_RATE, 0.1);
+    begin = seconds();
+    while (seconds() - begin < 2.05) {
+        if (Client_wait(fast, &message, 50) > 0) {
+            many += message.type == MESSAGE_SNAPSHOT;
+            if (message.type == MESSAGE_REPLY)
+                assert_true(message.value == 0.1);
+            Message_release(&message);
+        }
+        while (Client_next(slow, &message) > 0) {
+            few += message.type == MESSAGE_SNAPSHOT;
+            Message_release(&message);
+        }
+    }
+    assert_in_range(many, 12, 23);
+    assert_in_range(few, 2, 4);
+    Client_close(fast);
+    Client_close(slow);
+    stop(&tracer);
+}
+
+static void test_odd_rates_are_refused(void **state)
+{
+    static const double odd[] = {0, -1, 0.05, 61, INFINITY, NAN};
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    start(&tracer, 1);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    for (unsigned i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+        ask(client, MESSAGE_RATE, odd[i]);
+        do {
+            assert_int_equal(Client_wait(client, &message, 5000), 1);
+            if (message.type == MESSAGE_ERROR)
+                break;
+            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+            Message_release(&message);
+        } while (true);
+        assert_int_equal(message.number, EINVAL);
+        assert_int_equal(message.request, i + 1);
+        Message_release(&message);
+    }
+    Client_close(client);
+    stop(&tracer);
+}
+
+static void test_many_viewers_share_one_encoding(void **state)
+{
+    enum { MANY = 100 };
+    struct Tracer tracer;
+    struct Client *clients[MANY];
+    struct Message message;
+    unsigned before;
+
+    (void)state;
+    start(&tracer, 200);
+    tracer.mute = true;
+    for (int i = 0; i < MANY; i++)
+        clients[i] = join(&tracer);
+    EVENTUALLY(tracer.viewers == MANY && tracer.wants);
+    before = tracer.gets;
+    Server_notify(tracer.server);
+    for (int i = 0; i < MANY; i++) {
+        expect(clients[i], &message, MESSAGE_SNAPSHOT);
+        assert_int_equal(message.snapshot->function_count, 200);
+        Message_release(&message);
+    }
+    assert_int_equal(tracer.gets - before, 1);
+    for (int i = 0; i < MANY; i++)
+        Client_close(clients[i]);
+    EVENTUALLY(tracer.viewers == 0);
+    stop(&tracer);
+}
+
+static void test_too_many_viewers(void **state)
+{
+    struct Tracer tracer;
+    struct Client *clients[128], *more;
+    struct Served served;
+    char why[256];
+
+    (void)state;
+    start(&tracer, 1);
+    for (int i = 0; i < 128; i++)
+        clients[i] = join(&tracer);
+    served = place_of(&tracer);
+    assert_int_equal(Client_open(&more, &served, why, sizeof(why)), -EUSERS);
+    assert_non_null(strstr(why, "128"));
+    Client_close(clients[77]);
+    EVENTUALLY(tracer.viewers == 127);
+    clients[77] = join(&tracer);
+    for (int i = 0; i < 128; i++)
+        Client_close(clients[i]);
+    stop(&tracer);
+}
+
+static void test_nobody_looks_nothing_runs(void **state)
+{
+    struct Tracer tracer;
+    uint64_t before;
+
+    (void)state;
+    start(&tracer, 1);
+    pause_ms(50);
+    before = Server_cpu_ns(tracer.server);
+    for (int i = 0; i < 10; i++)
+        Server_notify(tracer.server); // of no use to anybody
+    pause_ms(1200);
+    assert_int_equal(tracer.wants, 0);
+    assert_int_equal(tracer.gets, 0);
+    assert_true(before > 0);
+    assert_true(Server_cpu_ns(tracer.server) - before < 5000000);
+    stop(&tracer);
+}
+
+static void test_want_is_repeated_when_nothing_comes(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    start(&tracer, 1);
+    tracer.mute = true;
+    client = join(&tracer);
+    ask(client, MESSAGE_RATE, 0.1);
+    expect(client, &message, MESSAGE_REPLY);
+    Message_release(&message);
+    EVENTUALLY(tracer.wants > 3);
+    assert_int_equal(tracer.gets, 0);
+    Client_close(client);
+    EVENTUALLY(tracer.viewers == 0);
+    stop(&tracer);
+}
+
+// --- Requests
+
+static void test_request_and_answer(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message, request = {.type = MESSAGE_REARM, .number = 42};
+    struct Message answer = {.type = MESSAGE_REPLY, .number = 7};
+
+    (void)state;
+    start(&tracer, 1);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    assert_int_equal(Client_request(client, &request), 0);
+    EVENTUALLY(tracer.requests == 1);
+    assert_int_equal(tracer.request.type, MESSAGE_REARM);
+    assert_int_equal(tracer.request.number, 42);
+    assert_int_equal(tracer.request.request, request.request);
+    answer.request = tracer.request.request;
+    Server_answer(tracer.server, tracer.viewer, &answer);
+    Server_answer(tracer.server, tracer.viewer + 1000, &answer); // nobody
+    do {
+        assert_int_equal(Client_wait(client, &message, 5000), 1);
+        if (message.type == MESSAGE_REPLY)
+            break;
+        Message_release(&message);
+    } while (true);
+    assert_int_equal(message.request, request.request);
+    assert_int_equal(message.number, 7);
+    Message_release(&message);
+    Client_close(client);
+    EVENTUALLY(tracer.viewers == 0);
+    Server_answer(tracer.server, tracer.viewer, &answer); // gone
+    stop(&tracer);
+}
+
+static void test_unknown_request_is_refused_and_kept(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    start(&tracer, 1);
+    tracer.mute = true;
+    client = join(&tracer);
+    ask(client, 200, 0);
+    expect(client, &message, MESSAGE_ERROR);
+    assert_int_equal(message.number, EOPNOTSUPP);
+    assert_int_equal(message.request, 1);
+    assert_non_null(strstr(message.text, "200"));
+    Message_release(&message);
+    ask(client, MESSAGE_RATE, 2);
+    expect(client, &message, MESSAGE_REPLY);
+    Message_release(&message);
+    Client_close(client);
+    stop(&tracer);
+}
+
+static void test_answers_too_large_become_errors(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message, answer = {.type = MESSAGE_EXPORT, .request = 5};
+    char *text = malloc(WIRE_MAX_REQUEST + 1);
+
+    (void)state;
+    memset(text, 'x', WIRE_MAX_REQUEST);
+    text[WIRE_MAX_REQUEST] = '\0';
+    answer.text = text;
+    start(&tracer, 1);
+    tracer.mute = true;
+    client = join(&tracer);
+    ask(client, MESSAGE_CANCEL, 0);
+    EVENTUALLY(tracer.requests == 1);
+    Server_answer(tracer.server, tracer.viewer, &answer);
+    expect(client, &message, MESSAGE_ERROR);
+    assert_int_equal(message.number, EMSGSIZE);
+    assert_int_equal(message.request, 5);
+    Message_release(&message);
+    Client_close(client);
+    stop(&tracer);
+    free(text);
+}
+
+// --- Bad viewers
+
+static void test_one_that_never_reads(void **state)
+{
+    struct Tracer tracer;
+    struct Client *slow, *good;
+    struct Message message;
+    unsigned seen = 0, gets;
+
+    (void)state;
+    start(&tracer, 20000); // some MB
+    slow = join(&tracer);
+    ask(slow, MESSAGE_RATE, 0.1);
+    good = join(&tracer);
+    ask(good, MESSAGE_RATE, 0.1);
+    while (seen < 8) {
+        assert_int_equal(Client_wait(good, &message, 5000), 1);
+        seen += message.type == MESSAGE_SNAPSHOT;
+        Message_release(&message);
+    }
+    Client_close(good);
+    EVENTUALLY(tracer.viewers == 1);
+    gets = tracer.wants;
+    pause_ms(500); // a frame is stuck: nothing is wanted for it
+    assert_true(tracer.wants <= gets + 1);
+    // It comes back to life, with whole frames.
+    for (seen = 0; seen < 3; seen += message.type == MESSAGE_SNAPSHOT) {
+        if (seen)
+            Message_release(&message);
+        assert_int_equal(Client_wait(slow, &message, 5000), 1);
+        if (message.type != MESSAGE_SNAPSHOT)
+            continue;
+        assert_int_equal(message.snapshot->function_count, 20000);
+    }
+    Message_release(&message);
+    Client_close(slow);
+    stop(&tracer);
+}
+
+static void test_garbage(void **state)
+{
+    struct Tracer tracer;
+    struct Message message;
+    int fd;
+
+    (void)state;
+    start(&tracer, 1);
+    fd = connect_raw(&tracer);
+    assert_int_equal(Socket_send(fd, "GET / HTTP/1.0\r\n\r\n", 18), 18);
+    assert_int_equal(read_raw(fd, &message), 1);
+    assert_int_equal(message.type, MESSAGE_ERROR);
+    assert_int_equal(message.number, EPROTO);
+    Message_release(&message);
+    close(fd);
+    fd = connect_raw(&tracer); // a frame over the limit
+    assert_int_equal(Socket_send(fd, "Oc\x10\0\xff\xff\xff\xff\0\0\0\0", 12),
+                     12);
+    assert_int_equal(read_raw(fd, &message), 1);
+    assert_int_equal(message.number, EMSGSIZE);
+    Message_release(&message);
+    close(fd);
+    fd = connect_raw(&tracer); // fine, but no hello
+    assert_int_equal(Socket_send(fd, "Oc\x15\0\0\0\0\0\x9\0\0\0", 12), 12);
+    assert_int_equal(read_raw(fd, &message), 1);
+    assert_int_equal(message.number, EPROTO);
+    assert_int_equal(message.request, 9);
+    Message_release(&message);
+    close(fd);
+    assert_int_equal(tracer.viewers, 0);
+    stop(&tracer);
+}
+
+static void test_other_version(void **state)
+{
+    struct Message message, hello = {.type = MESSAGE_HELLO, .version = 99};
+    struct Tracer tracer;
+    struct Bytes bytes;
+    int fd;
+
+    (void)state;
+    start(&tracer, 1);
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &hello), 0);
+    fd = connect_raw(&tracer);
+    Socket_send(fd, bytes.data, bytes.size);
+    assert_int_equal(read_raw(fd, &message), 1);
+    assert_int_equal(message.type, MESSAGE_ERROR);
+    assert_int_equal(message.number, EPROTONOSUPPORT);
+    assert_non_null(strstr(message.text, "9.9"));
+    assert_non_null(strstr(message.text, "99"));
+    Message_release(&message);
+    close(fd);
+    Bytes_release(&bytes);
+    stop(&tracer);
+}
+
+static void test_hang_up_in_mid_frame(void **state)
+{
+    struct Message hello = {.type = MESSAGE_HELLO, .version = WIRE_VERSION};
+    struct Tracer tracer;
+    struct Client *client;
+    struct Bytes bytes;
+
+    (void)state;
+    start(&tracer, 20000);
+    Bytes_init(&bytes);
+    Message_encode(&bytes, &hello);
+    for (size_t size = 0; size < bytes.size; size++) {
+        int fd = connect_raw(&tracer);
+
+        Socket_send(fd, bytes.data, size);
+        close(fd);
+    }
+    for (int i = 0; i < 20; i++) { // while megabytes are on their way to it
+        int fd = connect_raw(&tracer);
+
+        Socket_send(fd, bytes.data, bytes.size);
+        Socket_send(fd, "Oc\x10\0\x8", 5);
+        pause_ms(i % 4 * 5);
+        close(fd);
+    }
+    client = join(&tracer);
+    EVENTUALLY(tracer.viewers == 1);
+    Client_close(client);
+    EVENTUALLY(tracer.viewers == 0);
+    Bytes_release(&bytes);
+    stop(&tracer);
+}
+
+// Asks and asks and never reads what it asked for.
+static void test_one_that_floods(void **state)
+{
+    struct Message hello = {.type = MESSAGE_HELLO, .version = WIRE_VERSION};
+    struct Message odd = {.type = 200};
+    struct Tracer tracer;
+    struct Bytes bytes;
+    long sent = 0;
+    int fd;
+
+    (void)state;
+    start(&tracer, 1);
+    tracer.mute = true;
+    Bytes_init(&bytes);
+    Message_encode(&bytes, &hello);
+    fd = connect_raw(&tracer);
+    Socket_send(fd, bytes.data, bytes.size);
+    Bytes_clear(&bytes);
+    for (int i = 0; i < 1000; i++)
+        Message_encode(&bytes, &odd);
+    EVENTUALLY(tracer.viewers == 1);
+    for (int i = 0; i < 2000 && sent != -EPIPE && sent != -ECONNRESET; i++) {
+        sent = Socket_send(fd, bytes.data, bytes.size / 12 * 12);
+        if (sent > 0 && sent % 12)
+            break; // in mid-frame: what follows would be garbage
+        if (sent == -EAGAIN)
+            pause_ms(5);
+    }
+    EVENTUALLY(tracer.viewers == 0); // dropped, with no reading on our side
+    close(fd);
+    Bytes_release(&bytes);
+    stop(&tracer);
+}
+
+static void test_stranger(void **state)
+{
+    struct Tracer tracer;
+    int status;
+    pid_t child;
+
+    (void)state;
+    if (geteuid() != 0) {
+        skip();
+        return;
+    }
+    start(&tracer, 1);
+    // Let it in as far as the file system goes: the peer check is what counts.
+    assert_int_equal(chmod(directory, 0711), 0);
+    assert_int_equal(chmod(Server_path(tracer.server), 0666), 0);
+    child = fork();
+    if (child == 0) {
+        struct Message message;
+        struct Peer peer;
+        int fd = -1;
+
+        if (setuid(65534) == 0)
+            fd = Socket_connect(Server_path(tracer.server), &peer);
+        if (fd < 0)
+            _exit(1);
+        _exit(read_raw(fd, &message) == 1 && message.type == MESSAGE_ERROR &&
+                      message.number == EACCES
+                  ? 0
+                  : 2);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(chmod(directory, 0700), 0);
+    stop(&tracer);
+}
+
+// --- The end
+
+static void test_close_sends_the_last_snapshot_and_end(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+    char path[ADDRESS_MAX];
+
+    (void)state;
+    start(&tracer, 5);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    snprintf(path, sizeof(path), "%s", Server_path(tracer.server));
+    assert_int_equal(access(path, F_OK), 0);
+    Server_close(tracer.server, 1000);
+    assert_int_equal(access(path, F_OK), -1);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    assert_int_equal(message.snapshot->function_count, 5);
+    Message_release(&message);
+    expect(client, &message, MESSAGE_END);
+    assert_int_equal(Client_wait(client, &message, 1000), -EPIPE);
+    Client_close(client);
+    Snapshot_free(tracer.snapshot);
+}
+
+struct Reader {
+    struct Client *client;
+    unsigned snapshots, ends;
+};
+
+static void *read_to_the_end(void *argument)
+{
+    struct Reader *reader = argument;
+    struct Message message;
+
+    while (Client_wait(reader->client, &message, 5000) > 0) {
+        reader->snapshots += message.type == MESSAGE_SNAPSHOT;
+        reader->ends += message.type == MESSAGE_END;
+        Message_release(&message);
+        pause_ms(20);
+    }
+    return NULL;
+}
+
+// Larger than a socket's buffer: close has to wait for the reader, but not for
+// one that does not read.
+static void test_close_waits_for_readers_only(void **state)
+{
+    struct Tracer tracer;
+    struct Reader reader = {.snapshots = 0};
+    struct Client *idle;
+    pthread_t thread;
+    double begin;
+
+    (void)state;
+    start(&tracer, 20000);
+    reader.client = join(&tracer);
+    pthread_create(&thread, NULL, read_to_the_end, &reader);
+    pause_ms(100);
+    begin = seconds();
+    Server_close(tracer.server, 5000);
+    assert_true(seconds() - begin < 4);
+    pthread_join(thread, NULL);
+    assert_true(reader.snapshots >= 1);
+    assert_int_equal(reader.ends, 1);
+    Client_close(reader.client);
+    Snapshot_free(tracer.snapshot);
+
+    start(&tracer, 20000);
+    idle = join(&tracer);
+    pause_ms(100);
+    begin = seconds();
+    Server_close(tracer.server, 300);
+    assert_true(seconds() - begin < 2);
+    Client_close(idle);
+    Snapshot_free(tracer.snapshot);
+}
+
+static atomic_bool enough;
+
+static void *connect_again_and_again(void *argument)
+{
+    const struct Served *served = argument;
+    struct Client *client;
+    struct Message message;
+    char why[256];
+
+    while (!enough) {
+        if (Client_open(&client, served, why, sizeof(why)) < 0) {
+            pause_ms(1);
+            continue;
+        }
+        if (Client_wait(client, &message, 5) > 0)
+            Message_release(&message);
+        Client_close(client);
+    }
+    return NULL;
+}
+
+static void test_close_while_viewers_connect(void **state)
+{
+    struct Tracer tracer;
+    struct Served served;
+    pthread_t threads[4];
+
+    (void)state;
+    enough = false;
+    start(&tracer, 50);
+    served = place_of(&tracer);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, connect_again_and_again, &served);
+    for (int i = 0; i < 20; i++) {
+        pause_ms(20);
+        stop(&tracer);
+        start(&tracer, 50);
+    }
+    enough = true;
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    stop(&tracer);
+}
+
+// --- The file system
+
+static void own_path(char path[ADDRESS_MAX])
+{
+    snprintf(path, ADDRESS_MAX, "%s/%d.sock", directory, (int)getpid());
+}
+
+static void test_mode_does_not_depend_on_umask(void **state)
+{
+    static const mode_t masks[] = {0, 022, 0777};
+    struct Tracer tracer;
+    struct stat status;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        mode_t before = umask(masks[i]);
+
+        assert_int_equal(rmdir(directory), 0); // made again
+        start(&tracer, 1);
+        umask(before);
+        assert_int_equal(stat(Server_path(tracer.server), &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0600);
+        assert_int_equal(stat(directory, &status), 0);
+        assert_int_equal(status.st_mode & 07777, 0700);
+        stop(&tracer);
+    }
+}
+
+static void test_stale_socket_is_replaced(void **state)
+{
+    struct Tracer tracer;
+    char path[ADDRESS_MAX];
+    struct Client *client;
+
+    (void)state;
+    own_path(path);
+    close(Socket_listen(path)); // as a crash leaves it
+    assert_int_equal(access(path, F_OK), 0);
+    start(&tracer, 1);
+    client = join(&tracer);
+    Client_close(client);
+    stop(&tracer);
+}
+
+static void refuse_to_open(int expected, const char *word)
+{
+    struct Tracer tracer = {.server = NULL};
+    struct ServerSource source = source_of(&tracer);
+    char why[256] = "";
+
+    assert_int_equal(
+        Server_open(&tracer.server, &source, "1", why, sizeof(why)), expected);
+    assert_null(tracer.server);
+    if (!strstr(why, word))
+        fail_msg("'%s' lacks '%s'", why, word);
+}
+
+static void test_live_foreign_socket_is_respected(void **state)
+{
+    char path[ADDRESS_MAX];
+    struct Peer peer;
+    int listener, fd;
+
+    (void)state;
+    own_path(path);
+    listener = Socket_listen(path);
+    assert_true(listener >= 0);
+    refuse_to_open(-EADDRINUSE, "OCULAR_DIR");
+    fd = Socket_connect(path, &peer);
+    assert_true(fd >= 0); // still there
+    close(fd);
+    close(listener);
+    unlink(path);
+}
+
+static void test_other_things_in_the_way(void **state)
+{
+    char path[ADDRESS_MAX], link[80];
+    FILE *file;
+
+    (void)state;
+    own_path(path);
+    file = fopen(path, "w");
+    fclose(file);
+    refuse_to_open(-EEXIST, "in the way");
+    assert_int_equal(unlink(path), 0);
+    snprintf(link, sizeof(link), "%s.link", directory);
+    assert_int_equal(symlink(directory, link), 0);
+    setenv("OCULAR_DIR", link, 1);
+    refuse_to_open(-ELOOP, "symbolic link");
+    setenv("OCULAR_DIR", directory, 1);
+    unlink(link);
+}
+
+static void test_comes_back_when_its_directory_is_removed(void **state)
+{
+    struct Tracer tracer;
+    struct Client *before, *after;
+    struct Message message;
+    char path[ADDRESS_MAX];
+
+    (void)state;
+    start(&tracer, 1);
+    own_path(path);
+    before = join(&tracer);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
+    EVENTUALLY(access(path, F_OK) == 0);
+    after = join(&tracer);
+    expect(after, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    EVENTUALLY(tracer.viewers == 2); // the old connection lives on
+    expect(before, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    Client_close(before);
+    Client_close(after);
+    stop(&tracer);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static void test_its_place_is_taken(void **state)
+{
+    struct Tracer tracer;
+    char path[ADDRESS_MAX];
+    struct stat before, after;
+    int listener;
+
+    (void)state;
+    start(&tracer, 1);
+    own_path(path);
+    listener = Socket_listen(path); // over it: another namespace's same number
+    assert_true(listener >= 0);
+    stat(path, &before);
+    pause_ms(2500);
+    stat(path, &after);
+    assert_int_equal(before.st_ino, after.st_ino); // no fight over it
+    stop(&tracer);
+    assert_int_equal(access(path, F_OK), 0); // not ours to remove
+    close(listener);
+    unlink(path);
+}
+
+static void test_out_of_descriptors(void **state)
+{
+    struct Tracer tracer;
+    struct rlimit before, tight;
+    struct Peer peer;
+    uint64_t used;
+    int fds[8];
+    struct Client *client;
+
+    (void)state;
+    start(&tracer, 1);
+    pause_ms(20);
+    getrlimit(RLIMIT_NOFILE, &before);
+    tight = before;
+    fds[0] = dup(0);
+    tight.rlim_cur = (rlim_t)fds[0] + 1; // room for our ends, none for theirs
+    close(fds[0]);
+    setrlimit(RLIMIT_NOFILE, &tight);
+    fds[0] = Socket_connect(Server_path(tracer.server), &peer);
+    assert_true(fds[0] >= 0);
+    used = Server_cpu_ns(tracer.server);
+    pause_ms(500);
+    used = Server_cpu_ns(tracer.server) - used;
+    setrlimit(RLIMIT_NOFILE, &before);
+    assert_true(used < 50000000); // it does not spin
+    client = join(&tracer);       // and accepts when it can again
+    Client_close(client);
+    close(fds[0]);
+    stop(&tracer);
+}
+
+static void test_abandoned_in_a_child(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+    int status;
+    pid_t child;
+
+    (void)state;
+    start(&tracer, 1);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    child = fork();
+    if (child == 0) {
+        Server_abandon(tracer.server);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(Server_path(tracer.server), F_OK), 0);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    Client_close(client);
+    stop(&tracer);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof(directory), "/tmp/ocular-test-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    return setenv("OCULAR_DIR", directory, 1);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(directory); // fails when something was left behind
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_hello_and_first_snapshot),
+        TEST(test_rates),
+        TEST(test_odd_rates_are_refused),
+        TEST(test_many_viewers_share_one_encoding),
+        TEST(test_too_many_viewers),
+        TEST(test_nobody_looks_nothing_runs),
+        TEST(test_want_is_repeated_when_nothing_comes),
+        TEST(test_request_and_answer),
+        TEST(test_unknown_request_is_refused_and_kept),
+        TEST(test_answers_too_large_become_errors),
+        TEST(test_one_that_never_reads),
+        TEST(test_garbage),
+        TEST(test_other_version),
+        TEST(test_hang_up_in_mid_frame),
+        TEST(test_one_that_floods),
+        TEST(test_stranger),
+        TEST(test_close_sends_the_last_snapshot_and_end),
+        TEST(test_close_waits_for_readers_only),
+        TEST(test_close_while_viewers_connect),
+        TEST(test_mode_does_not_depend_on_umask),
+        TEST(test_stale_socket_is_replaced),
+        TEST(test_live_foreign_socket_is_respected),
+        TEST(test_other_things_in_the_way),
+        TEST(test_comes_back_when_its_directory_is_removed),
+        TEST(test_its_place_is_taken),
+        TEST(test_out_of_descriptors),
+        TEST(test_abandoned_in_a_child),
+    };
+
+    return cmocka_run_group_tests_name("ipc/server", tests, NULL, NULL);
+}
