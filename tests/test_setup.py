@@ -3,6 +3,7 @@
 a PATH of chosen programs, interpreters and package tools that are scripts."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -211,6 +212,23 @@ def test_missing_packages_are_installed(bare):
 def test_cmocka_is_for_tests_only(bare):
     assert bare.configure().returncode == 0
     assert "libcmocka-dev" not in bare.calls.read_text()
+
+
+@pytest.mark.parametrize(
+    "answer, wanted",
+    [
+        ("headers\t/usr/bin/python3\t3.12.3", {"dev", "venv"}),
+        ("ok\t/usr/bin/python3\t3.12.3\tt\ti\ti\ts\t0", {"venv"}),
+        ("ok\t/usr/bin/python3\t3.12.3\tt\ti\ti\ts\t1", set()),
+        ("ok\t/opt/bin/python3\t3.12.3\tt\ti\ti\ts\t0", set()),
+    ],
+)
+def test_the_systems_python_is_completed(bare, answer, wanted):
+    bare.program("python3", f"echo '{answer}'")
+    bare.configure()
+    installed = bare.calls.read_text()
+    found = re.findall(r" python3(?:\.12)?-(dev|venv)", installed)
+    assert set(found) == wanted
 
 
 def test_no_apt_forbids(bare):
