@@ -50,7 +50,7 @@ FORCE:
 # --- What is compiled how -----------------------------------------------------
 
 warnings := -Wall -Wextra -Wshadow -Werror
-common := -std=gnu11 -I. $(warnings) -fPIC -fvisibility=hidden -pthread
+common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
 flags_obj := -O2 -g
 flags_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all

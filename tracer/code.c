@@ -5,6 +5,7 @@
 #include "tracer/code.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,4 +215,53 @@ int Code_look(struct Code *code, const uint8_t *live,
     atomic_store_explicit(&code->specializable, specializable,
                           memory_order_relaxed);
     return 0;
+}
+
+void Code_gain_dark_callee(struct Code *code)
+{
+    if (code->dark_callees++ == 0)
+        code->epoch++;
+}
+
+void Code_lose_dark_callee(struct Code *code)
+{
+    if (code->dark_callees && --code->dark_callees == 0)
+        code->epoch++;
+}
+
+void Code_rearm(struct Code *code, uint64_t threshold)
+{
+    uint32_t i;
+
+    code->dark = code->closed = false;
+    code->stop_at = threshold ? Cell_get(&code->calls) + threshold : CODE_NEVER;
+    for (i = 0; i < code->site_count; i++) {
+        struct Site *site = &code->sites[i];
+
+        atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
+        if (!site->redundant)
+            site->stop_at =
+                threshold ? Cell_get(&site->hits) + threshold : CODE_NEVER;
+    }
+}
+
+double Code_mean_cycles(const struct Code *code)
+{
+    uint64_t calls = Cell_get(&code->self_calls);
+
+    return calls ? (double)(Cell_get(&code->self_cycles) +
+                            Cell_get(&code->waited_cycles)) /
+                       (double)calls
+                 : NAN;
+}
+
+double Code_dark_calls(const struct Code *code, double hz)
+{
+    double mean = Code_mean_cycles(code) / hz * 1e9; // ns
+    uint64_t now = Cell_get(&code->share.cpu.total_ns) +
+                   Cell_get(&code->share.wait.total_ns);
+    uint64_t then =
+        atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
+
+    return mean > 0 && now >= then ? (double)(now - then) / mean : NAN;
 }

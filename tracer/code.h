@@ -142,6 +142,17 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
 // Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
 int Code_add_caller(struct Code *code, uint32_t caller);
+// A callee that is known has gone dark: its time would pass for this code's
+// own. And the end of that.
+void Code_gain_dark_callee(struct Code *code);
+void Code_lose_dark_callee(struct Code *code);
+// Its sites are armed again, for `threshold` more hits each (0: for good).
+void Code_rearm(struct Code *code, uint64_t threshold);
+// Mean cycles of a call, waits in, callees out; NaN before the first.
+double Code_mean_cycles(const struct Code *code);
+// Estimated calls since it went dark: the sampled time over the mean call.
+// NaN where either is missing.
+double Code_dark_calls(const struct Code *code, double hz);
 // Takes a copy of the live bytecode (2 * unit_count bytes) and counts what is
 // specialised in it. With the interpreter's lock held.
 int Code_look(struct Code *code, const uint8_t *live,

@@ -25,6 +25,7 @@ struct Lane *Lane_new(unsigned number, struct Registry *registry,
     }
     lane->top = lane->bottom;
     lane->limit = lane->bottom + FIRST_FRAMES - 1;
+    lane->stack_bytes = FIRST_FRAMES * sizeof *lane->bottom;
     lane->number = number;
     lane->registry = registry;
     lane->contention = contention;
@@ -80,6 +81,7 @@ bool Lane_grow(struct Lane *lane)
     lane->limit = frames + 2 * count - 1;
     free(lane->bottom);
     lane->bottom = frames;
+    lane->stack_bytes = 2 * count * sizeof *frames;
     return true;
 }
 
@@ -98,13 +100,6 @@ int64_t Lane_wait(struct Lane *lane, int64_t span)
     return 0;
 }
 
-// A callee of `code` is dark: its time would pass for `code`'s own.
-static void gain_dark_callee(struct Code *code)
-{
-    if (code->dark_callees++ == 0)
-        code->epoch++;
-}
-
 void Lane_note_caller(struct Lane *lane, struct Code *code)
 {
     const struct Frame *frame = lane->top;
@@ -113,7 +108,7 @@ void Lane_note_caller(struct Lane *lane, struct Code *code)
     if (!frame->code)
         return;
     if (Code_add_caller(code, frame->id) == 1 && code->dark)
-        gain_dark_callee(frame->code);
+        Code_gain_dark_callee(frame->code);
 }
 
 bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
@@ -125,11 +120,15 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
     code->dark = true;
     code->closed = false;
     code->exact = false;
+    atomic_store_explicit(&code->dark_from_ns,
+                          Cell_get(&code->share.cpu.total_ns) +
+                              Cell_get(&code->share.wait.total_ns),
+                          memory_order_relaxed);
     for (i = 0; i < code->caller_count; i++) {
         struct Code *caller = Registry_by_id(lane->registry, code->callers[i]);
 
         if (caller)
-            gain_dark_callee(caller);
+            Code_gain_dark_callee(caller);
     }
     if (lane->ring)
         Ring_push(lane->ring, ticks, EVENT_DARK,

@@ -68,6 +68,7 @@ struct Lane {
     struct Ring *ring;        // NULL unless a timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
+    _Atomic size_t stack_bytes;
     cell_t debt;    // ticks spent in hooks
     cell_t events;  // hooks run
     cell_t unwound; // frames that left unseen
@@ -80,6 +81,7 @@ struct Lane {
     unsigned number;
     pid_t tid;
     char name[64];
+    bool named;         // the timeline knows it; the collector's
     _Atomic bool ended; // its thread is gone; the collector may free it
     struct Lane *next;
 };
@@ -88,6 +90,11 @@ struct Lane {
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
                       struct Contention *contention);
 void Lane_free(struct Lane *lane);
+// Memory of its shadow stack; any thread.
+static inline size_t Lane_stack_bytes(const struct Lane *lane)
+{
+    return atomic_load_explicit(&lane->stack_bytes, memory_order_relaxed);
+}
 // Forgets all open frames and starts counting from zero, at `ticks`.
 void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
                 uint64_t ticks);

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Classifies code objects, once each, and ties them to their struct Code
+// through co_extra. Interpreter's lock held throughout.
+#include "python/adopt.h"
+#include "python/tools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- The extra's end -------------------------------------------------------
+
+static void unlink_other(struct OtherCode *other)
+{
+    *other->link = other->next;
+    if (other->next)
+        other->next->link = other->link;
+    free(other);
+}
+
+// A code object is freed, or its extra is replaced. Also called while the
+// interpreter shuts down, after the module has gone.
+static void extra_freed(void *extra)
+{
+    struct Engine *engine = &ocular_state.engine;
+
+    if (!extra)
+        return;
+    if ((uintptr_t)extra & EXTRA_OTHER) {
+        unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
+        return;
+    }
+    if (ocular_state.look_next == extra)
+        ocular_state.look_next = Registry_next(extra);
+    if (ocular_state.rearm_next == extra)
+        ocular_state.rearm_next = Registry_next(extra);
+    Lanes_forget(&engine->lanes, extra);
+    Registry_retire(engine->registry, extra);
+}
+
+int Adopt_init(struct State *state)
+{
+    PyObject *probe;
+    int marker, ok;
+
+    state->extra = PyUnstable_Eval_RequestCodeExtraIndex(extra_freed);
+    if (state->extra < 0) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "no index for extra data of code objects is left: "
+                        "other tools of this process hold them all");
+        return -1;
+    }
+    // Does the private struct look as we think?
+    probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
+    if (!probe)
+        return -1;
+    ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
+         Adopt_extra(state, (PyCodeObject *)probe) == &marker;
+    // Takes the marker out without a call of extra_freed on it.
+    if (ok) {
+        struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
+
+        extra->extras[state->extra] = NULL;
+    }
+    Py_DECREF(probe);
+    if (ok)
+        return 0;
+    PyErr_SetString(PyExc_ImportError,
+                    "this Python keeps the extra data of code objects in a "
+                    "way that this Ocular does not know; upgrade Ocular");
+    return -1;
+}
+
+// --- Classification --------------------------------------------------------
+
+static int set_other(struct State *state, PyCodeObject *code)
+{
+    struct OtherCode *other = malloc(sizeof *other);
+
+    if (!other)
+        return -1;
+    other->code = code;
+    other->next = state->others;
+    other->link = &state->others;
+    if (other->next)
+        other->next->link = &other->next;
+    state->others = other;
+    if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra,
+                                 (void *)((uintptr_t)other | EXTRA_OTHER)) == 0)
+        return 0;
+    PyErr_Clear();
+    unlink_other(other);
+    return -1;
+}
+
+// UTF-8 of a name that may hold lone surrogates; *keeper is to be released.
+static const char *text_of(PyObject *text, PyObject **keeper)
+{
+    const char *result = PyUnicode_AsUTF8(text);
+
+    *keeper = NULL;
+    if (result)
+        return result;
+    PyErr_Clear();
+    *keeper = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    if (*keeper)
+        return PyBytes_AS_STRING(*keeper);
+    PyErr_Clear();
+    return "?";
+}
+
+// Our own modules are not traced; packages below ours (the demo) are.
+static bool is_ours(const struct State *state, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    size_t length = strlen(state->package);
+
+    return slash && (size_t)(slash - file) == length &&
+           strncmp(file, state->package, length) == 0;
+}
+
+// A struct Code for it, as its extra. NULL: memory, with no exception set.
+static struct Code *make_code(struct State *state, PyCodeObject *code,
+                              const char *file, const char *name,
+                              uint64_t threshold)
+{
+    struct Registry *registry = state->engine.registry;
+    PyObject *bytecode = PyCode_GetCode(code);
+    struct Code *result = NULL;
+
+    if (bytecode) {
+        struct CodeSource source = {
+            .address = (uintptr_t)code,
+            .name = name,
+            .file = file,
+            .line = (uint32_t)code->co_firstlineno,
+            .bytecode = (const uint8_t *)PyBytes_AS_STRING(bytecode),
+            .bytecode_size = (size_t)PyBytes_GET_SIZE(bytecode),
+            .line_table =
+                (const uint8_t *)PyBytes_AS_STRING(code->co_linetable),
+            .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
+        };
+
+        result =
+            Code_new(Registry_next_id(registry), &source,
+                     &state->engine.opcodes, threshold, state->engine.two_arms);
+        Py_DECREF(bytecode);
+    }
+    if (result &&
+        PyUnstable_Code_SetExtra((PyObject *)code, state->extra, result) < 0) {
+        Code_free(result);
+        result = NULL;
+    }
+    PyErr_Clear();
+    if (result)
+        Registry_add(registry, result);
+    return result;
+}
+
+bool Adopt_classify(struct State *state, PyCodeObject *code)
+{
+    PyObject *keep_file, *keep_name;
+    const char *file, *name;
+    bool accepted;
+
+    if (Adopt_extra(state, code))
+        return false;
+    file = text_of(code->co_filename, &keep_file);
+    name = text_of(code->co_qualname, &keep_name);
+    accepted = !is_ours(state, file) &&
+               Filter_accepts(&state->filter, file, name) &&
+               make_code(state, code, file, name,
+                         state->engine.session->config.threshold);
+    Py_XDECREF(keep_file);
+    Py_XDECREF(keep_name);
+    // Some code-likes (Cython's) have no instruction to instrument.
+    if (accepted && Tools_set_local(state, code, state->local_events) < 0) {
+        PyErr_Clear();
+        accepted = false;
+    }
+    if (!accepted)
+        set_other(state, code); // where memory is out it is asked again
+    return accepted;
+}
+
+struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
+{
+    struct Code *result = make_code(state, code, "<ocular>", "probe", 0);
+
+    if (!result)
+        PyErr_NoMemory();
+    return result;
+}
+
+// --- All of them -----------------------------------------------------------
+
+// Every code object that is known, with a reference each, so that none goes
+// while they are gone through.
+static PyObject *known(const struct State *state, bool accepted, bool other)
+{
+    PyObject *list = PyList_New(0);
+    const struct OtherCode *o;
+    const struct Code *c;
+
+    if (!list)
+        return NULL;
+    for (c = accepted ? Registry_first(state->engine.registry) : NULL; c;
+         c = Registry_next(c))
+        if (PyList_Append(list, (PyObject *)c->address) < 0)
+            goto fail;
+    for (o = other ? state->others : NULL; o; o = o->next)
+        if (PyList_Append(list, (PyObject *)o->code) < 0)
+            goto fail;
+    return list;
+fail:
+    Py_DECREF(list);
+    return NULL;
+}
+
+// Takes the extra away; what it was is retired by extra_freed.
+static void clear_extra(const struct State *state, PyCodeObject *code)
+{
+    PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);
+}
+
+int Adopt_again(struct State *state)
+{
+    PyObject *list = known(state, true, true);
+    Py_ssize_t i;
+
+    if (!list)
+        return -1;
+    for (i = 0; i < PyList_GET_SIZE(list); i++) {
+        PyCodeObject *code = (PyCodeObject *)PyList_GET_ITEM(list, i);
+
+        clear_extra(state, code);
+        Adopt_classify(state, code);
+    }
+    Py_DECREF(list);
+    return 0;
+}
+
+int Adopt_disarm(struct State *state)
+{
+    PyObject *list = known(state, true, false);
+    Py_ssize_t i;
+
+    if (!list)
+        return -1;
+    for (i = 0; i < PyList_GET_SIZE(list); i++)
+        if (Tools_set_local(state, (PyCodeObject *)PyList_GET_ITEM(list, i),
+                            state->no_events) < 0)
+            PyErr_Clear();
+    Py_DECREF(list);
+    return 0;
+}
+
+int Adopt_drop_all(struct State *state)
+{
+    PyObject *list = known(state, true, false);
+    Py_ssize_t i;
+
+    if (!list)
+        return -1;
+    for (i = 0; i < PyList_GET_SIZE(list); i++) {
+        PyCodeObject *code = (PyCodeObject *)PyList_GET_ITEM(list, i);
+
+        clear_extra(state, code);
+        set_other(state, code);
+    }
+    Py_DECREF(list);
+    return 0;
+}
+
+void Adopt_look_all(struct State *state)
+{
+    struct Code *code = Registry_first(state->engine.registry);
+
+    for (; code; code = Registry_next(code))
+        Code_look(
+            code,
+            (const uint8_t *)((PyCodeObject *)code->address)->co_code_adaptive,
+            &state->engine.opcodes);
+}
+
+// Classifies the code of a frame and of those below it.
+static void classify_stack(struct State *state, PyFrameObject *frame)
+{
+    Py_INCREF(frame);
+    while (frame) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        PyCodeObject *code = PyFrame_GetCode(frame);
+
+        Adopt_classify(state, code);
+        Py_DECREF(code);
+        Py_DECREF(frame);
+        frame = back;
+    }
+}
+
+int Adopt_running(struct State *state)
+{
+    PyObject *current = PySys_GetObject("_current_frames"); // borrowed
+    PyObject *frames, *frame;
+    Py_ssize_t position = 0;
+
+    if (!current) {
+        PyErr_SetString(PyExc_RuntimeError, "sys._current_frames is missing");
+        return -1;
+    }
+    frames = PyObject_CallNoArgs(current);
+    if (!frames)
+        return -1;
+    while (PyDict_Next(frames, &position, NULL, &frame))
+        classify_stack(state, (PyFrameObject *)frame);
+    Py_DECREF(frames);
+    return 0;
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// The life of a session as Python sees it.
+#include "python/control.h"
+#include "python/adopt.h"
+#include "python/calibrate.h"
+#include "python/convert.h"
+#include "python/governor.h"
+#include "python/interpreter.h"
+#include "python/tools.h"
+#include "tracer/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REPORT_FUNCTIONS 5
+#define USERS_POLL_NS 1000000L
+
+// --- Start -----------------------------------------------------------------
+
+static int fill_filter(PyObject *list, struct Filter *filter,
+                       int (*add)(struct Filter *, const char *))
+{
+    Py_ssize_t i;
+
+    for (i = 0; i < PyList_GET_SIZE(list); i++) {
+        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+
+        if (!text)
+            return -1;
+        if (add(filter, text) < 0) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int start_session(struct State *state, const struct Config *config)
+{
+    struct Session *session;
+    char why[1024];
+    int error =
+        Session_start(&session, &state->engine, config, why, sizeof why);
+
+    if (error) {
+        PyErr_SetString(
+            error == -ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError, why);
+        return -1;
+    }
+    state->engine.session = session;
+    return 0;
+}
+
+// Undoes whatever of a start was done; keeps the exception.
+static void take_down(struct State *state)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    struct Session *session = state->engine.session;
+
+    state->phase = PHASE_STOPPING;
+    Tools_disarm(state);
+    if (state->tracer && Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Tools_close(state);
+    Governor_stop(state);
+    state->look_next = state->rearm_next = NULL;
+    if (session) {
+        Py_BEGIN_ALLOW_THREADS;
+        Session_finish(session);
+        Py_END_ALLOW_THREADS;
+        state->engine.session = NULL;
+        Session_free(session);
+    }
+    if (Adopt_drop_all(state) < 0)
+        PyErr_Clear();
+    Filter_release(&state->filter);
+    state->phase = PHASE_IDLE;
+    PyErr_SetRaisedException(error);
+}
+
+static int set_up(struct State *state, const struct Request *request)
+{
+    struct Engine *engine = &state->engine;
+
+    Filter_init(&state->filter);
+    if (fill_filter(request->exclude, &state->filter, Filter_exclude) < 0 ||
+        fill_filter(request->include, &state->filter, Filter_include) < 0)
+        return -1;
+    Clock_start(&engine->clock);
+    if (Interpreter_switch_interval(state) < 0 ||
+        Interpreter_names(state) < 0 || Tools_open(state) < 0 ||
+        Calibrate_hooks(state) < 0 ||
+        start_session(state, &request->config) < 0)
+        return -1;
+    engine->contention.last_lane = NULL;
+    engine->contention.long_span = INT64_MAX;
+    Lanes_reset(&engine->lanes, engine->cost, request->config.timeline,
+                Clock_read(&engine->clock));
+    state->phase = PHASE_TRACING;
+    Governor_list_threads(state);
+    if (Adopt_again(state) < 0 || Adopt_running(state) < 0 ||
+        Governor_start(state) < 0)
+        return -1;
+    return Tools_arm(state);
+}
+
+int Control_start(struct State *state, const struct Request *request)
+{
+    if (state->phase != PHASE_IDLE) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        state->phase == PHASE_STOPPING
+                            ? "Ocular is still stopping in another thread"
+                            : "Ocular is tracing already: call "
+                              "ocular.stop_tracing() first");
+        return -1;
+    }
+    state->phase = PHASE_STARTING;
+    if (set_up(state, request) == 0)
+        return 0;
+    take_down(state);
+    return -1;
+}
+
+// --- Snapshot and export ---------------------------------------------------
+
+static struct Session *use(struct State *state)
+{
+    if (state->phase != PHASE_TRACING) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is not tracing: call ocular.start_tracing() "
+                        "first");
+        return NULL;
+    }
+    state->users++;
+    return state->engine.session;
+}
+
+PyObject *Control_snapshot(struct State *state)
+{
+    struct Session *session = use(state);
+    const struct Snapshot *snapshot;
+    PyObject *dict = NULL;
+    int error;
+
+    if (!session)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    error = Session_refresh(session);
+    Py_END_ALLOW_THREADS;
+    snapshot = Publish_get(&session->publish);
+    if (snapshot)
+        dict = Convert_snapshot(snapshot);
+    else
+        PyErr_Format(PyExc_RuntimeError, "no snapshot could be built: %s",
+                     strerror(error ? -error : ENOMEM));
+    Publish_put(&session->publish);
+    state->users--;
+    return dict;
+}
+
+static PyObject *raise_export(int error, PyObject *path)
+{
+    if (error == -ENODATA)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "no timeline is kept: start tracing with "
+                        "perfetto=True");
+    else if (error == -EBUSY)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another export is running: wait for it");
+    else if (error == -ENOMEM)
+        PyErr_NoMemory();
+    else {
+        errno = -error;
+        PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
+    }
+    return NULL;
+}
+
+PyObject *Control_export(struct State *state, const char *path)
+{
+    struct Session *session = use(state);
+    struct PerfettoResult result = {0};
+    PyObject *name;
+    int error;
+
+    if (!session)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    error = Export_write(&session->export, path, true, &result);
+    Py_END_ALLOW_THREADS;
+    state->users--;
+    if (!error)
+        return PyLong_FromUnsignedLongLong(result.bytes);
+    name = PyUnicode_DecodeFSDefault(path);
+    if (name)
+        raise_export(error, name);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+// --- Stop ------------------------------------------------------------------
+
+// Others inside Control_snapshot or _export have dropped the lock: they finish
+// by themselves, within two seconds, or are cancelled.
+static void wait_for_users(struct State *state)
+{
+    const struct timespec pause = {0, USERS_POLL_NS};
+
+    Export_cancel(&state->engine.session->export);
+    while (state->users) {
+        Py_BEGIN_ALLOW_THREADS;
+        nanosleep(&pause, NULL);
+        Py_END_ALLOW_THREADS;
+    }
+}
+
+// The report of the hottest functions, as text.
+static PyObject *report(struct State *state, const struct Snapshot *snapshot,
+                        const char *trace_path)
+{
+    struct ReportPart parts[REPORT_FUNCTIONS];
+    struct Detail details[REPORT_FUNCTIONS];
+    const struct Opcodes *opcodes = &state->engine.opcodes;
+    struct Bytes text;
+    PyObject *result;
+    size_t i, count = 0;
+
+    for (i = 0; i < snapshot->function_count && count < REPORT_FUNCTIONS; i++) {
+        const struct Function *function = &snapshot->functions[i];
+        const struct Code *code =
+            Registry_by_id(state->engine.registry, (uint32_t)function->id);
+
+        if (!code || Detail_init(&details[count], code, opcodes) < 0)
+            continue;
+        parts[count].function = function;
+        parts[count].code = code;
+        parts[count].detail = &details[count];
+        count++;
+    }
+    Bytes_init(&text);
+    Report_write(&text, snapshot, parts, count, opcodes, trace_path);
+    result = text.error
+                 ? PyErr_NoMemory()
+                 : PyUnicode_DecodeUTF8((const char *)text.data,
+                                        (Py_ssize_t)text.size, "replace");
+    Bytes_release(&text);
+    for (i = 0; i < count; i++)
+        Detail_release(&details[i]);
+    return result;
+}
+
+// Writes the timeline; *path is empty where there is none.
+static int write_trace(struct Session *session, char path[PATH_MAX])
+{
+    struct PerfettoResult result;
+    int error;
+
+    path[0] = '\0';
+    if (!session->timeline)
+        return 0;
+    atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
+    Export_free_name(session->config.output, path);
+    Py_BEGIN_ALLOW_THREADS;
+    error = Export_write(&session->export, path, false, &result);
+    Py_END_ALLOW_THREADS;
+    return error;
+}
+
+static PyObject *results(struct State *state, const struct Snapshot *snapshot,
+                         const char *path, int error)
+{
+    PyObject *text, *dict;
+    char trouble[PATH_MAX + 256] = "";
+
+    if (error)
+        snprintf(trouble, sizeof trouble,
+                 "the timeline could not be written to %s: %s", path,
+                 strerror(-error));
+    text = report(state, snapshot, *path && !error ? path : NULL);
+    dict = text ? Convert_snapshot(snapshot) : NULL;
+    if (!dict) {
+        Py_XDECREF(text);
+        return NULL;
+    }
+    return Py_BuildValue(
+        "(NNNN)", dict, text,
+        *path && !error ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None),
+        error ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
+}
+
+PyObject *Control_stop(struct State *state)
+{
+    struct Session *session = state->engine.session;
+    struct Snapshot *snapshot;
+    PyObject *result = NULL;
+    char path[PATH_MAX];
+    int error;
+
+    if (state->phase != PHASE_TRACING)
+        Py_RETURN_NONE;
+    state->phase = PHASE_STOPPING;
+    Tools_disarm(state);
+    Adopt_look_all(state); // before the armed sites lose what hides there
+    if (Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Tools_close(state);
+    Governor_stop(state);
+    state->look_next = state->rearm_next = NULL;
+    wait_for_users(state);
+    Py_BEGIN_ALLOW_THREADS;
+    Session_finish(session);
+    Py_END_ALLOW_THREADS;
+    error = write_trace(session, path);
+    snapshot = Session_take(session);
+    if (snapshot)
+        result = results(state, snapshot, path, error);
+    else
+        PyErr_NoMemory();
+    Snapshot_free(snapshot);
+    state->engine.session = NULL;
+    Session_free(session);
+    take_down(state);
+    return result;
+}

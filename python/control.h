@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Starting and stopping: the order in which tools, session, governor and code
+// are set up and taken down. Interpreter's lock held; stopping releases it.
+#ifndef OCULAR_PYTHON_CONTROL_H
+#define OCULAR_PYTHON_CONTROL_H
+
+#include "python/state.h"
+
+// What the package hands over, checked by it. Lists of str.
+struct Request {
+    struct Config config;
+    PyObject *exclude;
+    PyObject *include;
+};
+
+// 0, or -1 with an exception; nothing is left behind after an error.
+int Control_start(struct State *state, const struct Request *request);
+// (snapshot, report, trace path or None, error text or None); a new reference.
+// NULL with an exception when nothing is traced (RuntimeError) or on trouble.
+PyObject *Control_stop(struct State *state);
+PyObject *Control_snapshot(struct State *state);                 // dict
+PyObject *Control_export(struct State *state, const char *path); // bytes
+
+#endif

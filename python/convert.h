@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// A snapshot as Python objects, by the tables of ipc/snapshot.h: the same
+// shape as ocular-top --json. Interpreter's lock held.
+#ifndef OCULAR_PYTHON_CONVERT_H
+#define OCULAR_PYTHON_CONVERT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "ipc/snapshot.h"
+
+// A new dict, or NULL with an exception.
+PyObject *Convert_snapshot(const struct Snapshot *snapshot);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The one background thread ("ocular-governor") that attaches to the
+// interpreter, in short slices: lists the thread states for the sampler,
+// copies live bytecode, re-arms functions.
+#ifndef OCULAR_PYTHON_GOVERNOR_H
+#define OCULAR_PYTHON_GOVERNOR_H
+
+#include "python/state.h"
+
+struct Governor;
+
+// Interpreter's lock held. 0, or -1 with an exception.
+int Governor_start(struct State *state);
+// Releases the interpreter's lock while it joins the thread.
+void Governor_stop(struct State *state);
+// After fork, in the child: the thread is not there.
+void Governor_abandon(struct State *state);
+// What a slice does first; also at start, on the starting thread.
+void Governor_list_threads(struct State *state);
+
+#endif

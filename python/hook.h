@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// The callbacks given to sys.monitoring: objects of a type of our own, so that
+// a call is one indirect jump with the arguments on the C stack.
+#ifndef OCULAR_PYTHON_HOOK_H
+#define OCULAR_PYTHON_HOOK_H
+
+#include "python/state.h"
+
+// Makes the type, and one object an event. 0, or -1 with an exception.
+int Hooks_init(struct State *state);
+// The calling thread's lane, made if it has none; NULL when memory is out.
+struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
+struct Lane *Hooks_own_lane(void); // NULL: it has none
+// Depth of the calling thread's Python stack, 1 = outermost frame.
+uint32_t Hooks_depth(void);
+
+#endif

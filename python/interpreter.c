@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Reads the interpreter's opcode tables, struct layouts and names.
+#include "python/interpreter.h"
+
+#include <stddef.h>
+
+// Words of _PyInterpreterFrame, the same in 3.12 to 3.15
+// (Include/internal/pycore_frame.h).
+#define FRAME_CODE 0
+#define FRAME_PREVIOUS (1 * sizeof(void *))
+#define FRAME_INSTRUCTION (7 * sizeof(void *))
+
+static int read_row(struct Opcodes *opcodes, PyObject *row)
+{
+    unsigned char number, base, caches;
+    unsigned short flags;
+    const char *name;
+
+    if (!PyArg_ParseTuple(row, "bsbbH", &number, &name, &base, &caches, &flags))
+        return -1;
+    snprintf(opcodes->name[number], sizeof opcodes->name[number], "%s", name);
+    opcodes->base[number] = base;
+    opcodes->caches[number] = caches;
+    opcodes->flags[number] = flags;
+    return 0;
+}
+
+int Interpreter_opcodes(struct State *state)
+{
+    static const struct {
+        const char *name;
+        int flag;
+    } flags[] = {
+        {"RESUME", OPCODE_RESUME},
+        {"RETURN", OPCODE_RETURN},
+        {"YIELD", OPCODE_YIELD},
+        {"JUMP", OPCODE_JUMP},
+        {"BRANCH", OPCODE_BRANCH},
+        {"LOOP", OPCODE_LOOP},
+        {"ITER", OPCODE_ITER},
+        {"SPECIALIZABLE", OPCODE_SPECIALIZABLE},
+        {"SPECIALIZED", OPCODE_SPECIALIZED},
+        {"INSTRUMENTED", OPCODE_INSTRUMENTED},
+        {"EXECUTOR", OPCODE_EXECUTOR},
+        {"EXTENDED", OPCODE_EXTENDED},
+    };
+    PyObject *module = PyImport_ImportModule("ocular._opcodes");
+    PyObject *bits = PyDict_New(), *table = NULL;
+    Py_ssize_t row;
+    size_t i;
+    int result = -1;
+
+    for (i = 0; bits && i < sizeof flags / sizeof *flags; i++) {
+        PyObject *bit = PyLong_FromLong(flags[i].flag);
+
+        if (!bit || PyDict_SetItemString(bits, flags[i].name, bit) < 0)
+            Py_CLEAR(bits);
+        Py_XDECREF(bit);
+    }
+    if (module && bits)
+        table = PyObject_CallMethod(module, "table", "O", bits);
+    if (table) {
+        result = 0;
+        for (row = 0; result == 0 && row < PyList_GET_SIZE(table); row++)
+            result =
+                read_row(&state->engine.opcodes, PyList_GET_ITEM(table, row));
+    }
+    Py_XDECREF(table);
+    Py_XDECREF(bits);
+    Py_XDECREF(module);
+    return result;
+}
+
+void Interpreter_layout(struct FrameLayout *layout)
+{
+    layout->frame_code = FRAME_CODE;
+    layout->frame_previous = FRAME_PREVIOUS;
+    layout->frame_instruction = FRAME_INSTRUCTION;
+    layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
+    layout->thread_top = offsetof(PyThreadState, datastack_top);
+    layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
+#if PY_VERSION_HEX >= 0x030E0000
+    layout->code_mask = ~(uintptr_t)3; // a stack reference's tag bits
+#else
+    layout->code_mask = ~(uintptr_t)0;
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    layout->thread_frame = offsetof(PyThreadState, current_frame);
+#else
+    layout->through_cframe = true;
+    layout->thread_frame = offsetof(PyThreadState, cframe);
+    layout->cframe_frame = offsetof(_PyCFrame, current_frame);
+#endif
+}
+
+// sys.argv, as `python -m ocular` has set it for the script, blank between.
+static int read_command(struct State *state)
+{
+    PyObject *argv = PySys_GetObject("argv"); // borrowed
+    PyObject *blank = PyUnicode_FromString(" "), *joined = NULL;
+    const char *text = NULL;
+
+    if (blank && argv && PyList_Check(argv))
+        joined = PyUnicode_Join(blank, argv);
+    if (joined)
+        text = PyUnicode_AsUTF8(joined);
+    PyErr_Clear(); // odd arguments are no reason not to trace
+    snprintf(state->engine.command, sizeof state->engine.command, "%s",
+             text && *text ? text : "python");
+    Py_XDECREF(joined);
+    Py_XDECREF(blank);
+    return 0;
+}
+
+int Interpreter_names(struct State *state)
+{
+    snprintf(state->engine.python, sizeof state->engine.python, "CPython %.*s",
+             (int)strcspn(Py_GetVersion(), " "), Py_GetVersion());
+    return read_command(state);
+}
+
+int Interpreter_switch_interval(struct State *state)
+{
+    PyObject *function = PySys_GetObject("getswitchinterval"); // borrowed
+    PyObject *value = function ? PyObject_CallNoArgs(function) : NULL;
+
+    state->switch_interval = value ? PyFloat_AsDouble(value) : 0.005;
+    Py_XDECREF(value);
+    return PyErr_Occurred() ? -1 : 0;
+}

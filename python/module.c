@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// The extension module ocular._ocular: the few functions that the package
+// builds its interface on. Arguments have been checked by the package; what is
+// checked here is only what could crash.
+#include "python/adopt.h"
+#include "python/control.h"
+#include "python/fork.h"
+#include "python/hook.h"
+#include "python/interpreter.h"
+#include "python/tools.h"
+
+#include "ipc/version.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct State ocular_state;
+
+PyDoc_STRVAR(start_doc,
+             "start(mode, timeline, timeline_limit, threshold, exclude, "
+             "include, serve, sampler, budget, output)\n\n"
+             "Starts tracing; budget is a float, NaN for none.");
+
+static PyObject *start(PyObject *module, PyObject *args)
+{
+    struct Request request;
+    struct Config *config = &request.config;
+    const char *mode, *output;
+    int timeline, serve, sampler;
+    Py_ssize_t limit;
+    unsigned long long threshold;
+
+    (void)module;
+    memset(&request, 0, sizeof request);
+    if (!PyArg_ParseTuple(args, "spnKO!O!ppdy:start", &mode, &timeline, &limit,
+                          &threshold, &PyList_Type, &request.exclude,
+                          &PyList_Type, &request.include, &serve, &sampler,
+                          &config->budget, &output))
+        return NULL;
+    if (strlen(output) >= sizeof config->output) {
+        PyErr_SetString(PyExc_ValueError, "output: the path is too long");
+        return NULL;
+    }
+    snprintf(config->mode, sizeof config->mode, "%s", mode);
+    snprintf(config->output, sizeof config->output, "%s", output);
+    config->threshold = threshold;
+    config->timeline = timeline;
+    config->timeline_limit = (size_t)limit;
+    config->serve = serve;
+    config->sampler = sampler;
+    if (Control_start(&ocular_state, &request) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(stop_doc,
+             "stop() -> (snapshot, report, trace path or None, trouble or "
+             "None), or None when nothing is traced.");
+
+static PyObject *stop(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return Control_stop(&ocular_state);
+}
+
+PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
+
+static PyObject *snapshot(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return Control_snapshot(&ocular_state);
+}
+
+PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
+
+static PyObject *export(PyObject *module, PyObject *path)
+{
+    (void)module;
+    if (!PyBytes_Check(path)) {
+        PyErr_SetString(PyExc_TypeError, "path must be bytes");
+        return NULL;
+    }
+    return Control_export(&ocular_state, PyBytes_AS_STRING(path));
+}
+
+PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
+
+static PyObject *is_tracing(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(ocular_state.phase == PHASE_TRACING);
+}
+
+PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
+
+static PyObject *socket_path(PyObject *module, PyObject *unused)
+{
+    const struct Session *session = ocular_state.engine.session;
+
+    (void)module, (void)unused;
+    if (ocular_state.phase != PHASE_TRACING || !session->server)
+        Py_RETURN_NONE;
+    return PyUnicode_DecodeFSDefault(Server_path(session->server));
+}
+
+PyDoc_STRVAR(hook_cost_doc,
+             "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
+             "measured at the last start.");
+
+static PyObject *hook_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue(
+        "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
+        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
+}
+
+PyDoc_STRVAR(after_fork_doc, "after_fork(): for os.register_at_fork.");
+
+static PyObject *after_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_after_in_child(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(set_package_doc,
+             "set_package(folder: str): whose own modules are never traced.");
+
+static PyObject *set_package(PyObject *module, PyObject *folder)
+{
+    const char *text = PyUnicode_AsUTF8(folder);
+
+    (void)module;
+    if (!text)
+        return NULL;
+    snprintf(ocular_state.package, sizeof ocular_state.package, "%s", text);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"start", start, METH_VARARGS, start_doc},
+    {"stop", stop, METH_NOARGS, stop_doc},
+    {"snapshot", snapshot, METH_NOARGS, snapshot_doc},
+    {"export", export, METH_O, export_doc},
+    {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
+    {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
+    {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"after_fork", after_fork, METH_NOARGS, after_fork_doc},
+    {"set_package", set_package, METH_O, set_package_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+// The state outlives the module (see state.h): a second import finds it ready.
+static int initialise(PyObject *module)
+{
+    struct State *state = &ocular_state;
+    int error;
+
+    if (!state->engine.registry) {
+        error = Engine_init(&state->engine);
+        if (error) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        Interpreter_layout(&state->engine.layout);
+        if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||
+            Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
+            return -1;
+        error = Fork_init(state);
+        if (error) {
+            errno = -error;
+            PyErr_SetFromErrno(PyExc_OSError);
+            return -1;
+        }
+    }
+    return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, initialise},
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "ocular._ocular",
+    .m_doc = "The tracing engine of Ocular.",
+    .m_methods = methods,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__ocular(void)
+{
+    return PyModuleDef_Init(&definition);
+}

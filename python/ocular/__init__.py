@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Ocular: `top` for the CPython evaluation loop.
+
+    import ocular
+    ocular.start_tracing(serve=True)    # then: ocular-top --pid ...
+    ...
+    ocular.stop_tracing()
+
+All functions may be called from any thread. Nothing is ever printed on stdout.
+"""
+
+import sys
+
+if sys.version_info < (3, 12):
+    raise ImportError("Ocular needs CPython 3.12 or newer (sys.monitoring); "
+                      "this is Python %d.%d" % sys.version_info[:2])
+
+import atexit
+import contextlib
+import functools
+import inspect
+import os
+
+from . import _ocular, _settings
+from ._ocular import __version__
+
+__all__ = ["start_tracing", "stop_tracing", "snapshot", "export",
+           "is_tracing", "tracing", "traced", "__version__"]
+
+_quiet = False
+
+
+def start_tracing(mode="adaptive", perfetto=True,
+                  deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
+                  exclude=None, include_only=None, serve=False,
+                  overhead_budget=None, output=_settings.DEFAULT_OUTPUT,
+                  timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
+                  timeline_spill=None, quiet=False):
+    """Start tracing this process: all threads, until stop_tracing().
+
+    mode                    "adaptive": functions and blocks.
+    perfetto                keep a timeline, and write it on stop.
+    deinstrument_threshold  hits after which a site's hook is taken out;
+                            0 = never.
+    exclude, include_only   lists of substrings of a file's path (also with "."
+                            for "/") or of a qualified name; exclude wins.
+    serve                   answer ocular-top on a Unix socket.
+    overhead_budget         share of CPU time, e.g. 0.01.
+    output                  where the timeline goes; ".gz" compresses. A file
+                            that exists is never overwritten: the process id
+                            is put into the name instead.
+    timeline_limit          bytes of timeline kept in memory; the oldest part
+                            is forgotten.
+    quiet                   no report on stderr at stop.
+
+    Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
+    where tracing cannot start (already tracing, no free tool id, no place for
+    the socket); nothing is traced then.
+    """
+    global _quiet
+    settings = _settings.check(
+        mode, perfetto, deinstrument_threshold, exclude, include_only, serve,
+        overhead_budget, output, timeline_limit, timeline_spill, quiet)
+    budget = settings.overhead_budget
+    _ocular.start(settings.mode, settings.perfetto, settings.timeline_limit,
+                  settings.deinstrument_threshold, settings.exclude,
+                  settings.include_only, settings.serve, settings.sampler,
+                  float("nan") if budget is None else budget,
+                  os.fsencode(settings.output))
+    _quiet = settings.quiet
+
+
+def _say(text):
+    """One message on stderr, which may be gone by now."""
+    with contextlib.suppress(Exception):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def stop_tracing():
+    """Stop tracing, write the timeline, print the report on stderr.
+
+    Returns the final snapshot (a dict, see snapshot()), or None where nothing
+    was traced. Also runs by itself when the interpreter exits.
+    """
+    result = _ocular.stop()
+    if result is None:
+        return None
+    final, report, _, trouble = result
+    if not _quiet:
+        _say(report)
+    if trouble:
+        _say(f"ocular: {trouble}\n")
+    return final
+
+
+def snapshot():
+    """All figures as they are now: a dict of the same shape as
+    `ocular-top --once --json` (shares are fractions 0..1, times in seconds,
+    cycles in ticks of the time stamp counter; None = not measured).
+
+    Raises RuntimeError where nothing is traced.
+    """
+    return _ocular.snapshot()
+
+
+def export(path):
+    """Write the timeline to `path` now and go on tracing; a path that ends in
+    ".gz" is compressed. A file there is replaced, once the new one is whole.
+
+    Returns the file's size in bytes. Raises RuntimeError where nothing is
+    traced or no timeline is kept (perfetto=False), OSError where the file
+    cannot be written.
+    """
+    return _ocular.export(os.fsencode(path))
+
+
+def is_tracing():
+    """Whether this process is being traced."""
+    return _ocular.is_tracing()
+
+
+@contextlib.contextmanager
+def tracing(**settings):
+    """Trace a `with` block; the arguments are start_tracing's. Inside a trace
+    that is running already it does nothing."""
+    if _ocular.is_tracing():
+        yield
+        return
+    start_tracing(**settings)
+    try:
+        yield
+    finally:
+        stop_tracing()
+
+
+def traced(function=None, /, **settings):
+    """Trace every call of a function (or coroutine function): a decorator,
+    with or without start_tracing's arguments."""
+    if function is None:
+        return functools.partial(traced, **settings)
+    if not callable(function):
+        raise TypeError(f"traced decorates a function, not {function!r}; "
+                        f"give settings by name")
+    if inspect.iscoroutinefunction(function):
+        @functools.wraps(function)
+        async def wrapper(*args, **kwargs):
+            with tracing(**settings):
+                return await function(*args, **kwargs)
+    else:
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with tracing(**settings):
+                return function(*args, **kwargs)
+    return wrapper
+
+
+_ocular.set_package(os.path.dirname(os.path.abspath(__file__)))
+atexit.register(stop_tracing)
+os.register_at_fork(after_in_child=_ocular.after_fork)

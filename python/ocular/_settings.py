@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The arguments of start_tracing(): checked once, here, with clear words."""
+
+import math
+import os
+from dataclasses import dataclass, field
+
+MODES = ("adaptive",)
+DEFAULT_THRESHOLD = 500
+DEFAULT_OUTPUT = "ocular_trace.json"
+DEFAULT_TIMELINE_LIMIT = 64 << 20
+DEFAULT_BUDGET = 0.01  # of CPU time, when serving
+LEAST_TIMELINE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a trace is to be; see ocular.start_tracing for the meanings."""
+
+    mode: str = "adaptive"
+    perfetto: bool = True
+    deinstrument_threshold: int = DEFAULT_THRESHOLD
+    exclude: list = field(default_factory=list)
+    include_only: list = field(default_factory=list)
+    serve: bool = False
+    overhead_budget: float | None = None
+    output: str = DEFAULT_OUTPUT
+    timeline_limit: int = DEFAULT_TIMELINE_LIMIT
+    timeline_spill: str | None = None
+    quiet: bool = False
+
+    @property
+    def sampler(self):
+        """Shares need the sampler; it runs where somebody may look."""
+        return self.serve or self.overhead_budget is not None
+
+
+def _flag(name, value):
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def _whole(name, value, least):
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if not least <= value < 1 << 62:
+        raise ValueError(f"{name} must be at least {least}, not {value}")
+    return value
+
+
+def _patterns(name, value):
+    if value is None:
+        return []
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a list of strings, not one string: "
+                        f"write {name}=[{value!r}]")
+    try:
+        patterns = list(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a list of strings, not "
+                        f"{value!r}") from None
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise TypeError(f"{name} must hold strings only, not "
+                            f"{pattern!r}")
+        if not pattern or "\0" in pattern:
+            raise ValueError(f"{name} must not hold {pattern!r}: it is a "
+                             f"substring of a path or of a function's name")
+    return patterns
+
+
+def _budget(value, serve):
+    if value is None:
+        return DEFAULT_BUDGET if serve else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"overhead_budget must be a number, a share of CPU "
+                        f"time such as 0.01, not {value!r}")
+    if not (math.isfinite(value) and 0 < value <= 1):
+        raise ValueError(f"overhead_budget must be more than 0 and at most "
+                         f"1 (0.01 is one per cent), not {value}")
+    return float(value)
+
+
+def check_output(path):
+    """The absolute path the timeline goes to, if it can be written there."""
+    try:
+        path = os.path.abspath(os.fsdecode(path))
+    except TypeError:
+        raise TypeError(f"output must be a path, not {path!r}") from None
+    if "\0" in path:
+        raise ValueError("output must not hold a null character")
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"output: {path} is a directory; name a file")
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"output: the directory {folder} does not "
+                                f"exist; make it first")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"output: no right to write in {folder}; "
+                              f"choose another output=")
+    return path
+
+
+def check(mode="adaptive", perfetto=True,
+          deinstrument_threshold=DEFAULT_THRESHOLD, exclude=None,
+          include_only=None, serve=False, overhead_budget=None,
+          output=DEFAULT_OUTPUT, timeline_limit=DEFAULT_TIMELINE_LIMIT,
+          timeline_spill=None, quiet=False):
+    """Settings out of start_tracing's arguments, or TypeError, ValueError or
+    OSError that names the argument and what is accepted."""
+    if not isinstance(mode, str):
+        raise TypeError(f"mode must be a string, not {mode!r}")
+    if mode == "precise":
+        raise NotImplementedError("mode='precise' is not in this version of "
+                                  "Ocular yet; use mode='adaptive'")
+    if mode not in MODES:
+        raise ValueError(f"mode must be 'adaptive' or 'precise', not "
+                         f"{mode!r}")
+    if timeline_spill is not None:
+        raise NotImplementedError("timeline_spill is not in this version of "
+                                  "Ocular yet; raise timeline_limit instead")
+    threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
+    if overhead_budget is not None and threshold == 0:
+        raise ValueError("overhead_budget cannot be held together with "
+                         "deinstrument_threshold=0, which never takes a hook "
+                         "out: give one of the two")
+    perfetto = _flag("perfetto", perfetto)
+    serve = _flag("serve", serve)
+    budget = _budget(overhead_budget, serve and threshold != 0)
+    return Settings(
+        mode=mode,
+        perfetto=perfetto,
+        deinstrument_threshold=threshold,
+        exclude=_patterns("exclude", exclude),
+        include_only=_patterns("include_only", include_only),
+        serve=serve,
+        overhead_budget=budget,
+        output=check_output(output) if perfetto else os.fspath(output),
+        timeline_limit=_whole("timeline_limit", timeline_limit,
+                              LEAST_TIMELINE),
+        quiet=_flag("quiet", quiet),
+    )

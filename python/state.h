@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The binding's state: the engine and the Python objects that hooks and tools
+// need. One static instance: code objects are freed, and hooks may run, after
+// the module has been torn down, and a process has only one interpreter that
+// we trace. Guarded by the interpreter's lock unless a member says otherwise.
+#ifndef OCULAR_PYTHON_STATE_H
+#define OCULAR_PYTHON_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "tracer/filter.h"
+#include "tracer/session.h"
+
+enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
+
+// What a hook object is registered for, in the order of EVENT_NAMES.
+enum HookEvent {
+    ON_START,
+    ON_RESUME,
+    ON_RETURN,
+    ON_YIELD,
+    ON_JUMP,
+    ON_BRANCH, // both arms, before 3.14
+    ON_BRANCH_LEFT,
+    ON_BRANCH_RIGHT,
+    ON_UNWIND,
+    ON_THROW,
+    HOOK_EVENTS
+};
+
+// A code object that was classified but is not accepted. Its address, with
+// EXTRA_OTHER set, is the code object's extra; an accepted one's is its struct
+// Code.
+struct OtherCode {
+    PyCodeObject *code; // borrowed: unlinked when it is freed
+    struct OtherCode *next;
+    struct OtherCode **link;
+};
+
+#define EXTRA_OTHER 1u
+
+struct State {
+    struct Engine engine;
+    enum Phase phase;
+    unsigned users; // threads inside calls that use the session, lock dropped
+    bool forked;    // this process is a child that does not trace any more
+
+    Py_ssize_t extra; // co_extra index
+    struct Filter filter;
+    char package[4096]; // our own folder: never traced
+    struct OtherCode *others;
+
+    PyObject *disable; // sys.monitoring.DISABLE, immortal
+    PyObject *hooks[HOOK_EVENTS];
+    PyObject *scout_hook;
+    PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
+    PyObject *set_events, *set_local_events;
+    long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
+    int scout, tracer;            // tool ids, 0 = not held
+    long local_mask;              // the tracer's events on accepted code
+    PyObject *tracer_id, *local_events, *no_events; // the calls' arguments
+
+    struct Governor *governor;
+    struct Code *look_next;  // where the governor's rounds go on; moved on
+    struct Code *rearm_next; // when that code object is freed
+    double switch_interval;  // s, sys.getswitchinterval()
+};
+
+extern struct State ocular_state;
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// Takes, arms and gives back the two tool ids; all through the builtins of
+// sys.monitoring, since CPython exports no C functions for it.
+#include "python/tools.h"
+
+// In the order of enum HookEvent.
+static const char *const EVENT_NAMES[HOOK_EVENTS] = {
+    "PY_START", "PY_RESUME",   "PY_RETURN",    "PY_YIELD",  "JUMP",
+    "BRANCH",   "BRANCH_LEFT", "BRANCH_RIGHT", "PY_UNWIND", "PY_THROW",
+};
+
+// Unwinding and throwing can be local from 3.15 on.
+#if PY_VERSION_HEX >= 0x030F0000
+#define UNWIND_IS_LOCAL 1
+#else
+#define UNWIND_IS_LOCAL 0
+#endif
+
+static const char *const TOOL_NAMES[2] = {"ocular-scout", "ocular"};
+static const int CANDIDATES[3] = {3, 4, 5};
+
+static int read_events(struct State *state, PyObject *monitoring)
+{
+    PyObject *events = PyObject_GetAttrString(monitoring, "events");
+    int i;
+
+    if (!events)
+        return -1;
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        PyObject *bit = PyObject_GetAttrString(events, EVENT_NAMES[i]);
+
+        if (!bit)
+            PyErr_Clear();
+        state->event_bits[i] = bit ? PyLong_AsLong(bit) : 0;
+        Py_XDECREF(bit);
+    }
+    Py_DECREF(events);
+    state->engine.two_arms = state->event_bits[ON_BRANCH_LEFT] != 0;
+    if (state->engine.two_arms) // BRANCH is but an alias, and a slow one
+        state->event_bits[ON_BRANCH] = 0;
+    for (i = 0; i < HOOK_EVENTS; i++)
+        if (UNWIND_IS_LOCAL || (i != ON_UNWIND && i != ON_THROW))
+            state->local_mask |= state->event_bits[i];
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_functions(struct State *state, PyObject *monitoring)
+{
+    const struct {
+        const char *name;
+        PyObject **slot;
+    } functions[] = {
+        {"use_tool_id", &state->use_tool_id},
+        {"free_tool_id", &state->free_tool_id},
+        {"get_tool", &state->get_tool},
+        {"register_callback", &state->register_callback},
+        {"set_events", &state->set_events},
+        {"set_local_events", &state->set_local_events},
+        {"DISABLE", &state->disable},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof functions / sizeof *functions; i++) {
+        *functions[i].slot =
+            PyObject_GetAttrString(monitoring, functions[i].name);
+        if (!*functions[i].slot)
+            return -1;
+    }
+    return 0;
+}
+
+int Tools_init(struct State *state)
+{
+    PyObject *monitoring = PySys_GetObject("monitoring"); // borrowed
+
+    if (!monitoring) {
+        PyErr_SetString(PyExc_ImportError,
+                        "sys.monitoring is missing: Ocular needs CPython "
+                        "3.12 or newer");
+        return -1;
+    }
+    if (read_functions(state, monitoring) < 0 ||
+        read_events(state, monitoring) < 0)
+        return -1;
+    state->local_events = PyLong_FromLong(state->local_mask);
+    state->no_events = PyLong_FromLong(0);
+    return state->local_events && state->no_events ? 0 : -1;
+}
+
+static int call(PyObject *function, const char *format, ...)
+{
+    PyObject *arguments, *result = NULL;
+    va_list list;
+
+    va_start(list, format);
+    arguments = Py_VaBuildValue(format, list);
+    va_end(list);
+    if (arguments)
+        result = PyObject_CallObject(function, arguments);
+    Py_XDECREF(arguments);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+// The free ones among the candidates; *holders names the others.
+static int find_free(struct State *state, int ids[3], PyObject **holders)
+{
+    int count = 0;
+    size_t i;
+
+    *holders = PyList_New(0);
+    for (i = 0; *holders && i < 3; i++) {
+        PyObject *name =
+            PyObject_CallFunction(state->get_tool, "i", CANDIDATES[i]);
+        PyObject *text;
+
+        if (!name)
+            return -1;
+        if (Py_IsNone(name)) {
+            ids[count++] = CANDIDATES[i];
+            Py_DECREF(name);
+            continue;
+        }
+        text = PyUnicode_FromFormat("%d by %R", CANDIDATES[i], name);
+        Py_DECREF(name);
+        if (!text || PyList_Append(*holders, text) < 0) {
+            Py_XDECREF(text);
+            return -1;
+        }
+        Py_DECREF(text);
+    }
+    return *holders ? count : -1;
+}
+
+static int choose_ids(struct State *state)
+{
+    PyObject *holders = NULL, *comma, *text;
+    int ids[3], count = find_free(state, ids, &holders);
+
+    if (count >= 2) {
+        Py_DECREF(holders);
+        state->scout = ids[0];
+        state->tracer = ids[1];
+        return 0;
+    }
+    if (count >= 0) {
+        comma = PyUnicode_FromString(", ");
+        text = comma ? PyUnicode_Join(comma, holders) : NULL;
+        if (text)
+            PyErr_Format(PyExc_RuntimeError,
+                         "Ocular needs two of the sys.monitoring tool ids 3, "
+                         "4 and 5; in use: %U. Stop the other tool first",
+                         text);
+        Py_XDECREF(comma);
+        Py_XDECREF(text);
+    }
+    Py_XDECREF(holders);
+    return -1;
+}
+
+static int register_hooks(struct State *state)
+{
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        if (state->event_bits[i] &&
+            call(state->register_callback, "(ilO)", state->tracer,
+                 state->event_bits[i], state->hooks[i]) < 0)
+            return -1;
+    for (i = ON_START; i <= ON_RESUME; i++)
+        if (call(state->register_callback, "(ilO)", state->scout,
+                 state->event_bits[i], state->scout_hook) < 0)
+            return -1;
+    return 0;
+}
+
+int Tools_open(struct State *state)
+{
+    if (choose_ids(state) < 0) {
+        state->scout = state->tracer = 0;
+        return -1;
+    }
+    if (call(state->use_tool_id, "(is)", state->scout, TOOL_NAMES[0]) < 0) {
+        state->scout = state->tracer = 0;
+        return -1;
+    }
+    if (call(state->use_tool_id, "(is)", state->tracer, TOOL_NAMES[1]) < 0) {
+        state->tracer = 0;
+        Tools_close(state);
+        return -1;
+    }
+    state->tracer_id = PyLong_FromLong(state->tracer);
+    if (state->tracer_id && register_hooks(state) == 0)
+        return 0;
+    Tools_close(state);
+    return -1;
+}
+
+int Tools_arm(struct State *state)
+{
+    long global = UNWIND_IS_LOCAL ? 0
+                                  : state->event_bits[ON_UNWIND] |
+                                        state->event_bits[ON_THROW];
+
+    if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
+        return -1;
+    return call(state->set_events, "(il)", state->scout,
+                state->event_bits[ON_START] | state->event_bits[ON_RESUME]);
+}
+
+void Tools_disarm(struct State *state)
+{
+    const int ids[2] = {state->scout, state->tracer};
+    size_t i;
+
+    for (i = 0; i < 2; i++)
+        if (ids[i] && call(state->set_events, "(il)", ids[i], 0L) < 0)
+            PyErr_Clear();
+}
+
+void Tools_close(struct State *state)
+{
+    const int ids[2] = {state->scout, state->tracer};
+    PyObject *error = PyErr_GetRaisedException();
+    size_t i;
+    int event;
+
+    // Up to 3.13 freeing an id frees but its name: what is registered stays.
+    for (i = 0; i < 2; i++) {
+        for (event = 0; ids[i] && event < HOOK_EVENTS; event++)
+            if (state->event_bits[event] &&
+                call(state->register_callback, "(ilO)", ids[i],
+                     state->event_bits[event], Py_None) < 0)
+                PyErr_Clear();
+        if (ids[i] && call(state->free_tool_id, "(i)", ids[i]) < 0)
+            PyErr_Clear();
+    }
+    Py_CLEAR(state->tracer_id);
+    state->scout = state->tracer = 0;
+    PyErr_SetRaisedException(error);
+}
+
+int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
+{
+    PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
+    PyObject *result =
+        PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
+
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}

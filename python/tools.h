@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Our two tool ids of sys.monitoring. The scout sees every code object's first
+// PY_START or PY_RESUME and decides; the tracer has local events on accepted
+// code only, so that all of them can be disabled and armed again one code
+// object at a time. Interpreter's lock held.
+#ifndef OCULAR_PYTHON_TOOLS_H
+#define OCULAR_PYTHON_TOOLS_H
+
+#include "python/state.h"
+
+// Looks up what is needed of sys.monitoring. 0, or -1 with an exception.
+int Tools_init(struct State *state);
+// Takes two of the ids 3, 4 and 5 and registers the tracer's hooks. No event
+// is set yet. 0, or -1 with a RuntimeError that names who holds them.
+int Tools_open(struct State *state);
+// Sets the scout's events, and those of the tracer's that can only be global.
+int Tools_arm(struct State *state);
+// Clears the global events of both; goes on after errors.
+void Tools_disarm(struct State *state);
+// Takes all hooks back and frees the ids; goes on after errors.
+void Tools_close(struct State *state);
+// Sets the tracer's events on one code object (a Python int of event bits).
+int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
+
+#endif

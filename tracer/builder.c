@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+// Turns cells into a snapshot: reads the registry inside an RCU read section,
+// computes what is a difference or a ratio, sorts by share.
+#include "tracer/builder.h"
+#include "ipc/version.h"
+#include "tracer/rcu.h"
+#include "tracer/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RATE_WINDOW 0.5 // s, the least span a rate is taken over
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// What the functions' figures are computed with.
+struct Moment {
+    struct Session *session;
+    double now;         // s of CLOCK_MONOTONIC
+    double started;     // the same, when the trace began
+    double hz;          // ticks a second
+    uint64_t ticks;     // now
+    double sampler_now; // ns, NaN without a sampler
+};
+
+static void fill_shares(struct Function *f, const struct Code *code,
+                        const struct Moment *at)
+{
+    if (isnan(at->sampler_now))
+        return;
+    f->cpu_share = ShareValue_window(&code->share.cpu, at->sampler_now);
+    f->share = f->cpu_share;
+    f->wait_share = ShareValue_window(&code->share.wait, at->sampler_now);
+    f->total_share = ShareValue_window(&code->share.under, at->sampler_now);
+    f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
+    f->samples = Cell_get(&code->share.samples);
+}
+
+static void fill_cycles(struct Function *f, const struct Code *code)
+{
+    // Pairs with the release in Lane_record_first.
+    const struct Histogram *histogram =
+        atomic_load_explicit(&code->histogram, memory_order_acquire);
+    uint64_t calls = Cell_get(&code->self_calls);
+    uint64_t least = Cell_get(&code->min_cycles);
+
+    f->self_cycles = Cell_get(&code->self_cycles);
+    f->total_cycles = Cell_get(&code->total_cycles);
+    f->waited_cycles = Cell_get(&code->waited_cycles);
+    if (!calls)
+        return;
+    f->avg_cycles = (double)f->self_cycles / (double)calls;
+    if (least != UINT64_MAX)
+        f->min_cycles = (double)least;
+    if (histogram) {
+        f->p50_cycles = Histogram_quantile(histogram, 0.5);
+        f->p99_cycles = Histogram_quantile(histogram, 0.99);
+    }
+}
+
+// Calls a second: counted while armed; from sampled time over the cost of a
+// call while dark (design: never from "hits until dark").
+static void fill_rates(struct Function *f, struct Code *code,
+                       const struct Moment *at)
+{
+    double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
+    bool sampled = !isnan(at->sampler_now) && mean > 0;
+
+    if (code->exact || !code->dark) {
+        if (code->rate_at == 0)
+            code->rate_at = at->started;
+        if (at->now - code->rate_at >= RATE_WINDOW) {
+            code->rate = (double)(f->calls - code->rate_calls) /
+                         (at->now - code->rate_at);
+            code->rate_calls = f->calls;
+            code->rate_at = at->now;
+        }
+        f->calls_per_s = code->rate;
+    } else if (sampled) {
+        f->calls_per_s = (f->cpu_share + f->wait_share) * 1e9 / mean;
+    }
+    f->calls_estimated = (double)f->calls + code->dark_calls;
+    if (code->dark)
+        f->calls_estimated +=
+            isnan(at->sampler_now) ? NAN : Code_dark_calls(code, at->hz);
+}
+
+static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
+{
+    if (!dark && !code->dark)
+        return STATE_ARMED;
+    return dark == sites ? STATE_DARK : STATE_PARTIAL;
+}
+
+static bool fill_function(struct Snapshot *snapshot, struct Function *f,
+                          struct Code *code, const struct Moment *at)
+{
+    uint32_t specializable =
+        atomic_load_explicit(&code->specializable, memory_order_relaxed);
+    uint64_t seen = Cell_get(&code->last_seen);
+
+    f->id = code->id;
+    f->name = Snapshot_text(snapshot, code->name);
+    f->file = Snapshot_text(snapshot, code->file);
+    f->line = code->line;
+    f->calls = Cell_get(&code->calls);
+    f->calls_exact = code->exact;
+    f->c_share = f->min_cycles = f->avg_cycles = NAN;
+    f->p50_cycles = f->p99_cycles = NAN;
+    f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
+    f->run_share = f->calls_per_s = NAN;
+    f->samples = NULL_U64;
+    fill_shares(f, code, at);
+    fill_cycles(f, code);
+    fill_rates(f, code, at);
+    Code_count_sites(code, &f->sites, &f->dark_sites);
+    f->state = state_of(code, f->sites, f->dark_sites);
+    f->age_s = seen ? (double)(int64_t)(at->ticks - seen) / at->hz : NAN;
+    if (f->age_s < 0)
+        f->age_s = 0;
+    f->specializable_sites =
+        specializable == UINT32_MAX ? NULL_U64 : specializable;
+    f->specialized_sites =
+        specializable == UINT32_MAX
+            ? NULL_U64
+            : atomic_load_explicit(&code->specialized, memory_order_relaxed);
+    snapshot->sites_dark += f->dark_sites;
+    snapshot->sites_armed += f->sites - f->dark_sites;
+    return f->name && f->file;
+}
+
+static int hotter_first(const void *left, const void *right)
+{
+    const struct Function *a = left, *b = right;
+    double x = isnan(a->share) ? 0 : a->share + a->wait_share * 1e-6;
+    double y = isnan(b->share) ? 0 : b->share + b->wait_share * 1e-6;
+
+    if (x != y)
+        return x < y ? 1 : -1;
+    if (a->self_cycles != b->self_cycles)
+        return a->self_cycles < b->self_cycles ? 1 : -1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+// Code that was adopted because it was on a stack, or whose calls are all
+// before our time, has no row until something is seen of it.
+static bool has_row(const struct Code *code)
+{
+    return Cell_get(&code->calls) || Cell_get(&code->last_seen) ||
+           Cell_get(&code->share.samples);
+}
+
+static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
+{
+    struct Registry *registry = at->session->engine->registry;
+    size_t room = atomic_load_explicit(&registry->count, memory_order_relaxed);
+    struct Function *functions =
+        Snapshot_alloc(snapshot, (room + 1) * sizeof *functions);
+    struct Code *code;
+    size_t count = 0;
+    bool whole = true;
+
+    if (!functions)
+        return false;
+    Rcu_read_lock();
+    for (code = Registry_first(registry); code && count < room;
+         code = Registry_next(code))
+        if (has_row(code))
+            whole &= fill_function(snapshot, &functions[count++], code, at);
+    Rcu_read_unlock();
+    qsort(functions, count, sizeof *functions, hotter_first);
+    snapshot->functions = functions;
+    snapshot->function_count = count;
+    snapshot->functions_total = count;
+    return whole;
+}
+
+static bool fill_threads(struct Snapshot *snapshot, struct Sampler *sampler)
+{
+    struct ThreadShares *shares;
+    struct Thread *threads;
+    long i, count = Sampler_threads(sampler, &shares);
+
+    if (count < 0)
+        return false;
+    threads = Snapshot_alloc(snapshot, ((size_t)count + 1) * sizeof *threads);
+    for (i = 0; threads && i < count; i++) {
+        threads[i].tid = (uint64_t)shares[i].tid;
+        threads[i].name = Snapshot_text(snapshot, shares[i].name);
+        threads[i].cpu_share = shares[i].cpu_share;
+        threads[i].wait_share = shares[i].wait_share;
+        threads[i].samples = shares[i].samples;
+    }
+    free(shares);
+    if (!threads)
+        return false;
+    snapshot->threads = threads;
+    snapshot->thread_count = (size_t)count;
+    return true;
+}
+
+// Without a sampler the threads are those that ran a hook; shares unknown.
+struct LaneRows {
+    struct Snapshot *snapshot;
+    struct Thread *threads;
+    size_t count, room;
+};
+
+static void add_lane(void *context, struct Lane *lane)
+{
+    struct LaneRows *rows = context;
+    struct Thread *thread;
+
+    if (rows->count == rows->room)
+        return;
+    thread = &rows->threads[rows->count++];
+    thread->tid = (uint64_t)lane->tid;
+    thread->name = Snapshot_text(rows->snapshot, lane->name);
+    thread->cpu_share = thread->wait_share = NAN;
+    thread->samples = NULL_U64;
+}
+
+static bool fill_lanes(struct Snapshot *snapshot, struct Engine *engine,
+                       const struct LanesTotals *totals)
+{
+    struct LaneRows rows = {snapshot, NULL, 0, totals->count};
+
+    rows.threads =
+        Snapshot_alloc(snapshot, (rows.room + 1) * sizeof *rows.threads);
+    if (!rows.threads)
+        return false;
+    Lanes_visit(&engine->lanes, add_lane, &rows);
+    snapshot->threads = rows.threads;
+    snapshot->thread_count = rows.count;
+    return true;
+}
+
+// Shares of the process's CPU time since the figures were last taken, over at
+// least a second.
+static void fill_overhead(struct Snapshot *snapshot, const struct Moment *at,
+                          const struct LanesTotals *totals)
+{
+    struct Session *session = at->session;
+    struct Collector *collector = &session->collector;
+    struct Baseline now, *then = &collector->baseline;
+    struct SamplerTotals sampler = {0};
+    double cpu;
+
+    if (session->sampler)
+        Sampler_totals(session->sampler, &sampler);
+    now.at = at->now;
+    now.process_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    now.hooks = (double)totals->debt / at->hz;
+    now.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
+    now.threads =
+        sampler.cpu_s + (double)Cell_get(&collector->cpu_ns) / 1e9 +
+        (session->server ? (double)Server_cpu_ns(session->server) / 1e9 : 0);
+    cpu = now.process_cpu - then->process_cpu;
+    if (now.at - then->at >= 1 || isnan(collector->measured.at)) {
+        collector->measured.at = now.at;
+        collector->measured.hooks =
+            cpu > 0 ? (now.hooks - then->hooks) / cpu : 0;
+        collector->measured.rearm =
+            cpu > 0 ? (now.rearm - then->rearm) / cpu : 0;
+        collector->measured.threads =
+            cpu > 0 ? (now.threads - then->threads) / cpu : 0;
+        if (now.at - then->at >= 1)
+            *then = now;
+    }
+    snapshot->overhead_hooks = collector->measured.hooks;
+    snapshot->overhead_rearm = collector->measured.rearm;
+    snapshot->overhead_threads = collector->measured.threads;
+    snapshot->overhead_measured = collector->measured.hooks +
+                                  collector->measured.rearm +
+                                  collector->measured.threads;
+    snapshot->overhead_budget = session->config.budget;
+}
+
+static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)
+{
+    struct SamplerTotals totals;
+
+    Sampler_totals(sampler, &totals);
+    snapshot->sampler_hz = totals.hz;
+    snapshot->sampler_samples = totals.samples;
+    snapshot->sampler_unknown = totals.unknown;
+    snapshot->sampler_elsewhere = totals.elsewhere;
+}
+
+static uint64_t memory_of(const struct Session *session,
+                          const struct Snapshot *snapshot,
+                          const struct LanesTotals *totals)
+{
+    return atomic_load_explicit(&session->engine->registry->bytes,
+                                memory_order_relaxed) +
+           sizeof *session->engine->registry + totals->bytes +
+           (session->timeline ? Timeline_bytes(session->timeline) : 0) +
+           Snapshot_bytes(snapshot);
+}
+
+struct Snapshot *Builder_snapshot(struct Session *session)
+{
+    struct Engine *engine = session->engine;
+    struct LanesTotals totals = Lanes_sum(&engine->lanes);
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Moment at = {
+        .session = session,
+        .now = seconds(CLOCK_MONOTONIC),
+        .hz = Clock_hz(&engine->clock),
+        .ticks = Clock_read(&engine->clock),
+        .sampler_now = session->sampler ? Sampler_now(session->sampler) : NAN,
+    };
+    bool whole;
+
+    if (!snapshot)
+        return NULL;
+    at.started = at.now - (double)(at.ticks - session->start_ticks) / at.hz;
+    snapshot->schema = 1;
+    snapshot->version = OCULAR_VERSION;
+    snapshot->pid = (uint64_t)getpid();
+    snapshot->command = Snapshot_text(snapshot, engine->command);
+    snapshot->python = Snapshot_text(snapshot, engine->python);
+    snapshot->mode = Snapshot_text(snapshot, session->config.mode);
+    snapshot->threshold = session->config.threshold;
+    snapshot->uptime_s = (double)(at.ticks - session->start_ticks) / at.hz;
+    snapshot->tsc_hz = at.hz;
+    snapshot->events = totals.events;
+    snapshot->lost = totals.lost;
+    snapshot->sites_armed = snapshot->sites_dark = 0;
+    whole = fill_functions(snapshot, &at);
+    if (session->sampler) {
+        fill_sampler(snapshot, session->sampler);
+        whole &= fill_threads(snapshot, session->sampler);
+    } else {
+        whole &= fill_lanes(snapshot, engine, &totals);
+    }
+    fill_overhead(snapshot, &at, &totals);
+    snapshot->memory_bytes = memory_of(session, snapshot, &totals);
+    if (whole)
+        return snapshot;
+    Snapshot_free(snapshot);
+    return NULL;
+}

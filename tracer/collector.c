@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// The collector's thread: sleeps until somebody wants something or the rings
+// are due, and does it. See collector.h.
+#include "tracer/collector.h"
+#include "tracer/builder.h"
+#include "tracer/rcu.h"
+#include "tracer/session.h"
+#include "tracer/thread.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define DRAIN_MS 5   // while a timeline is kept
+#define IDLE_MS 1000 // the clock is refined, the retired are freed
+#define STACK_BYTES (256u << 10)
+
+static struct timespec in_ms(unsigned ms)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_nsec -= 1000000000;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+// --- The thread's work -----------------------------------------------------
+
+static void drain_lane(void *context, struct Lane *lane)
+{
+    struct Session *session = context;
+
+    if (!lane->ring || !session->timeline)
+        return;
+    if (!lane->named)
+        lane->named = Timeline_lane(session->timeline, lane->number, lane->tid,
+                                    lane->name) == 0;
+    Timeline_drain(session->timeline, lane->number, lane->ring);
+}
+
+static void reclaim(struct Session *session)
+{
+    struct Engine *engine = session->engine;
+    struct Code *code = Registry_take_retired(engine->registry), *next;
+
+    if (!code)
+        return;
+    Rcu_synchronize();
+    for (; code; code = next) {
+        next = code->next_retired;
+        if (session->timeline)
+            Names_retire(&engine->names, code);
+        Code_free(code);
+    }
+}
+
+void Collector_drain(struct Collector *collector)
+{
+    struct Session *session = collector->session;
+
+    Lanes_visit(&session->engine->lanes, drain_lane, session);
+    reclaim(session);
+}
+
+static void build(struct Collector *collector)
+{
+    struct Session *session = collector->session;
+    struct Snapshot *snapshot = Builder_snapshot(session);
+
+    if (!snapshot) // memory is out: the one before stays
+        return;
+    Publish_set(&session->publish, snapshot);
+    if (session->server)
+        Server_notify(session->server);
+}
+
+static void account(struct Collector *collector)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    Cell_set(&collector->cpu_ns,
+             (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec);
+}
+
+static bool is_idle(const struct Collector *collector)
+{
+    return !collector->stop && collector->wanted == collector->done &&
+           collector->flush_wanted == collector->flush_done;
+}
+
+// One turn, with the mutex held on entry and exit.
+static void turn(struct Collector *collector)
+{
+    struct Session *session = collector->session;
+    struct timespec due = in_ms(session->timeline ? DRAIN_MS : IDLE_MS);
+    uint64_t wanted, flush;
+
+    while (is_idle(collector))
+        if (pthread_cond_timedwait(&collector->wake, &collector->mutex, &due) ==
+            ETIMEDOUT)
+            break;
+    wanted = collector->wanted;
+    flush = collector->flush_wanted;
+    pthread_mutex_unlock(&collector->mutex);
+    Collector_drain(collector);
+    if (wanted != collector->done)
+        build(collector);
+    Clock_refine(&session->engine->clock);
+    account(collector);
+    pthread_mutex_lock(&collector->mutex);
+    collector->done = wanted;
+    collector->flush_done = flush;
+    pthread_cond_broadcast(&collector->built);
+}
+
+static void *run(void *context)
+{
+    struct Collector *collector = context;
+
+    prctl(PR_SET_NAME, "ocular-collect");
+    pthread_mutex_lock(&collector->mutex);
+    while (!collector->stop)
+        turn(collector);
+    pthread_mutex_unlock(&collector->mutex);
+    return NULL;
+}
+
+// --- The others' side ------------------------------------------------------
+
+static void init_conditions(struct Collector *collector)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&collector->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&collector->wake, &monotonic);
+    pthread_cond_init(&collector->built, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void Collector_init(struct Collector *collector, struct Session *session)
+{
+    memset(collector, 0, sizeof *collector);
+    collector->session = session;
+    collector->measured.at = NAN;
+    init_conditions(collector);
+}
+
+int Collector_start(struct Collector *collector)
+{
+    int error = Thread_start(&collector->thread, run, collector, STACK_BYTES);
+    collector->running = error == 0;
+    return error;
+}
+
+void Collector_stop(struct Collector *collector)
+{
+    if (!collector->running)
+        return;
+    pthread_mutex_lock(&collector->mutex);
+    collector->stop = true;
+    pthread_cond_signal(&collector->wake);
+    pthread_mutex_unlock(&collector->mutex);
+    pthread_join(collector->thread, NULL);
+    collector->running = false;
+}
+
+void Collector_want(struct Collector *collector)
+{
+    pthread_mutex_lock(&collector->mutex);
+    collector->wanted++;
+    pthread_cond_signal(&collector->wake);
+    pthread_mutex_unlock(&collector->mutex);
+}
+
+// Raises *wanted and waits until *done has reached it.
+static int wait_for(struct Collector *collector, uint64_t *wanted,
+                    const uint64_t *done, unsigned timeout_ms)
+{
+    struct timespec due = in_ms(timeout_ms);
+    uint64_t goal;
+    int error = 0;
+
+    pthread_mutex_lock(&collector->mutex);
+    goal = ++*wanted;
+    pthread_cond_signal(&collector->wake);
+    while (!error && *done < goal)
+        error =
+            pthread_cond_timedwait(&collector->built, &collector->mutex, &due);
+    pthread_mutex_unlock(&collector->mutex);
+    return -error;
+}
+
+int Collector_wait(struct Collector *collector, unsigned timeout_ms)
+{
+    return wait_for(collector, &collector->wanted, &collector->done,
+                    timeout_ms);
+}
+
+int Collector_flush(struct Collector *collector, unsigned timeout_ms)
+{
+    return wait_for(collector, &collector->flush_wanted, &collector->flush_done,
+                    timeout_ms);
+}

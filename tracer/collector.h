@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The thread ("ocular-collector") that drains rings into the timeline, builds
+// snapshots when somebody wants one, publishes them, and frees retired code
+// and ended lanes after a grace period. It never touches a Python object.
+#ifndef OCULAR_TRACER_COLLECTOR_H
+#define OCULAR_TRACER_COLLECTOR_H
+
+#include "tracer/cell.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct Session;
+
+// What a windowed figure is computed against.
+struct Baseline {
+    double at; // s of CLOCK_MONOTONIC
+    double process_cpu;
+    double hooks;
+    double rearm;
+    double threads;
+};
+
+struct Collector {
+    struct Session *session;
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;  // something to do
+    pthread_cond_t built; // a snapshot or a flush is done
+    bool stop;
+    uint64_t wanted; // snapshots asked for
+    uint64_t done;   // snapshots built
+    uint64_t flush_wanted;
+    uint64_t flush_done;
+    cell_t cpu_ns;            // of the thread
+    struct Baseline baseline; // the thread's own
+    struct Baseline measured; // shares, as last computed
+};
+
+void Collector_init(struct Collector *collector, struct Session *session);
+int Collector_start(struct Collector *collector); // 0 or -errno
+void Collector_stop(struct Collector *collector); // joins
+// Asks for a fresh snapshot; returns at once. Any thread.
+void Collector_want(struct Collector *collector);
+// Asks for one and waits, at most timeout_ms. 0 or -ETIMEDOUT.
+int Collector_wait(struct Collector *collector, unsigned timeout_ms);
+// Has the rings drained and waits for that. 0 or -ETIMEDOUT.
+int Collector_flush(struct Collector *collector, unsigned timeout_ms);
+// What the thread does each time, without the thread: for the end of a
+// session, when it has been joined.
+void Collector_drain(struct Collector *collector);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Sets up and tears down the process-wide context. Interpreter's lock held.
+#include "tracer/engine.h"
+
+#include <errno.h>
+#include <string.h>
+
+int Engine_init(struct Engine *engine)
+{
+    memset(engine, 0, sizeof *engine);
+    engine->registry = Registry_new();
+    if (!engine->registry)
+        return -ENOMEM;
+    Lanes_init(&engine->lanes);
+    Names_init(&engine->names);
+    engine->contention.long_span = INT64_MAX;
+    return 0;
+}
+
+void Engine_release(struct Engine *engine)
+{
+    Lanes_keep_only(&engine->lanes, NULL);
+    Names_release(&engine->names);
+    Registry_free(engine->registry);
+    engine->registry = NULL;
+}
+
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
+{
+    uint32_t i;
+
+    Lanes_forget(&engine->lanes, code);
+    if (code->dark) {
+        double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
+
+        if (calls > 0) // not NaN
+            code->dark_calls += calls;
+        for (i = 0; i < code->caller_count; i++) {
+            struct Code *caller =
+                Registry_by_id(engine->registry, code->callers[i]);
+
+            if (caller)
+                Code_lose_dark_callee(caller);
+        }
+    }
+    Code_rearm(code, threshold);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The context everything hangs from: what lives as long as the process (code,
+// lanes, opcode tables, names) and the session that is running, if one is.
+// python/ owns the only instance.
+#ifndef OCULAR_TRACER_ENGINE_H
+#define OCULAR_TRACER_ENGINE_H
+
+#include "tracer/clock.h"
+#include "tracer/lanes.h"
+#include "tracer/names.h"
+#include "tracer/sampler.h"
+
+struct Session;
+
+struct Engine {
+    struct Registry *registry;
+    struct Lanes lanes;
+    struct Names names;
+    struct Contention contention;
+    struct Clock clock;
+    int64_t cost[HOOK_KINDS]; // calibrated ticks a hook, all told
+    struct Opcodes opcodes;
+    struct FrameLayout layout;
+    bool two_arms;           // BRANCH_LEFT and _RIGHT are two sites (3.14+)
+    char python[64];         // "CPython 3.13.0"
+    char command[256];       // as the viewer shows it
+    struct Session *session; // NULL: not tracing. Interpreter's lock.
+};
+
+int Engine_init(struct Engine *engine); // 0 or -ENOMEM
+// A function's sites are about to fire again, `threshold` hits each (0: for
+// good): it is armed, its callers' self time is clean again, and frames that
+// were open meanwhile are forgotten. Interpreter's lock held.
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold);
+void Engine_release(struct Engine *engine);
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// Freezes the timeline and writes it, on the caller's thread or on one made
+// for it; recording goes on meanwhile.
+#include "tracer/export.h"
+#include "tracer/session.h"
+#include "tracer/thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define STACK_BYTES (512u << 10)
+#define FLUSH_MS 2000
+
+void Export_init(struct Export *export, struct Session *session)
+{
+    memset(export, 0, sizeof *export);
+    export->session = session;
+    pthread_mutex_init(&export->mutex, NULL);
+}
+
+void Export_release(struct Export *export)
+{
+    bool join;
+
+    Export_cancel(export);
+    pthread_mutex_lock(&export->mutex);
+    join = export->joinable;
+    export->joinable = false;
+    pthread_mutex_unlock(&export->mutex);
+    if (join)
+        pthread_join(export->thread, NULL);
+    pthread_mutex_destroy(&export->mutex);
+}
+
+void Export_cancel(struct Export *export)
+{
+    atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
+}
+
+// Takes the one export that may run. 0, -ENODATA, -EBUSY.
+static int claim(struct Export *export)
+{
+    int error = 0;
+    bool join = false;
+
+    if (!export->session->timeline)
+        return -ENODATA;
+    pthread_mutex_lock(&export->mutex);
+    if (export->busy) {
+        error = -EBUSY;
+    } else {
+        export->busy = true;
+        join = export->joinable;
+        export->joinable = false;
+    }
+    pthread_mutex_unlock(&export->mutex);
+    if (join) // it has done its work, and is ending
+        pthread_join(export->thread, NULL);
+    if (!error)
+        atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
+    return error;
+}
+
+static void let_go(struct Export *export)
+{
+    pthread_mutex_lock(&export->mutex);
+    export->busy = false;
+    pthread_mutex_unlock(&export->mutex);
+}
+
+// What the writer's callbacks are given.
+struct Job {
+    struct NameQuery query;
+    struct Export *export;
+    bool background;
+};
+
+static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
+{
+    return NameQuery_find(&((struct Job *)context)->query, id, name);
+}
+
+static bool report_progress(void *context, double done)
+{
+    struct Job *job = context;
+    struct Export *export = job->export;
+
+    if (job->background && export->session->server) {
+        const struct Message message = {
+            .type = MESSAGE_REPLY,
+            .request = export->request,
+            .value = done < 1 ? done : 0.999, // 1 is for the end
+            .text = export->path,
+        };
+
+        Server_answer(export->session->server, export->viewer, &message);
+    }
+    return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
+}
+
+static int write_view(struct Export *export, const char *path, bool background,
+                      struct PerfettoResult *result)
+{
+    struct Session *session = export->session;
+    struct Engine *engine = session->engine;
+    struct Job job = {.export = export, .background = background};
+    struct PerfettoTrace trace = {
+        .pid = getpid(),
+        .command = engine->command,
+        .python = engine->python,
+        .mode = session->config.mode,
+        .threshold = session->config.threshold,
+        .start_ticks = session->start_ticks,
+        .start_unix_ns = session->start_unix_ns,
+        .hz = Clock_hz(&engine->clock),
+        .context = &job,
+        .name = find_name,
+        .progress = report_progress,
+    };
+    struct TimelineView *view;
+    int error;
+
+    if (session->collector.running)
+        Collector_flush(&session->collector, FLUSH_MS);
+    view = Timeline_freeze(session->timeline);
+    if (!view)
+        return -ENOMEM;
+    trace.view = view;
+    NameQuery_init(&job.query, &engine->names, engine->registry);
+    error = Perfetto_write(&trace, path, result);
+    NameQuery_release(&job.query);
+    TimelineView_free(view);
+    return error;
+}
+
+int Export_write(struct Export *export, const char *path, bool overwrite,
+                 struct PerfettoResult *result)
+{
+    int error = claim(export);
+
+    if (error)
+        return error;
+    if (!overwrite && access(path, F_OK) == 0)
+        error = -EEXIST;
+    else
+        error = write_view(export, path, false, result);
+    let_go(export);
+    return error;
+}
+
+// --- In the background -----------------------------------------------------
+
+static void *run(void *context)
+{
+    struct Export *export = context;
+    struct PerfettoResult result = {0};
+    struct Message message = {.request = export->request};
+    char why[PATH_MAX + 128];
+    int error;
+
+    prctl(PR_SET_NAME, "ocular-export");
+    error = write_view(export, export->path, true, &result);
+    if (error == 0) {
+        message.type = MESSAGE_REPLY;
+        message.value = 1;
+        message.number = result.bytes;
+        message.text = export->path;
+    } else {
+        snprintf(why, sizeof why, "%s: %s", export->path,
+                 error == -ECANCELED ? "export cancelled" : strerror(-error));
+        message.type = MESSAGE_ERROR;
+        message.number = (uint64_t)-error;
+        message.text = why;
+    }
+    if (export->session->server)
+        Server_answer(export->session->server, export->viewer, &message);
+    let_go(export);
+    return NULL;
+}
+
+// A viewer's path is relative to our working directory; it is sent back whole.
+static void make_absolute(char out[PATH_MAX], const char *path)
+{
+    char here[PATH_MAX];
+
+    if (path[0] != '/' && getcwd(here, sizeof here) &&
+        snprintf(out, PATH_MAX, "%s/%s", here, path) < PATH_MAX)
+        return;
+    snprintf(out, PATH_MAX, "%s", path);
+}
+
+int Export_start(struct Export *export, const char *path, bool overwrite,
+                 uint64_t viewer, uint32_t request)
+{
+    int error = claim(export);
+
+    if (error)
+        return error;
+    make_absolute(export->path,
+                  path && *path ? path : export->session->config.output);
+    export->viewer = viewer;
+    export->request = request;
+    if (!overwrite && access(export->path, F_OK) == 0)
+        error = -EEXIST;
+    else
+        error = Thread_start(&export->thread, run, export, STACK_BYTES);
+    if (error) {
+        let_go(export);
+        return error;
+    }
+    pthread_mutex_lock(&export->mutex);
+    export->joinable = true;
+    pthread_mutex_unlock(&export->mutex);
+    return 0;
+}
+
+// --- The name of the file at stop ------------------------------------------
+
+// Where the endings of a file name begin: "a/b.json.gz" -> ".json.gz".
+static const char *endings(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+    const char *dot = *file ? strchr(file + 1, '.') : NULL;
+
+    return dot ? dot : path + strlen(path);
+}
+
+void Export_free_name(const char *output, char path[PATH_MAX])
+{
+    const char *end = endings(output);
+    unsigned number;
+
+    snprintf(path, PATH_MAX, "%s", output);
+    for (number = 1; access(path, F_OK) == 0 && number < 10000; number++) {
+        char tag[16] = "";
+
+        if (number > 1)
+            snprintf(tag, sizeof tag, ".%u", number);
+        snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
+                 (int)getpid(), tag, end);
+    }
+}

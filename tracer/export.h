@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Writes the timeline to a file: now, on the caller's thread, or in the
+// background ("ocular-export") for a viewer, with progress and cancelling.
+// One export at a time.
+#ifndef OCULAR_TRACER_EXPORT_H
+#define OCULAR_TRACER_EXPORT_H
+
+#include "tracer/perfetto.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+struct Session;
+
+struct Export {
+    struct Session *session;
+    pthread_mutex_t mutex; // guards busy, joinable and the request
+    bool busy;
+    bool joinable; // the background thread is still to be joined
+    pthread_t thread;
+    _Atomic bool cancel;
+    // The request in the background.
+    uint64_t viewer;
+    uint32_t request;
+    char path[PATH_MAX];
+};
+
+void Export_init(struct Export *export, struct Session *session);
+// Cancels what runs and waits for it.
+void Export_release(struct Export *export);
+// 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
+// -EEXIST the file is there and overwrite is false. Blocks for as long as
+// writing takes; not with the interpreter's lock.
+int Export_write(struct Export *export, const char *path, bool overwrite,
+                 struct PerfettoResult *result);
+// Starts it in the background; answers the viewer through the server, with
+// progress, then with path and size or an error. Errors that are known at once
+// are returned, and not sent.
+int Export_start(struct Export *export, const char *path, bool overwrite,
+                 uint64_t viewer, uint32_t request);
+void Export_cancel(struct Export *export);
+// The file to write at stop: `output`, or, where that exists, a name with the
+// pid (and a number) in it.
+void Export_free_name(const char *output, char path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// The list of lanes: added to by traced threads, visited by the collector.
+#include "tracer/lanes.h"
+
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void Lanes_init(struct Lanes *lanes)
+{
+    pthread_mutex_init(&lanes->mutex, NULL);
+    lanes->first = NULL;
+    lanes->next_number = 0;
+    lanes->ended_debt = lanes->ended_events = lanes->ended_lost = 0;
+}
+
+struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
+                       struct Contention *contention,
+                       const int64_t cost[HOOK_KINDS], bool timeline,
+                       uint64_t ticks)
+{
+    struct Lane *lane = Lane_new(0, registry, contention);
+    char name[16] = "";
+
+    if (!lane)
+        return NULL;
+    Lane_reset(lane, cost, ticks);
+    if (timeline)
+        lane->ring = Ring_new(); // without one: statistics only
+    lane->tid = gettid();
+    prctl(PR_GET_NAME, name);
+    snprintf(lane->name, sizeof lane->name, "%s", name);
+    pthread_mutex_lock(&lanes->mutex);
+    lane->number = lanes->next_number++;
+    lane->next = lanes->first;
+    lanes->first = lane;
+    pthread_mutex_unlock(&lanes->mutex);
+    return lane;
+}
+
+static uint64_t lane_lost(const struct Lane *lane)
+{
+    return lane->ring ? Cell_get(&lane->ring->lost) : 0;
+}
+
+// Unlinks and frees the lane at *link, keeping its sums.
+static void end_lane(struct Lanes *lanes, struct Lane **link)
+{
+    struct Lane *lane = *link;
+
+    lanes->ended_debt += Cell_get(&lane->debt);
+    lanes->ended_events += Cell_get(&lane->events);
+    lanes->ended_lost += lane_lost(lane);
+    *link = lane->next;
+    Lane_free(lane);
+}
+
+static bool has_ended(const struct Lane *lane)
+{
+    // Pairs with the release of the thread's exit: its last hook is over.
+    return atomic_load_explicit(&lane->ended, memory_order_acquire);
+}
+
+void Lanes_visit(struct Lanes *lanes,
+                 void (*visit)(void *context, struct Lane *lane), void *context)
+{
+    struct Lane **link;
+
+    pthread_mutex_lock(&lanes->mutex);
+    for (link = &lanes->first; *link;) {
+        bool ended = has_ended(*link);
+
+        visit(context, *link);
+        if (ended)
+            end_lane(lanes, link);
+        else
+            link = &(*link)->next;
+    }
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
+void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
+                 bool timeline, uint64_t ticks)
+{
+    struct Lane **link;
+
+    pthread_mutex_lock(&lanes->mutex);
+    for (link = &lanes->first; *link;) {
+        struct Lane *lane = *link;
+
+        if (has_ended(lane)) {
+            end_lane(lanes, link);
+            continue;
+        }
+        Lane_reset(lane, cost, ticks);
+        lane->named = false;
+        Ring_free(lane->ring);
+        lane->ring = timeline ? Ring_new() : NULL;
+        link = &lane->next;
+    }
+    lanes->ended_debt = lanes->ended_events = lanes->ended_lost = 0;
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
+void Lanes_forget(struct Lanes *lanes, const struct Code *code)
+{
+    struct Lane *lane;
+
+    pthread_mutex_lock(&lanes->mutex);
+    for (lane = lanes->first; lane; lane = lane->next)
+        Lane_forget(lane, code);
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
+struct LanesTotals Lanes_sum(struct Lanes *lanes)
+{
+    struct LanesTotals sum = {0};
+    struct Lane *lane;
+
+    pthread_mutex_lock(&lanes->mutex);
+    sum.debt = lanes->ended_debt;
+    sum.events = lanes->ended_events;
+    sum.lost = lanes->ended_lost;
+    for (lane = lanes->first; lane; lane = lane->next) {
+        sum.count++;
+        sum.debt += Cell_get(&lane->debt);
+        sum.events += Cell_get(&lane->events);
+        sum.lost += lane_lost(lane);
+        sum.bytes += sizeof *lane + Lane_stack_bytes(lane);
+        if (lane->ring)
+            sum.bytes += RING_EVENTS * sizeof(struct Event);
+    }
+    pthread_mutex_unlock(&lanes->mutex);
+    return sum;
+}
+
+void Lanes_keep_only(struct Lanes *lanes, struct Lane *own)
+{
+    struct Lane *lane = lanes->first, *next;
+
+    pthread_mutex_init(&lanes->mutex, NULL);
+    for (; lane; lane = next) {
+        next = lane->next;
+        if (lane != own)
+            Lane_free(lane);
+    }
+    lanes->first = own;
+    if (own)
+        own->next = NULL;
+}

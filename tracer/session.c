@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Starts and ends a run of tracing, and answers what viewers ask of it.
+// Start and finish: the thread that python/ calls from. Requests: the server's
+// thread.
+#include "tracer/session.h"
+#include "tracer/builder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/version.h"
+
+#define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
+#define REFRESH_MS 2000
+#define GOODBYE_MS 200
+
+// --- What the server asks --------------------------------------------------
+
+static void want(void *context)
+{
+    Collector_want(&((struct Session *)context)->collector);
+}
+
+static const struct Snapshot *get(void *context)
+{
+    return Publish_get(&((struct Session *)context)->publish);
+}
+
+static void put(void *context, const struct Snapshot *snapshot)
+{
+    (void)snapshot;
+    Publish_put(&((struct Session *)context)->publish);
+}
+
+static void refuse(struct Session *session, uint64_t viewer,
+                   const struct Message *message, int error, const char *why)
+{
+    struct Message answer = {
+        .type = MESSAGE_ERROR,
+        .request = message->request,
+        .number = (uint64_t)error,
+    };
+    char text[256];
+
+    snprintf(text, sizeof text, "%s", why);
+    answer.text = text;
+    Server_answer(session->server, viewer, &answer);
+}
+
+static void accept_request(struct Session *session, uint64_t viewer,
+                           const struct Message *message)
+{
+    struct Message answer = {
+        .type = MESSAGE_REPLY,
+        .request = message->request,
+        .value = 1,
+    };
+
+    Server_answer(session->server, viewer, &answer);
+}
+
+static void start_export(struct Session *session, uint64_t viewer,
+                         const struct Message *message)
+{
+    int error = Export_start(&session->export, message->text,
+                             message->number != 0, viewer, message->request);
+
+    if (error == -ENODATA)
+        refuse(session, viewer, message, ENODATA,
+               "no timeline is kept: start tracing with perfetto=True");
+    else if (error == -EBUSY)
+        refuse(session, viewer, message, EBUSY,
+               "another export is running: wait for it or cancel it");
+    else if (error == -EEXIST)
+        refuse(session, viewer, message, EEXIST, "the file exists already");
+    else if (error)
+        refuse(session, viewer, message, -error, strerror(-error));
+}
+
+static void request(void *context, uint64_t viewer,
+                    const struct Message *message)
+{
+    struct Session *session = context;
+
+    switch ((int)message->type) {
+    case MESSAGE_EXPORT:
+        start_export(session, viewer, message);
+        return;
+    case MESSAGE_CANCEL:
+        Export_cancel(&session->export);
+        accept_request(session, viewer, message);
+        return;
+    case MESSAGE_REARM:
+        Rearm_push(&session->rearm, message->number);
+        accept_request(session, viewer, message);
+        return;
+    default:
+        refuse(session, viewer, message, EOPNOTSUPP,
+               "this process's Ocular cannot do that");
+    }
+}
+
+static void viewers(void *context, unsigned count)
+{
+    (void)context, (void)count;
+}
+
+// --- Start and finish ------------------------------------------------------
+
+static int start_server(struct Session *session, char *why, size_t why_size)
+{
+    const struct ServerSource source = {session, want,    get,
+                                        put,     request, viewers};
+
+    return Server_open(&session->server, &source, OCULAR_VERSION, why,
+                       why_size);
+}
+
+static int start_threads(struct Session *session, char *why, size_t why_size)
+{
+    struct Engine *engine = session->engine;
+    int error;
+
+    if (session->config.sampler) {
+        error = Sampler_start(&session->sampler, engine->registry,
+                              &engine->layout, SAMPLER_HZ);
+        // Without the right to read ourselves: hooks alone, shares unknown.
+        if (error && error != -EPERM) {
+            snprintf(why, why_size, "the sampler cannot start: %s",
+                     strerror(-error));
+            return error;
+        }
+    }
+    if (session->config.serve) {
+        error = start_server(session, why, why_size);
+        if (error)
+            return error;
+    }
+    error = Collector_start(&session->collector);
+    if (error)
+        snprintf(why, why_size, "the collector cannot start: %s",
+                 strerror(-error));
+    return error;
+}
+
+int Session_start(struct Session **result, struct Engine *engine,
+                  const struct Config *config, char *why, size_t why_size)
+{
+    struct Session *session = calloc(1, sizeof *session);
+    int error = -ENOMEM;
+
+    snprintf(why, why_size, "memory is out");
+    if (!session)
+        return -ENOMEM;
+    session->config = *config;
+    session->engine = engine;
+    Export_init(&session->export, session);
+    Collector_init(&session->collector, session);
+    Rearm_init(&session->rearm);
+    session->start_ticks = Clock_read(&engine->clock);
+    session->start_unix_ns =
+        engine->clock.start_unix_ns +
+        (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
+    if (config->timeline) {
+        session->timeline = Timeline_new(config->timeline_limit);
+        if (!session->timeline)
+            goto fail;
+    }
+    error = start_threads(session, why, why_size);
+    if (error)
+        goto fail;
+    *result = session;
+    return 0;
+fail:
+    Session_finish(session);
+    Session_free(session);
+    return error;
+}
+
+int Session_refresh(struct Session *session)
+{
+    return Collector_wait(&session->collector, REFRESH_MS);
+}
+
+void Session_finish(struct Session *session)
+{
+    Export_cancel(&session->export);
+    Collector_stop(&session->collector);
+    Collector_drain(&session->collector);
+    Clock_refine(&session->engine->clock);
+    Publish_set(&session->publish, Builder_snapshot(session));
+    if (session->server)
+        Server_close(session->server, GOODBYE_MS);
+    session->server = NULL;
+    if (session->sampler)
+        Sampler_stop(session->sampler);
+    session->sampler = NULL;
+}
+
+struct Snapshot *Session_take(struct Session *session)
+{
+    return Publish_take(&session->publish);
+}
+
+void Session_free(struct Session *session)
+{
+    if (!session)
+        return;
+    Export_release(&session->export);
+    Publish_set(&session->publish, NULL);
+    if (session->timeline)
+        Timeline_free(session->timeline);
+    Rearm_release(&session->rearm);
+    free(session);
+}
+
+// The child has one thread, and the others may have held any lock: what they
+// guard is left as it is, and leaks once.
+void Session_abandon(struct Session *session)
+{
+    if (session->server)
+        Server_abandon(session->server);
+    if (session->sampler)
+        Sampler_abandon(session->sampler);
+}

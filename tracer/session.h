@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// One run of tracing, from start to stop: its settings, its threads, its
+// timeline and what it publishes. Started and stopped by python/; the other
+// functions may be called from any thread and never need the interpreter.
+#ifndef OCULAR_TRACER_SESSION_H
+#define OCULAR_TRACER_SESSION_H
+
+#include "ipc/server.h"
+#include "tracer/collector.h"
+#include "tracer/engine.h"
+#include "tracer/export.h"
+#include "tracer/publish.h"
+#include "tracer/rearm.h"
+#include "tracer/timeline.h"
+
+#include <limits.h>
+
+struct Config {
+    char mode[16];
+    uint64_t threshold; // 0 = never dark
+    bool timeline;
+    size_t timeline_limit; // bytes
+    char output[PATH_MAX];
+    bool serve;
+    bool sampler;
+    double budget; // share of CPU time; NaN = none
+    bool quiet;
+};
+
+struct Session {
+    struct Config config;
+    struct Engine *engine;
+    uint64_t start_ticks;
+    uint64_t start_unix_ns;
+    struct Timeline *timeline; // NULL: not wanted
+    struct Sampler *sampler;   // NULL: no shares
+    struct Server *server;     // NULL: not serving
+    struct Collector collector;
+    struct Publish publish;
+    struct Export export;
+    cell_t governor_ns; // CPU time of python/'s governor thread
+    struct Rearm rearm; // for the governor
+};
+
+// Starts the threads that the configuration asks for. 0 or -errno with `why`;
+// nothing is left running after an error. *session is the caller's.
+int Session_start(struct Session **session, struct Engine *engine,
+                  const struct Config *config, char *why, size_t why_size);
+// Has a fresh snapshot built and waits for it, or gives up after two seconds.
+// 0 or -errno. Not with the interpreter's lock.
+int Session_refresh(struct Session *session);
+// Ends the threads and builds the final snapshot. The hooks are out by now.
+// Not with the interpreter's lock.
+void Session_finish(struct Session *session);
+// The final snapshot; the caller's. After Session_finish.
+struct Snapshot *Session_take(struct Session *session);
+void Session_free(struct Session *session);
+// After fork, in the child: drops everything, joins nothing.
+void Session_abandon(struct Session *session);
+
+#endif
