@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: MIT
+// Trace files, read back with json-c: balanced, nested, in order, whole.
+#include "tracer/perfetto.h"
+#include "tracer/ring.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+static char directory[] = "/tmp/ocular-perfetto-XXXXXX";
+static char path[128];
+static unsigned progress_calls;
+static double progress_limit;
+
+static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
+{
+    static char text[64];
+
+    (void)context;
+    if (id == 404)
+        return false;
+    snprintf(text, sizeof text, "f%u", id);
+    *name = (struct PerfettoName){text, "/src/a.py", id, 0xabc000 + id};
+    if (id == 666)
+        *name = (struct PerfettoName){"a\"\\\n\x01\xff</script>\xed\xa0\x80",
+                                      "b\xc3", 1, 1};
+    return true;
+}
+
+static bool on_progress(void *context, double done)
+{
+    (void)context;
+    assert_true(done >= 0 && done <= 1);
+    progress_calls++;
+    return done < progress_limit;
+}
+
+// --- A trace being made ---
+
+struct Maker {
+    struct Timeline *timeline;
+    struct Ring *ring;
+    uint64_t now;
+};
+
+static struct Maker maker_of(size_t limit)
+{
+    return (struct Maker){Timeline_new(limit), Ring_new(), 5000};
+}
+
+static void put(struct Maker *maker, enum EventKind kind, uint32_t id,
+                unsigned level)
+{
+    maker->now += 1001;
+    Ring_push(maker->ring, maker->now, kind, Event_call(id, level));
+}
+
+static void drain(struct Maker *maker, unsigned lane)
+{
+    assert_true(Timeline_drain(maker->timeline, lane, maker->ring) >= 0);
+}
+
+static struct PerfettoTrace trace_of(const struct TimelineView *view)
+{
+    return (struct PerfettoTrace){
+        .view = view,
+        .pid = 4242,
+        .command = "python demo.py",
+        .python = "3.13.0",
+        .mode = "adaptive",
+        .threshold = 500,
+        .start_ticks = 5000,
+        .start_unix_ns = 1700000000000000000u,
+        .hz = 1e9,
+        .name = name_of,
+    };
+}
+
+static void release(struct Maker *maker)
+{
+    Timeline_free(maker->timeline);
+    Ring_free(maker->ring);
+}
+
+// --- A trace read back ---
+
+static char *slurp(size_t *size)
+{
+    gzFile file = gzopen(path, "rb"); // plain files, too
+    char *data = malloc(1 << 28);
+    int got;
+
+    assert_non_null(file);
+    *size = 0;
+    while ((got = gzread(file, data + *size, 1 << 20)) > 0)
+        *size += (size_t)got;
+    assert_int_equal(got, 0);
+    gzclose(file);
+    data[*size] = 0;
+    return data;
+}
+
+static struct json_object *read_back(void)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *root;
+    size_t size;
+    char *data = slurp(&size);
+
+    json_tokener_set_flags(tokener,
+                           JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    root = json_tokener_parse_ex(tokener, data, (int)size + 1);
+    assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
+    assert_non_null(root);
+    json_tokener_free(tokener);
+    free(data);
+    return root;
+}
+
+static const char *get_text(struct json_object *object, const char *key)
+{
+    return json_object_get_string(json_object_object_get(object, key));
+}
+
+static int64_t get_number(struct json_object *object, const char *key)
+{
+    return json_object_get_int64(json_object_object_get(object, key));
+}
+
+static struct json_object *args_of(struct json_object *event)
+{
+    return json_object_object_get(event, "args");
+}
+
+// The n-th event of a phase, whose name begins with `name` (NULL: any).
+static struct json_object *nth(struct json_object *root, const char *phase,
+                               const char *name, size_t n)
+{
+    struct json_object *events = json_object_object_get(root, "traceEvents");
+    size_t i;
+
+    for (i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+
+        if (strcmp(get_text(event, "ph"), phase))
+            continue;
+        if (name && strncmp(get_text(event, "name"), name, strlen(name)))
+            continue;
+        if (!n--)
+            return event;
+    }
+    return NULL;
+}
+
+// ts as it is in the file: digits, a point, three digits.
+static void check_ts(struct json_object *event)
+{
+    const char *ts = get_text(event, "ts");
+    const char *point = strchr(ts, '.');
+
+    assert_non_null(point);
+    assert_true(point > ts);
+    assert_int_equal(strlen(point), 4);
+    assert_int_equal(strspn(ts, "0123456789."), strlen(ts));
+}
+
+// Balanced by name and in order, per thread (tids below 16). Number of calls.
+static size_t check(struct json_object *root)
+{
+    struct json_object *events = json_object_object_get(root, "traceEvents");
+    static const char *stack[16][200000];
+    size_t depth[16] = {0}, calls = 0, i;
+    double last[16] = {0};
+
+    for (i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+        const char *phase = get_text(event, "ph");
+        int64_t tid = get_number(event, "tid");
+        double ts;
+
+        assert_int_equal(get_number(event, "pid"), 4242);
+        if (*phase == 'M')
+            continue;
+        assert_in_range(tid, 0, 15);
+        check_ts(event);
+        ts = json_object_get_double(json_object_object_get(event, "ts"));
+        assert_true(ts >= last[tid]);
+        last[tid] = ts;
+        if (*phase == 'B') {
+            assert_string_equal(get_text(event, "cat"), "python");
+            assert_int_equal(
+                strncmp(get_text(args_of(event), "code_ptr"), "0x", 2), 0);
+            stack[tid][depth[tid]++] = get_text(event, "name");
+            calls++;
+        } else if (*phase == 'E') {
+            assert_true(depth[tid] > 0);
+            assert_string_equal(stack[tid][--depth[tid]],
+                                get_text(event, "name"));
+        } else {
+            assert_string_equal(phase, "i");
+        }
+    }
+    for (i = 0; i < 16; i++)
+        assert_int_equal(depth[i], 0);
+    return calls;
+}
+
+static struct json_object *write_and_read(struct Maker *maker)
+{
+    struct TimelineView *view = Timeline_freeze(maker->timeline);
+    struct PerfettoTrace trace = trace_of(view);
+    struct PerfettoResult result;
+    struct stat status;
+    struct json_object *root;
+
+    assert_int_equal(Perfetto_write(&trace, path, &result), 0);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(result.bytes, status.st_size);
+    root = read_back();
+    assert_int_equal(
+        result.events,
+        json_object_array_length(json_object_object_get(root, "traceEvents")));
+    TimelineView_free(view);
+    release(maker);
+    return root;
+}
+
+static unsigned files_in_directory(void)
+{
+    DIR *dir = opendir(directory);
+    unsigned count = 0;
+
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count - 2;
+}
+
+// --- Tests ---
+
+static void an_empty_timeline(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root, *other;
+
+    (void)state;
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 0);
+    assert_string_equal(get_text(root, "displayTimeUnit"), "ns");
+    other = json_object_object_get(root, "otherData");
+    assert_string_equal(get_text(other, "mode"), "adaptive");
+    assert_string_equal(get_text(other, "python"), "3.13.0");
+    assert_int_equal(get_number(other, "threshold"), 500);
+    assert_int_equal(get_number(other, "lost_events"), 0);
+    assert_string_equal(get_text(other, "start_time"), "2023-11-14T22:13:20Z");
+    assert_string_equal(
+        get_text(args_of(nth(root, "M", "process_name", 0)), "name"),
+        "python demo.py");
+    json_object_put(root);
+}
+
+static void calls_loops_and_marks(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root, *event;
+
+    (void)state;
+    Timeline_lane(maker.timeline, 0, 7, "MainThread");
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_ENTER, 2, 1);
+    Ring_push(maker.ring, maker.now + 5, EVENT_LOOP, Event_loop(1567, 12, 47));
+    put(&maker, EVENT_RAISE, 2, 1);
+    put(&maker, EVENT_ENTER, 3, 1);
+    put(&maker, EVENT_UNWOUND, 3, 1);
+    put(&maker, EVENT_DARK, 2, 1);
+    put(&maker, EVENT_LEAVE, 1, 0);
+    put(&maker, EVENT_ENTER, 404, 0);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 4);
+    event = nth(root, "M", "thread_name", 0);
+    assert_string_equal(get_text(args_of(event), "name"), "MainThread");
+    assert_int_equal(get_number(event, "tid"), 7);
+    event = nth(root, "B", NULL, 0);
+    assert_string_equal(get_text(event, "ts"), "1.001");
+    assert_string_equal(get_text(event, "name"), "f1");
+    assert_string_equal(get_text(args_of(event), "code_ptr"), "0xabc001");
+    assert_string_equal(get_text(args_of(event), "file"), "/src/a.py");
+    assert_int_equal(get_number(args_of(event), "line"), 1);
+    event = nth(root, "i", "loop", 0);
+    assert_string_equal(get_text(event, "name"), "loop @94: f2");
+    assert_string_equal(get_text(event, "cat"), "loop");
+    assert_int_equal(get_number(args_of(event), "uOps"), 12);
+    assert_int_equal(get_number(args_of(event), "Hardware Cycles"), 1567);
+    assert_true(get_number(args_of(nth(root, "E", "f2", 0)), "raised"));
+    assert_true(get_number(args_of(nth(root, "E", "f3", 0)), "unwound"));
+    assert_null(args_of(nth(root, "E", "f1", 0)));
+    assert_true(get_number(args_of(nth(root, "E", "<retired>", 0)), "open"));
+    event = nth(root, "i", "dark: f2", 0);
+    assert_string_equal(get_text(event, "cat"), "ocular");
+    json_object_put(root);
+}
+
+static void hostile_names(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root;
+
+    (void)state;
+    Timeline_lane(maker.timeline, 0, 1, "t\"\xfe\n");
+    put(&maker, EVENT_ENTER, 666, 0);
+    Ring_push(maker.ring, maker.now, EVENT_LOOP, Event_loop(1, 1, 1));
+    put(&maker, EVENT_DARK, 666, 0);
+    put(&maker, EVENT_LEAVE, 666, 0);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 1);
+    assert_string_equal(
+        get_text(nth(root, "B", NULL, 0), "name"),
+        "a\"\\\n\x01\xef\xbf\xbd</script>\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    json_object_put(root);
+}
+
+static void lost_events_are_marked_and_healed(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root;
+
+    (void)state;
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_ENTER, 2, 1);
+    put(&maker, EVENT_ENTER, 3, 2);
+    Ring_push(maker.ring, maker.now, EVENT_LOST, 99);
+    put(&maker, EVENT_LEAVE, 9, 4); // its enter was lost
+    put(&maker, EVENT_LEAVE, 8, 1); // not the call that was there
+    put(&maker, EVENT_ENTER, 4, 1);
+    put(&maker, EVENT_LEAVE, 1, 0); // 4 has ended, too
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 4);
+    assert_int_equal(
+        get_number(args_of(nth(root, "i", "lost: 99 events", 0)), "events"),
+        99);
+    assert_true(get_number(args_of(nth(root, "E", "f3", 0)), "lost"));
+    assert_true(get_number(args_of(nth(root, "E", "f2", 0)), "lost"));
+    assert_true(get_number(args_of(nth(root, "E", "f4", 0)), "lost"));
+    assert_null(args_of(nth(root, "E", "f1", 0)));
+    json_object_put(root);
+}
+
+static void a_forgotten_start_is_synthesised(void **state)
+{
+    struct Maker maker = maker_of(256 << 10);
+    struct json_object *root, *other, *event;
+    unsigned i, j;
+
+    (void)state;
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_ENTER, 2, 1);
+    drain(&maker, 0);
+    for (i = 0; i < 20; i++) {
+        for (j = 0; j < 2000; j++) {
+            put(&maker, EVENT_ENTER, 3, 2);
+            put(&maker, EVENT_LEAVE, 3, 2);
+        }
+        drain(&maker, 0);
+    }
+    put(&maker, EVENT_LEAVE, 2, 1);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_true(check(root) > 3000);
+    other = json_object_object_get(root, "otherData");
+    assert_true(get_number(other, "forgotten_events") > 40000);
+    event = nth(root, "B", NULL, 0);
+    assert_string_equal(get_text(event, "name"), "f1");
+    assert_true(get_number(args_of(event), "earlier"));
+    assert_string_equal(get_text(event, "ts"),
+                        get_text(other, "covered_from_us"));
+    assert_string_equal(get_text(nth(root, "B", NULL, 1), "name"), "f2");
+    event = nth(root, "E", "f1", 0);
+    assert_true(get_number(args_of(event), "open"));
+    assert_string_equal(get_text(event, "ts"),
+                        get_text(other, "covered_to_us"));
+    assert_null(args_of(nth(root, "E", "f2", 0)));
+    assert_non_null(nth(root, "i", "forgotten: ", 0));
+    json_object_put(root);
+}
+
+// Whatever comes, in whatever order, with clocks that go back.
+static void nonsense_is_balanced(void **state)
+{
+    uint32_t seed = 42;
+    unsigned round, i;
+
+    (void)state;
+    for (round = 0; round < 30; round++) {
+        struct Maker maker = maker_of(round % 3 ? 64 << 10 : 1 << 20);
+        struct json_object *root;
+
+        Timeline_lane(maker.timeline, 0, 3, "a");
+        Timeline_lane(maker.timeline, 1, 3, "the same tid");
+        Timeline_lane(maker.timeline, 2, 4, "b");
+        for (i = 0; i < 6000; i++) {
+            seed = seed * 1664525 + 1013904223;
+            maker.now += (seed >> 9 & 63) * 100;
+            maker.now -= (seed >> 15 & 15) * 100;
+            put(&maker, (enum EventKind)((seed >> 20) % 9), seed >> 24 & 7,
+                seed >> 27 & 15);
+            drain(&maker, i / 2000);
+        }
+        root = write_and_read(&maker);
+        check(root);
+        json_object_put(root);
+    }
+}
+
+static void times_before_the_start_are_zero(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root;
+
+    (void)state;
+    maker.now = 10;
+    put(&maker, EVENT_ENTER, 1, 0);
+    maker.now = 9000;
+    put(&maker, EVENT_LEAVE, 1, 0);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 1);
+    assert_string_equal(get_text(nth(root, "B", NULL, 0), "ts"), "0.000");
+    assert_string_equal(get_text(nth(root, "E", NULL, 0), "ts"), "5.001");
+    json_object_put(root);
+}
+
+static struct Maker big(unsigned calls)
+{
+    struct Maker maker = maker_of(256 << 20);
+    unsigned i;
+
+    put(&maker, EVENT_ENTER, 1, 0);
+    for (i = 0; i < calls; i++) {
+        put(&maker, EVENT_ENTER, 2 + i % 300, 1);
+        put(&maker, EVENT_LEAVE, 2 + i % 300, 1);
+        if (i % 20000 == 0)
+            drain(&maker, 0);
+    }
+    drain(&maker, 0);
+    return maker;
+}
+
+static void gzip_and_speed(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        struct Maker maker = big(100000);
+        struct TimelineView *view = Timeline_freeze(maker.timeline);
+        struct PerfettoTrace trace = trace_of(view);
+        struct PerfettoResult result;
+        struct timespec from, to;
+        struct json_object *root;
+        unsigned char magic[2];
+        FILE *file;
+        double s;
+
+        snprintf(path, sizeof path, "%s/trace.json%s", directory,
+                 i ? ".gz" : "");
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        assert_int_equal(Perfetto_write(&trace, path, &result), 0);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        s = (double)(to.tv_sec - from.tv_sec) +
+            (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+        print_message("%s: %.0f events/s, %.0f bytes an event\n",
+                      i ? "gz" : "plain", (double)result.events / s,
+                      (double)result.bytes / (double)result.events);
+        file = fopen(path, "rb");
+        assert_int_equal(fread(magic, 1, 2, file), 2);
+        fclose(file);
+        assert_int_equal(magic[0] == 0x1f && magic[1] == 0x8b, i);
+        root = read_back();
+        assert_int_equal(check(root), 100001);
+        json_object_put(root);
+        TimelineView_free(view);
+        release(&maker);
+    }
+    snprintf(path, sizeof path, "%s/trace.json", directory);
+}
+
+static void cancelled_half_way(void **state)
+{
+    struct Maker maker = big(100000);
+    struct TimelineView *view = Timeline_freeze(maker.timeline);
+    struct PerfettoTrace trace = trace_of(view);
+    struct PerfettoResult result;
+    unsigned files = files_in_directory();
+    struct stat before, after;
+
+    (void)state;
+    trace.progress = on_progress;
+    progress_calls = 0;
+    progress_limit = 0.1;
+    stat(path, &before);
+    assert_int_equal(Perfetto_write(&trace, path, &result), -ECANCELED);
+    stat(path, &after);
+    assert_int_equal(before.st_ino, after.st_ino); // the older file stays
+    assert_int_equal(files_in_directory(), files);
+    assert_true(progress_calls > 1);
+    progress_limit = 2;
+    assert_int_equal(Perfetto_write(&trace, path, &result), 0);
+    TimelineView_free(view);
+    release(&maker);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+    const struct rlimit small = {100000, RLIM_INFINITY};
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    struct Maker maker = big(20000);
+    struct TimelineView *view = Timeline_freeze(maker.timeline);
+    struct PerfettoTrace trace = trace_of(view);
+    struct PerfettoResult result;
+    unsigned files = files_in_directory();
+    unsigned i;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    for (i = 0; i < 2; i++) {
+        char other[160];
+
+        snprintf(other, sizeof other, "%s/full.json%s", directory,
+                 i ? ".gz" : "");
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        assert_int_equal(Perfetto_write(&trace, other, &result), -EFBIG);
+        setrlimit(RLIMIT_FSIZE, &none);
+        assert_int_equal(files_in_directory(), files);
+    }
+    TimelineView_free(view);
+    release(&maker);
+}
+
+static void places_that_are_refused(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct TimelineView *view = Timeline_freeze(maker.timeline);
+    struct PerfettoTrace trace = trace_of(view);
+    struct PerfettoResult result;
+    char place[300];
+
+    (void)state;
+    assert_int_equal(Perfetto_write(&trace, directory, &result), -EISDIR);
+    assert_int_equal(Perfetto_write(&trace, "/dev/null", &result), -EINVAL);
+    snprintf(place, sizeof place, "%s/none/a.json", directory);
+    assert_int_equal(Perfetto_write(&trace, place, &result), -ENOENT);
+    snprintf(place, sizeof place, "%s/a.json", path); // below a file
+    assert_int_equal(Perfetto_write(&trace, place, &result), -ENOTDIR);
+    // A name as long as may be, and one without a directory.
+    snprintf(place, sizeof place, "%s/%0250d.json", directory, 0);
+    assert_int_equal(Perfetto_write(&trace, place, &result), 0);
+    unlink(place);
+    assert_int_equal(chdir(directory), 0);
+    assert_int_equal(Perfetto_write(&trace, "here.json", &result), 0);
+    assert_int_equal(unlink("here.json"), 0);
+    TimelineView_free(view);
+    release(&maker);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/trace.json", directory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    char name[160];
+
+    (void)state;
+    unlink(path);
+    snprintf(name, sizeof name, "%s.gz", path);
+    unlink(name);
+    return rmdir(directory); // nothing else is left there
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_timeline),
+        cmocka_unit_test(calls_loops_and_marks),
+        cmocka_unit_test(hostile_names),
+        cmocka_unit_test(lost_events_are_marked_and_healed),
+        cmocka_unit_test(a_forgotten_start_is_synthesised),
+        cmocka_unit_test(nonsense_is_balanced),
+        cmocka_unit_test(times_before_the_start_are_zero),
+        cmocka_unit_test(gzip_and_speed),
+        cmocka_unit_test(cancelled_half_way),
+        cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(places_that_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Text of a traced program, friendly and not.
+#include "tracer/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BAD "\xef\xbf\xbd"
+
+static void expect(const char *text, bool printable, const char *wanted)
+{
+    char out[64];
+
+    assert_int_equal(Text_clean(out, sizeof out, text, printable),
+                     strlen(wanted));
+    assert_string_equal(out, wanted);
+}
+
+static void good_text_stays(void **state)
+{
+    (void)state;
+    expect("", true, "");
+    expect("Parser.<locals>.f", true, "Parser.<locals>.f");
+    expect("größe.数.\xf0\x9f\x90\x8d", true, "größe.数.\xf0\x9f\x90\x8d");
+    expect("a\tb\n\033[2J", false, "a\tb\n\033[2J"); // JSON escapes these
+}
+
+static void bytes_that_are_not_utf8(void **state)
+{
+    (void)state;
+    expect(
+        "a\xff"
+        "b",
+        false, "a" BAD "b");
+    expect("\x80", false, BAD);
+    expect("\xc3", false, BAD);                 // cut off
+    expect("\xe2\x82", false, BAD BAD);         // cut off
+    expect("\xc0\xaf", false, BAD BAD);         // overlong
+    expect("\xed\xb2\x80", false, BAD BAD BAD); // a surrogate
+    expect("\xf4\x90\x80\x80", false, BAD BAD BAD BAD);
+    expect("\xf8\x88\x80\x80\x80", false, BAD BAD BAD BAD BAD);
+}
+
+static void nothing_that_steers_a_terminal(void **state)
+{
+    (void)state;
+    expect("\033[31mred\r\n", true, BAD "[31mred" BAD BAD);
+    expect("\x7f\xc2\x9b", true, BAD BAD);  // DEL, CSI as one character
+    expect("a\xe2\x80\xae", true, "a" BAD); // right-to-left override
+    expect("\xe2\x81\xa6x", true, BAD "x"); // isolate
+    expect("\xef\xbb\xbf", true, BAD);      // byte order mark
+    expect("\xe2\x80\xa9", true, BAD);      // paragraph separator
+}
+
+static void long_text_is_cut_between_characters(void **state)
+{
+    char out[10];
+
+    (void)state;
+    assert_int_equal(Text_clean(out, 10, "123456789", false), 9);
+    assert_string_equal(out, "123456789");
+    assert_int_equal(Text_clean(out, 10, "1234567890", false), 9);
+    assert_string_equal(out, "123456...");
+    Text_clean(out, 10, "12345\xc3\xa4\xc3\xa4\xc3\xa4", false);
+    assert_string_equal(out, "12345...");
+    Text_clean(out, 4, "12345", false);
+    assert_string_equal(out, "...");
+}
+
+static void width_is_in_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(Text_width(""), 0);
+    assert_int_equal(Text_width("gr\xc3\xb6\xc3\x9f"
+                                "e"),
+                     5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_text_stays),
+        cmocka_unit_test(bytes_that_are_not_utf8),
+        cmocka_unit_test(nothing_that_steers_a_terminal),
+        cmocka_unit_test(long_text_is_cut_between_characters),
+        cmocka_unit_test(width_is_in_characters),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Output over zlib, whose streams also write plain files ("T"), so that there
+// is one way for both. The only file that knows zlib.
+#include "tracer/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER (256u << 10)
+#define ATTEMPTS 100
+
+static void release(struct Output *output)
+{
+    free(output->path);
+    free(output->temporary);
+    memset(output, 0, sizeof *output);
+}
+
+// Renaming over a device or a pipe would take its place.
+static int check_target(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status))
+        return errno == ENOENT ? 0 : -errno;
+    if (S_ISDIR(status.st_mode))
+        return -EISDIR;
+    return S_ISREG(status.st_mode) ? 0 : -EINVAL;
+}
+
+// A file of its own in the directory of output->path: descriptor or -errno.
+static int open_temporary(struct Output *output)
+{
+    const char *slash = strrchr(output->path, '/');
+    int length = slash ? (int)(slash - output->path) + 1 : 0;
+    size_t size = (size_t)length + 64;
+    int i, fd;
+
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return -ENOMEM;
+    for (i = 0; i < ATTEMPTS; i++) {
+        snprintf(output->temporary, size, "%.*s.ocular-%ld-%d.tmp", length,
+                 output->path, (long)getpid(), i);
+        fd = open(output->temporary,
+                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd >= 0)
+            return fd;
+        if (errno != EEXIST)
+            return -errno;
+    }
+    return -EEXIST;
+}
+
+int Output_open(struct Output *output, const char *path)
+{
+    size_t length = strlen(path);
+    bool zip = length > 3 && !strcmp(path + length - 3, ".gz");
+    int error = check_target(path), fd;
+
+    memset(output, 0, sizeof *output);
+    if (error)
+        return error;
+    output->path = strdup(path);
+    fd = output->path ? open_temporary(output) : -ENOMEM;
+    if (fd < 0) {
+        release(output);
+        return fd;
+    }
+    output->stream = gzdopen(fd, zip ? "wb1" : "wbT");
+    if (!output->stream) {
+        close(fd);
+        unlink(output->temporary);
+        release(output);
+        return -ENOMEM;
+    }
+    gzbuffer(output->stream, BUFFER);
+    return 0;
+}
+
+static int stream_error(struct Output *output)
+{
+    int error;
+    int saved = errno;
+
+    gzerror(output->stream, &error);
+    if (error == Z_MEM_ERROR)
+        return -ENOMEM;
+    return error == Z_ERRNO && saved ? -saved : -EIO;
+}
+
+int Output_write(struct Output *output, const void *data, size_t size)
+{
+    errno = 0;
+    if (size && gzfwrite(data, size, 1, output->stream) != 1)
+        return stream_error(output);
+    return 0;
+}
+
+int Output_commit(struct Output *output, uint64_t *bytes)
+{
+    struct stat status;
+    int error = 0, closed;
+
+    errno = 0;
+    if (gzflush(output->stream, Z_FINISH) != Z_OK)
+        error = stream_error(output);
+    closed = gzclose(output->stream);
+    if (!error && closed != Z_OK)
+        error = closed == Z_ERRNO && errno ? -errno : -EIO;
+    if (!error && stat(output->temporary, &status))
+        error = -errno;
+    if (!error && rename(output->temporary, output->path))
+        error = -errno;
+    if (error)
+        unlink(output->temporary);
+    else
+        *bytes = (uint64_t)status.st_size;
+    release(output);
+    return error;
+}
+
+void Output_abort(struct Output *output)
+{
+    gzclose(output->stream); // its errors no longer matter
+    unlink(output->temporary);
+    release(output);
+}
