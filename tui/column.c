@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+// See column.h.
+#include "tui/column.h"
+
+#include "tui/number.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+// --- Styles and small drawings
+
+enum Style Column_heat(double share)
+{
+    if (!(share >= 0.01))
+        return STYLE_HEAT_1;
+    if (share < 0.05)
+        return STYLE_HEAT_2;
+    if (share < 0.10)
+        return STYLE_HEAT_3;
+    return share < 0.25 ? STYLE_HEAT_4 : STYLE_HEAT_5;
+}
+
+void Column_bars(char *out, size_t size, const float *values, int count,
+                 double most)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    size_t used = 0;
+    for (int i = 0; i < count && used + 4 <= size; i++) {
+        double value = values[i];
+        const char *bar = "·";
+        if (isfinite(value)) {
+            double part = most > 0 ? value / most : 0;
+            int step = (int)(fmin(fmax(part, 0), 1) * 7 + 0.5);
+            bar = bars[step];
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s", bar);
+    }
+    out[used] = 0;
+}
+
+static void put(struct ColumnText *out, enum Style style, const char *text)
+{
+    snprintf(out->text, sizeof out->text, "%s", text);
+    out->style = (uint8_t)style;
+}
+
+// Null is a blank cell: many of them in a row of dashes would be noise.
+static void put_number(struct ColumnText *out, double value,
+                       const char *(*format)(char *, double))
+{
+    char text[NUMBER_MAX];
+    put(out, STYLE_PLAIN, isfinite(value) ? format(text, value) : "");
+}
+
+static void put_cycles(struct ColumnText *out, double cycles,
+                       const struct Look *look)
+{
+    if (look->ns && look->tsc_hz > 0)
+        put_number(out, cycles / look->tsc_hz * 1e9, Number_ns);
+    else
+        put_number(out, cycles, Number_count);
+}
+
+static void put_share(struct ColumnText *out, double share)
+{
+    put_number(out, share, Number_percent);
+    out->style = (uint8_t)Column_heat(share);
+}
+
+// What was measured long ago is shown as such.
+static void fade(struct ColumnText *out, const struct Row *row)
+{
+    if (Row_is_stale(row))
+        out->style = STYLE_FAINT;
+}
+
+// --- One format and one key a column
+
+#define KEY(name, value)                                                       \
+    static double name##_key(const struct Row *row)                            \
+    {                                                                          \
+        return value;                                                          \
+    }
+
+#define FORMAT(name)                                                           \
+    static void name##_format(struct ColumnText *out, const struct Row *row,   \
+                              const struct Look *look)
+
+KEY(share, row->now->share)
+FORMAT(share)
+{
+    (void)look;
+    put_share(out, row->now->share);
+}
+
+KEY(trend, row->trend[TREND_LENGTH - 1] - row->trend[TREND_LENGTH - 5])
+FORMAT(trend)
+{
+    const float *last = row->trend + TREND_LENGTH - TREND_CELLS;
+    double most = 0.01; // so that a share of nothing does not look like a storm
+    (void)look;
+    for (int i = 0; i < TREND_CELLS; i++)
+        most = fmax(most, 1.15 * last[i]);
+    Column_bars(out->text, sizeof out->text, last, TREND_CELLS, most);
+    out->style = (uint8_t)Column_heat(last[TREND_CELLS - 1]);
+}
+
+KEY(total_share, row->now->total_share)
+FORMAT(total_share)
+{
+    (void)look;
+    put_share(out, row->now->total_share);
+}
+
+KEY(c_share, row->now->c_share)
+FORMAT(c_share)
+{
+    (void)look;
+    put_share(out, row->now->c_share);
+}
+
+KEY(wait_share, row->now->wait_share)
+FORMAT(wait_share)
+{
+    (void)look;
+    put_number(out, row->now->wait_share, Number_percent);
+    if (!(row->now->wait_share >= 0.01))
+        out->style = STYLE_FAINT;
+}
+
+KEY(rate, row->now->calls_per_s)
+FORMAT(rate)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
+    double rate = row->now->calls_per_s;
+    (void)look;
+    put_number(out, rate, Number_rate);
+    if (isfinite(rate) && row->now->state != STATE_ARMED) {
+        strcpy(text + 1, Number_rate(number, rate));
+        put(out, STYLE_PLAIN, text);
+    }
+}
+
+KEY(calls, Row_best_calls(row))
+FORMAT(calls)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    double calls = Row_best_calls(row);
+    const char *mark = "~";
+    (void)look;
+    if (Row_calls_exact(row))
+        mark = "";
+    else if (isnan(Row_estimated(row)))
+        mark = ">=";
+    snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
+    put(out, STYLE_PLAIN, isfinite(calls) ? text : "");
+}
+
+KEY(avg, row->now->avg_cycles)
+FORMAT(avg)
+{
+    put_cycles(out, row->now->avg_cycles, look);
+    fade(out, row);
+}
+
+KEY(min, row->now->min_cycles)
+FORMAT(min)
+{
+    put_cycles(out, row->now->min_cycles, look);
+    fade(out, row);
+}
+
+KEY(p50, row->now->p50_cycles)
+FORMAT(p50)
+{
+    put_cycles(out, row->now->p50_cycles, look);
+    fade(out, row);
+}
+
+KEY(p99, row->now->p99_cycles)
+FORMAT(p99)
+{
+    put_cycles(out, row->now->p99_cycles, look);
+    fade(out, row);
+}
+
+KEY(self, Row_self(row))
+FORMAT(self)
+{
+    put_cycles(out, Row_self(row), look);
+}
+
+KEY(total, Row_total(row))
+FORMAT(total)
+{
+    put_cycles(out, Row_total(row), look);
+}
+
+KEY(waited, Row_waited(row))
+FORMAT(waited)
+{
+    put_cycles(out, Row_waited(row), look);
+}
+
+// Armed before partial before dark, the oldest data first in each.
+KEY(state, (double)row->now->state * 1e12 +
+               (isfinite(row->now->age_s) ? row->now->age_s : 0))
+FORMAT(state)
+{
+    static const char *const marks[] = {"●", "◐", "○"};
+    static const enum Style styles[] = {STYLE_ARMED, STYLE_PARTIAL, STYLE_DARK};
+    char age[NUMBER_MAX];
+    uint64_t state = row->now->state;
+    bool stale = Row_is_stale(row);
+    (void)look;
+    if (state > STATE_DARK) {
+        put(out, STYLE_FAINT, "");
+        return;
+    }
+    if (isfinite(row->now->age_s))
+        Number_age(age, row->now->age_s);
+    else
+        age[0] = 0;
+    snprintf(out->text, sizeof out->text, "%s %s%s", marks[state], age,
+             stale ? "!" : "");
+    out->style = (uint8_t)(stale ? STYLE_ALERT : styles[state]);
+}
+
+KEY(sites, Row_u64(row->now->sites) - Row_u64(row->now->dark_sites))
+FORMAT(sites)
+{
+    double sites = Row_u64(row->now->sites);
+    double armed = sites - Row_u64(row->now->dark_sites);
+    char first[NUMBER_MAX], second[NUMBER_MAX], text[2 * NUMBER_MAX];
+    (void)look;
+    snprintf(text, sizeof text, "%s/%s", Number_count(first, armed),
+             Number_count(second, sites));
+    put(out, armed > 0 ? STYLE_PLAIN : STYLE_FAINT,
+        isfinite(armed) ? text : "");
+}
+
+KEY(spec, row->now->specializable_sites > 0
+              ? Row_u64(row->now->specialized_sites) /
+                    Row_u64(row->now->specializable_sites)
+              : NAN)
+FORMAT(spec)
+{
+    double spec = spec_key(row);
+    (void)look;
+    out->text[0] = 0;
+    if (isfinite(spec))
+        snprintf(out->text, sizeof out->text, "%.0f%%%s", spec * 100,
+                 row->deopt ? "!" : " ");
+    out->style = (uint8_t)(row->deopt ? STYLE_ALERT : STYLE_PLAIN);
+}
+
+FORMAT(function)
+{
+    (void)look;
+    put(out, STYLE_PLAIN,
+        Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
+}
+
+FORMAT(file)
+{
+    const char *file = Column_text_key(COLUMN_FILE, row);
+    (void)look;
+    put(out, STYLE_FAINT, Text_tail(file, 960));
+    if (row->now->line != NULL_U64 && *file)
+        snprintf(out->text + strlen(out->text), 24, ":%llu",
+                 (unsigned long long)row->now->line);
+}
+
+#define BY(name) .key = name##_key, .format = name##_format
+
+const struct Column COLUMNS[COLUMN_COUNT] = {
+    [COLUMN_SHARE] =
+        {.name = "share",
+         .title = "SHARE",
+         .about = "share of one core's time spent running in it, last 5 s",
+         .width = 6,
+         .importance = 1,
+         .room = 16,
+         .sampled = true,
+         BY(share)},
+    [COLUMN_TREND] =
+        {.name = "trend",
+         .title = "TREND",
+         .about = "its share over the last snapshots; sorts by the rise",
+         .width = TREND_CELLS,
+         .importance = 5,
+         .room = 24,
+         .sampled = true,
+         .left = true,
+         BY(trend)},
+    [COLUMN_TOTAL_SHARE] = {.name = "total%",
+                            .title = "TOTAL%",
+                            .about = "share with the functions it called",
+                            .width = 6,
+                            .importance = 15,
+                            .room = 48,
+                            .sampled = true,
+                            BY(total_share)},
+    [COLUMN_C_SHARE] = {.name = "c%",
+                        .title = "IN C",
+                        .about = "share spent in C code it called",
+                        .width = 6,
+                        .importance = 14,
+                        .room = 48,
+                        .sampled = true,
+                        BY(c_share)},
+    [COLUMN_WAIT_SHARE] = {.name = "wait%",
+                           .title = "WAIT",
+                           .about = "share of time in it but off the CPU",
+                           .width = 6,
+                           .importance = 13,
+                           .room = 48,
+                           .sampled = true,
+                           BY(wait_share)},
+    [COLUMN_RATE] = {.name = "calls/s",
+                     .title = "CALLS/s",
+                     .about = "calls a second (~ estimated, where it is dark)",
+                     .width = 7,
+                     .importance = 3,
+                     .room = 18,
+                     BY(rate)},
+    [COLUMN_CALLS] =
+        {.name = "calls",
+         .title = "CALLS",
+         .about = "calls (~ estimated, >= at least: it was dark for a time)",
+         .width = 7,
+         .importance = 9,
+         .room = 26,
+         BY(calls)},
+    [COLUMN_AVG] = {.name = "avg",
+                    .title = "AVG cyc",
+                    .time_title = "AVG",
+                    .about = "mean self time of a call",
+                    .width = 7,
+                    .importance = 4,
+                    .room = 20,
+                    BY(avg)},
+    [COLUMN_MIN] = {.name = "min",
+                    .title = "MIN",
+                    .about = "least self time of a call",
+                    .width = 6,
+                    .importance = 18,
+                    .room = 48,
+                    BY(min)},
+    [COLUMN_P50] = {.name = "p50",
+                    .title = "P50",
+                    .about = "half of the calls took less self time",
+                    .width = 6,
+                    .importance = 10,
+                    .room = 28,
+                    BY(p50)},
+    [COLUMN_P99] = {.name = "p99",
+                    .title = "P99",
+                    .about = "99 of 100 calls took less self time",
+                    .width = 6,
+                    .importance = 8,
+                    .room = 26,
+                    BY(p99)},
+    [COLUMN_SELF] = {.name = "self",
+                     .title = "SELF cyc",
+                     .time_title = "SELF",
+                     .about = "time in it, without the functions it called",
+                     .width = 8,
+                     .importance = 6,
+                     .room = 26,
+                     BY(self)},
+    [COLUMN_TOTAL] = {.name = "total",
+                      .title = "TOTAL",
+                      .about = "time in it, with the functions it called",
+                      .width = 7,
+                      .importance = 12,
+                      .room = 46,
+                      BY(total)},
+    [COLUMN_WAITED] = {.name = "waited",
+                       .title = "WAITED",
+                       .about = "time in it while another thread ran",
+                       .width = 7,
+                       .importance = 17,
+                       .room = 48,
+                       BY(waited)},
+    [COLUMN_STATE] = {.name = "state",
+                      .title = "STATE",
+                      .about =
+                          "armed, partial or dark, and the age of its data",
+                      .width = 6,
+                      .importance = 2,
+                      .room = 18,
+                      .left = true,
+                      BY(state)},
+    [COLUMN_SITES] = {.name = "sites",
+                      .title = "SITES",
+                      .about = "armed sites of all its sites",
+                      .width = 7,
+                      .importance = 16,
+                      .room = 48,
+                      BY(sites)},
+    [COLUMN_SPEC] =
+        {.name = "spec",
+         .title = "SPEC ",
+         .about = "instructions CPython has specialised (! loses them now)",
+         .width = 5,
+         .importance = 11,
+         .room = 28,
+         BY(spec)},
+    [COLUMN_FUNCTION] = {.name = "function",
+                         .title = "FUNCTION",
+                         .about = "qualified name",
+                         .width = 20,
+                         .importance = 0,
+                         .room = 0,
+                         .left = true,
+                         .by_text = true,
+                         .cut = CUT_START,
+                         .format = function_format},
+    [COLUMN_FILE] = {.name = "file",
+                     .title = "FILE:LINE",
+                     .about = "where it is defined",
+                     .width = 16,
+                     .importance = 7,
+                     .room = 22,
+                     .left = true,
+                     .by_text = true,
+                     .cut = CUT_START,
+                     .format = file_format},
+};
+
+enum ColumnId Column_find(const char *name)
+{
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (strcasecmp(COLUMNS[i].name, name) == 0)
+            return (enum ColumnId)i;
+    return COLUMN_COUNT;
+}
+
+const char *Column_text_key(enum ColumnId id, const struct Row *row)
+{
+    const char *text = id == COLUMN_FILE ? row->now->file : row->now->name;
+    return text ? text : "";
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Which functions lose specialised instructions right now, found in the
+// snapshot's log of transitions. Used by the model, on its thread.
+#ifndef OCULAR_TUI_DEOPT_H
+#define OCULAR_TUI_DEOPT_H
+
+#include "ipc/snapshot.h"
+
+#include <stdbool.h>
+
+#define DEOPT_RECENT_S 10.0
+
+struct Deopt { // functions that lost one lately, as hashes in order
+    uint64_t *hashes;
+    size_t count;
+};
+
+// 0 or -ENOMEM.
+int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
+void Deopt_release(struct Deopt *deopt);
+bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
+// Is from -> to a return to the base instruction (LOAD_ATTR_SLOT -> LOAD_ATTR)?
+bool Deopt_is(const char *from, const char *to);
+// All so far, or NaN when no transitions are recorded.
+double Deopt_total(const struct Snapshot *snapshot);
+
+#endif

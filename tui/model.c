@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: MIT
+// See model.h.
+#define _GNU_SOURCE 1 // qsort_r, strcasestr
+#include "tui/model.h"
+
+#include "tui/deopt.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A function that is missing from so many snapshots is forgotten: the process
+// may send its hottest functions only, and their company changes.
+#define FORGET_AFTER TREND_LENGTH
+
+void Model_init(struct Model *model)
+{
+    *model = (struct Model){.sort = COLUMN_SHARE};
+    for (int i = 0; i < TREND_LENGTH; i++)
+        model->trend[i] = NAN;
+    model->tally.events_per_s = NAN;
+    model->tally.deopts_per_s = NAN;
+    model->tally.share = NAN;
+}
+
+void Model_release(struct Model *model)
+{
+    Snapshot_free(model->snapshot);
+    free(model->rows);
+    free(model->slots);
+    free(model->order);
+    *model = (struct Model){0};
+}
+
+// --- Rows by id
+
+static uint32_t *find_slot(const struct Model *model, uint64_t id)
+{
+    size_t mask = model->slot_count - 1;
+    size_t at = (size_t)(id * 0x9E3779B97F4A7C15u >> 20) & mask;
+    while (model->slots[at] && model->rows[model->slots[at] - 1].id != id)
+        at = (at + 1) & mask;
+    return &model->slots[at];
+}
+
+static void rebuild_slots(struct Model *model)
+{
+    memset(model->slots, 0, model->slot_count * sizeof *model->slots);
+    for (size_t i = 0; i < model->row_count; i++)
+        *find_slot(model, model->rows[i].id) = (uint32_t)i + 1;
+}
+
+// Makes room for `more` new rows, so that what follows cannot fail.
+static int reserve(struct Model *model, size_t more)
+{
+    size_t wanted = model->row_count + more;
+    if (wanted <= model->row_capacity)
+        return 0;
+    size_t slots = 64, capacity;
+    while (slots / 2 < wanted)
+        slots *= 2;
+    capacity = slots / 2;
+    if (capacity >= UINT32_MAX)
+        return -ENOMEM;
+    struct Row *rows = realloc(model->rows, capacity * sizeof *rows);
+    if (rows)
+        model->rows = rows;
+    uint32_t *order = realloc(model->order, capacity * sizeof *order);
+    if (order)
+        model->order = order;
+    uint32_t *table = malloc(slots * sizeof *table);
+    if (!rows || !order || !table) {
+        free(table);
+        return -ENOMEM;
+    }
+    free(model->slots);
+    model->slots = table;
+    model->slot_count = slots;
+    model->row_capacity = capacity;
+    rebuild_slots(model);
+    return 0;
+}
+
+static void forget(struct Model *model)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < model->row_count; i++)
+        if (model->rows[i].unseen < FORGET_AFTER)
+            model->rows[kept++] = model->rows[i];
+    if (kept == model->row_count)
+        return;
+    model->row_count = kept;
+    rebuild_slots(model);
+}
+
+static struct Row *take_row(struct Model *model, uint64_t id)
+{
+    uint32_t *slot = find_slot(model, id);
+    if (!*slot) {
+        Row_init(&model->rows[model->row_count++], id);
+        *slot = (uint32_t)model->row_count;
+    }
+    return &model->rows[*slot - 1];
+}
+
+static void update_rows(struct Model *model)
+{
+    const struct Snapshot *snapshot = model->snapshot;
+    struct Deopt deopt;
+    Deopt_init(&deopt, snapshot); // without memory there are no marks
+    for (size_t i = 0; i < model->row_count; i++)
+        model->rows[i].now = NULL;
+    for (size_t i = 0; i < snapshot->function_count; i++) {
+        const struct Function *function = &snapshot->functions[i];
+        struct Row *row = take_row(model, function->id);
+        row->now = function;
+        row->deopt = Deopt_has(&deopt, function);
+    }
+    for (size_t i = 0; i < model->row_count; i++) {
+        struct Row *row = &model->rows[i];
+        row->unseen = row->now ? 0 : row->unseen + 1;
+        Row_push_trend(row, row->now ? row->now->share : NAN);
+    }
+    Deopt_release(&deopt);
+    forget(model);
+}
+
+// --- What is true of all rows together
+
+static double total_share(const struct Snapshot *snapshot)
+{
+    double sum = NAN;
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        if (isfinite(snapshot->threads[i].cpu_share))
+            sum = (isnan(sum) ? 0 : sum) + snapshot->threads[i].cpu_share;
+    if (!isnan(sum))
+        return sum;
+    for (size_t i = 0; i < snapshot->function_count; i++)
+        if (isfinite(snapshot->functions[i].share))
+            sum = (isnan(sum) ? 0 : sum) + snapshot->functions[i].share;
+    return sum;
+}
+
+static void add_function(struct Tally *tally, const struct Function *function)
+{
+    if (function->state == STATE_ARMED)
+        tally->armed++;
+    else if (function->state == STATE_PARTIAL)
+        tally->partial++;
+    else if (function->state == STATE_DARK)
+        tally->dark++;
+    if (function->state != STATE_ARMED)
+        tally->oldest_s = fmax(tally->oldest_s, function->age_s);
+    if (function->specializable_sites != NULL_U64 &&
+        function->specialized_sites != NULL_U64) {
+        tally->specialized += (double)function->specialized_sites;
+        tally->specializable += (double)function->specializable_sites;
+    }
+}
+
+// `before` is the snapshot that this one follows, NULL if it is the first.
+static void update_tally(struct Model *model, const struct Snapshot *before)
+{
+    const struct Snapshot *now = model->snapshot;
+    struct Tally *tally = &model->tally;
+    double span = before ? now->uptime_s - before->uptime_s : NAN;
+    double deopts = Deopt_total(now);
+    double rate_before = tally->events_per_s;
+    double deopt_rate_before = tally->deopts_per_s;
+    *tally = (struct Tally){.oldest_s = NAN, .share = total_share(now)};
+    for (size_t i = 0; i < now->function_count; i++)
+        add_function(tally, &now->functions[i]);
+    tally->events_per_s =
+        before && now->events < before->events ? NAN : rate_before;
+    tally->deopts_per_s = deopt_rate_before;
+    if (span > 0) {
+        tally->events_per_s =
+            (Row_u64(now->events) - Row_u64(before->events)) / span;
+        tally->deopts_per_s = fmax(deopts - model->deopts, 0) / span;
+    }
+    model->deopts = deopts;
+    memmove(model->trend, model->trend + 1,
+            sizeof model->trend - sizeof *model->trend);
+    model->trend[TREND_LENGTH - 1] = (float)tally->share;
+    model->sampled = now->function_count == 0 && isfinite(now->sampler_hz);
+    for (size_t i = 0; i < now->function_count && !model->sampled; i++)
+        model->sampled = isfinite(now->functions[i].share);
+}
+
+// --- Order
+
+struct SortItem {
+    double key;
+    const char *text;
+    uint64_t id;
+    uint32_t row;
+};
+
+struct SortWay {
+    bool by_text;
+    int sign; // -1 turns the order round
+};
+
+// Null is last either way; equals stand by id, so that rows do not dance.
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct SortItem *a = left, *b = right;
+    const struct SortWay *way = context;
+    int result = 0;
+    if (way->by_text) {
+        result = way->sign * strcmp(a->text, b->text);
+    } else if (isnan(a->key) || isnan(b->key)) {
+        result = isnan(a->key) - isnan(b->key);
+    } else {
+        result = way->sign * ((a->key < b->key) - (a->key > b->key));
+    }
+    return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool matches(const struct Row *row, const char *text)
+{
+    return !*text || strcasestr(Column_text_key(COLUMN_FUNCTION, row), text) ||
+           strcasestr(Column_text_key(COLUMN_FILE, row), text);
+}
+
+static void keep_selection(struct Model *model)
+{
+    if (!model->follows) {
+        model->selected = 0;
+        return;
+    }
+    for (size_t i = 0; i < model->shown; i++)
+        if (model->rows[model->order[i]].id == model->selected_id) {
+            model->selected = i;
+            return;
+        }
+    // It is filtered out or gone: stay where it was.
+    if (model->selected >= model->shown)
+        model->selected = model->shown ? model->shown - 1 : 0;
+}
+
+static size_t collect(const struct Model *model, struct SortItem *items)
+{
+    enum ColumnId id = Model_sort_column(model);
+    const struct Column *column = &COLUMNS[id];
+    size_t count = 0;
+    for (size_t i = 0; i < model->row_count; i++) {
+        const struct Row *row = &model->rows[i];
+        if (!row->now || !matches(row, model->filter))
+            continue;
+        items[count++] = (struct SortItem){
+            .key = column->by_text ? 0 : column->key(row),
+            .text = column->by_text ? Column_text_key(id, row) : NULL,
+            .id = row->id,
+            .row = (uint32_t)i};
+    }
+    return count;
+}
+
+// Without memory for the sort the rows stay in the order of their indexes.
+static void arrange(struct Model *model)
+{
+    struct SortItem *items = malloc((model->row_count + 1) * sizeof *items);
+    struct SortWay way = {.by_text = COLUMNS[Model_sort_column(model)].by_text,
+                          .sign = model->invert ? -1 : 1};
+    model->shown = 0;
+    if (!items) {
+        for (size_t i = 0; i < model->row_count; i++)
+            if (model->rows[i].now && matches(&model->rows[i], model->filter))
+                model->order[model->shown++] = (uint32_t)i;
+    } else {
+        model->shown = collect(model, items);
+        qsort_r(items, model->shown, sizeof *items, compare, &way);
+        for (size_t i = 0; i < model->shown; i++)
+            model->order[i] = items[i].row;
+    }
+    free(items);
+    keep_selection(model);
+}
+
+// Tracing began anew in the process: ids and counts mean other things now.
+static void start_over(struct Model *model)
+{
+    model->row_count = 0;
+    model->reset = false;
+    model->deopts = 0;
+    if (model->slots)
+        rebuild_slots(model);
+}
+
+int Model_push(struct Model *model, struct Snapshot *snapshot)
+{
+    struct Snapshot *before = model->snapshot;
+    if (reserve(model, snapshot->function_count)) {
+        Snapshot_free(snapshot);
+        return -ENOMEM;
+    }
+    if (before && snapshot->uptime_s < before->uptime_s)
+        start_over(model);
+    model->snapshot = snapshot;
+    update_rows(model);
+    update_tally(model, before);
+    Snapshot_free(before);
+    arrange(model);
+    return 0;
+}
+
+void Model_reset(struct Model *model)
+{
+    if (!model->snapshot)
+        return;
+    for (size_t i = 0; i < model->row_count; i++)
+        Row_reset(&model->rows[i]);
+    model->reset = true;
+    model->base_uptime = model->snapshot->uptime_s;
+    model->base_events = model->snapshot->events;
+    model->base_lost = model->snapshot->lost;
+    arrange(model);
+}
+
+// --- The user's choices
+
+enum ColumnId Model_sort_column(const struct Model *model)
+{
+    return COLUMNS[model->sort].sampled && !model->sampled ? COLUMN_SELF
+                                                           : model->sort;
+}
+
+void Model_sort_by(struct Model *model, enum ColumnId column)
+{
+    model->sort = column;
+    arrange(model);
+}
+
+void Model_invert(struct Model *model)
+{
+    model->invert = !model->invert;
+    arrange(model);
+}
+
+void Model_filter(struct Model *model, const char *text)
+{
+    snprintf(model->filter, sizeof model->filter, "%s", text);
+    arrange(model);
+}
+
+const struct Row *Model_row(const struct Model *model, size_t index)
+{
+    return index < model->shown ? &model->rows[model->order[index]] : NULL;
+}
+
+const struct Row *Model_selected(const struct Model *model)
+{
+    return Model_row(model, model->selected);
+}
+
+static void choose(struct Model *model, size_t index)
+{
+    const struct Row *row = Model_row(model, index);
+    if (!row)
+        return;
+    model->selected = index;
+    model->selected_id = row->id;
+    model->follows = true;
+}
+
+void Model_move(struct Model *model, long rows)
+{
+    long last = (long)model->shown - 1;
+    long index = (long)model->selected + rows;
+    index = index > last ? last : index;
+    choose(model, (size_t)(index < 0 ? 0 : index));
+}
+
+void Model_home(struct Model *model)
+{
+    model->follows = false;
+    model->selected = 0;
+}
+
+void Model_end(struct Model *model)
+{
+    if (model->shown)
+        choose(model, model->shown - 1);
+}
+
+bool Model_find(struct Model *model, int step, bool here)
+{
+    size_t count = model->shown;
+    if (!count || !*model->search)
+        return false;
+    for (size_t i = here ? 0 : 1; i <= count; i++) {
+        size_t away = i % count;
+        size_t index = step > 0 ? (model->selected + away) % count
+                                : (model->selected + count - away) % count;
+        if (matches(Model_row(model, index), model->search)) {
+            choose(model, index);
+            return true;
+        }
+    }
+    return false;
+}
+
+void Model_scroll(struct Model *model, int height)
+{
+    size_t rows = height > 0 ? (size_t)height : 1;
+    if (model->selected < model->top)
+        model->top = model->selected;
+    if (model->selected >= model->top + rows)
+        model->top = model->selected - rows + 1;
+    if (model->top + rows > model->shown)
+        model->top = model->shown > rows ? model->shown - rows : 0;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See row.h.
+#include "tui/row.h"
+
+#include <string.h>
+
+void Row_init(struct Row *row, uint64_t id)
+{
+    *row = (struct Row){.id = id};
+    for (int i = 0; i < TREND_LENGTH; i++)
+        row->trend[i] = NAN;
+}
+
+void Row_push_trend(struct Row *row, double share)
+{
+    memmove(row->trend, row->trend + 1, sizeof row->trend - sizeof *row->trend);
+    row->trend[TREND_LENGTH - 1] = (float)share;
+}
+
+double Row_u64(uint64_t value)
+{
+    return value == NULL_U64 ? NAN : (double)value;
+}
+
+static double or_zero(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+void Row_reset(struct Row *row)
+{
+    const struct Function *now = row->now;
+    if (!now)
+        return;
+    row->base = (struct RowBase){
+        .calls = or_zero(Row_u64(now->calls)),
+        .estimated = or_zero(now->calls_estimated),
+        .self = or_zero(Row_u64(now->self_cycles)),
+        .total = or_zero(Row_u64(now->total_cycles)),
+        .waited = or_zero(Row_u64(now->waited_cycles)),
+        .samples = or_zero(Row_u64(now->samples)),
+    };
+}
+
+double Row_calls(const struct Row *row)
+{
+    return Row_u64(row->now->calls) - row->base.calls;
+}
+
+double Row_estimated(const struct Row *row)
+{
+    return row->now->calls_estimated - row->base.estimated;
+}
+
+bool Row_calls_exact(const struct Row *row)
+{
+    return row->now->calls_exact == 1;
+}
+
+double Row_best_calls(const struct Row *row)
+{
+    double estimated = Row_estimated(row);
+    return Row_calls_exact(row) || isnan(estimated) ? Row_calls(row)
+                                                    : estimated;
+}
+
+double Row_self(const struct Row *row)
+{
+    return Row_u64(row->now->self_cycles) - row->base.self;
+}
+
+double Row_total(const struct Row *row)
+{
+    return Row_u64(row->now->total_cycles) - row->base.total;
+}
+
+double Row_waited(const struct Row *row)
+{
+    return Row_u64(row->now->waited_cycles) - row->base.waited;
+}
+
+double Row_samples(const struct Row *row)
+{
+    return Row_u64(row->now->samples) - row->base.samples;
+}
+
+bool Row_is_stale(const struct Row *row)
+{
+    uint64_t state = row->now->state;
+    return (state == STATE_PARTIAL || state == STATE_DARK) &&
+           row->now->age_s > STALE_S;
+}
