@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// See header.h.
+#include "tui/header.h"
+
+#include "tui/number.h"
+#include "tui/strip.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDE 110 // from here on there is room for bars and words
+
+static void draw(struct Strip *strip, struct Canvas *canvas, int y)
+{
+    struct Box box = {y, 1, canvas->width - 2};
+    Strip_draw(strip, canvas, box, canvas->width < WIDE ? 2 : 3);
+}
+
+static void labelled(struct Strip *strip, int importance, const char *label,
+                     const char *value)
+{
+    Strip_item(strip, importance);
+    Strip_add(strip, STYLE_FAINT, "%s ", label);
+    Strip_add(strip, STYLE_PLAIN, "%s", value);
+}
+
+// --- First line: who is watched
+
+static void add_state(struct Strip *strip, const struct Status *status)
+{
+    char rate[NUMBER_MAX], silent[NUMBER_MAX];
+    Strip_item(strip, 0);
+    Strip_right(strip);
+    Number_seconds(rate, status->rate_s);
+    if (status->ended)
+        Strip_add(strip, STYLE_ALERT, "○ ended");
+    else if (status->paused)
+        Strip_add(strip, STYLE_PARTIAL, "‖ paused");
+    else if (status->silent_s > 0)
+        Strip_add(strip, STYLE_ALERT, "◐ silent for %s",
+                  Number_age(silent, status->silent_s));
+    else
+        Strip_add(strip, STYLE_ARMED, "● live");
+    if (!status->ended && !status->paused)
+        Strip_add(strip, STYLE_FAINT, "  %s", rate);
+}
+
+static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    char number[NUMBER_MAX];
+    if (snapshot->pid != NULL_U64) {
+        snprintf(number, sizeof number, "%llu",
+                 (unsigned long long)snapshot->pid);
+        labelled(strip, 2, "pid", number);
+    }
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_STRONG, "%s",
+              snapshot->command ? snapshot->command : "");
+    Strip_flex(strip, 12);
+    if (snapshot->python) {
+        Strip_item(strip, 4);
+        Strip_add(strip, STYLE_PLAIN, "%s%.40s",
+                  isdigit((unsigned char)*snapshot->python) ? "CPython " : "",
+                  snapshot->python);
+    }
+    if (snapshot->mode) {
+        Strip_item(strip, 5);
+        Strip_add(strip, STYLE_PLAIN, "%.20s", snapshot->mode);
+    }
+    if (snapshot->threshold != NULL_U64)
+        labelled(strip, 6, "threshold",
+                 Number_grouped(number, snapshot->threshold));
+    if (isfinite(snapshot->uptime_s))
+        labelled(strip, 3, "up", Number_uptime(number, snapshot->uptime_s));
+}
+
+static void draw_process(struct Canvas *canvas, const struct Model *model,
+                         const struct Status *status)
+{
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_ACCENT, "ocular-top");
+    if (canvas->width >= WIDE)
+        Strip_add(&strip, STYLE_FAINT, " %s", status->version);
+    if (model->snapshot)
+        add_process(&strip, model->snapshot);
+    add_state(&strip, status);
+    draw(&strip, canvas, 0);
+}
+
+// --- Second line: what watching costs
+
+static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
+                         int cells)
+{
+    double measured = snapshot->overhead_measured;
+    double budget = snapshot->overhead_budget;
+    char number[NUMBER_MAX];
+    enum Style style = STYLE_PLAIN;
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_FAINT, "overhead ");
+    if (isfinite(measured) && budget > 0) {
+        style = measured <= budget ? STYLE_ARMED : STYLE_ALERT;
+        int full = (int)(fmin(fmax(measured / budget, 0), 1) * cells + 0.5);
+        if (cells)
+            Strip_add(strip, STYLE_FAINT, "▕");
+        for (int i = 0; i < cells; i++)
+            Strip_add(strip, i < full ? style : STYLE_FAINT, "%s",
+                      i < full ? "█" : "░");
+        if (cells)
+            Strip_add(strip, STYLE_FAINT, "▏ ");
+    }
+    Strip_add(strip, style, "%s", Number_percent(number, measured));
+    if (budget > 0)
+        Strip_add(strip, STYLE_FAINT, " of %s", Number_percent(number, budget));
+}
+
+static void add_events(struct Strip *strip, const struct Model *model)
+{
+    const struct Snapshot *snapshot = model->snapshot;
+    char number[NUMBER_MAX], rate[NUMBER_MAX + 2];
+    uint64_t lost = snapshot->lost;
+    if (isfinite(model->tally.events_per_s)) {
+        snprintf(rate, sizeof rate, "%s/s",
+                 Number_rate(number, model->tally.events_per_s));
+        labelled(strip, 4, "events", rate);
+    }
+    if (model->reset)
+        labelled(strip, 5, "of them",
+                 Number_count(number, Row_u64(snapshot->events) -
+                                          (double)model->base_events));
+    if (lost == NULL_U64)
+        return;
+    lost -= model->reset && model->base_lost <= lost ? model->base_lost : 0;
+    Strip_item(strip, lost ? 0 : 3);
+    Strip_add(strip, lost ? STYLE_ALERT : STYLE_FAINT, "lost ");
+    Strip_add(strip, lost ? STYLE_ALERT : STYLE_PLAIN, "%s",
+              Number_count(number, (double)lost));
+}
+
+static void add_functions(struct Strip *strip, const struct Model *model)
+{
+    const struct Snapshot *snapshot = model->snapshot;
+    char number[NUMBER_MAX];
+    uint64_t total = snapshot->functions_total;
+    if (total == NULL_U64 || total < snapshot->function_count)
+        total = snapshot->function_count;
+    labelled(strip, 6, "functions", Number_grouped(number, total));
+    if (total > snapshot->function_count)
+        Strip_add(strip, STYLE_FAINT, ", the first %s",
+                  Number_grouped(number, snapshot->function_count));
+}
+
+static void add_states(struct Strip *strip, const struct Tally *tally,
+                       bool words)
+{
+    char age[NUMBER_MAX];
+    Strip_item(strip, 2);
+    Strip_add(strip, STYLE_ARMED, "● %zu%s", tally->armed,
+              words ? " armed" : "");
+    Strip_add(strip, STYLE_PARTIAL, "  ◐ %zu%s", tally->partial,
+              words ? " partial" : "");
+    Strip_add(strip, STYLE_DARK, "  ○ %zu%s", tally->dark,
+              words ? " dark" : "");
+    if (!isfinite(tally->oldest_s))
+        return;
+    Strip_item(strip, 7);
+    Strip_add(strip, STYLE_FAINT, "oldest data ");
+    Strip_add(strip, tally->oldest_s > STALE_S ? STYLE_ALERT : STYLE_PLAIN,
+              "%s", Number_age(age, tally->oldest_s));
+}
+
+static void draw_cost(struct Canvas *canvas, const struct Model *model)
+{
+    struct Strip strip;
+    bool wide = canvas->width >= WIDE;
+    Strip_init(&strip);
+    add_overhead(&strip, model->snapshot, wide ? 10 : 0);
+    add_events(&strip, model);
+    add_functions(&strip, model);
+    add_states(&strip, &model->tally, wide);
+    draw(&strip, canvas, 1);
+}
+
+// --- Third line: how it fares as a whole
+
+static void add_share(struct Strip *strip, const struct Model *model, int cells)
+{
+    char bars[4 * TREND_LENGTH], number[NUMBER_MAX];
+    double most = 1;
+    Strip_item(strip, 1);
+    if (!isfinite(model->tally.share)) {
+        Strip_add(strip, STYLE_FAINT, "shares are not sampled");
+        return;
+    }
+    for (int i = 0; i < TREND_LENGTH; i++)
+        most = fmax(most, model->trend[i]);
+    Column_bars(bars, sizeof bars, model->trend + TREND_LENGTH - cells, cells,
+                most);
+    Strip_add(strip, STYLE_FAINT, "share ");
+    Strip_add(strip, STYLE_ACCENT, "%s", bars);
+    Strip_add(strip, STYLE_PLAIN, " %s",
+              Number_percent(number, model->tally.share));
+    Strip_add(strip, STYLE_FAINT, " cpu");
+}
+
+static void add_specialisation(struct Strip *strip, const struct Tally *tally)
+{
+    char number[NUMBER_MAX];
+    if (tally->specializable > 0) {
+        Strip_item(strip, 4);
+        Strip_add(strip, STYLE_FAINT, "specialised ");
+        Strip_add(strip, STYLE_PLAIN, "%.0f%%",
+                  tally->specialized / tally->specializable * 100);
+        Strip_add(strip, STYLE_FAINT, " of %s sites",
+                  Number_grouped(number, (uint64_t)tally->specializable));
+    }
+    if (isfinite(tally->deopts_per_s)) {
+        bool some = tally->deopts_per_s >= 0.05;
+        Strip_item(strip, some ? 3 : 5);
+        Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
+        Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s/s",
+                  Number_rate(number, tally->deopts_per_s));
+    }
+}
+
+static void add_choices(struct Strip *strip, const struct Model *model,
+                        const struct Status *status)
+{
+    enum ColumnId id = Model_sort_column(model);
+    const char *title = COLUMNS[id].time_title && status->look.ns
+                            ? COLUMNS[id].time_title
+                            : COLUMNS[id].title;
+    bool up = COLUMNS[id].by_text != model->invert;
+    char number[NUMBER_MAX];
+    if (model->reset)
+        labelled(strip, 2, "counts of the last",
+                 Number_uptime(number,
+                               model->snapshot->uptime_s - model->base_uptime));
+    Strip_item(strip, 8);
+    Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+    Strip_item(strip, 2);
+    Strip_right(strip);
+    Strip_add(strip, STYLE_FAINT, "sort ");
+    Strip_add(strip, STYLE_PLAIN, "%s %s", title, up ? "▲" : "▼");
+    Strip_item(strip, *model->filter ? 0 : 7);
+    Strip_add(strip, STYLE_FAINT, "filter ");
+    Strip_add(strip, *model->filter ? STYLE_PROMPT : STYLE_FAINT, "%s",
+              *model->filter ? model->filter : "—");
+    Strip_flex(strip, 8);
+}
+
+static void draw_whole(struct Canvas *canvas, const struct Model *model,
+                       const struct Status *status)
+{
+    struct Strip strip;
+    char number[NUMBER_MAX];
+    Strip_init(&strip);
+    add_share(&strip, model, canvas->width >= WIDE ? 24 : TREND_CELLS);
+    add_specialisation(&strip, &model->tally);
+    if (model->snapshot->thread_count)
+        labelled(&strip, 6, "threads",
+                 Number_grouped(number, model->snapshot->thread_count));
+    add_choices(&strip, model, status);
+    draw(&strip, canvas, 2);
+}
+
+void Header_draw(struct Canvas *canvas, const struct Model *model,
+                 const struct Status *status)
+{
+    draw_process(canvas, model, status);
+    if (!model->snapshot)
+        return;
+    draw_cost(canvas, model);
+    draw_whole(canvas, model, status);
+}
