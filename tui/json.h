@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// A snapshot as one line of JSON, by walking the schema in snapshot.h: a group
+// becomes an object, null becomes null. The only file of the viewer that knows
+// json-c. Any thread.
+#ifndef OCULAR_TUI_JSON_H
+#define OCULAR_TUI_JSON_H
+
+#include "ipc/bytes.h"
+#include "ipc/snapshot.h"
+
+// Appends the object and a newline. 0 or -ENOMEM. The text is valid UTF-8 and
+// holds nothing that could disturb a terminal: such characters are escaped.
+int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot);
+
+#endif
