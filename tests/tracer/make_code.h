@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// A code object's record made by hand, for tests that need one to be found or
+// credited but no bytecode in it. Code_free() frees it.
+#ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
+#define OCULAR_TESTS_TRACER_MAKE_CODE_H
+
+#include "tracer/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static inline struct Code *make_code(uint32_t id, uintptr_t address)
+{
+    struct Code *code = calloc(1, sizeof(*code));
+
+    if (code == NULL)
+        abort();
+    code->id = id;
+    code->address = address;
+    code->name = strdup("name");
+    code->file = strdup("file.py");
+    return code;
+}
+
+#endif

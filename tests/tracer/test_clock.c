@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// tracer/clock: the choice of a counter, its rate and what refining does to it.
+#include "tracer/clock.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static uint64_t raw_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void rest(long ms)
+{
+    struct timespec time = {0, ms * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static void test_rate_agrees_with_the_raw_clock(void **state)
+{
+    struct Clock clock;
+    uint64_t ticks, ns;
+    double hz;
+
+    (void)state;
+    Clock_start(&clock);
+    ticks = Clock_read(&clock);
+    ns = raw_ns();
+    rest(50);
+    ticks = Clock_read(&clock) - ticks;
+    ns = raw_ns() - ns;
+    hz = (double)ticks * 1e9 / (double)ns;
+    assert_true(fabs(Clock_hz(&clock) / hz - 1) < 0.005);
+    assert_true(Clock_error(&clock) < 0.005);
+}
+
+// The kernel's flag in /proc/cpuinfo says the same as CPUID.
+static void test_counter_needs_an_invariant_tsc(void **state)
+{
+#if defined(__x86_64__)
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    struct Clock clock;
+    char line[8192];
+    bool invariant = false;
+
+    (void)state;
+    if (file == NULL)
+        skip();
+    while (!invariant && fgets(line, sizeof(line), file))
+        invariant = strstr(line, " nonstop_tsc") != NULL;
+    fclose(file);
+    Clock_start(&clock);
+    if (!invariant)
+        assert_false(clock.counter);
+    if (clock.counter)
+        assert_true(invariant);
+#else
+    (void)state;
+    skip();
+#endif
+}
+
+static void test_refining_narrows_the_error(void **state)
+{
+    struct Clock clock;
+    double first, hz;
+
+    (void)state;
+    Clock_start(&clock);
+    if (!clock.counter)
+        skip();
+    first = Clock_error(&clock);
+    hz = Clock_hz(&clock);
+    for (int i = 0; i < 5; i++) {
+        rest(20);
+        Clock_refine(&clock);
+    }
+    assert_true(Clock_error(&clock) > 0);
+    assert_true(Clock_error(&clock) < first);
+    assert_true(fabs(Clock_hz(&clock) / hz - 1) <= 2 * first);
+}
+
+// As if the machine had slept for a second and the raw clock had not noticed.
+static void test_a_contradiction_is_dropped(void **state)
+{
+    struct Clock clock;
+    double hz, error;
+
+    (void)state;
+    Clock_start(&clock);
+    if (!clock.counter)
+        skip();
+    hz = Clock_hz(&clock);
+    error = Clock_error(&clock);
+    clock.start_ticks -= (uint64_t)hz;
+    rest(20);
+    Clock_refine(&clock);
+    assert_true(Clock_hz(&clock) == hz);
+    assert_true(Clock_error(&clock) == error);
+    clock.start_ticks += (uint64_t)(2e6 * hz); // it started all over
+    Clock_refine(&clock);
+    assert_true(Clock_hz(&clock) == hz);
+}
+
+static void test_seconds_count_from_the_start(void **state)
+{
+    struct Clock clock;
+    struct timespec now;
+    double unix_s, seconds;
+
+    (void)state;
+    Clock_start(&clock);
+    assert_true(Clock_seconds(&clock, clock.start_ticks) == 0);
+    assert_true(Clock_seconds(&clock, clock.start_ticks - 1000) < 0);
+    rest(20);
+    seconds = Clock_seconds(&clock, Clock_read(&clock));
+    clock_gettime(CLOCK_REALTIME, &now);
+    unix_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 -
+             (double)clock.start_unix_ns * 1e-9;
+    assert_true(seconds >= 0.02 && seconds < 5);
+    assert_true(fabs(seconds - unix_s) < 0.01);
+}
+
+static void test_without_a_counter_ticks_are_nanoseconds(void **state)
+{
+    struct Clock clock;
+    uint64_t before = raw_ns(), ticks;
+
+    (void)state;
+    Clock_start(&clock);
+    clock.counter = false;
+    ticks = Clock_read(&clock);
+    assert_true(ticks > before && ticks <= raw_ns());
+    Clock_refine(&clock); // has nothing to do
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rate_agrees_with_the_raw_clock),
+        cmocka_unit_test(test_counter_needs_an_invariant_tsc),
+        cmocka_unit_test(test_refining_narrows_the_error),
+        cmocka_unit_test(test_a_contradiction_is_dropped),
+        cmocka_unit_test(test_seconds_count_from_the_start),
+        cmocka_unit_test(test_without_a_counter_ticks_are_nanoseconds),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// tracer/histogram: bucket bounds, counts, quantiles.
+#include "tracer/histogram.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_floors_are_the_least_of_their_buckets(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        uint64_t floor = Histogram_floor(i);
+
+        assert_int_equal(Histogram_bucket(floor), i);
+        if (i > 0)
+            assert_int_equal(Histogram_bucket(floor - 1), i - 1);
+        assert_true(Histogram_floor(i + 1) > floor);
+    }
+    assert_int_equal(Histogram_floor(HISTOGRAM_BUCKETS), 1ull << 40);
+    assert_int_equal(Histogram_floor(~0u), 1ull << 40);
+}
+
+static void test_no_bucket_is_wider_than_an_eighth(void **state)
+{
+    (void)state;
+    for (unsigned i = 2 * HISTOGRAM_SUB; i < HISTOGRAM_BUCKETS; i++) {
+        double floor = (double)Histogram_floor(i);
+        double width = (double)Histogram_floor(i + 1) - floor;
+
+        assert_true(width / floor <= 1.0 / HISTOGRAM_SUB);
+    }
+}
+
+static void test_every_value_has_a_bucket(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    Histogram_add(&histogram, 0);
+    for (unsigned shift = 0; shift < 64; shift++) {
+        Histogram_add(&histogram, 1ull << shift);
+        Histogram_add(&histogram, (1ull << shift) - 1);
+    }
+    Histogram_add(&histogram, UINT64_MAX);
+    assert_int_equal(Histogram_count(&histogram), 130);
+    assert_int_equal(histogram.buckets[0], 2);
+    // 2^40 .. 2^63, 2^40 - 1 .. 2^63 - 1, 2^64 - 1
+    assert_int_equal(histogram.buckets[HISTOGRAM_BUCKETS - 1], 24 + 24 + 1);
+}
+
+static void test_empty_has_no_quantile(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    assert_int_equal(Histogram_count(&histogram), 0);
+    assert_true(isnan(Histogram_quantile(&histogram, 0.5)));
+}
+
+static void test_small_values_are_exact(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    for (int i = 0; i < 99; i++)
+        Histogram_add(&histogram, 7);
+    Histogram_add(&histogram, 12);
+    assert_true(Histogram_quantile(&histogram, 0.01) == 7);
+    assert_true(Histogram_quantile(&histogram, 0.5) == 7);
+    assert_true(Histogram_quantile(&histogram, 0.99) == 7);
+    assert_true(Histogram_quantile(&histogram, 0.995) == 12);
+    assert_true(Histogram_quantile(&histogram, 1) == 12);
+}
+
+static void test_odd_quantiles(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    Histogram_add(&histogram, 3);
+    Histogram_add(&histogram, 9);
+    assert_true(isnan(Histogram_quantile(&histogram, NAN)));
+    assert_true(Histogram_quantile(&histogram, -1) == 3);
+    assert_true(Histogram_quantile(&histogram, 0) == 3);
+    assert_true(Histogram_quantile(&histogram, 2) == 9);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+// Values from 50 to some millions, evenly in the logarithm: nothing is further
+// off than half a bucket or so.
+static void test_quantiles_are_close(void **state)
+{
+    enum { COUNT = 20000 };
+    static const double asked[] = {0.01, 0.1, 0.25, 0.5, 0.9, 0.99, 0.999};
+    static uint64_t values[COUNT];
+    struct Histogram histogram = {0};
+
+    (void)state;
+    srand48(1);
+    for (int i = 0; i < COUNT; i++) {
+        values[i] = (uint64_t)(50 * exp(drand48() * 11));
+        Histogram_add(&histogram, values[i]);
+    }
+    qsort(values, COUNT, sizeof(values[0]), ascending);
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        double exact = (double)values[(int)(asked[i] * COUNT) - 1];
+        double read = Histogram_quantile(&histogram, asked[i]);
+
+        assert_true(fabs(read / exact - 1) < 0.05);
+    }
+}
+
+static void test_one_large_value_is_within_its_bucket(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        Histogram_add(&histogram, 1000);
+    assert_true(fabs(Histogram_quantile(&histogram, 0.5) / 1000 - 1) < 0.07);
+    assert_true(Histogram_quantile(&histogram, 1) < 1024);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_floors_are_the_least_of_their_buckets),
+        cmocka_unit_test(test_no_bucket_is_wider_than_an_eighth),
+        cmocka_unit_test(test_every_value_has_a_bucket),
+        cmocka_unit_test(test_empty_has_no_quantile),
+        cmocka_unit_test(test_small_values_are_exact),
+        cmocka_unit_test(test_odd_quantiles),
+        cmocka_unit_test(test_quantiles_are_close),
+        cmocka_unit_test(test_one_large_value_is_within_its_bucket),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// tracer/rcu: what a reader holds is not freed under it, and forks. Under
+// ThreadSanitizer this also tests what rcu.c tells it: without that, freeing
+// after a grace period would be reported as a race.
+#include "tracer/rcu.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void rest(long ms)
+{
+    struct timespec time = {0, ms * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+struct Box {
+    long a, b; // the same, while it is alive
+};
+
+struct Shared {
+    void *slot;
+    atomic_bool stop;
+    atomic_bool inside;
+    atomic_bool leave;
+    atomic_int wrong;
+    atomic_int reads;
+};
+
+static struct Box *box_new(long value)
+{
+    struct Box *box = malloc(sizeof(*box));
+
+    box->a = box->b = value;
+    return box;
+}
+
+static void *read_boxes(void *argument)
+{
+    struct Shared *shared = argument;
+
+    while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
+        struct Box *box;
+
+        Rcu_read_lock();
+        box = Rcu_dereference(&shared->slot);
+        if (box->a != box->b)
+            atomic_fetch_add(&shared->wrong, 1);
+        Rcu_read_unlock();
+        atomic_fetch_add_explicit(&shared->reads, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static void test_readers_never_see_a_freed_box(void **state)
+{
+    struct Shared shared = {.slot = box_new(0)};
+    pthread_t readers[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&readers[i], NULL, read_boxes, &shared);
+    while (shared.reads < 10)
+        rest(1);
+    for (long i = 1; i <= 300; i++) {
+        struct Box *old = Rcu_exchange(&shared.slot, box_new(i));
+
+        assert_int_equal(old->a, i - 1);
+        Rcu_synchronize();
+        old->a = -1;
+        free(old);
+    }
+    shared.stop = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(readers[i], NULL);
+    assert_int_equal(shared.wrong, 0);
+    free(shared.slot);
+}
+
+static void *stay_inside(void *argument)
+{
+    struct Shared *shared = argument;
+
+    Rcu_read_lock();
+    Rcu_read_lock(); // sections nest
+    Rcu_read_unlock();
+    atomic_store(&shared->inside, true);
+    while (!atomic_load(&shared->leave))
+        rest(1);
+    Rcu_read_unlock();
+    return NULL;
+}
+
+static void *synchronize(void *argument)
+{
+    struct Shared *shared = argument;
+
+    Rcu_synchronize();
+    atomic_store(&shared->stop, true);
+    return NULL;
+}
+
+static void test_synchronize_waits_for_a_reader(void **state)
+{
+    struct Shared shared = {0};
+    pthread_t reader, writer;
+
+    (void)state;
+    pthread_create(&reader, NULL, stay_inside, &shared);
+    while (!shared.inside)
+        rest(1);
+    pthread_create(&writer, NULL, synchronize, &shared);
+    rest(30);
+    assert_false(shared.stop);
+    shared.leave = true;
+    pthread_join(writer, NULL);
+    assert_true(shared.stop);
+    pthread_join(reader, NULL);
+}
+
+// A reader of the parent that was inside does not block the child for ever.
+static void test_the_child_of_a_fork_forgets_other_readers(void **state)
+{
+    struct Shared shared = {0};
+    pthread_t reader;
+    int status = -1;
+    pid_t pid;
+
+    (void)state;
+    pthread_create(&reader, NULL, stay_inside, &shared);
+    while (!shared.inside)
+        rest(1);
+    Rcu_before_fork();
+    pid = fork();
+    if (pid == 0) {
+        Rcu_after_fork_child();
+        alarm(10);
+        Rcu_synchronize();
+        _exit(0);
+    }
+    Rcu_after_fork_parent();
+    waitpid(pid, &status, 0);
+    shared.leave = true;
+    pthread_join(reader, NULL);
+    Rcu_synchronize();
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers_never_see_a_freed_box),
+        cmocka_unit_test(test_synchronize_waits_for_a_reader),
+        cmocka_unit_test(test_the_child_of_a_fork_forgets_other_readers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

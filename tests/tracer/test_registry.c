@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// tracer/registry: finding, order, retiring, reuse of addresses, and readers
+// that run while codes come and go (for ThreadSanitizer and AddressSanitizer).
+#include "tracer/registry.h"
+
+#include "tests/tracer/make_code.h"
+#include "tracer/rcu.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static struct Code *add(struct Registry *registry, uintptr_t address)
+{
+    struct Code *code = make_code(Registry_next_id(registry), address);
+
+    Registry_add(registry, code);
+    return code;
+}
+
+static void test_finds_by_address_and_id(void **state)
+{
+    struct Registry *registry = Registry_new();
+    struct Code *code = add(registry, 0x1000);
+
+    (void)state;
+    assert_ptr_equal(Registry_find(registry, 0x1000), code);
+    assert_ptr_equal(Registry_by_id(registry, code->id), code);
+    assert_null(Registry_find(registry, 0x1010));
+    assert_null(Registry_find(registry, 0));
+    assert_null(Registry_find(registry, UINTPTR_MAX));
+    assert_null(Registry_by_id(registry, 0));
+    assert_null(Registry_by_id(registry, code->id + REGISTRY_BUCKETS));
+    Registry_free(registry);
+}
+
+static void test_ids_are_new_and_never_zero(void **state)
+{
+    struct Registry *registry = Registry_new();
+
+    (void)state;
+    for (uint32_t i = 1; i < 1000; i++)
+        assert_int_equal(Registry_next_id(registry), i);
+    Registry_free(registry);
+}
+
+// Three times as many as there are buckets, so that every chain is longer than
+// one; then every third is retired.
+static void test_many(void **state)
+{
+    enum { COUNT = 3 * REGISTRY_BUCKETS };
+    struct Registry *registry = Registry_new();
+    struct Code *code, *next;
+    uint32_t id = 0;
+    size_t retired = 0;
+
+    (void)state;
+    for (uintptr_t i = 1; i <= COUNT; i++)
+        add(registry, 0x7f0000000000 + i * 208);
+    assert_int_equal(registry->count, COUNT);
+    for (uintptr_t i = 3; i <= COUNT; i += 3)
+        Registry_retire(registry,
+                        Registry_find(registry, 0x7f0000000000 + i * 208));
+    assert_int_equal(registry->count, COUNT - COUNT / 3);
+    for (uintptr_t i = 1; i <= COUNT; i++) {
+        code = Registry_find(registry, 0x7f0000000000 + i * 208);
+        assert_true((code != NULL) == (i % 3 != 0));
+        assert_ptr_equal(Registry_by_id(registry, (uint32_t)i), code);
+    }
+    for (code = Registry_first(registry); code; code = Registry_next(code)) {
+        id += 1 + (id % 3 == 2);
+        assert_int_equal(code->id, id);
+    }
+    assert_int_equal(id, COUNT - 1);
+    for (code = Registry_take_retired(registry); code; code = next) {
+        next = code->next_retired;
+        assert_int_equal(code->id % 3, 0);
+        Code_free(code);
+        retired++;
+    }
+    assert_int_equal(retired, COUNT / 3);
+    assert_null(Registry_take_retired(registry));
+    Registry_free(registry);
+}
+
+// CPython reuses a code object's address at once.
+static void test_an_address_is_reused(void **state)
+{
+    struct Registry *registry = Registry_new();
+    struct Code *old = add(registry, 0x2000), *young;
+
+    (void)state;
+    Registry_retire(registry, old);
+    assert_null(Registry_find(registry, 0x2000));
+    young = add(registry, 0x2000);
+    assert_ptr_equal(Registry_find(registry, 0x2000), young);
+    assert_ptr_equal(Registry_by_id(registry, young->id), young);
+    assert_null(Registry_by_id(registry, old->id));
+    assert_ptr_equal(Registry_take_retired(registry), old);
+    Code_free(old);
+    Registry_free(registry);
+}
+
+static void test_the_list_is_mended_everywhere(void **state)
+{
+    // Which of three is retired: first, middle, last.
+    for (int which = 0; which < 3; which++) {
+        struct Registry *registry = Registry_new();
+        struct Code *codes[4], *code;
+        int expected = 0;
+
+        (void)state;
+        for (int i = 0; i < 3; i++)
+            codes[i] = add(registry, 0x1000u * (unsigned)(i + 1));
+        Registry_retire(registry, codes[which]);
+        codes[3] = add(registry, 0x9000); // at the end again
+        code = Registry_first(registry);
+        for (; expected < 4; expected++) {
+            if (expected == which)
+                continue;
+            assert_ptr_equal(code, codes[expected]);
+            code = Registry_next(code);
+        }
+        assert_null(code);
+        Registry_free(registry); // frees the retired one too
+    }
+}
+
+static void test_bytes_return_to_zero(void **state)
+{
+    struct Registry *registry = Registry_new();
+    struct Code *code = add(registry, 0x1000);
+
+    (void)state;
+    assert_true(registry->bytes >= sizeof(*code));
+    code->histogram = calloc(1, sizeof(struct Histogram)); // it grew meanwhile
+    Registry_retire(registry, code);
+    assert_int_equal(registry->bytes, 0);
+    assert_int_equal(registry->count, 0);
+    Registry_free(registry);
+}
+
+// --- Readers while codes come and go -----------------------------------------
+
+struct Race {
+    struct Registry *registry;
+    _Atomic bool stop;
+    _Atomic int wrong;
+    _Atomic uint64_t found;
+};
+
+#define ADDRESSES 64
+
+static uintptr_t address_of(unsigned i)
+{
+    return 0x5000 + (uintptr_t)i * 192;
+}
+
+static void read_once(struct Race *race, unsigned turn)
+{
+    uintptr_t address = address_of(turn % ADDRESSES);
+    struct Code *code;
+    uint32_t id = 0;
+
+    Rcu_read_lock();
+    code = Registry_find(race->registry, address);
+    if (code) {
+        if (code->address != address || strcmp(code->name, "name") != 0)
+            race->wrong++;
+        race->found++;
+    }
+    for (code = Registry_first(race->registry); code;
+         code = Registry_next(code)) {
+        if (code->id <= id) // in order of adoption, even while it changes
+            race->wrong++;
+        id = code->id;
+    }
+    Rcu_read_unlock();
+}
+
+static void *read_all(void *argument)
+{
+    struct Race *race = argument;
+
+    for (unsigned turn = 0; !race->stop; turn++)
+        read_once(race, turn);
+    return NULL;
+}
+
+static void reclaim(struct Registry *registry)
+{
+    struct Code *code = Registry_take_retired(registry), *next;
+
+    if (code)
+        Rcu_synchronize();
+    for (; code; code = next) {
+        next = code->next_retired;
+        memset(code->name, '?', strlen(code->name));
+        Code_free(code);
+    }
+}
+
+static void *collect(void *argument)
+{
+    struct Race *race = argument;
+    struct timespec time = {0, 200000};
+
+    while (!race->stop) {
+        reclaim(race->registry);
+        nanosleep(&time, NULL);
+    }
+    return NULL;
+}
+
+static void test_readers_while_codes_come_and_go(void **state)
+{
+    struct Race race = {.registry = Registry_new()};
+    struct Code *alive[ADDRESSES] = {NULL};
+    pthread_t threads[3];
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, read_all, &race);
+    pthread_create(&threads[2], NULL, collect, &race);
+    srand48(2);
+    for (int i = 0; i < 20000 || race.found < 100; i++) {
+        unsigned which = (unsigned)(drand48() * ADDRESSES);
+
+        if (alive[which])
+            Registry_retire(race.registry, alive[which]);
+        alive[which] =
+            lrand48() % 4 ? add(race.registry, address_of(which)) : NULL;
+    }
+    race.stop = true;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(race.wrong, 0);
+    reclaim(race.registry);
+    Registry_free(race.registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_by_address_and_id),
+        cmocka_unit_test(test_ids_are_new_and_never_zero),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_an_address_is_reused),
+        cmocka_unit_test(test_the_list_is_mended_everywhere),
+        cmocka_unit_test(test_bytes_return_to_zero),
+        cmocka_unit_test(test_readers_while_codes_come_and_go),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
