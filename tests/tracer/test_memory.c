@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// tracer/memory: good and bad addresses, by both ways of reading; where the
+// kernel forbids one or both (seccomp, in a child) the other or an error.
+#include "tracer/memory.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+// Two pages, the second of which is not there.
+static char *half_mapped(size_t *page)
+{
+    char *pages;
+
+    *page = (size_t)sysconf(_SC_PAGESIZE);
+    pages = mmap(NULL, 2 * *page, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    munmap(pages + *page, *page);
+    memset(pages, 'x', *page);
+    return pages;
+}
+
+static void check_addresses(const struct Memory *memory)
+{
+    static const char text[] = "what is here";
+    char copy[64];
+    size_t page;
+    char *pages = half_mapped(&page);
+
+    assert_true(Memory_read(memory, (uintptr_t)text, copy, sizeof(text)));
+    assert_string_equal(copy, text);
+    assert_true(Memory_read(memory, (uintptr_t)pages + page - 64, copy, 64));
+    assert_true(copy[0] == 'x' && copy[63] == 'x');
+    assert_false(Memory_read(memory, (uintptr_t)pages + page - 63, copy, 64));
+    assert_false(Memory_read(memory, (uintptr_t)pages + page, copy, 8));
+    assert_false(Memory_read(memory, 0, copy, 8));
+    assert_false(Memory_read(memory, 1, copy, 8));
+    assert_false(Memory_read(memory, UINTPTR_MAX - 7, copy, 8));
+    assert_false(Memory_read(memory, UINTPTR_MAX - 7, copy, 64));
+    assert_false(Memory_read(memory, (uintptr_t)1 << 63, copy, 8));
+    assert_false(Memory_read(memory, (uintptr_t)0xdead << 48, copy, 8));
+    mprotect(pages, page, PROT_NONE); // either answer, but no fault
+    Memory_read(memory, (uintptr_t)pages, copy, 8);
+    munmap(pages, page);
+}
+
+// Every seventh of many parts cannot be read.
+static void check_parts(const struct Memory *memory)
+{
+    enum { COUNT = 100 };
+    struct MemoryPart parts[COUNT];
+    uint64_t from[COUNT], to[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        from[i] = i * i;
+        to[i] = UINT64_MAX;
+        parts[i] = (struct MemoryPart){i % 7 == 6 ? 8 * i : (uintptr_t)&from[i],
+                                       &to[i], sizeof(to[i]), i % 2};
+    }
+    Memory_read_parts(memory, parts, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(parts[i].read == (i % 7 != 6));
+        if (parts[i].read)
+            assert_int_equal(to[i], i * i);
+    }
+    Memory_read_parts(memory, parts, 0);
+}
+
+static void test_reads_by_the_first_way(void **state)
+{
+    struct Memory memory;
+
+    (void)state;
+    assert_int_equal(Memory_open(&memory), 0);
+    check_addresses(&memory);
+    check_parts(&memory);
+    Memory_close(&memory);
+    Memory_close(&memory); // twice is fine
+}
+
+// From now on these system calls fail with EPERM.
+static bool forbid(const int *calls, unsigned count)
+{
+    struct sock_filter code[16], *at = code;
+    struct sock_fprog program = {0, code};
+
+    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                         offsetof(struct seccomp_data, nr));
+    for (unsigned i = 0; i < count; i++) {
+        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                             (unsigned)calls[i], 0, 1);
+        *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+                                             SECCOMP_RET_ERRNO | EPERM);
+    }
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    program.len = (unsigned short)(at - code);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+#define CANNOT_FORBID 77
+
+// The exit status of `check` in a child to which these are forbidden.
+static int in_a_cage(const int *calls, unsigned count, int (*check)(void))
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(forbid(calls, count) ? check() : CANNOT_FORBID);
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int check_file(void)
+{
+    struct Memory memory;
+
+    if (Memory_open(&memory) != 0)
+        return 1;
+    if (memory.fd < 0)
+        return 2;
+    check_addresses(&memory);
+    check_parts(&memory);
+    Memory_close(&memory);
+    return 0;
+}
+
+static int check_nothing(void)
+{
+    struct Memory memory;
+
+    return Memory_open(&memory) == -EPERM ? 0 : 1;
+}
+
+static void test_reads_by_the_file_where_the_call_is_forbidden(void **state)
+{
+    static const int calls[] = {SYS_process_vm_readv};
+    int status = in_a_cage(calls, 1, check_file);
+
+    (void)state;
+    if (status == CANNOT_FORBID)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+static void test_says_so_where_both_are_forbidden(void **state)
+{
+    static const int open_too[] = {SYS_process_vm_readv, SYS_openat};
+    static const int pread_too[] = {SYS_process_vm_readv, SYS_pread64};
+    int status = in_a_cage(open_too, 2, check_nothing);
+
+    (void)state;
+    if (status == CANNOT_FORBID)
+        skip();
+    assert_int_equal(status, 0);
+    assert_int_equal(in_a_cage(pread_too, 2, check_nothing), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_by_the_first_way),
+        cmocka_unit_test(test_reads_by_the_file_where_the_call_is_forbidden),
+        cmocka_unit_test(test_says_so_where_both_are_forbidden),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

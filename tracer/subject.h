@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// One Python thread as the sampler sees it: its CPU clock, the stack it had
+// when it last ran, and the time that waits to be credited. Only the sampler's
+// thread changes it; its shares may be read by anyone.
+#ifndef OCULAR_TRACER_SUBJECT_H
+#define OCULAR_TRACER_SUBJECT_H
+
+#include "tracer/registry.h"
+#include "tracer/share.h"
+#include "tracer/walk.h"
+
+#include <sys/types.h>
+
+enum SubjectDebt {
+    DEBT_RAN,    // to be credited to a stack seen while it ran
+    DEBT_WAITED, // ... while it did not
+    DEBT_IDLED,  // to the stack that it has; all of it passed there
+    DEBTS
+};
+
+struct Subject {
+    uintptr_t state; // PyThreadState; with tid: who it is
+    pid_t tid;
+    char name[64]; // guarded by the sampler's lock
+    struct ShareValue cpu;
+    struct ShareValue wait;
+    cell_t samples;
+
+    bool known;         // seen before: there is a time since then
+    bool walked;        // stack is as it was when it last ran
+    uint64_t cpu_ns;    // its CPU clock at the newest look
+    uint64_t wall_ns;   // CLOCK_MONOTONIC then
+    double debt[DEBTS]; // ns not credited to a function yet
+    unsigned depth;
+    uintptr_t stack[WALK_DEPTH]; // code addresses, innermost first
+};
+
+enum SubjectLook {
+    SUBJECT_NEW,  // first seen, or its clock was replaced: a baseline only
+    SUBJECT_IDLE, // has not run since the look before: its stack stands
+    SUBJECT_RAN,  // its stack is to be walked
+    SUBJECT_GONE  // the thread has ended
+};
+
+void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid);
+// Reads its clocks and books the time since the look before. `now` is ns since
+// the sampler's start.
+enum SubjectLook Subject_look(struct Subject *subject, double now);
+// Whether it is running, right after a look that said SUBJECT_RAN: its clock
+// has moved on.
+bool Subject_runs(const struct Subject *subject);
+// Whether it would, if only it had a CPU (we may be on it). About 3 us.
+bool Subject_could_run(const struct Subject *subject);
+void Subject_set_stack(struct Subject *subject, const struct Walk *walk);
+// Pays a debt to the functions on its stack: to the innermost that the registry
+// knows, and to every distinct one as `under`. Returns the ns it *ran* with
+// something else on top of the stack.
+double Subject_credit(struct Subject *subject, enum SubjectDebt which,
+                      struct Registry *registry, double now);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The threads that the sampler looks at. Whoever holds the interpreter's lock
+// offers a list of those that exist, without ever waiting; the sampler takes it
+// over at its next wake-up, and anyone may read the shares.
+#ifndef OCULAR_TRACER_SUBJECTS_H
+#define OCULAR_TRACER_SUBJECTS_H
+
+#include "tracer/subject.h"
+
+#include <pthread.h>
+
+struct SampledThread {
+    uintptr_t state; // PyThreadState
+    pid_t tid;       // 0 is skipped
+    char name[64];
+};
+
+// A thread's numbers, as seen by the sampler.
+struct ThreadShares {
+    pid_t tid;
+    char name[64];
+    double cpu_share;
+    double wait_share;
+    uint64_t samples;
+};
+
+struct SubjectTable {
+    size_t count;
+    struct Subject *subjects[];
+};
+
+struct Subjects {
+    pthread_mutex_t lock; // guards which subjects there are, and their names
+    struct SubjectTable *_Atomic table;   // changed by the sampler only
+    struct SubjectList *_Atomic incoming; // exchanged, not locked
+};
+
+int Subjects_init(struct Subjects *subjects); // 0 or -ENOMEM
+// Also after a fork, in the child: it does not touch the lock.
+void Subjects_release(struct Subjects *subjects);
+// Copies the list; takes no lock. 0 or -ENOMEM. Any thread.
+int Subjects_offer(struct Subjects *subjects,
+                   const struct SampledThread *threads, size_t count);
+// Takes what was offered last; who is still there keeps what it has. Sampler.
+void Subjects_take(struct Subjects *subjects);
+// *shares is malloc'ed; returns the count or -ENOMEM. Any thread.
+long Subjects_shares(struct Subjects *subjects, double now,
+                     struct ThreadShares **shares);
+
+#endif

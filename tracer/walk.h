@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Follows a thread's frames from its PyThreadState down, in memory that changes
+// meanwhile: every address may be wrong, every word torn. What comes out are
+// numbers, not pointers; whoever uses a code address asks the registry first.
+// One user at a time, any thread; the interpreter's lock is not needed.
+#ifndef OCULAR_TRACER_WALK_H
+#define OCULAR_TRACER_WALK_H
+
+#include "tracer/memory.h"
+
+#define WALK_DEPTH 128      // frames; deeper ones are cut off
+#define WALK_COPY 16384     // bytes of the data stack, nearest to its top
+#define WALK_STATE 1024     // bytes, at most, from first to last member needed
+#define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
+
+// Where things are in this interpreter's structs; filled by python/.
+struct FrameLayout {
+    size_t thread_frame; // in PyThreadState: current frame, or the cframe
+    bool through_cframe; // 3.12: thread_frame points to a struct whose
+    size_t cframe_frame; // member here is the current frame
+    size_t thread_chunk; // in PyThreadState: newest data stack chunk
+    size_t thread_top;   // in PyThreadState: first free slot in it
+    size_t frame_code;   // in _PyInterpreterFrame
+    size_t frame_previous;
+    size_t frame_instruction;
+    uintptr_t code_mask;  // clears the tag bits of frame_code
+    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
+};
+
+// What a thread's state says of its stack.
+struct WalkStart {
+    uintptr_t state; // in: PyThreadState
+    uintptr_t frame;
+    uintptr_t chunk;
+    uintptr_t top;
+    bool read; // false: could not be read
+};
+
+struct WalkFrame {
+    uintptr_t code; // masked; 0 and garbage are possible
+    uintptr_t instruction;
+};
+
+struct Walk {
+    // The result of the newest Walk_frames, innermost first.
+    struct WalkFrame frames[WALK_DEPTH];
+    unsigned depth;
+    bool torn;      // ended at a frame that could not be read or cannot be
+    bool truncated; // ended at WALK_DEPTH
+
+    const struct Memory *memory; // borrowed
+    struct FrameLayout layout;
+    size_t state_from; // the part of a PyThreadState that is read
+    size_t state_size;
+    size_t frame_size;
+    bool copied; // the data stack, or it was tried
+    uintptr_t copy_from;
+    size_t copy_size;
+    uint8_t copy[WALK_COPY];
+    uint8_t frame[WALK_FRAME_SIZE]; // one that is not in the copy
+};
+
+// 0, or -EINVAL: the layout is not of this world.
+int Walk_init(struct Walk *walk, const struct Memory *memory,
+              const struct FrameLayout *layout);
+// Reads what the threads' states say, many in one system call.
+void Walk_starts(struct Walk *walk, struct WalkStart *starts, size_t count);
+// Walks one thread's frames: one system call for the data stack, one for each
+// frame elsewhere (generators, older chunks, entries from C).
+void Walk_frames(struct Walk *walk, const struct WalkStart *start);
+
+#endif
