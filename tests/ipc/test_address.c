@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: MIT
+// ipc/address: which directory, who is refused, what is found and listed, and
+// what is swept away.
+#define _GNU_SOURCE 1 // nftw
+#include "ipc/address.h"
+#include "ipc/socket.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char base[64];
+static char why[512];
+
+static char *in_base(const char *name)
+{
+    static char paths[4][256];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+
+    snprintf(path, 256, "%s/%s", base, name);
+    return path;
+}
+
+static void has(const char *text, const char *word)
+{
+    if (!strstr(text, word))
+        fail_msg("'%s' lacks '%s'", text, word);
+}
+
+// --- Address_prepare
+
+static int prepare(char path[ADDRESS_MAX])
+{
+    return Address_prepare(path, 77, why, sizeof(why));
+}
+
+static void test_ocular_dir_comes_first(void **state)
+{
+    char path[ADDRESS_MAX], expected[256];
+    struct stat status;
+
+    (void)state;
+    setenv("OCULAR_DIR", in_base("own"), 1);
+    setenv("XDG_RUNTIME_DIR", base, 1);
+    assert_int_equal(prepare(path), 0);
+    snprintf(expected, sizeof(expected), "%s/own/77.sock", base);
+    assert_string_equal(path, expected);
+    assert_int_equal(stat(in_base("own"), &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_int_equal(status.st_mode & 07777, 0700);
+    assert_int_equal(prepare(path), 0); // and once more
+}
+
+static void test_then_the_runtime_directory(void **state)
+{
+    char path[ADDRESS_MAX], expected[256];
+
+    (void)state;
+    setenv("OCULAR_DIR", "", 1); // empty is as good as unset
+    setenv("XDG_RUNTIME_DIR", base, 1);
+    assert_int_equal(prepare(path), 0);
+    snprintf(expected, sizeof(expected), "%s/ocular/77.sock", base);
+    assert_string_equal(path, expected);
+}
+
+static void test_then_tmp(void **state)
+{
+    char path[ADDRESS_MAX], expected[256];
+    bool was_there;
+
+    (void)state;
+    snprintf(expected, sizeof(expected), "/tmp/ocular-%u", geteuid());
+    was_there = access(expected, F_OK) == 0;
+    unsetenv("XDG_RUNTIME_DIR");
+    assert_int_equal(prepare(path), 0);
+    setenv("XDG_RUNTIME_DIR", in_base("gone"), 1); // logind has removed it
+    assert_int_equal(prepare(path), 0);
+    if (!was_there)
+        rmdir(expected);
+    snprintf(expected, sizeof(expected), "/tmp/ocular-%u/77.sock", geteuid());
+    assert_string_equal(path, expected);
+}
+
+static void test_another_users_runtime_directory(void **state)
+{
+    char path[ADDRESS_MAX];
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    mkdir(in_base("theirs"), 0700);
+    assert_int_equal(chown(in_base("theirs"), 1234, 1234), 0);
+    setenv("XDG_RUNTIME_DIR", in_base("theirs"), 1); // su without a login
+    assert_int_equal(prepare(path), 0);
+    assert_memory_equal(path, "/tmp/ocular-0/", 14);
+    assert_int_equal(access(in_base("theirs/ocular"), F_OK), -1);
+}
+
+static void test_refused_directories(void **state)
+{
+    char path[ADDRESS_MAX];
+
+    (void)state;
+    mkdir(in_base("real"), 0700);
+    assert_int_equal(symlink("real", in_base("link")), 0);
+    setenv("OCULAR_DIR", in_base("link"), 1);
+    assert_int_equal(prepare(path), -ELOOP);
+    has(why, "symbolic link");
+    setenv("OCULAR_DIR", in_base("link///"), 1);
+    assert_int_equal(prepare(path), -ELOOP);
+    assert_int_equal(symlink("nowhere", in_base("dangling")), 0);
+    setenv("OCULAR_DIR", in_base("dangling"), 1);
+    assert_int_equal(prepare(path), -ELOOP);
+
+    fclose(fopen(in_base("file"), "w"));
+    setenv("OCULAR_DIR", in_base("file"), 1);
+    assert_int_equal(prepare(path), -ENOTDIR);
+    has(why, "not a directory");
+
+    setenv("OCULAR_DIR", in_base("real"), 1);
+    for (unsigned bit = 1; bit < 0100; bit <<= 1) {
+        chmod(in_base("real"), 0700 | bit);
+        assert_int_equal(prepare(path), -EPERM);
+        has(why, "chmod 700");
+    }
+    chmod(in_base("real"), 0700);
+    assert_int_equal(prepare(path), 0);
+
+    setenv("OCULAR_DIR", in_base("no/parent"), 1);
+    assert_int_equal(prepare(path), -ENOENT);
+    has(why, "OCULAR_DIR");
+    setenv("OCULAR_DIR", "relative", 1);
+    assert_int_equal(prepare(path), -EINVAL);
+    has(why, "absolute");
+}
+
+static void test_another_users_directory(void **state)
+{
+    char path[ADDRESS_MAX];
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    mkdir(in_base("theirs"), 0700);
+    assert_int_equal(chown(in_base("theirs"), 1234, 1234), 0);
+    setenv("OCULAR_DIR", in_base("theirs"), 1);
+    assert_int_equal(prepare(path), -EPERM);
+    has(why, "1234");
+    has(why, "OCULAR_DIR");
+}
+
+static void test_too_long(void **state)
+{
+    char path[ADDRESS_MAX], name[200];
+    size_t room = ADDRESS_MAX - 1 - strlen("/77.sock");
+
+    (void)state;
+    snprintf(name, sizeof(name), "%s/", base);
+    for (size_t i = strlen(name); i < 199; i++)
+        name[i] = 'd';
+    name[199] = '\0';
+    setenv("OCULAR_DIR", name, 1);
+    assert_int_equal(prepare(path), -ENAMETOOLONG);
+    has(why, "OCULAR_DIR");
+    name[room + 1] = '\0'; // the directory fits, its socket does not
+    setenv("OCULAR_DIR", name, 1);
+    assert_int_equal(prepare(path), -ENAMETOOLONG);
+    has(why, "OCULAR_DIR");
+    assert_int_equal(access(name, F_OK), -1); // not made in vain
+    name[room] = '\0';
+    setenv("OCULAR_DIR", name, 1);
+    assert_int_equal(prepare(path), 0);
+    assert_int_equal(strlen(path), ADDRESS_MAX - 1);
+    close(Socket_listen(path)); // and it can be bound
+    assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_restore(void **state)
+{
+    char path[ADDRESS_MAX], before[ADDRESS_MAX], expected[64];
+
+    (void)state;
+    setenv("OCULAR_DIR", in_base("own"), 1);
+    assert_int_equal(prepare(path), 0);
+    memcpy(before, path, sizeof(path));
+    rmdir(in_base("own"));
+    setenv("OCULAR_DIR", "/elsewhere", 1); // not read again
+    assert_int_equal(Address_restore(path, 77), 0);
+    assert_string_equal(path, before);
+    assert_int_equal(access(in_base("own"), F_OK), 0);
+    rmdir(in_base("own"));
+    fclose(fopen(in_base("own"), "w")); // cannot be made again
+    assert_int_equal(Address_restore(path, 77), 0);
+    snprintf(expected, sizeof(expected), "/tmp/ocular-%u/77.sock", geteuid());
+    assert_string_equal(path, expected);
+}
+
+// --- Processes to find
+
+// A child that serves at `directory` (NULL: it does not) and waits. `name` is
+// the number in its socket's name, 0 its own.
+static pid_t spawn(const char *directory, pid_t name)
+{
+    int ready[2];
+    char byte = 0;
+    pid_t child;
+
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        char path[ADDRESS_MAX];
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        snprintf(path, sizeof(path), "%s/%d.sock", directory ? directory : "",
+                 (int)(name ? name : getpid()));
+        if (directory && Socket_listen(path) < 0)
+            byte = 1;
+        if (write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 0);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+static void end(pid_t child)
+{
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+static void test_find(void **state)
+{
+    struct Served found;
+    pid_t child;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    child = spawn(base, 0);
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
+    assert_int_equal(found.pid, child);
+    assert_int_equal(found.uid, geteuid());
+    assert_memory_equal(found.path, base, strlen(base));
+    has(found.command, "test_address");
+    end(child);
+}
+
+static void test_find_no_such_process(void **state)
+{
+    struct Served found;
+    pid_t child = spawn(NULL, 0);
+
+    (void)state;
+    kill(child, SIGKILL);
+    usleep(50000); // a zombie is no process to look at either
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);
+    waitpid(child, NULL, 0);
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);
+    has(why, "no process");
+    assert_int_equal(Address_find(&found, 0, why, sizeof(why)), -ESRCH);
+    assert_int_equal(Address_find(&found, -1, why, sizeof(why)), -ESRCH);
+}
+
+static void test_find_one_that_does_not_serve(void **state)
+{
+    struct Served found;
+    pid_t child = spawn(NULL, 0);
+    char name[32];
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
+    has(why, "ocular.start_tracing(serve=True)");
+    has(why, "python -m ocular --serve script.py");
+    // A stale socket of that number is told apart, and swept away.
+    snprintf(name, sizeof(name), "%d.sock", (int)child);
+    close(Socket_listen(in_base(name)));
+    assert_int_equal(access(in_base(name), F_OK), 0);
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
+    has(why, "stale");
+    has(why, "--serve");
+    assert_int_equal(access(in_base(name), F_OK), -1);
+    end(child);
+}
+
+// As another user: in a child, since there is no way back.
+static void test_find_another_users(void **state)
+{
+    int status;
+    pid_t child, target;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    target = spawn(base, 0);
+    child = fork();
+    if (child == 0) {
+        struct Served found, *list;
+        int error;
+
+        if (setuid(65534) < 0)
+            _exit(1);
+        error = Address_find(&found, target, why, sizeof(why));
+        if (error != -EACCES || !strstr(why, "root"))
+            _exit(2);
+        _exit(Address_list(&list) == 0 ? 0 : 3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    end(target);
+}
+
+// The kernel says who listens: a number that belongs to somebody else is not
+// taken for the process that was asked for.
+static void test_find_is_not_misled(void **state)
+{
+    struct Served found;
+    pid_t target = spawn(NULL, 0), other;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    other = spawn(base, target);
+    assert_int_equal(Address_find(&found, target, why, sizeof(why)), -ENOENT);
+    end(other);
+    end(target);
+}
+
+// The viewer has no OCULAR_DIR; the process was started with one.
+static void test_find_by_its_environment(void **state)
+{
+    struct Served found;
+    char path[ADDRESS_MAX], byte;
+    int ready[2];
+    pid_t child;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(ready[1], 1);
+        execl("/bin/sh", "sh", "-c", "echo; sleep 30; :", (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    unsetenv("OCULAR_DIR");
+    // The shell cannot listen: we do for it, so it is we who are found there.
+    snprintf(path, sizeof(path), "%s/%d.sock", base, (int)child);
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
+    assert_null(strstr(why, "stale"));
+    close(Socket_listen(path));
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
+    has(why, "stale"); // so that place was tried
+    assert_int_equal(access(path, F_OK), -1);
+    close(ready[0]);
+    close(ready[1]);
+    end(child);
+}
+
+// In its own root: a container in small.
+static void test_find_in_another_root(void **state)
+{
+    struct Served found;
+    char directory[128], byte = 0;
+    int ready[2];
+    pid_t child;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    mkdir(in_base("tmp"), 0700);
+    snprintf(directory, sizeof(directory), "%s/tmp/ocular-0", base);
+    mkdir(directory, 0700);
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        char path[ADDRESS_MAX];
+
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        snprintf(path, sizeof(path), "/tmp/ocular-0/%d.sock", (int)getpid());
+        if (chroot(base) < 0 || chdir("/") < 0 || Socket_listen(path) < 0)
+            byte = 1;
+        if (write(ready[1], &byte, 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    if (byte) {
+        end(child);
+        skip(); // no chroot here
+    }
+    assert_int_equal(Address_find(&found, child, why, sizeof(why)), 0);
+    assert_memory_equal(found.path, "/proc/", 6);
+    close(ready[0]);
+    close(ready[1]);
+    end(child);
+}
+
+static void test_command_is_harmless(void **state)
+{
+    struct Served found;
+    char byte;
+    int ready[2];
+    pid_t child;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(ready[1], 1);
+        execl("/bin/sh", "sh\x1b[31m", "-c",
+              "echo; sleep 30; :", "\xe2\x80\xae\xc3\xa9\xff\x07\xc2\x9b",
+              (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    Address_find(&found, child, why, sizeof(why));
+    assert_string_equal(found.command,
+                        "sh?[31m -c echo; sleep 30; : ?\xc3\xa9???");
+    close(ready[0]);
+    close(ready[1]);
+    end(child);
+}
+
+// --- Address_list
+
+static void touch(const char *name)
+{
+    fclose(fopen(in_base(name), "w"));
+}
+
+static void test_list(void **state)
+{
+    struct Served *list;
+    pid_t children[5];
+    char name[32];
+    long count, ours = 0;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+    for (int i = 0; i < 5; i++)
+        children[i] = spawn(base, 0);
+    close(Socket_listen(in_base("99999.sock"))); // stale
+    touch("123.sock");                           // no socket
+    touch("12x.sock");
+    touch(".sock");
+    touch("-5.sock");
+    close(Socket_listen(in_base("0012.sock"))); // not how a pid is written
+    touch("99999999999999999999.sock");
+    count = Address_list(&list);
+    assert_true(count >= 5); // others on this machine may serve, too
+    for (long i = 0; i < count; i++) {
+        assert_true(i == 0 || list[i - 1].pid < list[i].pid);
+        for (int c = 0; c < 5; c++)
+            ours += list[i].pid == children[c];
+        assert_int_not_equal(list[i].pid, 99999);
+        if (!strncmp(list[i].path, base, strlen(base)))
+            has(list[i].command, "test_address");
+    }
+    assert_int_equal(ours, 5);
+    free(list);
+    assert_int_equal(access(in_base("99999.sock"), F_OK), -1);
+    assert_int_equal(access(in_base("123.sock"), F_OK), 0); // never touched
+    assert_int_equal(access(in_base("0012.sock"), F_OK), 0);
+    for (int i = 0; i < 5; i++)
+        end(children[i]);
+    // Ended without a word: all of them are stale now.
+    count = Address_list(&list);
+    for (long i = 0; i < count; i++)
+        assert_int_not_equal(strncmp(list[i].path, base, strlen(base)), 0);
+    free(list);
+    snprintf(name, sizeof(name), "%d.sock", (int)children[0]);
+    assert_int_equal(access(in_base(name), F_OK), -1);
+}
+
+static void test_list_where_others_may_write(void **state)
+{
+    struct Served *list;
+    pid_t child;
+    long count;
+
+    (void)state;
+    setenv("OCULAR_DIR", base, 1);
+    setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+    child = spawn(base, 0);
+    chmod(base, 0777);
+    count = Address_list(&list);
+    for (long i = 0; i < count; i++)
+        assert_int_not_equal(list[i].pid, child);
+    free(list);
+    chmod(base, 0700);
+    end(child);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    unsetenv("OCULAR_DIR");
+    unsetenv("XDG_RUNTIME_DIR");
+    snprintf(base, sizeof(base), "/tmp/ocular-test-XXXXXX");
+    return mkdtemp(base) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *where)
+{
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return nftw(base, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_ocular_dir_comes_first),
+        TEST(test_then_the_runtime_directory),
+        TEST(test_then_tmp),
+        TEST(test_another_users_runtime_directory),
+        TEST(test_refused_directories),
+        TEST(test_another_users_directory),
+        TEST(test_too_long),
+        TEST(test_restore),
+        TEST(test_find),
+        TEST(test_find_no_such_process),
+        TEST(test_find_one_that_does_not_serve),
+        TEST(test_find_another_users),
+        TEST(test_find_is_not_misled),
+        TEST(test_find_by_its_environment),
+        TEST(test_find_in_another_root),
+        TEST(test_command_is_harmless),
+        TEST(test_list),
+        TEST(test_list_where_others_may_write),
+    };
+
+    return cmocka_run_group_tests_name("ipc/address", tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+// ipc/client against a process that is played byte by byte: pieces, nonsense,
+// silence, hang-ups.
+#include "ipc/client.h"
+#include "ipc/socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char directory[64];
+static struct Served served;
+static char why[512];
+
+// --- The process: one accepted connection that runs a script
+
+struct Script {
+    int listener;
+    struct Bytes bytes; // sent as the first thing
+    size_t piece;       // at most so many at once, 0 = all
+    bool mute;          // accepts nothing, as a stopped process
+    bool hang_up;
+    int fd; // what it has accepted
+};
+
+static void send_all(struct Script *script)
+{
+    const struct timespec moment = {.tv_nsec = 200000};
+    size_t sent = 0;
+
+    while (sent < script->bytes.size) {
+        size_t size = script->bytes.size - sent;
+        long got;
+
+        if (script->piece && size > script->piece)
+            size = script->piece;
+        got = Socket_send(script->fd, script->bytes.data + sent, size);
+        if (got < 0 && got != -EAGAIN)
+            return;
+        sent += got > 0 ? (size_t)got : 0;
+        if (script->piece || got < 0)
+            nanosleep(&moment, NULL);
+    }
+}
+
+static void *play(void *argument)
+{
+    struct Script *script = argument;
+    struct pollfd polled = {.fd = script->listener, .events = POLLIN};
+    struct Peer peer;
+
+    if (script->mute || poll(&polled, 1, 5000) <= 0)
+        return NULL;
+    script->fd = Socket_accept(script->listener, &peer);
+    if (script->fd < 0)
+        return NULL;
+    send_all(script);
+    if (script->hang_up) {
+        close(script->fd);
+        script->fd = -1;
+    }
+    return NULL;
+}
+
+static void begin(struct Script *script)
+{
+    memset(script, 0, sizeof(*script));
+    script->fd = -1;
+    Bytes_init(&script->bytes);
+    snprintf(served.path, sizeof(served.path), "%s/1.sock", directory);
+    served.pid = getpid();
+    served.uid = getuid();
+    script->listener = Socket_listen(served.path);
+    assert_true(script->listener >= 0);
+}
+
+static void finish(struct Script *script)
+{
+    if (script->fd >= 0)
+        close(script->fd);
+    close(script->listener);
+    unlink(served.path);
+    Bytes_release(&script->bytes);
+}
+
+static void add(struct Script *script, struct Message message)
+{
+    assert_int_equal(Message_encode(&script->bytes, &message), 0);
+}
+
+static struct Message hello_of(uint32_t version)
+{
+    static char text[] = "3.1";
+
+    return (struct Message){
+        .type = MESSAGE_HELLO, .version = version, .number = 5, .text = text};
+}
+
+static int open_client(struct Script *script, struct Client **client)
+{
+    pthread_t thread;
+    int error;
+
+    pthread_create(&thread, NULL, play, script);
+    error = Client_open(client, &served, why, sizeof(why));
+    pthread_join(thread, NULL);
+    assert_int_equal(!*client, error != 0);
+    return error;
+}
+
+static void has(const char *word)
+{
+    if (!strstr(why, word))
+        fail_msg("'%s' lacks '%s'", why, word);
+}
+
+// --- Opening
+
+static void test_open(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    add(&script, (struct Message){.type = MESSAGE_END});
+    script.piece = 1;
+    assert_int_equal(open_client(&script, &client), 0);
+    assert_string_equal(Client_hello(client)->text, "3.1");
+    assert_int_equal(Client_hello(client)->number, 5);
+    assert_int_equal(Client_wait(client, &message, 1000), 1);
+    assert_int_equal(message.type, MESSAGE_END);
+    assert_int_equal(Client_next(client, &message), 0);
+    assert_int_equal(Client_wait(client, &message, 30), 0);
+    Client_close(client);
+    finish(&script);
+}
+
+static void test_newer_protocol(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION + 1));
+    assert_int_equal(open_client(&script, &client), -EPROTONOSUPPORT);
+    has("3.1");
+    has("protocol 2");
+    finish(&script);
+}
+
+static void test_refused_with_words(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    char words[] = "too many cooks";
+
+    (void)state;
+    begin(&script);
+    add(&script, (struct Message){
+                     .type = MESSAGE_ERROR, .number = EUSERS, .text = words});
+    script.hang_up = true;
+    assert_int_equal(open_client(&script, &client), -EUSERS);
+    has(words);
+    finish(&script);
+}
+
+static void test_odd_error_number(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    add(&script, (struct Message){.type = MESSAGE_ERROR, .number = UINT64_MAX});
+    assert_true(open_client(&script, &client) < 0);
+    finish(&script);
+}
+
+static void test_nonsense_instead_of_hello(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    Bytes_put(&script.bytes, "HTTP/1.1 400", 12);
+    assert_int_equal(open_client(&script, &client), -EPROTO);
+    has("protocol");
+    finish(&script);
+    begin(&script);
+    add(&script, (struct Message){.type = MESSAGE_END});
+    assert_int_equal(open_client(&script, &client), -EPROTO);
+    has("hello");
+    finish(&script);
+}
+
+static void test_hang_up_instead_of_hello(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    script.hang_up = true;
+    assert_int_equal(open_client(&script, &client), -EPIPE);
+    has("stopped serving");
+    finish(&script);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void test_silence(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    double start = seconds();
+
+    (void)state;
+    begin(&script);
+    script.mute = true;
+    assert_int_equal(open_client(&script, &client), -ETIMEDOUT);
+    assert_true(seconds() - start > 1.8 && seconds() - start < 4);
+    has("stopped");
+    finish(&script);
+}
+
+static void test_nobody_there(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    close(script.listener); // the socket stays
+    assert_int_equal(Client_open(&client, &served, why, sizeof(why)),
+                     -ECONNREFUSED);
+    assert_null(client);
+    has("not serve");
+    unlink(served.path);
+    assert_int_equal(Client_open(&client, &served, why, sizeof(why)), -ENOENT);
+    assert_null(client);
+    Bytes_release(&script.bytes);
+}
+
+static void test_another_process_has_its_place(void **state)
+{
+    struct Script script;
+    struct Client *client;
+
+    (void)state;
+    begin(&script);
+    served.pid = getpid() + 1;
+    assert_int_equal(Client_open(&client, &served, why, sizeof(why)),
+                     -ECONNREFUSED);
+    finish(&script);
+}
+
+// --- Messages
+
+static void test_what_was_sent_before_the_end_counts(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    for (unsigned i = 0; i < 1000; i++)
+        add(&script, (struct Message){.type = MESSAGE_REPLY, .request = i});
+    Bytes_put(&script.bytes, "Oc\x02\0", 4); // dies in mid-frame
+    script.hang_up = true;
+    assert_int_equal(open_client(&script, &client), 0);
+    for (unsigned i = 0; i < 1000; i++) {
+        assert_int_equal(Client_wait(client, &message, 1000), 1);
+        assert_int_equal(message.request, i);
+    }
+    assert_int_equal(Client_wait(client, &message, 1000), -EPIPE);
+    assert_int_equal(Client_next(client, &message), -EPIPE);
+    message = (struct Message){.type = MESSAGE_CANCEL};
+    assert_int_equal(Client_request(client, &message), -EPIPE);
+    Client_close(client);
+    finish(&script);
+}
+
+static void test_nonsense_later(void **state)
+{
+    static const char huge[] = "Oc\x02\0\xff\xff\xff\xff\0\0\0\0";
+    static const char broken[] = "Oc\x02\0\4\0\0\0\0\0\0\0\xff\0\0\0";
+    struct Script script;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        begin(&script);
+        add(&script, hello_of(WIRE_VERSION));
+        Bytes_put(&script.bytes, i ? broken : huge, i ? 16 : 12);
+        assert_int_equal(open_client(&script, &client), 0);
+        assert_int_equal(Client_wait(client, &message, 1000), -EPROTO);
+        assert_int_equal(Client_next(client, &message), -EPROTO);
+        Client_close(client);
+        finish(&script);
+    }
+}
+
+static void test_large_snapshot_in_pieces(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    size_t count = 20000;
+    struct Function *functions =
+        Snapshot_alloc(snapshot, count * sizeof(*functions));
+    struct Script script;
+    struct Client *client;
+    struct Message message;
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        functions[i].id = i;
+    snapshot->functions = functions;
+    snapshot->function_count = count;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    for (int i = 0; i < 2; i++)
+        add(&script,
+            (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
+    add(&script, (struct Message){.type = MESSAGE_END});
+    script.hang_up = true;
+    // Played by a thread of its own while this one reads.
+    {
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, play, &script);
+        assert_int_equal(Client_open(&client, &served, why, sizeof(why)), 0);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(Client_wait(client, &message, 5000), 1);
+            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+            assert_int_equal(message.snapshot->function_count, count);
+            assert_int_equal(message.snapshot->functions[count - 1].id,
+                             count - 1);
+            Message_release(&message);
+        }
+        assert_int_equal(Client_wait(client, &message, 5000), 1);
+        assert_int_equal(message.type, MESSAGE_END);
+        pthread_join(thread, NULL);
+    }
+    Client_close(client);
+    finish(&script);
+    Snapshot_free(snapshot);
+}
+
+// --- Requests
+
+static void test_request_numbers_and_bytes(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message request = {.type = MESSAGE_REARM, .number = 7}, got;
+    uint8_t bytes[256];
+    long size, used;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(request.request, 1);
+    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(request.request, 2);
+    size = Socket_receive(script.fd, bytes, sizeof(bytes));
+    used = Message_decode(&got, bytes, (size_t)size, WIRE_MAX_REQUEST);
+    assert_int_equal(got.type, MESSAGE_HELLO);
+    assert_int_equal(got.version, WIRE_VERSION);
+    assert_int_equal(got.number, getpid());
+    assert_non_null(got.text);
+    Message_release(&got);
+    used += Message_decode(&got, bytes + used, (size_t)(size - used),
+                           WIRE_MAX_REQUEST);
+    assert_int_equal(got.request, 1);
+    assert_int_equal(got.number, 7);
+    assert_true(Message_decode(&got, bytes + used, (size_t)(size - used),
+                               WIRE_MAX_REQUEST) > 0);
+    assert_int_equal(got.request, 2);
+    Client_close(client);
+    finish(&script);
+}
+
+// A process that takes nothing: requests wait, up to a bound, and arrive whole
+// when it does again.
+static void test_requests_wait(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message request = {.type = MESSAGE_EXPORT}, message;
+    char *text = malloc(60001);
+    struct Bytes bytes;
+    unsigned sent = 0, seen = 0;
+    size_t at = 0;
+
+    (void)state;
+    memset(text, 'p', 60000);
+    text[60000] = '\0';
+    request.text = text;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    while (Client_request(client, &request) == 0)
+        assert_true(++sent < 1000);
+    assert_int_equal(Client_request(client, &request), -EAGAIN);
+    Bytes_init(&bytes);
+    for (int idle = 0; idle < 3;) {
+        uint8_t *room = Bytes_extend(&bytes, 65536);
+        long got = Socket_receive(script.fd, room, 65536);
+
+        bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
+        idle = got > 0 ? 0 : idle + 1;
+        assert_int_equal(Client_next(client, &message), 0); // sends on
+    }
+    for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
+        used = Message_decode(&message, bytes.data + at, bytes.size - at,
+                              WIRE_MAX_REQUEST);
+        assert_true(used > 0);
+        seen += message.type == MESSAGE_EXPORT;
+        Message_release(&message);
+    }
+    assert_int_equal(seen, sent);
+    Bytes_release(&bytes);
+    Client_close(client);
+    finish(&script);
+    free(text);
+}
+
+static void test_request_over_the_limit(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message request = {.type = MESSAGE_EXPORT};
+    char *text = calloc(1, WIRE_MAX_REQUEST + 1);
+
+    (void)state;
+    memset(text, 'p', WIRE_MAX_REQUEST);
+    request.text = text;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    assert_int_equal(Client_request(client, &request), -EMSGSIZE);
+    request = (struct Message){.type = MESSAGE_CANCEL};
+    assert_int_equal(Client_request(client, &request), 0); // still usable
+    Client_close(client);
+    finish(&script);
+    free(text);
+}
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+static void test_a_signal_ends_the_wait(void **state)
+{
+    struct sigaction action = {.sa_handler = do_nothing};
+    struct Script script;
+    struct Client *client;
+    struct Message message;
+    double start;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    sigaction(SIGALRM, &action, NULL);
+    alarm(1);
+    start = seconds();
+    assert_int_equal(Client_wait(client, &message, 10000), 0);
+    assert_true(seconds() - start < 5);
+    Client_close(client);
+    finish(&script);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof(directory), "/tmp/ocular-test-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_open),
+        TEST(test_newer_protocol),
+        TEST(test_refused_with_words),
+        TEST(test_odd_error_number),
+        TEST(test_nonsense_instead_of_hello),
+        TEST(test_hang_up_instead_of_hello),
+        TEST(test_silence),
+        TEST(test_nobody_there),
+        TEST(test_another_process_has_its_place),
+        TEST(test_what_was_sent_before_the_end_counts),
+        TEST(test_nonsense_later),
+        TEST(test_large_snapshot_in_pieces),
+        TEST(test_request_numbers_and_bytes),
+        TEST(test_requests_wait),
+        TEST(test_request_over_the_limit),
+        TEST(test_a_signal_ends_the_wait),
+    };
+
+    return cmocka_run_group_tests_name("ipc/client", tests, NULL, NULL);
+}
