@@ -18,7 +18,7 @@ struct DetailRow {
     bool jitted;       // an executor is entered here
     bool site;         // instrumentable and not redundant
     bool dark;
-    uint64_t hits; // of its block
+    uint64_t hits; // never more than its executions; 0 and not exact: unknown
     bool exact;    // else hits is a floor
     double cycles; // per execution, the block's spread evenly; NaN: unknown
 };

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// What each instruction's row says of it, and that it says nothing wrong.
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/detail.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct Opcodes opcodes;
+
+// def f(n):
+//     for i in n:
+//         if i: t += i
+//         t -= i
+//     return t
+static const uint8_t loop_code[] = {
+    RESUME,
+    0, //  0
+    LOAD_FAST,
+    0, //  2
+    GET_ITER,
+    0, //  4
+    FOR_ITER,
+    14,
+    CACHE,
+    0, //  6, to 38
+    STORE_FAST,
+    1, // 10
+    LOAD_FAST,
+    1, // 12
+    POP_JUMP_IF_FALSE,
+    4,
+    CACHE,
+    0, // 14, to 26
+    LOAD_FAST,
+    2, // 18
+    BINARY_OP,
+    0,
+    CACHE,
+    0, // 20
+    STORE_FAST,
+    2, // 24
+    LOAD_FAST,
+    2, // 26
+    BINARY_OP,
+    1,
+    CACHE,
+    0, // 28
+    STORE_FAST,
+    2, // 32
+    JUMP_BACKWARD,
+    16,
+    CACHE,
+    0, // 34, to 6
+    END_FOR,
+    0, // 38
+    POP_TOP,
+    0, // 40
+    LOAD_FAST,
+    2, // 42
+    RETURN_VALUE,
+    0, // 44
+};
+
+static struct Code *code_of(const void *bytecode, size_t size, bool two_arms)
+{
+    const uint8_t lines[] = {0x80 | 11 << 3 | 7, 0, 0};
+    const struct CodeSource source = {
+        .name = "f",
+        .file = "f.py",
+        .line = 10,
+        .bytecode = bytecode,
+        .bytecode_size = size,
+        .line_table = lines,
+        .line_table_size = sizeof lines,
+    };
+
+    return Code_new(1, &source, &opcodes, 500, two_arms);
+}
+
+static struct DetailRow *row_at(struct Detail *detail, uint32_t offset)
+{
+    size_t i;
+
+    for (i = 0; i < detail->row_count; i++)
+        if (detail->rows[i].offset == offset)
+            return &detail->rows[i];
+    return NULL;
+}
+
+static void hit(struct Code *code, size_t offset, uint64_t hits,
+                uint64_t cycles, uint64_t instructions)
+{
+    struct Site *site = Code_site(code, offset);
+
+    Cell_set(&site->hits, hits);
+    Cell_set(&site->cycles, cycles);
+    Cell_set(&site->instructions, instructions);
+}
+
+// 3 calls of 100, 100 and 100 rounds.
+static struct Code *looped(void)
+{
+    struct Code *code = code_of(loop_code, sizeof loop_code, false);
+
+    Cell_set(&code->calls, 3);
+    hit(code, 14, 300, 300 * 4 * 20, 300 * 4);
+    hit(code, 34, 300, 300 * 50, 300 * 5);
+    hit(code, 44, 3, 0, 0);
+    return code;
+}
+
+static void expect(struct Detail *detail, uint32_t offset, uint64_t hits,
+                   bool exact)
+{
+    struct DetailRow *row = row_at(detail, offset);
+
+    assert_non_null(row);
+    if (row->hits != hits || row->exact != exact)
+        fail_msg("offset %u: %llu hits, exact %d", offset,
+                 (unsigned long long)row->hits, row->exact);
+}
+
+static void a_loop_all_of_which_returned(void **state)
+{
+    struct Code *code = looped();
+    struct Detail detail;
+
+    (void)state;
+    assert_int_equal(Detail_init(&detail, code, &opcodes), 0);
+    assert_int_equal(detail.row_count, 18);
+    assert_int_equal(detail.id, 1);
+    expect(&detail, 0, 3, true);
+    expect(&detail, 2, 3, true);
+    expect(&detail, 4, 3, true);
+    expect(&detail, 6, 300, false); // 303
+    expect(&detail, 10, 300, true);
+    expect(&detail, 14, 300, true);
+    expect(&detail, 18, 0, false); // which arm is not known
+    expect(&detail, 24, 0, false);
+    expect(&detail, 26, 300, true);
+    expect(&detail, 34, 300, true);
+    expect(&detail, 38, 0, false); // skipped when the loop ends
+    expect(&detail, 40, 0, false);
+    expect(&detail, 42, 3, true);
+    expect(&detail, 44, 3, true);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void what_may_have_raised_is_a_floor(void **state)
+{
+    struct Code *code = looped();
+    struct Detail detail;
+
+    (void)state;
+    Cell_set(&code->calls, 5); // two of which did not return
+    Detail_init(&detail, code, &opcodes);
+    expect(&detail, 0, 5, true);
+    expect(&detail, 2, 3, false);
+    expect(&detail, 10, 300, false);
+    expect(&detail, 14, 300, true); // hits of a site are what they are
+    expect(&detail, 26, 300, false);
+    expect(&detail, 44, 3, true);
+    Detail_release(&detail);
+    code->exact = false;
+    Cell_set(&code->calls, 3);
+    atomic_store(&Code_site(code, 34)->dark, 1);
+    Detail_init(&detail, code, &opcodes);
+    expect(&detail, 0, 3, false);
+    expect(&detail, 14, 300, false);
+    expect(&detail, 26, 300, false);
+    assert_true(row_at(&detail, 34)->dark);
+    assert_false(row_at(&detail, 14)->dark);
+    assert_false(row_at(&detail, 0)->dark);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void cycles_are_the_block_s(void **state)
+{
+    struct Code *code = looped();
+    struct Detail detail;
+    uint32_t offset;
+
+    (void)state;
+    Detail_init(&detail, code, &opcodes);
+    for (offset = 0; offset <= 14; offset += 2)
+        if (row_at(&detail, offset)) // FOR_ITER ends none
+            assert_true(row_at(&detail, offset)->cycles == 20);
+    for (offset = 18; offset <= 34; offset += 2)
+        if (row_at(&detail, offset))
+            assert_true(row_at(&detail, offset)->cycles == 10);
+    assert_true(isnan(row_at(&detail, 42)->cycles));
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void two_arms_are_one_row(void **state)
+{
+    struct Code *code = code_of(loop_code, sizeof loop_code, true);
+    struct Site *left = Code_site(code, 14);
+    struct Detail detail;
+
+    (void)state;
+    assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
+    Cell_set(&left[0].hits, 30);
+    Cell_set(&left[1].hits, 4);
+    Cell_set(&left[1].cycles, 40);
+    Cell_set(&left[1].instructions, 8);
+    atomic_store(&left[0].dark, 1);
+    Detail_init(&detail, code, &opcodes);
+    expect(&detail, 14, 34, true);
+    assert_true(row_at(&detail, 14)->cycles == 5);
+    assert_false(row_at(&detail, 14)->dark); // one arm still fires
+    Detail_release(&detail);
+    atomic_store(&left[1].dark, 1);
+    Detail_init(&detail, code, &opcodes);
+    assert_true(row_at(&detail, 14)->dark);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void lines_and_sites(void **state)
+{
+    struct Code *code = looped();
+    struct Detail detail;
+
+    (void)state;
+    Detail_init(&detail, code, &opcodes);
+    assert_int_equal(row_at(&detail, 0)->line, 11);
+    assert_int_equal(row_at(&detail, 14)->line, 11); // the eighth unit
+    assert_int_equal(row_at(&detail, 18)->line, 0);
+    assert_true(row_at(&detail, 0)->site);
+    assert_false(row_at(&detail, 2)->site);
+    assert_false(row_at(&detail, 6)->site); // follows from the others
+    assert_true(row_at(&detail, 34)->site);
+    assert_int_equal(row_at(&detail, 14)->oparg, 4);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void what_it_became(void **state)
+{
+    struct Code *code = looped();
+    struct Detail detail;
+    uint8_t live[sizeof loop_code];
+
+    (void)state;
+    Detail_init(&detail, code, &opcodes);
+    assert_int_equal(row_at(&detail, 6)->live, FOR_ITER);
+    Detail_release(&detail);
+    memcpy(live, loop_code, sizeof live);
+    live[6] = FOR_ITER_RANGE;
+    live[20] = BINARY_OP_ADD_INT;
+    live[28] = FOR_ITER_RANGE; // not what that can become
+    live[34] = INSTRUMENTED_JUMP_BACKWARD;
+    assert_int_equal(Code_look(code, live, &opcodes), 0);
+    Detail_init(&detail, code, &opcodes);
+    assert_int_equal(row_at(&detail, 6)->opcode, FOR_ITER);
+    assert_int_equal(row_at(&detail, 6)->live, FOR_ITER_RANGE);
+    assert_int_equal(row_at(&detail, 20)->live, BINARY_OP_ADD_INT);
+    assert_int_equal(row_at(&detail, 28)->live, BINARY_OP);
+    assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
+    assert_false(row_at(&detail, 34)->jitted);
+    Detail_release(&detail);
+    live[34] = ENTER_EXECUTOR;
+    Code_look(code, live, &opcodes);
+    Detail_init(&detail, code, &opcodes);
+    assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
+    assert_true(row_at(&detail, 34)->jitted);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void extended_arguments_are_folded(void **state)
+{
+    const uint8_t bytes[] = {
+        RESUME,    0, EXTENDED_ARG, 1, EXTENDED_ARG, 2,
+        LOAD_FAST, 3, RETURN_VALUE, 0, EXTENDED_ARG, 9,
+    };
+    struct Code *code = code_of(bytes, sizeof bytes, false);
+    struct Detail detail;
+
+    (void)state;
+    Detail_init(&detail, code, &opcodes);
+    assert_int_equal(detail.row_count, 3);
+    assert_int_equal(detail.rows[1].offset, 6);
+    assert_int_equal(detail.rows[1].oparg, 3);
+    assert_int_equal(detail.rows[1].argument, 0x010203);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+// RETURN and RAISE: what is before is not reached from what is behind.
+static void blocks_do_not_leak_into_each_other(void **state)
+{
+    const uint8_t bytes[] = {
+        RESUME,
+        0, //  0
+        LOAD_FAST,
+        0, //  2
+        POP_JUMP_IF_FALSE,
+        2,
+        CACHE,
+        0, //  4, to 12
+        LOAD_FAST,
+        0, //  8
+        RAISE_VARARGS,
+        1, // 10
+        LOAD_FAST,
+        1, // 12
+        RETURN_VALUE,
+        0, // 14
+        PUSH_EXC_INFO,
+        0, // 16
+        RETURN_VALUE,
+        0, // 18
+    };
+    struct Code *code = code_of(bytes, sizeof bytes, false);
+    struct Detail detail;
+
+    (void)state;
+    Cell_set(&code->calls, 9);
+    hit(code, 4, 9, 90, 9);
+    hit(code, 14, 7, 70, 7);
+    hit(code, 18, 2, 0, 0);
+    Detail_init(&detail, code, &opcodes);
+    expect(&detail, 0, 9, true);
+    expect(&detail, 2, 9, false); // there is a handler: who knows
+    expect(&detail, 4, 9, true);
+    expect(&detail, 8, 0, false);
+    expect(&detail, 10, 0, false);
+    assert_true(isnan(row_at(&detail, 8)->cycles));
+    expect(&detail, 12, 7, false);
+    expect(&detail, 14, 7, true);
+    expect(&detail, 16, 2, false);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void a_generator_s_calls_are_resumptions_too(void **state)
+{
+    const uint8_t bytes[] = {
+        RESUME, 0, LOAD_FAST, 0, YIELD_VALUE,  0,
+        RESUME, 5, LOAD_FAST, 0, RETURN_VALUE, 0,
+    };
+    struct Code *code = code_of(bytes, sizeof bytes, false);
+    struct Detail detail;
+
+    (void)state;
+    Cell_set(&code->calls, 10);
+    hit(code, 4, 5, 0, 0);
+    hit(code, 10, 4, 0, 0);
+    Detail_init(&detail, code, &opcodes);
+    expect(&detail, 0, 5, false); // five of the ten; one may have raised
+    expect(&detail, 4, 5, true);
+    expect(&detail, 6, 4, false);
+    expect(&detail, 10, 4, true);
+    Detail_release(&detail);
+    Code_free(code);
+}
+
+static void damaged_code_is_survived(void **state)
+{
+    uint8_t bytes[200];
+    uint32_t seed = 7;
+    unsigned round, i;
+
+    (void)state;
+    for (round = 0; round < 5000; round++) {
+        size_t size = 2 * (seed % 100);
+        struct Code *code;
+        struct Detail detail;
+
+        for (i = 0; i < size; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bytes[i] =
+                (uint8_t)(seed >> 24) % (i % 2 || !(seed & 7) ? 255 : 18);
+        }
+        seed = seed * 1664525 + 1013904223;
+        code = code_of(bytes, size, seed >> 31);
+        Code_look(code, bytes, &opcodes);
+        assert_int_equal(Detail_init(&detail, code, &opcodes), 0);
+        Detail_release(&detail);
+        Code_free(code);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_all_of_which_returned),
+        cmocka_unit_test(what_may_have_raised_is_a_floor),
+        cmocka_unit_test(cycles_are_the_block_s),
+        cmocka_unit_test(two_arms_are_one_row),
+        cmocka_unit_test(lines_and_sites),
+        cmocka_unit_test(what_it_became),
+        cmocka_unit_test(extended_arguments_are_folded),
+        cmocka_unit_test(blocks_do_not_leak_into_each_other),
+        cmocka_unit_test(a_generator_s_calls_are_resumptions_too),
+        cmocka_unit_test(damaged_code_is_survived),
+    };
+
+    make_opcodes(&opcodes);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
