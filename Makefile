@@ -51,7 +51,8 @@ FORCE:
 
 warnings := -Wall -Wextra -Wshadow -Werror
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
-flags_obj := -O2 -g
+# Python's headers assert inside the hooks unless NDEBUG is set.
+flags_obj := -O2 -g -DNDEBUG -fno-plt
 flags_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 flags_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread

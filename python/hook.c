@@ -64,7 +64,7 @@ struct Lane *Hooks_own_lane(void)
     return own_lane;
 }
 
-static inline uint32_t current_depth(void)
+OCULAR_HOT uint32_t current_depth(void)
 {
     const PyThreadState *thread = CURRENT_THREAD();
 
@@ -85,8 +85,7 @@ struct Call {
     size_t unit;
 };
 
-static inline bool begin(struct Call *call, PyObject *const *args,
-                         size_t nargsf)
+OCULAR_HOT bool begin(struct Call *call, PyObject *const *args, size_t nargsf)
 {
     call->ticks = Clock_read(&ocular_state.engine.clock);
     if (OCULAR_UNLIKELY(PyVectorcall_NARGS(nargsf) < 2))
@@ -146,8 +145,8 @@ static PyObject *on_leave(PyObject *self, PyObject *const *args, size_t nargsf,
                : ocular_state.disable;
 }
 
-static inline PyObject *jump(PyObject *const *args, size_t nargsf,
-                             enum HookKind kind, unsigned arm)
+OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
+                          enum HookKind kind, unsigned arm)
 {
     struct Call call;
     unsigned index;

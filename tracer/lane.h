@@ -31,6 +31,7 @@ enum FrameFlag {
     FRAME_WAITED = 4     // another thread ran in one of its spans
 };
 
+// Ordered so that a push is a few wide stores.
 struct Frame {
     struct Code *code;     // NULL once its code object is gone
     int64_t enter;         // net clock
@@ -42,8 +43,8 @@ struct Frame {
     uint32_t depth;
     uint16_t start; // number of the running block's first instruction
     uint16_t epoch; // of its code when it was entered
-    uint8_t flags;  // enum FrameFlag
-    uint8_t loops;  // the lane's loop_count when it was entered
+    uint16_t flags; // enum FrameFlag
+    uint16_t loops; // the lane's loop_count when it was entered
 };
 
 // An iteration that is under way, of a loop that has jumped back before.
@@ -73,7 +74,7 @@ struct Lane {
     cell_t events;  // hooks run
     cell_t unwound; // frames that left unseen
     struct Registry *registry;
-    uint8_t loop_count;
+    uint16_t loop_count;
     struct Loop loops[LANE_LOOPS];
     uint16_t active[LANE_ACTIVE];
 
@@ -125,13 +126,16 @@ struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
 
 // --- The hot path ---
 
+// Inlined into the callbacks whatever its size: a call more would cost it its
+// registers.
+#define OCULAR_HOT static inline __attribute__((always_inline))
 #define OCULAR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define OCULAR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 // Starts an event: the net time; the span since the last event goes to the
 // frame on top.
-static inline int64_t Lane_tick(struct Lane *lane, uint64_t ticks,
-                                enum HookKind kind)
+OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks,
+                             enum HookKind kind)
 {
     uint64_t debt = Cell_get(&lane->debt);
     int64_t now = (int64_t)(ticks - debt);
@@ -153,8 +157,8 @@ static inline unsigned Lane_number(const struct Lane *lane,
     return (unsigned)(frame - lane->bottom - 1);
 }
 
-static inline void Lane_emit(struct Lane *lane, uint64_t ticks,
-                             enum EventKind kind, const struct Frame *frame)
+OCULAR_HOT void Lane_emit(struct Lane *lane, uint64_t ticks,
+                          enum EventKind kind, const struct Frame *frame)
 {
     if (OCULAR_UNLIKELY(lane->ring != NULL))
         Ring_push(lane->ring, ticks, kind,
@@ -162,8 +166,8 @@ static inline void Lane_emit(struct Lane *lane, uint64_t ticks,
 }
 
 // A call, a resumption or a throw into a generator. true: DISABLE the site.
-static inline bool Lane_enter(struct Lane *lane, struct Code *code,
-                              uint32_t depth, uint16_t start, uint64_t ticks)
+OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
+                           uint16_t start, uint64_t ticks)
 {
     int64_t now = Lane_tick(lane, ticks, HOOK_ENTER);
     uint64_t calls = Cell_add(&code->calls, 1);
@@ -207,8 +211,8 @@ static inline bool Frame_is_clean(const struct Frame *frame,
 }
 
 // A block ended at `site`. Returns its instructions.
-static inline void Lane_end_block(struct Frame *frame, struct Code *code,
-                                  struct Site *site)
+OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
+                               struct Site *site)
 {
     uint16_t length =
         (uint16_t)(code->units[site->unit].number - frame->start + 1);
@@ -222,8 +226,7 @@ static inline void Lane_end_block(struct Frame *frame, struct Code *code,
 }
 
 // Books a call that ended in the sight of a hook.
-static inline void Lane_record(struct Frame *frame, struct Code *code,
-                               int64_t now)
+OCULAR_HOT void Lane_record(struct Frame *frame, struct Code *code, int64_t now)
 {
     if (OCULAR_UNLIKELY(frame->flags & FRAME_PARTIAL))
         return;
@@ -263,8 +266,8 @@ static inline void Lane_pop(struct Lane *lane)
 
 // The frame an event at `depth` in `code` belongs to, or NULL if its enter was
 // not seen. Frames above it left unseen.
-static inline struct Frame *Lane_find(struct Lane *lane, struct Code *code,
-                                      uint32_t depth, uint64_t ticks)
+OCULAR_HOT struct Frame *Lane_find(struct Lane *lane, struct Code *code,
+                                   uint32_t depth, uint64_t ticks)
 {
     while (OCULAR_UNLIKELY(lane->top->depth > depth))
         Lane_pop_unseen(lane, ticks);
@@ -277,8 +280,8 @@ static inline struct Frame *Lane_find(struct Lane *lane, struct Code *code,
 
 // A return, a yield (site != NULL) or an exception that leaves the frame
 // (site == NULL, which has no site to disable). true: DISABLE the site.
-static inline bool Lane_leave(struct Lane *lane, struct Code *code,
-                              struct Site *site, uint32_t depth, uint64_t ticks)
+OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
+                           struct Site *site, uint32_t depth, uint64_t ticks)
 {
     int64_t now = Lane_tick(lane, ticks, HOOK_LEAVE);
     struct Frame *frame = Lane_find(lane, code, depth, ticks);
@@ -307,9 +310,9 @@ static inline bool Lane_leave(struct Lane *lane, struct Code *code,
 
 // A jump or a branch from `site` to the instruction numbered `to`. true:
 // DISABLE the site.
-static inline bool Lane_jump(struct Lane *lane, struct Code *code,
-                             struct Site *site, uint16_t to, uint32_t depth,
-                             uint64_t ticks, enum HookKind kind)
+OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
+                          struct Site *site, uint16_t to, uint32_t depth,
+                          uint64_t ticks, enum HookKind kind)
 {
     int64_t now = Lane_tick(lane, ticks, kind);
     struct Frame *frame = Lane_find(lane, code, depth, ticks);
