@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: MIT
+// tracer/sampler: a program of real threads with stacks built by hand, whose
+// shares are known; threads and codes that come and go; stop and fork.
+#define _GNU_SOURCE 1 // gettid, CPU_SET
+#include "tracer/sampler.h"
+
+#include "tests/tracer/make_code.h"
+#include "tracer/rcu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
+#endif
+
+struct FakeFrame {
+    uintptr_t code;
+    uintptr_t previous;
+    uintptr_t instruction;
+};
+
+struct FakeThread {
+    uintptr_t frame;
+    uintptr_t chunk;
+    uintptr_t top;
+    struct FakeFrame frames[8];
+};
+
+static const struct FrameLayout LAYOUT = {
+    .thread_frame = offsetof(struct FakeThread, frame),
+    .thread_chunk = offsetof(struct FakeThread, chunk),
+    .thread_top = offsetof(struct FakeThread, top),
+    .frame_code = offsetof(struct FakeFrame, code),
+    .frame_previous = offsetof(struct FakeFrame, previous),
+    .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .code_mask = ~(uintptr_t)3,
+};
+
+enum {
+    ROOT = 0x1000,
+    LONG = 0x2000,
+    SHORT = 0x3000,
+    NAP = 0x4000,
+    HIDDEN = 0x5000 /* not in the registry */
+};
+
+static uint64_t now_ns(clockid_t id)
+{
+    struct timespec now;
+
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void rest(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+// --- A program ---------------------------------------------------------------
+
+struct Program {
+    pthread_t thread;
+    _Atomic pid_t tid;
+    _Atomic bool stop;
+    bool sleeper;
+    volatile struct FakeThread state;
+    double spun_s[3]; // CPU seconds under LONG, SHORT, HIDDEN
+};
+
+static void call(struct Program *program, uintptr_t code)
+{
+    volatile struct FakeThread *state = &program->state;
+    volatile struct FakeFrame *frame = (void *)state->top;
+
+    frame->code = code;
+    frame->previous = state->frame;
+    state->top += sizeof(*frame);
+    state->frame = (uintptr_t)frame;
+}
+
+static void leave(struct Program *program)
+{
+    volatile struct FakeThread *state = &program->state;
+
+    state->frame = ((volatile struct FakeFrame *)state->frame)->previous;
+    state->top -= sizeof(struct FakeFrame);
+}
+
+static double spin(struct Program *program, uintptr_t code, uint64_t us)
+{
+    uint64_t from, now;
+
+    call(program, code);
+    from = now = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    while (now - from < us * 1000)
+        now = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    leave(program);
+    return (double)(now - from) * 1e-9;
+}
+
+static void *run_program(void *argument)
+{
+    struct Program *program = argument;
+
+    call(program, ROOT);
+    program->tid = gettid();
+    while (!program->stop) {
+        if (!program->sleeper) {
+            program->spun_s[0] += spin(program, LONG, 3000);
+            program->spun_s[1] += spin(program, SHORT, 1500);
+            program->spun_s[2] += spin(program, HIDDEN, 500);
+        }
+        call(program, NAP);
+        rest(5);
+        leave(program);
+    }
+    return NULL;
+}
+
+static void program_start(struct Program *program, bool sleeper)
+{
+    memset(program, 0, sizeof(*program));
+    program->sleeper = sleeper;
+    program->state.chunk = (uintptr_t)&program->state.frames;
+    program->state.top = program->state.chunk;
+    pthread_create(&program->thread, NULL, run_program, program);
+    while (program->tid == 0)
+        rest(1);
+}
+
+static void program_stop(struct Program *program)
+{
+    program->stop = true;
+    pthread_join(program->thread, NULL);
+}
+
+static struct SampledThread listed(const struct Program *program)
+{
+    struct SampledThread thread = {.state = (uintptr_t)&program->state,
+                                   .tid = program->tid};
+
+    snprintf(thread.name, sizeof(thread.name), "worker %d", program->sleeper);
+    return thread;
+}
+
+static struct Registry *registry_of_program(void)
+{
+    static const uintptr_t codes[] = {ROOT, LONG, SHORT, NAP};
+    struct Registry *registry = Registry_new();
+
+    for (size_t i = 0; i < 4; i++)
+        Registry_add(registry, make_code(Registry_next_id(registry), codes[i]));
+    return registry;
+}
+
+// --- Shares ------------------------------------------------------------------
+
+static double cpu_s(struct Registry *registry, uintptr_t code)
+{
+    return (double)Cell_get(
+               &Registry_find(registry, code)->share.cpu.total_ns) *
+           1e-9;
+}
+
+static double wait_s(struct Registry *registry, uintptr_t code)
+{
+    return (double)Cell_get(
+               &Registry_find(registry, code)->share.wait.total_ns) *
+           1e-9;
+}
+
+static double under_s(struct Registry *registry, uintptr_t code)
+{
+    return (double)Cell_get(
+               &Registry_find(registry, code)->share.under.total_ns) *
+           1e-9;
+}
+
+static void assert_part(double part, double whole, double expected, double by)
+{
+    if (!(fabs(part / whole - expected) <= by))
+        fail_msg("%g of %g is %g, not %g", part, whole, part / whole, expected);
+}
+
+// A program that works half of the time and sleeps the other: its CPU time is
+// where it worked, though half of the samples find it asleep.
+static void check_shares(void)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    struct SamplerTotals totals;
+    struct ThreadShares *shares;
+    double spun, waited;
+
+    program_start(&program, false);
+    thread = listed(&program);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 500), 0);
+    assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
+    rest(2000);
+    Sampler_totals(sampler, &totals);
+    assert_int_equal(Sampler_threads(sampler, &shares), 1);
+    Sampler_stop(sampler);
+    program_stop(&program);
+
+    spun = program.spun_s[0] + program.spun_s[1] + program.spun_s[2];
+    assert_true(totals.samples > 100);
+    assert_true(totals.hz > 100 && totals.hz < 600);
+    assert_true(totals.cpu_s > 0);
+    // HIDDEN's part is ROOT's, its nearest accepted caller.
+    assert_part(cpu_s(registry, LONG), spun, program.spun_s[0] / spun, 0.12);
+    assert_part(cpu_s(registry, SHORT), spun, program.spun_s[1] / spun, 0.12);
+    assert_part(cpu_s(registry, ROOT), spun, program.spun_s[2] / spun, 0.12);
+    assert_part(cpu_s(registry, NAP), spun, 0, 0.05);
+    waited = wait_s(registry, ROOT) + wait_s(registry, LONG) +
+             wait_s(registry, SHORT) + wait_s(registry, NAP);
+    assert_part(under_s(registry, ROOT), spun + waited, 1, 0.1);
+    assert_part(totals.elsewhere, shares->cpu_share, program.spun_s[2] / spun,
+                0.12);
+    assert_part(shares->cpu_share + shares->wait_share, 1, 1, 0.05);
+    assert_int_equal(shares->tid, program.tid);
+    assert_string_equal(shares->name, "worker 0");
+    free(shares);
+    Registry_free(registry);
+}
+
+static void test_shares_are_right(void **state)
+{
+    (void)state;
+    check_shares();
+}
+
+static void test_shares_are_right_on_one_cpu(void **state)
+{
+    cpu_set_t before, one;
+
+    (void)state;
+    if (sched_getaffinity(0, sizeof(before), &before) != 0)
+        skip();
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        skip();
+    check_shares();
+    sched_setaffinity(0, sizeof(before), &before);
+}
+
+static void test_waiting_is_credited_where_it_happens(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    double waited;
+
+    (void)state;
+    program_start(&program, true);
+    thread = listed(&program);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 200), 0);
+    Sampler_set_threads(sampler, &thread, 1);
+    rest(600);
+    Sampler_stop(sampler);
+    program_stop(&program);
+    waited = wait_s(registry, NAP);
+    assert_true(waited > 0.3 && waited < 0.7);
+    assert_true(cpu_s(registry, NAP) < 0.1);
+    Registry_free(registry);
+}
+
+// --- The list of threads -----------------------------------------------------
+
+static long thread_count(struct Sampler *sampler)
+{
+    struct ThreadShares *shares;
+    long count = Sampler_threads(sampler, &shares);
+
+    free(shares);
+    return count;
+}
+
+static void test_threads_come_and_go(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program programs[2];
+    struct SampledThread threads[4] = {{.tid = 0}};
+    struct ThreadShares *shares;
+    struct Sampler *sampler;
+    uint64_t samples;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        program_start(&programs[i], i == 0);
+        threads[i + 1] = listed(&programs[i]);
+    }
+    memset(threads[1].name, 'x', sizeof(threads[1].name)); // no end
+    threads[3] = (struct SampledThread){.state = 8, .tid = 0x7ffffff0};
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 500), 0);
+    assert_int_equal(thread_count(sampler), 0);
+    Sampler_set_threads(sampler, threads, 4); // tid 0 is left out
+    rest(100);
+    assert_int_equal(Sampler_threads(sampler, &shares), 3);
+    assert_int_equal(shares[0].tid, programs[0].tid);
+    assert_int_equal(strlen(shares[0].name), sizeof(shares[0].name) - 1);
+    assert_int_equal(shares[2].samples, 0); // there is no such thread
+    samples = shares[1].samples;
+    assert_true(samples > 0);
+    free(shares);
+
+    threads[0] = threads[2]; // now the second alone, and it goes on counting
+    Sampler_set_threads(sampler, threads, 1);
+    rest(50);
+    assert_int_equal(Sampler_threads(sampler, &shares), 1);
+    assert_int_equal(shares[0].tid, programs[1].tid);
+    assert_true(shares[0].samples > samples);
+    free(shares);
+
+    program_stop(&programs[1]); // ends, and the list is late
+    rest(20);
+    Sampler_set_threads(sampler, NULL, 0);
+    rest(20);
+    assert_int_equal(thread_count(sampler), 0);
+    Sampler_set_threads(sampler, threads, 1); // never taken: freed by stop
+    Sampler_stop(sampler);
+    program_stop(&programs[0]);
+    Registry_free(registry);
+}
+
+// More threads than are looked at in one wake-up: all have their turns.
+static void test_many_threads_take_turns(void **state)
+{
+    enum { COUNT = 150 };
+    struct Registry *registry = registry_of_program();
+    struct SampledThread threads[COUNT] = {{.tid = 0}};
+    struct ThreadShares *shares;
+    struct Sampler *sampler;
+    struct Program program;
+
+    (void)state;
+    program_start(&program, true);
+    for (size_t i = 0; i < COUNT; i++) {
+        threads[i] = listed(&program);
+        threads[i].state -= 8 * (i + 1); // different, and some of them wrong
+    }
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1000), 0);
+    Sampler_set_threads(sampler, threads, COUNT);
+    rest(200);
+    assert_int_equal(Sampler_threads(sampler, &shares), COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(shares[i].samples > 0);
+    free(shares);
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+}
+
+struct Crowd {
+    struct Sampler *sampler;
+    struct Registry *registry;
+    struct Program *programs;
+    _Atomic bool stop;
+};
+
+static void *ask(void *argument)
+{
+    struct Crowd *crowd = argument;
+    struct SamplerTotals totals;
+
+    while (!crowd->stop) {
+        thread_count(crowd->sampler);
+        Sampler_totals(crowd->sampler, &totals);
+        assert_true(Sampler_now(crowd->sampler) > 0);
+        rest(1);
+    }
+    return NULL;
+}
+
+// What the collector does.
+static void reclaim(struct Registry *registry)
+{
+    struct Code *code = Registry_take_retired(registry), *next;
+
+    Rcu_synchronize();
+    for (; code; code = next) {
+        next = code->next_retired;
+        Code_free(code);
+    }
+}
+
+static void test_everything_changes_at_once(void **state)
+{
+    struct Program programs[3];
+    struct Crowd crowd = {.registry = registry_of_program(),
+                          .programs = programs};
+    struct SampledThread threads[3];
+    pthread_t asker;
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        program_start(&programs[i], i != 0);
+    assert_int_equal(
+        Sampler_start(&crowd.sampler, crowd.registry, &LAYOUT, 2000), 0);
+    pthread_create(&asker, NULL, ask, &crowd);
+    srand48(4);
+    for (int i = 0; i < 300; i++) {
+        uintptr_t address = 0x2000 + 0x1000 * (uintptr_t)(lrand48() % 3);
+        struct Code *code = Registry_find(crowd.registry, address);
+        size_t count = 0;
+
+        for (int k = 0; k < 3; k++) {
+            if (lrand48() % 3)
+                threads[count++] = listed(&programs[k]);
+        }
+        Sampler_set_threads(crowd.sampler, threads, count);
+        Registry_retire(crowd.registry, code);
+        Registry_add(crowd.registry,
+                     make_code(Registry_next_id(crowd.registry), address));
+        reclaim(crowd.registry);
+        rest(1);
+    }
+    crowd.stop = true;
+    pthread_join(asker, NULL);
+    Sampler_stop(crowd.sampler);
+    for (int i = 0; i < 3; i++)
+        program_stop(&programs[i]);
+    Registry_free(crowd.registry);
+}
+
+// --- Start, stop, fork -------------------------------------------------------
+
+static void test_what_cannot_be_is_refused(void **state)
+{
+    static const double rates[] = {0, -1, NAN, INFINITY, 10001};
+    struct FrameLayout layout = LAYOUT;
+    struct Sampler *sampler = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, rates[i]),
+                         -EINVAL);
+    layout.frame_code = 100000;
+    assert_int_equal(Sampler_start(&sampler, NULL, &layout, 100), -EINVAL);
+    assert_null(sampler);
+    Sampler_stop(NULL);
+    Sampler_abandon(NULL);
+}
+
+static void test_stop_does_not_wait(void **state)
+{
+    struct Sampler *sampler;
+    uint64_t before;
+
+    (void)state;
+    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 0.01), 0);
+    rest(20);
+    before = now_ns(CLOCK_MONOTONIC);
+    Sampler_stop(sampler);
+    assert_true(now_ns(CLOCK_MONOTONIC) - before < 50000000);
+    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 10000), 0);
+    Sampler_stop(sampler); // at once, too
+}
+
+// Its name, its blocked signals and its stack as the kernel sees them.
+static void test_the_thread_is_a_good_guest(void **state)
+{
+    struct Sampler *sampler;
+    struct dirent *entry;
+    DIR *tasks;
+    bool found = false;
+
+    (void)state;
+    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 100), 0);
+    rest(20);
+    tasks = opendir("/proc/self/task");
+    while ((entry = readdir(tasks))) {
+        char path[300], line[256];
+        bool ours = false;
+        FILE *file;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status",
+                 entry->d_name);
+        file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+        while (file && fgets(line, sizeof(line), file)) {
+            unsigned long long blocked;
+
+            if (strcmp(line, "Name:\tocular-sampler\n") == 0)
+                ours = found = true;
+            // glibc keeps two of its own and KILL, STOP cannot be blocked.
+            if (ours && sscanf(line, "SigBlk: %llx", &blocked) == 1)
+                assert_int_equal(blocked | 0x180040100,
+                                 0xfffffffe7ffbfeffull | 0x180040100);
+        }
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    Sampler_stop(sampler);
+    assert_true(found);
+}
+
+static void test_a_forked_child_abandons_it(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Sampler *sampler;
+    struct Program program;
+    struct SampledThread thread;
+    int status;
+
+    (void)state;
+    program_start(&program, false);
+    thread = listed(&program);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 5000), 0);
+    for (int i = 0; i < 30; i++) {
+        pid_t pid;
+
+        // The list changes every time, so that some forks meet the change.
+        Sampler_set_threads(sampler, &thread, (size_t)(i % 2));
+        rest(i % 3);
+        Rcu_before_fork();
+        pid = fork();
+        if (pid == 0) {
+            alarm(10);
+            Rcu_after_fork_child();
+            Sampler_abandon(sampler);
+#if !UNDER_TSAN // which has no threads after a fork
+            if (Sampler_start(&sampler, registry, &LAYOUT, 1000) != 0)
+                _exit(1);
+            Sampler_stop(sampler);
+#endif
+            _exit(0);
+        }
+        Rcu_after_fork_parent();
+        waitpid(pid, &status, 0);
+        assert_int_equal(status, 0);
+    }
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares_are_right),
+        cmocka_unit_test(test_shares_are_right_on_one_cpu),
+        cmocka_unit_test(test_waiting_is_credited_where_it_happens),
+        cmocka_unit_test(test_threads_come_and_go),
+        cmocka_unit_test(test_many_threads_take_turns),
+        cmocka_unit_test(test_everything_changes_at_once),
+        cmocka_unit_test(test_what_cannot_be_is_refused),
+        cmocka_unit_test(test_stop_does_not_wait),
+        cmocka_unit_test(test_the_thread_is_a_good_guest),
+        cmocka_unit_test(test_a_forked_child_abandons_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// tracer/subject: clocks of threads that run, sleep, want to run and have
+// ended; and who is credited for what.
+#define _GNU_SOURCE 1 // gettid, CPU_SET
+#include "tracer/subject.h"
+
+#include "tests/tracer/make_code.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void rest(long ms)
+{
+    struct timespec time = {0, ms * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+struct Worker {
+    pthread_t thread;
+    _Atomic pid_t tid;
+    _Atomic bool spin;
+    _Atomic bool stop;
+};
+
+static void *work(void *argument)
+{
+    struct Worker *worker = argument;
+
+    worker->tid = gettid();
+    while (!worker->stop) {
+        if (!worker->spin)
+            rest(1);
+    }
+    return NULL;
+}
+
+static void start(struct Worker *worker, bool spin)
+{
+    worker->tid = 0;
+    worker->spin = spin;
+    worker->stop = false;
+    pthread_create(&worker->thread, NULL, work, worker);
+    while (worker->tid == 0)
+        rest(1);
+}
+
+static void stop(struct Worker *worker)
+{
+    worker->stop = true;
+    pthread_join(worker->thread, NULL);
+}
+
+static void test_a_running_thread(void **state)
+{
+    struct Subject subject;
+    struct Worker worker;
+    bool ran = false;
+
+    (void)state;
+    start(&worker, true);
+    Subject_init(&subject, 1, worker.tid);
+    assert_int_equal(Subject_look(&subject, 0), SUBJECT_NEW);
+    assert_true(subject.debt[DEBT_RAN] == 0);
+    rest(50);
+    assert_int_equal(Subject_look(&subject, 5e7), SUBJECT_RAN);
+    for (int i = 0; i < 100 && !ran; i++) {
+        rest(1);
+        Subject_look(&subject, 5e7);
+        ran = Subject_runs(&subject) || Subject_could_run(&subject);
+    }
+    assert_true(ran);
+    assert_true(subject.debt[DEBT_RAN] > 0);
+    assert_true(subject.debt[DEBT_IDLED] == 0);
+    assert_true(ShareValue_total(&subject.cpu, 1e9) > 0);
+    stop(&worker);
+}
+
+static void *sleep_long(void *argument)
+{
+    struct Worker *worker = argument;
+
+    worker->tid = gettid();
+    while (!worker->stop)
+        rest(300);
+    return NULL;
+}
+
+static void test_a_sleeping_thread_idles(void **state)
+{
+    struct Subject subject;
+    struct Walk walk = {.depth = 0};
+    struct Worker worker = {.tid = 0};
+
+    (void)state;
+    pthread_create(&worker.thread, NULL, sleep_long, &worker);
+    while (worker.tid == 0)
+        rest(1);
+    rest(5);
+    Subject_init(&subject, 1, worker.tid);
+    assert_int_equal(Subject_look(&subject, 0), SUBJECT_NEW);
+    rest(10);
+    // Its stack is not known yet, so it is to be walked although it slept.
+    assert_int_equal(Subject_look(&subject, 1e7), SUBJECT_RAN);
+    assert_false(Subject_runs(&subject));
+    assert_false(Subject_could_run(&subject));
+    Subject_set_stack(&subject, &walk);
+    rest(20);
+    assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
+    assert_true(subject.debt[DEBT_IDLED] > 19e6);
+    assert_true(subject.debt[DEBT_RAN] == 0);
+    assert_int_equal(Cell_get(&subject.samples), 2);
+    stop(&worker);
+}
+
+static void test_a_thread_that_ended(void **state)
+{
+    struct Subject subject;
+    struct Worker worker;
+    enum SubjectLook look = SUBJECT_NEW;
+
+    (void)state;
+    start(&worker, false);
+    Subject_init(&subject, 1, worker.tid);
+    Subject_look(&subject, 0);
+    stop(&worker);
+    for (int i = 0; i < 100 && look != SUBJECT_GONE; i++) {
+        rest(1); // join returns a moment before the kernel is done
+        look = Subject_look(&subject, 1e6);
+    }
+    assert_int_equal(look, SUBJECT_GONE);
+    assert_false(Subject_runs(&subject));
+    assert_false(Subject_could_run(&subject));
+    Subject_init(&subject, 1, 0x7ffffff0); // never was one
+    assert_int_equal(Subject_look(&subject, 0), SUBJECT_GONE);
+}
+
+static void test_another_thread_with_its_number(void **state)
+{
+    struct Subject subject;
+    struct Worker worker;
+
+    (void)state;
+    start(&worker, true);
+    Subject_init(&subject, 1, worker.tid);
+    Subject_look(&subject, 0);
+    rest(5);
+    Subject_look(&subject, 5e6);
+    subject.cpu_ns += 1000000000000u; // the one before had run for long
+    subject.walked = true;
+    assert_int_equal(Subject_look(&subject, 6e6), SUBJECT_NEW);
+    assert_false(subject.walked);
+    stop(&worker);
+}
+
+// On a machine with one CPU a thread never runs while we look at it.
+static void test_a_thread_that_waits_for_our_cpu(void **state)
+{
+    struct Subject subject;
+    struct Worker worker;
+    cpu_set_t before, one;
+    int could = 0;
+
+    (void)state;
+    if (sched_getaffinity(0, sizeof(before), &before) != 0)
+        skip();
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        skip();
+    start(&worker, true); // inherits it
+    Subject_init(&subject, 1, worker.tid);
+    for (int i = 0; i < 20; i++) {
+        Subject_look(&subject, i * 1e6);
+        could += Subject_could_run(&subject);
+        rest(2);
+    }
+    stop(&worker);
+    sched_setaffinity(0, sizeof(before), &before);
+    assert_true(could >= 18);
+}
+
+// --- Credit ------------------------------------------------------------------
+
+struct Scene {
+    struct Registry *registry;
+    struct Code *a, *b, *c;
+    struct Subject subject;
+};
+
+static int set_scene(void **state)
+{
+    struct Scene *scene = calloc(1, sizeof(*scene));
+    struct Code **codes[] = {&scene->a, &scene->b, &scene->c};
+
+    scene->registry = Registry_new();
+    for (uint32_t i = 0; i < 3; i++) {
+        *codes[i] = make_code(i + 1, 0x1000 * (i + 1));
+        Registry_add(scene->registry, *codes[i]);
+    }
+    Subject_init(&scene->subject, 1, 1);
+    *state = scene;
+    return 0;
+}
+
+static int clear_scene(void **state)
+{
+    struct Scene *scene = *state;
+
+    Registry_free(scene->registry);
+    free(scene);
+    return 0;
+}
+
+static void stack(struct Scene *scene, unsigned depth, const uintptr_t *codes)
+{
+    struct Walk *walk = calloc(1, sizeof(*walk));
+
+    walk->depth = depth;
+    for (unsigned i = 0; i < depth; i++)
+        walk->frames[i].code = codes[i];
+    Subject_set_stack(&scene->subject, walk);
+    free(walk);
+}
+
+static double credit(struct Scene *scene, enum SubjectDebt which, double ns)
+{
+    scene->subject.debt[which] = ns;
+    return Subject_credit(&scene->subject, which, scene->registry, 1e9);
+}
+
+static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
+                      uint64_t under)
+{
+    assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
+    assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
+    assert_int_equal(Cell_get(&code->share.under.total_ns), under);
+}
+
+static void test_the_top_is_credited_and_all_below(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 3, (uintptr_t[]){0x1000, 0x2000, 0x3000});
+    assert_true(credit(scene, DEBT_RAN, 100) == 0);
+    assert_true(credit(scene, DEBT_WAITED, 20) == 0);
+    assert_true(credit(scene, DEBT_IDLED, 3) == 0);
+    assert_ns(scene->a, 100, 23, 123);
+    assert_ns(scene->b, 0, 0, 123);
+    assert_ns(scene->c, 0, 0, 123);
+    assert_int_equal(Cell_get(&scene->a->share.samples), 3);
+    assert_int_equal(Cell_get(&scene->b->share.samples), 0);
+    for (int i = 0; i < DEBTS; i++)
+        assert_true(scene->subject.debt[i] == 0);
+}
+
+static void test_recursion_counts_once(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 5, (uintptr_t[]){0x1000, 0x2000, 0x1000, 0x2000, 0x1000});
+    credit(scene, DEBT_RAN, 50);
+    assert_ns(scene->a, 50, 0, 50);
+    assert_ns(scene->b, 0, 0, 50);
+    assert_ns(scene->c, 0, 0, 0);
+}
+
+static void test_unknown_code_on_top_credits_its_caller(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 4, (uintptr_t[]){0x9000, 0, 0x2000, 0x3000});
+    assert_true(credit(scene, DEBT_RAN, 50) == 50); // elsewhere
+    assert_true(credit(scene, DEBT_WAITED, 7) == 0);
+    assert_ns(scene->a, 0, 0, 0);
+    assert_ns(scene->b, 50, 7, 57);
+    assert_ns(scene->c, 0, 0, 57);
+}
+
+static void test_unknown_code_all_the_way_credits_nobody(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 2, (uintptr_t[]){0x9000, 0x1001});
+    assert_true(credit(scene, DEBT_RAN, 50) == 50);
+    stack(scene, 0, NULL);
+    assert_true(credit(scene, DEBT_RAN, 50) == 50);
+    assert_true(credit(scene, DEBT_WAITED, 50) == 0);
+    assert_ns(scene->a, 0, 0, 0);
+}
+
+static void test_a_negative_debt_is_kept(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 1, (uintptr_t[]){0x1000});
+    assert_true(credit(scene, DEBT_WAITED, -30) == 0);
+    assert_true(scene->subject.debt[DEBT_WAITED] == -30);
+    assert_ns(scene->a, 0, 0, 0);
+}
+
+static void test_retired_code_is_not_credited(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
+    Registry_retire(scene->registry, scene->a);
+    assert_true(credit(scene, DEBT_RAN, 10) == 10);
+    assert_ns(scene->a, 0, 0, 0);
+    assert_ns(scene->b, 10, 0, 10);
+}
+
+#define SCENE(name)                                                            \
+    cmocka_unit_test_setup_teardown(name, set_scene, clear_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_running_thread),
+        cmocka_unit_test(test_a_sleeping_thread_idles),
+        cmocka_unit_test(test_a_thread_that_ended),
+        cmocka_unit_test(test_another_thread_with_its_number),
+        cmocka_unit_test(test_a_thread_that_waits_for_our_cpu),
+        SCENE(test_the_top_is_credited_and_all_below),
+        SCENE(test_recursion_counts_once),
+        SCENE(test_unknown_code_on_top_credits_its_caller),
+        SCENE(test_unknown_code_all_the_way_credits_nobody),
+        SCENE(test_a_negative_debt_is_kept),
+        SCENE(test_retired_code_is_not_credited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

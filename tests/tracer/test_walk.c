@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+// tracer/walk: an interpreter's structs built by hand, with a layout like no
+// real one's, walked when whole and when torn in every way.
+#include "tracer/walk.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct FakeFrame {
+    uintptr_t pad;
+    uintptr_t instruction;
+    uintptr_t previous;
+    uintptr_t other[3];
+    uintptr_t code; // two tag bits
+    uintptr_t locals[9];
+};
+
+struct FakeCframe {
+    uintptr_t pad[2];
+    uintptr_t frame;
+};
+
+struct FakeThread {
+    uintptr_t pad[5];
+    uintptr_t top;
+    uintptr_t more[20];
+    uintptr_t frame;
+    uintptr_t chunk;
+};
+
+struct World {
+    struct Memory memory;
+    struct FrameLayout layout;
+    struct Walk walk;
+    struct FakeThread thread;
+    struct FakeCframe cframe;
+    struct FakeFrame *stack; // the data stack
+    size_t room;
+    size_t used;
+};
+
+static const struct FrameLayout LAYOUT = {
+    .thread_frame = offsetof(struct FakeThread, frame),
+    .cframe_frame = offsetof(struct FakeCframe, frame),
+    .thread_chunk = offsetof(struct FakeThread, chunk),
+    .thread_top = offsetof(struct FakeThread, top),
+    .frame_code = offsetof(struct FakeFrame, code),
+    .frame_previous = offsetof(struct FakeFrame, previous),
+    .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .code_mask = ~(uintptr_t)3,
+};
+
+static int set_up(void **state)
+{
+    struct World *world = calloc(1, sizeof(*world));
+
+    world->layout = LAYOUT;
+    world->room = 1000;
+    world->stack = calloc(world->room, sizeof(struct FakeFrame));
+    world->thread.chunk = (uintptr_t)world->stack;
+    world->thread.top = (uintptr_t)world->stack;
+    assert_int_equal(Memory_open(&world->memory), 0);
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct World *world = *state;
+
+    Memory_close(&world->memory);
+    free(world->stack);
+    free(world);
+    return 0;
+}
+
+static uintptr_t code_of(size_t i)
+{
+    return 0x10000 + i * 0x100;
+}
+
+// Links a frame on top of the others, wherever its memory is.
+static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
+{
+    memset(frame, 0xa5, sizeof(*frame));
+    frame->code = code_of(i) | (i & 3);
+    frame->instruction = 0x900000 + i;
+    frame->previous = world->thread.frame;
+    world->thread.frame = (uintptr_t)frame;
+}
+
+static struct FakeFrame *push(struct World *world, size_t i)
+{
+    struct FakeFrame *frame = &world->stack[world->used++];
+
+    link_frame(world, frame, i);
+    world->thread.top = (uintptr_t)&world->stack[world->used];
+    return frame;
+}
+
+static const struct Walk *walk_now(struct World *world)
+{
+    struct WalkStart start = {.state = (uintptr_t)&world->thread};
+
+    Walk_starts(&world->walk, &start, 1);
+    Walk_frames(&world->walk, &start);
+    return &world->walk;
+}
+
+// depth frames, code_of(newest) on top and downwards from there.
+static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
+{
+    assert_int_equal(walk->depth, depth);
+    for (size_t i = 0; i < depth; i++) {
+        assert_int_equal(walk->frames[i].code, code_of(newest - i));
+        assert_int_equal(walk->frames[i].instruction, 0x900000 + newest - i);
+    }
+}
+
+static void test_a_thread_without_frames(void **state)
+{
+    const struct Walk *walk = walk_now(*state);
+
+    assert_int_equal(walk->depth, 0);
+    assert_false(walk->torn);
+    assert_false(walk->truncated);
+}
+
+static void test_frames_come_innermost_first(void **state)
+{
+    struct World *world = *state;
+
+    for (size_t i = 1; i <= 40; i++)
+        push(world, i);
+    assert_frames(walk_now(world), 40, 40);
+    assert_false(world->walk.torn);
+    assert_true(world->walk.copy_size > 0); // not one by one
+}
+
+static void test_through_a_cframe(void **state)
+{
+    struct World *world = *state;
+
+    for (size_t i = 1; i <= 3; i++)
+        push(world, i);
+    world->cframe.frame = world->thread.frame;
+    world->thread.frame = (uintptr_t)&world->cframe;
+    world->layout.through_cframe = true;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
+    assert_frames(walk_now(world), 3, 3);
+    world->thread.frame = 8;
+    assert_int_equal(walk_now(world)->depth, 0);
+    assert_true(world->walk.torn);
+}
+
+// Generators' frames live in their objects, entries from C on the C stack.
+static void test_frames_elsewhere_are_read_too(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame here, *heap = malloc(sizeof(*heap));
+
+    push(world, 1);
+    link_frame(world, &here, 2);
+    push(world, 3);
+    push(world, 4);
+    link_frame(world, heap, 5);
+    assert_frames(walk_now(world), 5, 5);
+    assert_false(world->walk.torn);
+    free(heap);
+}
+
+static void test_more_than_the_copy_holds(void **state)
+{
+    struct World *world = *state;
+    size_t frames = WALK_COPY / sizeof(struct FakeFrame) + 10;
+
+    assert_true(frames > WALK_DEPTH / 2);
+    for (size_t i = 1; i <= frames; i++)
+        push(world, i);
+    if (frames <= WALK_DEPTH)
+        assert_frames(walk_now(world), frames, frames);
+    // Room for locals below, so that few frames reach far down.
+    world->used = 0;
+    world->thread.frame = 0;
+    for (size_t i = 1; i <= 60; i++) {
+        push(world, i);
+        world->used += 10;
+    }
+    assert_frames(walk_now(world), 60, 60);
+    assert_false(world->walk.truncated);
+}
+
+static void test_deep_stacks_are_cut_off(void **state)
+{
+    struct World *world = *state;
+
+    for (size_t i = 1; i <= WALK_DEPTH; i++)
+        push(world, i);
+    assert_frames(walk_now(world), WALK_DEPTH, WALK_DEPTH);
+    assert_false(world->walk.truncated);
+    for (size_t i = WALK_DEPTH + 1; i <= 400; i++)
+        push(world, i);
+    assert_frames(walk_now(world), WALK_DEPTH, 400);
+    assert_true(world->walk.truncated);
+    assert_false(world->walk.torn);
+}
+
+static void test_a_torn_link_ends_the_walk(void **state)
+{
+    static const uintptr_t bad[] = {1,
+                                    8,
+                                    4096,
+                                    UINTPTR_MAX,
+                                    UINTPTR_MAX - 7,
+                                    (uintptr_t)1 << 63,
+                                    (uintptr_t)0xdead << 48};
+    struct World *world = *state;
+    struct FakeFrame *torn;
+
+    push(world, 1);
+    torn = push(world, 2);
+    push(world, 3);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        torn->previous = bad[i];
+        assert_frames(walk_now(world), 2, 3);
+        assert_true(world->walk.torn);
+    }
+    torn->previous = (uintptr_t)&world->stack[0] + 4; // misaligned
+    assert_frames(walk_now(world), 2, 3);
+    assert_true(world->walk.torn);
+    torn->previous = (uintptr_t)torn;
+    assert_frames(walk_now(world), 2, 3);
+    assert_true(world->walk.torn);
+    torn->previous = 0;
+    assert_frames(walk_now(world), 2, 3);
+    assert_false(world->walk.torn);
+}
+
+static void test_a_loop_ends(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame *first = push(world, 1);
+
+    push(world, 2);
+    push(world, 3);
+    first->previous = world->thread.frame;
+    assert_int_equal(walk_now(world)->depth, WALK_DEPTH);
+    assert_true(world->walk.truncated);
+}
+
+// The chunk's bounds may be as wrong as anything.
+static void test_odd_chunks(void **state)
+{
+    static const uintptr_t odd[][2] = {{0, 0},
+                                       {0, UINTPTR_MAX},
+                                       {UINTPTR_MAX, 0},
+                                       {8, UINTPTR_MAX},
+                                       {UINTPTR_MAX - 8, 1},
+                                       {0, (uintptr_t)1 << 46},
+                                       {1, 3},
+                                       {0, ((uintptr_t)1 << 46) + 3}};
+    struct World *world = *state;
+
+    for (size_t i = 1; i <= 5; i++)
+        push(world, i);
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        world->thread.chunk = odd[i][0];
+        world->thread.top = odd[i][1];
+        assert_frames(walk_now(world), 5, 5);
+    }
+    // Top in the middle of the newest frame: that one is read by itself.
+    world->thread.chunk = (uintptr_t)world->stack;
+    world->thread.top = (uintptr_t)&world->stack[4] + 24;
+    assert_frames(walk_now(world), 5, 5);
+    // ... and unmapped below it.
+    world->thread.top = (uintptr_t)&world->stack[5];
+    world->thread.chunk = 4096;
+    assert_frames(walk_now(world), 5, 5);
+}
+
+static void test_states_that_are_gone(void **state)
+{
+    enum { COUNT = 50 };
+    struct World *world = *state;
+    struct WalkStart starts[COUNT];
+
+    push(world, 1);
+    push(world, 2);
+    for (size_t i = 0; i < COUNT; i++)
+        starts[i].state = i % 3 == 1   ? 0
+                          : i % 3 == 2 ? UINTPTR_MAX - 64 * i
+                                       : (uintptr_t)&world->thread;
+    Walk_starts(&world->walk, starts, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(starts[i].read == (i % 3 == 0));
+        Walk_frames(&world->walk, &starts[i]);
+        assert_true(world->walk.torn == (i % 3 != 0));
+        assert_int_equal(world->walk.depth, i % 3 == 0 ? 2 : 0);
+    }
+}
+
+// Random words over all of it: any result, no crash, an end.
+static void test_noise(void **state)
+{
+    struct World *world = *state;
+
+    srand48(3);
+    for (int round = 0; round < 3000; round++) {
+        world->used = 0;
+        world->thread.frame = 0;
+        for (size_t i = 1; i <= 12; i++)
+            push(world, i);
+        for (int hits = 0; hits < 6; hits++) {
+            uintptr_t *words = (uintptr_t *)world->stack;
+            size_t count = 12 * sizeof(struct FakeFrame) / sizeof(uintptr_t);
+            uintptr_t value = (uintptr_t)mrand48() << (lrand48() % 33);
+
+            if (hits % 2)
+                value = (uintptr_t)world->stack + (uintptr_t)(lrand48() % 4096);
+            words[(size_t)lrand48() % count] = value;
+        }
+        if (round % 3 == 0)
+            world->thread.top += (uintptr_t)mrand48();
+        if (round % 5 == 0)
+            world->thread.frame = (uintptr_t)world->stack + lrand48() % 2048;
+        walk_now(world);
+        assert_true(world->walk.depth <= WALK_DEPTH);
+        world->thread.chunk = (uintptr_t)world->stack;
+    }
+}
+
+static void test_layouts_that_cannot_be(void **state)
+{
+    struct World *world = *state;
+    struct FrameLayout layout = LAYOUT;
+
+    layout.thread_frame = 5000;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+    layout = LAYOUT;
+    layout.thread_top = SIZE_MAX;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+    layout = LAYOUT;
+    layout.frame_previous = WALK_FRAME_SIZE - 7;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+    layout.frame_previous = WALK_FRAME_SIZE - 8;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), 0);
+    layout.frame_code = SIZE_MAX;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_thread_without_frames),
+        TEST(test_frames_come_innermost_first),
+        TEST(test_through_a_cframe),
+        TEST(test_frames_elsewhere_are_read_too),
+        TEST(test_more_than_the_copy_holds),
+        TEST(test_deep_stacks_are_cut_off),
+        TEST(test_a_torn_link_ends_the_walk),
+        TEST(test_a_loop_ends),
+        TEST(test_odd_chunks),
+        TEST(test_states_that_are_gone),
+        TEST(test_noise),
+        TEST(test_layouts_that_cannot_be),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
