@@ -16,6 +16,7 @@
 struct Step {       // what a row is to the flow of control
     uint32_t end;   // unit behind it and its caches
     bool target;    // something may jump here
+    bool skipped;   // where a loop ends: not run through
     uint64_t jumps; // at least so many did
 };
 
@@ -161,8 +162,10 @@ static void mark_exit(struct Walk *walk, size_t row)
     while (row + 1 < walk->count &&
            (is_named(walk, row, "END_FOR") || is_named(walk, row, "POP_ITER") ||
             (row && is_named(walk, row, "POP_TOP") &&
-             is_named(walk, row - 1, "END_FOR"))))
+             is_named(walk, row - 1, "END_FOR")))) {
+        walk->steps[row].skipped = true;
         walk->steps[++row].target = true;
+    }
 }
 
 static void mark_targets(struct Walk *walk)
@@ -262,7 +265,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
             known = false;
             cycles = NAN;
         }
-        at->cycles = cycles;
+        at->cycles = walk->steps[row].skipped ? NAN : cycles;
         if (known) {
             at->hits = hits;
             at->exact = walk->code->exact && !leaves && (ends || conserved);

@@ -197,6 +197,11 @@ static void cycles_are_the_block_s(void **state)
             assert_true(row_at(&detail, offset)->cycles == 10);
     assert_true(isnan(row_at(&detail, 42)->cycles));
     Detail_release(&detail);
+    hit(code, 44, 3, 300, 6);
+    Detail_init(&detail, code, &opcodes);
+    assert_true(isnan(row_at(&detail, 38)->cycles)); // never run through
+    assert_true(row_at(&detail, 42)->cycles == 50);
+    Detail_release(&detail);
     Code_free(code);
 }
 

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// The report at stop: what it says, how wide it is, that it is harmless.
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/report.h"
+#include "tracer/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct Opcodes opcodes;
+
+static struct Snapshot *snapshot_of(void)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+
+    snapshot->version = "0.1.0";
+    snapshot->pid = 1234;
+    snapshot->command = "python demo.py";
+    snapshot->python = "CPython 3.13.0";
+    snapshot->mode = "adaptive";
+    snapshot->threshold = 500;
+    snapshot->uptime_s = 12.34;
+    snapshot->tsc_hz = 2e9;
+    snapshot->events = 1234567;
+    snapshot->lost = 0;
+    snapshot->functions_total = 3;
+    return snapshot;
+}
+
+static struct Function function_of(const char *name, const char *file)
+{
+    return (struct Function){
+        .name = name,
+        .file = file,
+        .line = 12,
+        .calls = 500,
+        .calls_exact = 0,
+        .avg_cycles = 4000,
+        .run_share = 0.382,
+        .cpu_share = 0.9,
+        .state = STATE_PARTIAL,
+        .sites = 7,
+        .dark_sites = 3,
+    };
+}
+
+static char *report(const struct Snapshot *snapshot,
+                    const struct ReportPart *parts, size_t count,
+                    const char *path)
+{
+    struct Bytes out;
+    char *text;
+
+    Bytes_init(&out);
+    Report_write(&out, snapshot, parts, count, &opcodes, path);
+    assert_int_equal(out.error, 0);
+    text = malloc(out.size + 1);
+    memcpy(text, out.data, out.size);
+    text[out.size] = 0;
+    assert_int_equal(strlen(text), out.size);
+    assert_int_equal(text[out.size - 1], '\n');
+    Bytes_release(&out);
+    return text;
+}
+
+static void check_shape(const char *text)
+{
+    char line[1000];
+
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+
+        assert_true(size < sizeof line);
+        memcpy(line, text, size);
+        line[size] = 0;
+        if (Text_width(line) > 100)
+            fail_msg("too wide: %s", line);
+        if (size)
+            assert_true(line[size - 1] != ' ');
+        text += size + (text[size] == '\n');
+    }
+}
+
+static void expect(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no \"%s\" in\n%s", part, text);
+}
+
+static void a_function_and_its_instructions(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("Parser.parse", "/src/parse.py");
+    struct DetailRow rows[] = {
+        {.offset = 2,
+         .line = 8,
+         .opcode = RESUME,
+         .live = RESUME,
+         .exact = true,
+         .hits = 2,
+         .cycles = NAN},
+        {.offset = 94,
+         .line = 12,
+         .opcode = FOR_ITER,
+         .live = FOR_ITER_RANGE,
+         .hits = 500,
+         .cycles = 37},
+        {.offset = 98,
+         .line = 12,
+         .opcode = STORE_FAST,
+         .live = STORE_FAST,
+         .hits = 500,
+         .exact = true,
+         .cycles = 3.21,
+         .site = true,
+         .dark = true},
+        {.offset = 100, .opcode = LOAD_FAST, .live = LOAD_FAST, .cycles = NAN},
+        {.offset = 104,
+         .line = 130,
+         .opcode = JUMP_BACKWARD,
+         .live = JUMP_BACKWARD,
+         .jitted = true,
+         .hits = 1290000,
+         .cycles = NAN},
+    };
+    struct Detail detail = {1, rows, 5};
+    struct ReportPart part = {&function, NULL, &detail};
+    char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
+
+    (void)state;
+    check_shape(text);
+    expect(text, "Ocular 0.1.0: pid 1234, python demo.py\n");
+    expect(text,
+           "adaptive mode, threshold 500; 12.3 s traced; "
+           "1.2M events; 3 functions; CPython 3.13.0\n");
+    expect(text, "#1  Parser.parse   ");
+    expect(text, "/src/parse.py:12\n");
+    expect(text,
+           "    >=500 calls  ~4000 cycles (2.0 us) a call  "
+           "38.2% of a core  partial, 3 of 7 sites dark\n");
+    expect(text,
+           "    [001] offset 94   line 12   FOR_ITER -> FOR_ITER_RANGE"
+           "    >=500 hits   ~37 cycles\n");
+    expect(text,
+           "    [002] offset 98   line 12   STORE_FAST                "
+           "      500 hits  ~3.2 cycles  dark\n");
+    expect(text, "    [003] offset 100  line      LOAD_FAST\n");
+    expect(text, "JUMP_BACKWARD -> (executor)  >=1.2M hits\n");
+    expect(text, "timeline: /tmp/ocular_trace.json\n");
+    expect(text, "https://ui.perfetto.dev");
+    assert_null(strstr(text, "lost"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+static void nothing_was_traced(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    char *text;
+
+    (void)state;
+    snapshot->lost = 77;
+    snapshot->threshold = 0;
+    text = report(snapshot, NULL, 0, NULL);
+    check_shape(text);
+    expect(text, "No function was traced");
+    expect(text, "77 timeline events were lost");
+    expect(text, "threshold 0 (never dark)");
+    assert_null(strstr(text, "perfetto"));
+    free(text);
+    Snapshot_free(snapshot);
+    snapshot = Snapshot_new(); // all of it null
+    free(report(snapshot, NULL, 0, NULL));
+    Snapshot_free(snapshot);
+}
+
+static void what_is_null_is_left_out(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = {
+        .name = NULL,
+        .calls = 1,
+        .calls_exact = 1,
+        .avg_cycles = NULL_F64,
+        .run_share = NULL_F64,
+        .cpu_share = NULL_F64,
+        .state = STATE_ARMED,
+    };
+    struct Detail detail = {1, NULL, 0};
+    struct ReportPart part = {&function, NULL, &detail};
+    char *text = report(snapshot, &part, 1, NULL);
+
+    (void)state;
+    check_shape(text);
+    expect(text, "    1 call  armed\n");
+    assert_null(strstr(text, "nan"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+// The rows in which the time went, next to each other.
+static void the_hottest_path_of_many(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    struct DetailRow rows[200];
+    struct Detail detail = {1, rows, 200};
+    struct ReportPart part = {&function, NULL, &detail};
+    unsigned i;
+    char *text;
+
+    (void)state;
+    for (i = 0; i < 200; i++)
+        rows[i] = (struct DetailRow){.offset = 2 * i,
+                                     .line = i,
+                                     .opcode = NOP,
+                                     .live = NOP,
+                                     .hits = i >= 150 && i < 160 ? 5000 : 0,
+                                     .cycles = NAN};
+    text = report(snapshot, &part, 1, NULL);
+    expect(text, "[000] offset 300  line 150");
+    expect(text, "[009] offset 318  line 159");
+    assert_null(strstr(text, "[010]"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+static void hostile_text_is_harmless(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function;
+    struct Detail detail = {1, NULL, 0};
+    struct ReportPart part = {&function, NULL, &detail};
+    char *name = malloc(10001), *text;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 10000; i++)
+        name[i] = "\033[2J\r\n\xff\xe2\x80\xae\x07\xc3\xa4"[i % 13];
+    name[10000] = 0;
+    function = function_of(name, name);
+    snapshot->command = name;
+    text = report(snapshot, &part, 1, name);
+    for (i = 0; text[i]; i++)
+        assert_true((unsigned char)text[i] >= ' ' || text[i] == '\n');
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    free(text);
+    // Long but friendly: the end of the path is what matters.
+    memset(name, 'x', 10000);
+    memcpy(name + 9990, "/theend.py", 10);
+    snapshot->command = "python";
+    text = report(snapshot, &part, 1, NULL);
+    check_shape(text);
+    expect(text, "/theend.py:12\n");
+    expect(text, "  ...xxx");
+    free(text);
+    // Characters of several bytes are not cut apart.
+    for (i = 0; i < 9990; i += 2)
+        memcpy(name + i, "\xc3\xa4", 2);
+    text = report(snapshot, &part, 1, NULL);
+    check_shape(text);
+    expect(text, "  ...\xc3\xa4");
+    expect(text, "/theend.py:12\n");
+    free(text);
+    free(name);
+    Snapshot_free(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_function_and_its_instructions),
+        cmocka_unit_test(nothing_was_traced),
+        cmocka_unit_test(what_is_null_is_left_out),
+        cmocka_unit_test(the_hottest_path_of_many),
+        cmocka_unit_test(hostile_text_is_harmless),
+    };
+
+    make_opcodes(&opcodes);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
