@@ -50,12 +50,13 @@ struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x)
 static bool next_glyph(const struct Canvas *canvas, const char **at,
                        struct Glyph *glyph)
 {
-    if (!Text_next(at, glyph))
-        return false;
-    if (canvas->ascii)
-        *glyph = (struct Glyph){.code = (unsigned char)Text_ascii(glyph->code),
-                                .width = 1};
-    return true;
+    if (!canvas->ascii)
+        return Text_next(at, glyph);
+    // Not by Text_next: the locale may know of no widths.
+    uint32_t code = Text_decode(at);
+    *glyph =
+        (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
+    return code != 0;
 }
 
 int Canvas_measure(const struct Canvas *canvas, const char *text)

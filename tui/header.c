@@ -126,11 +126,11 @@ static void add_events(struct Strip *strip, const struct Model *model)
         snprintf(rate, sizeof rate, "%s/s",
                  Number_rate(number, model->tally.events_per_s));
         labelled(strip, 4, "events", rate);
+        if (model->reset)
+            Strip_add(strip, STYLE_FAINT, ", %s since reset",
+                      Number_count(number, Row_u64(snapshot->events) -
+                                               (double)model->base_events));
     }
-    if (model->reset)
-        labelled(strip, 5, "of them",
-                 Number_count(number, Row_u64(snapshot->events) -
-                                          (double)model->base_events));
     if (lost == NULL_U64)
         return;
     lost -= model->reset && model->base_lost <= lost ? model->base_lost : 0;
@@ -236,7 +236,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     bool up = COLUMNS[id].by_text != model->invert;
     char number[NUMBER_MAX];
     if (model->reset)
-        labelled(strip, 2, "counts of the last",
+        labelled(strip, 2, "since reset",
                  Number_uptime(number,
                                model->snapshot->uptime_s - model->base_uptime));
     Strip_item(strip, 8);

@@ -19,9 +19,7 @@ void Model_init(struct Model *model)
     *model = (struct Model){.sort = COLUMN_SHARE};
     for (int i = 0; i < TREND_LENGTH; i++)
         model->trend[i] = NAN;
-    model->tally.events_per_s = NAN;
-    model->tally.deopts_per_s = NAN;
-    model->tally.share = NAN;
+    Tally_init(&model->tally);
 }
 
 void Model_release(struct Model *model)
@@ -126,63 +124,13 @@ static void update_rows(struct Model *model)
     forget(model);
 }
 
-// --- What is true of all rows together
-
-static double total_share(const struct Snapshot *snapshot)
-{
-    double sum = NAN;
-    for (size_t i = 0; i < snapshot->thread_count; i++)
-        if (isfinite(snapshot->threads[i].cpu_share))
-            sum = (isnan(sum) ? 0 : sum) + snapshot->threads[i].cpu_share;
-    if (!isnan(sum))
-        return sum;
-    for (size_t i = 0; i < snapshot->function_count; i++)
-        if (isfinite(snapshot->functions[i].share))
-            sum = (isnan(sum) ? 0 : sum) + snapshot->functions[i].share;
-    return sum;
-}
-
-static void add_function(struct Tally *tally, const struct Function *function)
-{
-    if (function->state == STATE_ARMED)
-        tally->armed++;
-    else if (function->state == STATE_PARTIAL)
-        tally->partial++;
-    else if (function->state == STATE_DARK)
-        tally->dark++;
-    if (function->state != STATE_ARMED)
-        tally->oldest_s = fmax(tally->oldest_s, function->age_s);
-    if (function->specializable_sites != NULL_U64 &&
-        function->specialized_sites != NULL_U64) {
-        tally->specialized += (double)function->specialized_sites;
-        tally->specializable += (double)function->specializable_sites;
-    }
-}
-
-// `before` is the snapshot that this one follows, NULL if it is the first.
-static void update_tally(struct Model *model, const struct Snapshot *before)
+static void update_whole(struct Model *model, const struct Snapshot *before)
 {
     const struct Snapshot *now = model->snapshot;
-    struct Tally *tally = &model->tally;
-    double span = before ? now->uptime_s - before->uptime_s : NAN;
-    double deopts = Deopt_total(now);
-    double rate_before = tally->events_per_s;
-    double deopt_rate_before = tally->deopts_per_s;
-    *tally = (struct Tally){.oldest_s = NAN, .share = total_share(now)};
-    for (size_t i = 0; i < now->function_count; i++)
-        add_function(tally, &now->functions[i]);
-    tally->events_per_s =
-        before && now->events < before->events ? NAN : rate_before;
-    tally->deopts_per_s = deopt_rate_before;
-    if (span > 0) {
-        tally->events_per_s =
-            (Row_u64(now->events) - Row_u64(before->events)) / span;
-        tally->deopts_per_s = fmax(deopts - model->deopts, 0) / span;
-    }
-    model->deopts = deopts;
+    Tally_update(&model->tally, now, before);
     memmove(model->trend, model->trend + 1,
             sizeof model->trend - sizeof *model->trend);
-    model->trend[TREND_LENGTH - 1] = (float)tally->share;
+    model->trend[TREND_LENGTH - 1] = (float)model->tally.share;
     model->sampled = now->function_count == 0 && isfinite(now->sampler_hz);
     for (size_t i = 0; i < now->function_count && !model->sampled; i++)
         model->sampled = isfinite(now->functions[i].share);
@@ -284,7 +232,7 @@ static void start_over(struct Model *model)
 {
     model->row_count = 0;
     model->reset = false;
-    model->deopts = 0;
+    Tally_init(&model->tally);
     if (model->slots)
         rebuild_slots(model);
 }
@@ -300,7 +248,7 @@ int Model_push(struct Model *model, struct Snapshot *snapshot)
         start_over(model);
     model->snapshot = snapshot;
     update_rows(model);
-    update_tally(model, before);
+    update_whole(model, before);
     Snapshot_free(before);
     arrange(model);
     return 0;

@@ -8,22 +8,11 @@
 
 #include "tui/column.h"
 #include "tui/row.h"
+#include "tui/tally.h"
 
 #include <stdbool.h>
 
 #define MODEL_TEXT 256
-
-struct Tally { // over all functions, or the time since the snapshot before
-    size_t armed;
-    size_t partial;
-    size_t dark;
-    double oldest_s; // the oldest data of a partial or dark function
-    double specialized;
-    double specializable;
-    double share; // of all threads
-    double events_per_s;
-    double deopts_per_s;
-};
 
 struct Model {
     struct Snapshot *snapshot; // owned; NULL before the first
@@ -45,7 +34,6 @@ struct Model {
     bool follows; // the selection stays with selected_id, else at the top
     struct Tally tally;
     float trend[TREND_LENGTH]; // of tally.share
-    double deopts;             // total of the newest snapshot
     bool reset;                // counts are since base_*
     double base_uptime;
     uint64_t base_events;

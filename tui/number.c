@@ -77,10 +77,10 @@ const char *Number_age(char out[NUMBER_MAX], double seconds)
         snprintf(out, NUMBER_MAX, "%.0fm", seconds / 60);
     else if (seconds < 47.5 * 3600)
         snprintf(out, NUMBER_MAX, "%.0fh", seconds / 3600);
-    else if (seconds < 9999.5 * 86400)
+    else if (seconds < 999.5 * 86400)
         snprintf(out, NUMBER_MAX, "%.0fd", seconds / 86400);
     else
-        strcpy(out, ">27y");
+        snprintf(out, NUMBER_MAX, "%.0fy", fmin(seconds / 31557600, 999));
     return out;
 }
 
