@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// A process that serves made-up snapshots over the real server, for the tests
+// of the screen: fake_server [--functions N] [--no-sampler] [--mute]. Prints
+// its socket's path and stays until SIGTERM (ends properly) or stdin closes.
+// Every request is written to stderr, a line each.
+#include "ipc/server.h"
+#include "ipc/version.h"
+#include "tests/tui/sample.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct Fake {
+    struct Server *server;
+    struct SampleWish wish;
+    int mute;                // has no snapshot, ever
+    struct Snapshot *newest; // the server's thread only
+    uint64_t exporting;      // the viewer that waits for its export, 0 = none
+    uint32_t export_request;
+    unsigned export_steps;
+};
+
+static void want(void *context)
+{
+    struct Fake *fake = context;
+    if (fake->mute)
+        return;
+    Snapshot_free(fake->newest);
+    fake->newest = Sample_new(fake->wish);
+    fake->wish.tick++;
+    if (fake->exporting) {
+        unsigned left = --fake->export_steps;
+        struct Message answer = {.type = MESSAGE_REPLY,
+                                 .request = fake->export_request,
+                                 .number = 12900000 / (left + 1),
+                                 .value = 1.0 / (left + 1),
+                                 .text = "/srv/app/ocular_trace.json"};
+        Server_answer(fake->server, fake->exporting, &answer);
+        if (!left)
+            fake->exporting = 0;
+    }
+    Server_notify(fake->server);
+}
+
+static const struct Snapshot *get(void *context)
+{
+    return ((struct Fake *)context)->newest;
+}
+
+static void put(void *context, const struct Snapshot *snapshot)
+{
+    (void)context;
+    (void)snapshot;
+}
+
+static void start_export(struct Fake *fake, uint64_t viewer,
+                         const struct Message *message, struct Message *answer)
+{
+    if (!message->number && message->text &&
+        strcmp(message->text, "there.json") == 0) {
+        answer->type = MESSAGE_ERROR;
+        answer->number = EEXIST;
+        answer->text = "there.json exists";
+        return;
+    }
+    fake->exporting = viewer;
+    fake->export_request = message->request;
+    fake->export_steps = 4;
+    answer->value = .1;
+    answer->number = 1000;
+}
+
+static void request(void *context, uint64_t viewer,
+                    const struct Message *message)
+{
+    struct Fake *fake = context;
+    struct Message answer = {
+        .type = MESSAGE_REPLY, .request = message->request, .value = 1};
+    fprintf(stderr, "request %d %llu %s\n", (int)message->type,
+            (unsigned long long)message->number,
+            message->text ? message->text : "");
+    if (message->type == MESSAGE_EXPORT) {
+        start_export(fake, viewer, message, &answer);
+    } else if (message->type == MESSAGE_CANCEL) {
+        struct Message stopped = {.type = MESSAGE_ERROR,
+                                  .request = fake->export_request,
+                                  .number = ECANCELED,
+                                  .text = "stopped as asked"};
+        if (fake->exporting)
+            Server_answer(fake->server, viewer, &stopped);
+        fake->exporting = 0;
+    } else if (message->type == MESSAGE_REARM && message->number == 2) {
+        answer.type = MESSAGE_ERROR;
+        answer.number = EBUSY;
+        answer.text = "it is armed \x1b[31malready";
+    }
+    Server_answer(fake->server, viewer, &answer);
+}
+
+static void viewers(void *context, unsigned count)
+{
+    (void)context;
+    fprintf(stderr, "viewers %u\n", count);
+}
+
+int main(int argc, char **argv)
+{
+    struct Fake fake = {0};
+    struct ServerSource source = {&fake, want, get, put, request, viewers};
+    char why[512];
+    sigset_t mask;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--functions") == 0 && i + 1 < argc)
+            fake.wish.extra = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--no-sampler") == 0)
+            fake.wish.no_sampler = 1;
+        else if (strcmp(argv[i], "--mute") == 0)
+            fake.mute = 1;
+        else
+            return 2;
+    }
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &mask, NULL);
+    // Bounded, so that a forgotten one goes away by itself.
+    alarm(600);
+    int signals = signalfd(-1, &mask, 0);
+    if (Server_open(&fake.server, &source, OCULAR_VERSION, why, sizeof why)) {
+        fprintf(stderr, "%s\n", why);
+        return 1;
+    }
+    printf("%s\n", Server_path(fake.server));
+    fflush(stdout);
+    struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
+                               {.fd = STDIN_FILENO, .events = 0}};
+    while (poll(waiting, 2, -1) < 0 && errno == EINTR)
+        ;
+    Server_close(fake.server, 500);
+    Snapshot_free(fake.newest);
+    return 0;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The canvas keeps everything inside its grid and its wide glyphs whole.
+#include "tui/canvas.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define WIDE "\xe6\x95\xb0" // two cells
+
+static struct Canvas canvas;
+
+static int prepare(void **state)
+{
+    (void)state;
+    Canvas_init(&canvas, false);
+    return Canvas_resize(&canvas, 10, 2);
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    Canvas_release(&canvas);
+    return 0;
+}
+
+static void shows(const char *text)
+{
+    struct Bytes out;
+    Bytes_init(&out);
+    Canvas_write(&canvas, &out);
+    Bytes_put(&out, "", 1);
+    assert_string_equal((char *)out.data, text);
+    Bytes_release(&out);
+}
+
+static void test_put_and_clip(void **state)
+{
+    (void)state;
+    assert_int_equal(Canvas_put(&canvas, 0, 1, 10, STYLE_STRONG, "abc"), 4);
+    assert_int_equal(Canvas_cell(&canvas, 0, 1)->style, STYLE_STRONG);
+    Canvas_put(&canvas, 1, 8, 100, STYLE_PLAIN, "wxyz");
+    Canvas_put(&canvas, 1, -2, 100, STYLE_PLAIN, "abc");
+    Canvas_put(&canvas, 7, 0, 10, STYLE_PLAIN, "nowhere");
+    Canvas_put(&canvas, -1, 0, 10, STYLE_PLAIN, "nowhere");
+    shows(" abc\nc       wx\n");
+}
+
+static void test_wide_glyphs_stay_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(Canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, WIDE WIDE), 2);
+    Canvas_put(&canvas, 0, 9, 99, STYLE_PLAIN, WIDE); // half outside
+    shows(WIDE "\n\n");
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "x"); // on the right half
+    shows(" x\n\n");
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, WIDE);
+    Canvas_put(&canvas, 0, 1, 10, STYLE_PLAIN, "y"); // on the left half
+    shows(" y\n\n");
+}
+
+static void test_fit(void **state)
+{
+    struct Box box = {0, 1, 5}, second = {1, 0, 5};
+    (void)state;
+    Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abcdefgh");
+    Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, "abcdefgh");
+    shows(" abcd…\n…efgh\n");
+    Canvas_clear(&canvas);
+    Canvas_fit_right(&canvas, box, STYLE_PLAIN, "ab");
+    Canvas_fit_right(&canvas, second, STYLE_PLAIN, "abcdef");
+    shows("    ab\nabcd…\n");
+    Canvas_clear(&canvas);
+    // A wide glyph that would be cut through leaves a blank.
+    Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abc" WIDE WIDE);
+    Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, WIDE WIDE "abc");
+    shows(" abc…\n…abc\n");
+    Canvas_fit(&canvas, (struct Box){0, 3, 0}, STYLE_PLAIN, CUT_END, "zzz");
+    Canvas_fit(&canvas, (struct Box){0, 3, -4}, STYLE_PLAIN, CUT_START, "zzz");
+    shows(" abc…\n…abc\n");
+}
+
+static void test_ascii(void **state)
+{
+    (void)state;
+    canvas.ascii = true;
+    Canvas_put(&canvas, 0, 0, 10, STYLE_PLAIN, "● " WIDE "é\x1b▸");
+    shows(
+        "* ??"
+        "?>\n\n");
+    assert_int_equal(Canvas_measure(&canvas, WIDE WIDE), 2);
+}
+
+static void test_styles(void **state)
+{
+    (void)state;
+    Canvas_put(&canvas, 0, 0, 10, STYLE_ARMED, "ab");
+    Canvas_select(&canvas, (struct Box){0, 1, 99});
+    assert_int_equal(Canvas_cell(&canvas, 0, 0)->style, STYLE_ARMED);
+    assert_int_equal(Canvas_cell(&canvas, 0, 1)->style,
+                     STYLE_ARMED | STYLE_SELECTED);
+    Canvas_paint(&canvas, (struct Box){0, -3, 99}, STYLE_HEAD);
+    assert_int_equal(Canvas_cell(&canvas, 0, 9)->style, STYLE_HEAD);
+    assert_null(Canvas_cell(&canvas, 0, 10));
+    assert_null(Canvas_cell(&canvas, 2, 0));
+}
+
+// Whatever is drawn wherever: every left half has its right half, and no line
+// is wider than the canvas.
+static void test_random_drawing(void **state)
+{
+    static const char *const texts[] = {
+        "a", WIDE, "ab" WIDE "c", "x\xcc\x81y", WIDE WIDE WIDE, "\x1b[2J"};
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 50000; round++) {
+        struct Box box = {rand() % 4 - 1, rand() % 14 - 2, rand() % 12};
+        Canvas_fit(&canvas, box, STYLE_PLAIN, rand() % 2 ? CUT_END : CUT_START,
+                   texts[rand() % 6]);
+        for (int y = 0; y < 2; y++)
+            for (int x = 0; x < 10; x++) {
+                int width = Canvas_cell(&canvas, y, x)->width;
+                const struct Cell *next = Canvas_cell(&canvas, y, x + 1);
+                assert_true(width != 2 || (next && next->width == 0));
+                assert_true(width == 2 || !next || next->width != 0);
+            }
+    }
+}
+
+static void test_no_room_at_all(void **state)
+{
+    (void)state;
+    assert_int_equal(Canvas_resize(&canvas, 0, 0), 0);
+    Canvas_put(&canvas, 0, 0, 5, STYLE_PLAIN, "abc");
+    shows("");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_put_and_clip, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_wide_glyphs_stay_whole, prepare,
+                                        finish),
+        cmocka_unit_test_setup_teardown(test_fit, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_ascii, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_styles, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_random_drawing, prepare, finish),
+        cmocka_unit_test_setup_teardown(test_no_room_at_all, prepare, finish),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// How a function's numbers are written in their columns, null and marks too.
+#include "tests/tui/sample.h"
+#include "tui/column.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct Look cycles = {false, 2e9};
+static const struct Look times = {true, 2e9};
+
+static struct ColumnText cell;
+
+static const char *says(enum ColumnId id, const struct Row *row,
+                        const struct Look *look)
+{
+    COLUMNS[id].format(&cell, row, look);
+    return cell.text;
+}
+
+static struct Row row_of(const struct Function *function)
+{
+    struct Row row;
+    Row_init(&row, function->id);
+    row.now = function;
+    return row;
+}
+
+static struct Function nothing(void)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function function = snapshot->functions[0];
+    Snapshot_free(snapshot);
+    function.name = function.file = NULL;
+    function.line = function.calls = function.samples = NULL_U64;
+    function.self_cycles = function.total_cycles = NULL_U64;
+    function.waited_cycles = function.sites = function.dark_sites = NULL_U64;
+    function.specialized_sites = function.specializable_sites = NULL_U64;
+    function.calls_exact = function.state = NULL_U64;
+    function.calls_estimated = function.calls_per_s = NAN;
+    function.share = function.cpu_share = function.wait_share = NAN;
+    function.c_share = function.total_share = function.run_share = NAN;
+    function.avg_cycles = function.min_cycles = NAN;
+    function.p50_cycles = function.p99_cycles = function.age_s = NAN;
+    return function;
+}
+
+static void test_null_is_blank_everywhere(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (i != COLUMN_TREND)
+            assert_string_equal(says((enum ColumnId)i, &row, &cycles), "");
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "········");
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if (COLUMNS[i].key && i != COLUMN_STATE)
+            assert_true(isnan(COLUMNS[i].key(&row)));
+}
+
+static void test_calls(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.calls = 612;
+    function.calls_exact = 1;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "612");
+    function.calls_exact = 0;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=612");
+    function.calls_estimated = 8.1e9;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~8.1G");
+    function.calls_per_s = 1.2e6;
+    function.state = STATE_PARTIAL;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
+    function.state = STATE_ARMED;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
+}
+
+static void test_units(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.avg_cycles = 390;
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "390");
+    assert_string_equal(says(COLUMN_AVG, &row, &times), "195ns");
+    struct Look unknown = {true, NAN};
+    assert_string_equal(says(COLUMN_AVG, &row, &unknown), "390");
+}
+
+static void test_state_and_stale(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.state = STATE_ARMED;
+    function.age_s = 4000; // armed: simply not called
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "● 67m");
+    assert_int_equal(cell.style, STYLE_ARMED);
+    function.state = STATE_PARTIAL;
+    function.age_s = 4;
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "◐ 4s");
+    assert_int_equal(cell.style, STYLE_PARTIAL);
+    function.state = STATE_DARK;
+    function.age_s = 61;
+    function.avg_cycles = 5;
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s!");
+    assert_int_equal(cell.style, STYLE_ALERT);
+    says(COLUMN_AVG, &row, &cycles);
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.state = 77; // of a later version
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "");
+}
+
+static void test_shares_and_specialisation(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.share = .314;
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
+    assert_int_equal(cell.style, STYLE_HEAT_5);
+    function.share = .001;
+    says(COLUMN_SHARE, &row, &cycles);
+    assert_int_equal(cell.style, STYLE_HEAT_1);
+    function.specializable_sites = 0;
+    function.specialized_sites = 0;
+    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "");
+    function.specializable_sites = 17;
+    function.specialized_sites = 7;
+    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "41% ");
+    row.deopt = true;
+    assert_string_equal(says(COLUMN_SPEC, &row, &cycles), "41%!");
+    assert_int_equal(cell.style, STYLE_ALERT);
+}
+
+static void test_trend(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    for (int i = 0; i < 7; i++)
+        Row_push_trend(&row, .5 * i / 6);
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "·▁▂▃▄▅▆▇");
+    for (int i = 0; i < 8; i++)
+        Row_push_trend(&row, 0);
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▁");
+    char out[4 * 3 + 1];
+    float hostile[] = {INFINITY, -5, 1e30f};
+    Column_bars(out, sizeof out, hostile, 3, 1);
+    assert_string_equal(out, "·▁█");
+}
+
+static void test_reset_counts_anew(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.calls = 1000;
+    function.calls_exact = 1;
+    function.self_cycles = 5000;
+    Row_reset(&row);
+    function.calls = 1612;
+    function.self_cycles = 5700;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "612");
+    assert_string_equal(says(COLUMN_SELF, &row, &cycles), "700");
+}
+
+static void test_table(void **state)
+{
+    bool seen[COLUMN_COUNT] = {false};
+    (void)state;
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        const struct Column *column = &COLUMNS[i];
+        assert_true(Text_width(column->title) <= column->width);
+        assert_true(column->by_text == (column->key == NULL));
+        assert_non_null(column->format);
+        assert_non_null(column->about);
+        assert_int_equal(Column_find(column->name), i);
+        assert_in_range(column->importance, 0, COLUMN_COUNT - 1);
+        assert_false(seen[column->importance]); // each rank once
+        seen[column->importance] = true;
+    }
+    assert_int_equal(Column_find("SELF"), COLUMN_SELF);
+    assert_int_equal(Column_find("nonsense"), COLUMN_COUNT);
+}
+
+// The longest that a cell can be fits, so no number is ever cut.
+static void test_cells_fit_their_columns(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    for (double value = .0004; value < 1.8e19; value *= 1.37) {
+        uint64_t whole = (uint64_t)value;
+        function.calls = function.self_cycles = function.total_cycles = whole;
+        function.waited_cycles = function.sites = whole;
+        function.dark_sites = whole / 3;
+        function.calls_per_s = function.avg_cycles = value;
+        function.min_cycles = function.p50_cycles = value;
+        function.p99_cycles = function.age_s = value;
+        function.share = function.c_share = function.wait_share = value;
+        function.total_share = value;
+        function.state = whole % 3;
+        function.calls_exact = 0;
+        function.specialized_sites = function.specializable_sites = whole;
+        for (int i = 0; i < COLUMN_FUNCTION; i++) {
+            const struct Look *look = whole & 1 ? &times : &cycles;
+            int width = Text_width(says((enum ColumnId)i, &row, look));
+            if (width > COLUMNS[i].width)
+                print_error("%s: \"%s\"\n", COLUMNS[i].name, cell.text);
+            assert_true(width <= COLUMNS[i].width);
+        }
+    }
+}
+
+static void test_long_names_are_bounded(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    char *name = malloc(10001);
+    (void)state;
+    memset(name, 'x', 10000);
+    strcpy(name + 9997, "end");
+    function.name = function.file = name;
+    function.line = 7;
+    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < COLUMN_TEXT);
+    assert_non_null(strstr(cell.text, "xend"));
+    assert_non_null(strstr(says(COLUMN_FILE, &row, &cycles), "xend:7"));
+    free(name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_null_is_blank_everywhere),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_state_and_stale),
+        cmocka_unit_test(test_shares_and_specialisation),
+        cmocka_unit_test(test_trend),
+        cmocka_unit_test(test_reset_counts_anew),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_cells_fit_their_columns),
+        cmocka_unit_test(test_long_names_are_bounded),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// A snapshot's JSON reads back, with null for null and nothing harmful in it.
+#include "tests/tui/sample.h"
+#include "tui/json.h"
+#include "tui/text.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct Bytes out;
+
+static struct json_object *read_back(const struct Snapshot *snapshot)
+{
+    Bytes_init(&out);
+    assert_int_equal(Json_snapshot(&out, snapshot), 0);
+    Bytes_put(&out, "", 1);
+    assert_int_equal(out.error, 0);
+    assert_int_equal(out.data[out.size - 2], '\n');
+    assert_ptr_equal(strchr((char *)out.data, '\n'), out.data + out.size - 2);
+    struct json_object *object = json_tokener_parse((char *)out.data);
+    assert_non_null(object);
+    return object;
+}
+
+static struct json_object *get(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    if (!json_object_object_get_ex(object, key, &value))
+        fail_msg("no member %s", key);
+    return value;
+}
+
+static double number(struct json_object *object, const char *key)
+{
+    return json_object_get_double(get(object, key));
+}
+
+static void test_reads_back(void **state)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
+    struct json_object *root = read_back(snapshot);
+    (void)state;
+    assert_int_equal(number(root, "schema"), 1);
+    assert_int_equal(number(root, "pid"), 48213);
+    assert_true(number(root, "uptime_s") == 8052);
+    assert_true(number(get(root, "overhead"), "budget") == .01);
+    assert_int_equal(number(get(root, "sites"), "dark"), 5310);
+    assert_int_equal(number(get(root, "sampler"), "hz"), 100);
+    struct json_object *functions = get(root, "functions");
+    assert_int_equal(json_object_array_length(functions), 12);
+    struct json_object *first = json_object_array_get_idx(functions, 0);
+    assert_string_equal(json_object_get_string(get(first, "name")),
+                        "EqualityConstraint.execute");
+    assert_string_equal(json_object_get_string(get(first, "state")), "partial");
+    assert_int_equal(json_object_get_type(get(first, "calls_exact")),
+                     json_type_boolean);
+    assert_true(fabs(number(first, "share") - snapshot->functions[0].share) <
+                1e-9);
+    assert_int_equal(json_object_array_length(get(root, "threads")), 4);
+    assert_int_equal(json_object_array_length(get(first, "callers")), 0);
+    struct json_object *transition =
+        json_object_array_get_idx(get(root, "transitions"), 0);
+    assert_string_equal(json_object_get_string(get(transition, "to")),
+                        "BINARY_SUBSCR");
+    json_object_put(root);
+    Bytes_release(&out);
+    Snapshot_free(snapshot);
+}
+
+// Every member of every table is there, null or not.
+static void test_null(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct json_object *root = read_back(snapshot);
+    (void)state;
+    for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++) {
+        const struct Field *field = &SNAPSHOT_RECORD.fields[i];
+        struct json_object *owner = root;
+        if (field->group)
+            owner = get(root, field->group);
+        struct json_object *value = get(owner, field->name);
+        if (field->type == FIELD_LIST)
+            assert_int_equal(json_object_array_length(value), 0);
+        else
+            assert_null(value);
+    }
+    json_object_put(root);
+    Bytes_release(&out);
+    Snapshot_free(snapshot);
+}
+
+static void test_hostile_values(void **state)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    (void)state;
+    snapshot->tsc_hz = INFINITY;
+    snapshot->uptime_s = -1e308;
+    snapshot->command =
+        "a\"\\/\n\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xff\xf3\xa0"
+        "\x80\x81\xe6\x95\xb0";
+    snapshot->pid = UINT64_MAX - 1;
+    struct json_object *root = read_back(snapshot);
+    assert_null(get(root, "tsc_hz"));
+    assert_string_equal(json_object_get_string(get(root, "command")),
+                        "a\"\\/\n\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xef\xbf\xbd"
+                        "\xf3\xa0\x80\x81\xe6\x95\xb0");
+    assert_true(json_object_get_uint64(get(root, "pid")) == UINT64_MAX - 1);
+    const char *at = (char *)out.data;
+    uint32_t code;
+    while ((code = Text_decode(&at)) != 0)
+        assert_true(code == '\n' ||
+                    (code != TEXT_BAD && !Text_is_harmful(code)));
+    json_object_put(root);
+    Bytes_release(&out);
+    Snapshot_free(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_back),
+        cmocka_unit_test(test_null),
+        cmocka_unit_test(test_hostile_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

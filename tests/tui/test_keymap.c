@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The table of keys: complete, without contradictions, and readable as text.
+#include "tui/keymap.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KEYMAP_COUNT; i++) {
+        const struct Binding *binding = &KEYMAP[i];
+        assert_true(binding->keys[0] != 0);
+        assert_true(binding->about && *binding->about);
+        assert_true(binding->group && *binding->group);
+        for (int k = 0; k < BINDING_KEYS && binding->keys[k]; k++)
+            assert_int_equal(Keymap_request(binding->keys[k]),
+                             binding->request); // no key twice
+        for (size_t other = 0; other < i; other++)
+            assert_int_not_equal(binding->request, KEYMAP[other].request);
+    }
+    for (int request = REQUEST_NONE + 1; request <= REQUEST_QUIT; request++) {
+        int bound = 0;
+        for (size_t i = 0; i < KEYMAP_COUNT; i++)
+            bound += (int)KEYMAP[i].request == request;
+        assert_int_equal(bound, 1);
+    }
+    assert_int_equal(Keymap_request(0), REQUEST_NONE);
+    assert_int_equal(Keymap_request('X'), REQUEST_NONE);
+    assert_int_equal(Keymap_request(0xFFFFFFFF), REQUEST_NONE);
+}
+
+// What the help calls a key is what --keys takes.
+static void test_names_read_back(void **state)
+{
+    char name[KEY_NAME_MAX], text[KEY_NAME_MAX + 2];
+    (void)state;
+    for (size_t i = 0; i < KEYMAP_COUNT; i++)
+        for (int k = 0; k < BINDING_KEYS && KEYMAP[i].keys[k]; k++) {
+            uint32_t key = KEYMAP[i].keys[k];
+            Key_name(name, key);
+            if (key == '<')
+                continue;
+            snprintf(text, sizeof text, strlen(name) > 1 ? "<%s>" : "%s", name);
+            const char *at = text;
+            assert_int_equal(Key_parse(&at), key);
+            assert_string_equal(at, "");
+        }
+}
+
+static void test_parse(void **state)
+{
+    const char *at = "j<enter>\xc3\xa9<lt>><F10><Ctrl-L> <Space><PgDn>";
+    static const uint32_t keys[] = {'j', PRESS_ENTER,     0xe9, '<',
+                                    '>', PRESS_F1 + 9,    12,   ' ',
+                                    ' ', PRESS_PAGE_DOWN, 0,    0};
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        assert_int_equal(Key_parse(&at), keys[i]);
+    static const char *const bad[] = {
+        "<",     "<>",  "<Nokey>", "<F0>",
+        "<F13>", "<F1", "<Ctrl->", "<anamethatismuchtoolongtobeone>"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        at = bad[i];
+        assert_int_equal(Key_parse(&at), 0);
+        assert_ptr_equal(at, bad[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_names_read_back),
+        cmocka_unit_test(test_parse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// The model: rows keep their history through snapshots, the order is total,
+// the selection follows its function, and null sorts last.
+#include "tests/tui/sample.h"
+#include "tui/deopt.h"
+#include "tui/model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct Model model;
+
+static int prepare(void **state)
+{
+    (void)state;
+    Model_init(&model);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    Model_release(&model);
+    return 0;
+}
+
+static void push(unsigned tick)
+{
+    assert_int_equal(
+        Model_push(&model, Sample_new((struct SampleWish){.tick = tick})), 0);
+}
+
+static struct Function *functions_of(struct Snapshot *snapshot)
+{
+    return (struct Function *)(uintptr_t)snapshot->functions;
+}
+
+static const char *name_at(size_t index)
+{
+    return Model_row(&model, index)->now->name;
+}
+
+static void check_order(void)
+{
+    const struct Column *column = &COLUMNS[Model_sort_column(&model)];
+    for (size_t i = 1; i < model.shown; i++) {
+        double a = column->key(Model_row(&model, i - 1));
+        double b = column->key(Model_row(&model, i));
+        assert_true(!isnan(a) || isnan(b)); // null last
+        if (!isnan(b))
+            assert_true(model.invert ? a <= b : a >= b);
+        if (a == b)
+            assert_true(Model_row(&model, i - 1)->id <
+                        Model_row(&model, i)->id);
+    }
+}
+
+static void test_empty(void **state)
+{
+    (void)state;
+    Model_move(&model, 5);
+    Model_home(&model);
+    Model_end(&model);
+    Model_filter(&model, "x");
+    Model_invert(&model);
+    Model_reset(&model);
+    Model_scroll(&model, 10);
+    assert_null(Model_selected(&model));
+    struct Snapshot *snapshot = Snapshot_new();
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    assert_int_equal(model.shown, 0);
+    assert_false(model.sampled);
+    Model_move(&model, 1);
+    assert_null(Model_selected(&model));
+}
+
+static void test_every_column_sorts(void **state)
+{
+    (void)state;
+    push(0);
+    push(1);
+    assert_int_equal(model.shown, 12);
+    assert_string_equal(name_at(0), "EqualityConstraint.execute");
+    for (int i = 0; i < COLUMN_COUNT; i++) {
+        Model_sort_by(&model, (enum ColumnId)i);
+        assert_int_equal(model.shown, 12);
+        if (COLUMNS[i].by_text)
+            continue;
+        check_order();
+        Model_invert(&model);
+        check_order();
+        Model_invert(&model);
+    }
+    Model_sort_by(&model, COLUMN_FUNCTION);
+    for (size_t i = 1; i < model.shown; i++)
+        assert_true(strcmp(name_at(i - 1), name_at(i)) <= 0);
+    Model_invert(&model);
+    assert_true(strcmp(name_at(0), name_at(1)) > 0);
+}
+
+static void test_without_a_sampler(void **state)
+{
+    struct SampleWish wish = {.no_sampler = 1};
+    (void)state;
+    assert_int_equal(Model_push(&model, Sample_new(wish)), 0);
+    assert_false(model.sampled);
+    assert_int_equal(Model_sort_column(&model), COLUMN_SELF);
+    check_order();
+    assert_true(isnan(model.tally.share));
+    push(1); // the sampler starts: the wish for SHARE counts again
+    assert_true(model.sampled);
+    assert_int_equal(Model_sort_column(&model), COLUMN_SHARE);
+    check_order();
+}
+
+static void test_filter(void **state)
+{
+    (void)state;
+    push(0);
+    Model_filter(&model, "PLAN"); // of a name, whatever the case
+    assert_int_equal(model.shown, 2);
+    Model_filter(&model, "json/dec"); // of a path
+    assert_int_equal(model.shown, 1);
+    assert_string_equal(name_at(0), "JSONDecoder.raw_decode");
+    Model_filter(&model, "no such thing");
+    assert_int_equal(model.shown, 0);
+    assert_null(Model_selected(&model));
+    push(1); // stays filtered
+    assert_int_equal(model.shown, 0);
+    Model_filter(&model, "");
+    assert_int_equal(model.shown, 12);
+}
+
+static void test_selection_follows_the_function(void **state)
+{
+    (void)state;
+    push(0);
+    Model_move(&model, 2);
+    uint64_t id = Model_selected(&model)->id;
+    Model_invert(&model);
+    assert_int_equal(Model_selected(&model)->id, id);
+    assert_int_not_equal(model.selected, 2);
+    Model_sort_by(&model, COLUMN_FUNCTION);
+    push(3);
+    assert_int_equal(Model_selected(&model)->id, id);
+    Model_filter(&model, "Planner"); // filtered out: another, in range
+    assert_int_equal(model.selected, 0);
+    Model_filter(&model, "");
+    assert_int_equal(Model_selected(&model)->id, id); // and back
+    Model_home(&model);
+    Model_invert(&model); // home stays at the top, whoever is there
+    assert_int_equal(model.selected, 0);
+    Model_move(&model, -3);
+    assert_int_equal(model.selected, 0);
+    Model_move(&model, 1000);
+    assert_int_equal(model.selected, 11);
+    Model_move(&model, -1);
+    assert_int_equal(model.selected, 10);
+}
+
+static void test_search(void **state)
+{
+    (void)state;
+    push(0);
+    strcpy(model.search, "execute");
+    assert_true(Model_find(&model, 1, true));
+    assert_int_equal(model.selected, 0);
+    assert_true(Model_find(&model, 1, false));
+    assert_string_equal(Model_selected(&model)->now->name, "Plan.execute");
+    assert_true(Model_find(&model, 1, false)); // round
+    assert_int_equal(model.selected, 0);
+    assert_true(Model_find(&model, -1, false));
+    assert_string_equal(Model_selected(&model)->now->name, "Plan.execute");
+    strcpy(model.search, "nobody");
+    assert_false(Model_find(&model, 1, true));
+    strcpy(model.search, "idle");
+    assert_true(Model_find(&model, 1, false));
+    assert_true(Model_find(&model, 1, false)); // the only one: itself
+    assert_string_equal(Model_selected(&model)->now->name, "idle");
+}
+
+static void test_scroll_keeps_the_selection_in_sight(void **state)
+{
+    (void)state;
+    push(0);
+    srand(1);
+    for (int i = 0; i < 5000; i++) {
+        int height = 1 + rand() % 15;
+        Model_move(&model, rand() % 21 - 10);
+        Model_scroll(&model, height);
+        assert_true(model.top <= model.selected);
+        assert_true(model.selected < model.top + (size_t)height);
+        assert_true(model.top + (size_t)height <= 12 || model.top == 0 ||
+                    (size_t)height > 12);
+    }
+}
+
+static void test_history(void **state)
+{
+    (void)state;
+    for (unsigned tick = 0; tick < 5; tick++)
+        push(tick);
+    const struct Row *row = Model_row(&model, 0);
+    int known = 0;
+    for (int i = 0; i < TREND_LENGTH; i++)
+        known += !isnan(row->trend[i]);
+    assert_int_equal(known, 5);
+    assert_true(row->trend[TREND_LENGTH - 1] == (float)row->now->share);
+    assert_int_equal(row->unseen, 0);
+    // Two that come and go keep their history, for a time.
+    uint64_t id = row->id;
+    for (unsigned tick = 5; tick < 9; tick++) {
+        struct Snapshot *snapshot =
+            Sample_new((struct SampleWish){.tick = tick});
+        snapshot->function_count = 0;
+        Model_push(&model, snapshot);
+        assert_int_equal(model.shown, 0);
+        assert_int_equal(model.row_count, 12);
+    }
+    push(9);
+    for (size_t i = 0; i < model.shown; i++)
+        if (Model_row(&model, i)->id == id)
+            row = Model_row(&model, i);
+    assert_false(isnan(row->trend[TREND_LENGTH - 6]));
+    assert_true(isnan(row->trend[TREND_LENGTH - 2]));
+    for (unsigned tick = 10; tick < 10 + TREND_LENGTH; tick++) {
+        struct Snapshot *snapshot =
+            Sample_new((struct SampleWish){.tick = tick});
+        snapshot->function_count = 1;
+        Model_push(&model, snapshot);
+    }
+    assert_int_equal(model.row_count, 1);
+}
+
+static void test_tally(void **state)
+{
+    (void)state;
+    push(0);
+    assert_true(isnan(model.tally.events_per_s));
+    push(2);
+    assert_int_equal(model.tally.armed, 5);
+    assert_int_equal(model.tally.partial, 3);
+    assert_int_equal(model.tally.dark, 4);
+    assert_true(model.tally.oldest_s == 7900);
+    assert_true(fabs(model.tally.events_per_s - 41200) < 1);
+    assert_true(fabs(model.tally.deopts_per_s - 3) < 1e-6);
+    assert_true(model.tally.share > .5 && model.tally.share < 4);
+    push(2); // the same moment once more: the rates stay
+    assert_true(fabs(model.tally.events_per_s - 41200) < 1);
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
+    snapshot->events = NULL_U64;
+    Model_push(&model, snapshot);
+    assert_true(isnan(model.tally.events_per_s));
+}
+
+static void test_reset(void **state)
+{
+    (void)state;
+    push(0);
+    Model_reset(&model);
+    for (size_t i = 0; i < model.shown; i++)
+        assert_true(Row_self(Model_row(&model, i)) == 0);
+    push(1);
+    assert_true(model.reset);
+    assert_int_equal(model.base_events, 12000000);
+    for (size_t i = 0; i < model.shown; i++)
+        assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
+    // Tracing starts anew: nothing of the old counts is left.
+    struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
+    young->uptime_s = 1;
+    Model_push(&model, young);
+    assert_false(model.reset);
+    assert_true(Row_self(Model_row(&model, 0)) > 2.1e9);
+}
+
+static void test_deopts(void **state)
+{
+    (void)state;
+    assert_true(Deopt_is("LOAD_ATTR_SLOT", "LOAD_ATTR"));
+    assert_false(Deopt_is("LOAD_ATTR", "LOAD_ATTR_SLOT"));
+    assert_false(Deopt_is("LOAD_ATTR", "LOAD_ATTR"));
+    assert_false(Deopt_is("LOAD_ATTRIBUTE", "LOAD_ATTR"));
+    assert_false(Deopt_is(NULL, "LOAD_ATTR"));
+    assert_false(Deopt_is("LOAD_ATTR", NULL));
+    assert_false(Deopt_is("X", ""));
+    push(0);
+    for (size_t i = 0; i < model.shown; i++)
+        assert_int_equal(Model_row(&model, i)->deopt,
+                         strcmp(name_at(i), "parse_row") == 0);
+}
+
+// Ids as a hostile process may send them, and as a hash likes them least.
+static void test_odd_ids(void **state)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});
+    struct Function *functions = functions_of(snapshot);
+    (void)state;
+    for (size_t i = 0; i < snapshot->function_count; i++)
+        functions[i].id = (uint64_t)(i % 1000) << 44;
+    functions[0].id = UINT64_MAX;
+    functions[0].name = NULL;
+    functions[0].file = NULL;
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    assert_int_equal(model.shown, 1001);
+    Model_filter(&model, "module");
+    Model_sort_by(&model, COLUMN_FILE);
+    assert_true(model.shown > 0);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    for (unsigned tick = 0; tick < 3; tick++) {
+        struct SampleWish wish = {.tick = tick, .extra = 10000};
+        assert_int_equal(Model_push(&model, Sample_new(wish)), 0);
+        assert_int_equal(model.shown, 10012);
+        check_order();
+    }
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(test_empty),
+        TEST(test_every_column_sorts),
+        TEST(test_without_a_sampler),
+        TEST(test_filter),
+        TEST(test_selection_follows_the_function),
+        TEST(test_search),
+        TEST(test_scroll_keeps_the_selection_in_sight),
+        TEST(test_history),
+        TEST(test_tally),
+        TEST(test_reset),
+        TEST(test_deopts),
+        TEST(test_odd_ids),
+        TEST(test_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

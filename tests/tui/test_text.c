@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// Text from a stranger comes out harmless and is measured right.
+#include "tui/text.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+
+#define BAD "\xef\xbf\xbd"
+
+static const char *clean(const char *text)
+{
+    static char out[256];
+    Text_clean(out, sizeof out, text);
+    return out;
+}
+
+static void test_plain_text_stays(void **state)
+{
+    (void)state;
+    assert_string_equal(clean("Plan.execute <x>~"), "Plan.execute <x>~");
+    assert_string_equal(clean("caf\xc3\xa9 \xe6\x95\xb0 \xf0\x9f\x90\x8d"),
+                        "caf\xc3\xa9 \xe6\x95\xb0 \xf0\x9f\x90\x8d");
+    assert_int_equal(Text_width("caf\xc3\xa9"), 4);
+    assert_int_equal(Text_width("\xe6\x95\xb0\xe6\x8d\xae"), 4);
+    assert_int_equal(Text_width(""), 0);
+}
+
+static void test_controls_and_deceivers_are_replaced(void **state)
+{
+    static const char *const harmful[] = {"\x1b",
+                                          "\x07",
+                                          "\n",
+                                          "\t",
+                                          "\x7f",
+                                          "\xc2\x80",
+                                          "\xc2\x9b",
+                                          "\xc2\xad",
+                                          "\xe2\x80\x8b",
+                                          "\xe2\x80\x8d",
+                                          "\xe2\x80\x8e",
+                                          "\xe2\x80\xa8",
+                                          "\xe2\x80\xae",
+                                          "\xe2\x81\xa6",
+                                          "\xe2\x81\xa9",
+                                          "\xef\xbb\xbf",
+                                          "\xd8\x9c",
+                                          "\xef\xb8\x8f",
+                                          "\xf3\xa0\x80\x81",
+                                          "\xe3\x85\xa4"};
+    (void)state;
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
+        assert_string_equal(clean(harmful[i]), BAD);
+        assert_int_equal(Text_width(harmful[i]), 1);
+    }
+}
+
+static void test_invalid_bytes_lose_nothing_valid(void **state)
+{
+    (void)state;
+    assert_string_equal(clean("a\xff"
+                              "b"),
+                        "a" BAD "b");
+    assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD); // cut short
+    assert_string_equal(clean("\xc0\xaf"), BAD BAD);      // overlong "/"
+    assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
+    assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD); // surrogate
+    assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
+    assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
+}
+
+static void test_marks_are_kept_but_few(void **state)
+{
+    char smear[300] = "a";
+    struct Glyph glyph;
+    const char *at = smear;
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        strcat(smear, "\xcc\x81");
+    strcat(smear, "b");
+    assert_true(Text_next(&at, &glyph));
+    assert_int_equal(glyph.code, 'a');
+    assert_int_equal(glyph.marks[TEXT_MARKS - 1], 0x301);
+    assert_true(Text_next(&at, &glyph));
+    assert_int_equal(glyph.code, 'b');
+    assert_int_equal(Text_width(smear), 2);
+    assert_string_equal(clean("\xcc\x81x"), BAD "x"); // nothing to stand on
+}
+
+// Whatever the bytes: no harmful code comes out, and the width is what the C
+// library says of the cleaned text.
+static void test_random_bytes(void **state)
+{
+    char dirty[64], out[256];
+    (void)state;
+    srand(7);
+    for (int round = 0; round < 20000; round++) {
+        size_t size = (size_t)rand() % (sizeof dirty - 1);
+        for (size_t i = 0; i < size; i++)
+            dirty[i] = (char)(rand() % 4 ? 0x80 + rand() % 128 : rand() % 255);
+        dirty[size] = 0;
+        assert_true(Text_clean(out, sizeof out, dirty) < sizeof out);
+        const char *at = out;
+        uint32_t code;
+        int width = 0;
+        while ((code = Text_decode(&at)) != 0) {
+            assert_false(Text_is_harmful(code));
+            int cells = wcwidth((wchar_t)code);
+            assert_true(cells >= 0);
+            width += cells;
+        }
+        assert_int_equal(width, Text_width(dirty));
+    }
+}
+
+static void test_copy_is_cut_at_a_glyph(void **state)
+{
+    char out[6];
+    (void)state;
+    assert_int_equal(Text_clean(out, sizeof out, "ab\xe6\x95\xb0z"), 5);
+    assert_string_equal(out, "ab\xe6\x95\xb0");
+    assert_int_equal(Text_clean(out, 4, "ab\xe6\x95\xb0z"), 2);
+    assert_string_equal(out, "ab");
+    assert_int_equal(Text_clean(out, 0, "ab"), 0);
+    assert_string_equal(Text_tail("abc\xe6\x95\xb0z", 3), "z");
+    assert_string_equal(Text_tail("abc", 3), "abc");
+}
+
+static void test_ascii(void **state)
+{
+    (void)state;
+    assert_int_equal(Text_ascii('a'), 'a');
+    assert_int_equal(Text_ascii(0x25CF), '*');
+    assert_int_equal(Text_ascii(0x6570), '?');
+    assert_int_equal(Text_ascii(0x9B), '?');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_text_stays),
+        cmocka_unit_test(test_controls_and_deceivers_are_replaced),
+        cmocka_unit_test(test_invalid_bytes_lose_nothing_valid),
+        cmocka_unit_test(test_marks_are_kept_but_few),
+        cmocka_unit_test(test_random_bytes),
+        cmocka_unit_test(test_copy_is_cut_at_a_glyph),
+        cmocka_unit_test(test_ascii),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77; // no locale to measure in
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// The main screen against screens stored in golden/, drawn from hand-made
+// snapshots. GOLDEN=write stores what is drawn now; look at the difference
+// before you commit it.
+#include "tests/tui/sample.h"
+#include "tui/view_main.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FOLDER "tests/tui/golden/" // tests run in the project's root
+
+struct Scene {
+    const char *golden;
+    int width;
+    int height;
+    struct SampleWish wish;
+    unsigned ticks;
+    bool ascii;
+    bool bare;
+    struct Status status;
+    void (*change)(struct Model *model);
+};
+
+static struct Status live(void)
+{
+    return (struct Status){
+        .version = "0.1.0", .rate_s = 1, .look = {.tsc_hz = 2.1e9}};
+}
+
+static void compose(const struct Scene *scene, struct Canvas *canvas)
+{
+    struct Model model;
+    struct Layout layout;
+    Model_init(&model);
+    for (unsigned tick = 0; tick < scene->ticks; tick++) {
+        struct SampleWish wish = scene->wish;
+        wish.tick = tick;
+        assert_int_equal(Model_push(&model, Sample_new(wish)), 0);
+    }
+    if (scene->change)
+        scene->change(&model);
+    struct LayoutWish wish = {.sampled = model.sampled || !model.snapshot,
+                              .bare = scene->bare};
+    Canvas_init(canvas, scene->ascii);
+    Canvas_resize(canvas, scene->width, scene->height);
+    Layout_make(&layout, scene->width, scene->height, wish);
+    Model_scroll(&model, layout.body_height);
+    ViewMain_draw(canvas, &model, &layout, &scene->status);
+    Model_release(&model);
+}
+
+static void read_file(const char *path, struct Bytes *text)
+{
+    char buffer[4096];
+    size_t size;
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s is missing: GOLDEN=write makes it", path);
+    while ((size = fread(buffer, 1, sizeof buffer, file)) > 0)
+        Bytes_put(text, buffer, size);
+    fclose(file);
+    Bytes_put(text, "", 1);
+}
+
+static void write_file(const char *path, const struct Bytes *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text->data, 1, text->size, file), text->size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void check(const struct Scene *scene)
+{
+    struct Canvas canvas;
+    struct Bytes drawn, stored;
+    char path[128];
+    const char *mode = getenv("GOLDEN");
+    Bytes_init(&drawn);
+    Bytes_init(&stored);
+    compose(scene, &canvas);
+    Canvas_write(&canvas, &drawn);
+    snprintf(path, sizeof path, FOLDER "%s.txt", scene->golden);
+    if (mode && strcmp(mode, "write") == 0)
+        write_file(path, &drawn);
+    Bytes_put(&drawn, "", 1);
+    read_file(path, &stored);
+    if (strcmp((char *)drawn.data, (char *)stored.data) != 0)
+        fail_msg("%s differs; drawn is:\n%s", path, (char *)drawn.data);
+    Bytes_release(&drawn);
+    Bytes_release(&stored);
+    Canvas_release(&canvas);
+}
+
+static void select_third(struct Model *model)
+{
+    Model_move(model, 2);
+}
+
+static void test_sizes(void **state)
+{
+    static const int sizes[][2] = {{60, 12}, {80, 24}, {150, 40}, {250, 70}};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "main-%dx%d", sizes[i][0], sizes[i][1]);
+        struct Scene scene = {.golden = name,
+                              .width = sizes[i][0],
+                              .height = sizes[i][1],
+                              .wish = {.extra = 60},
+                              .ticks = 12,
+                              .status = live(),
+                              .change = select_third};
+        check(&scene);
+    }
+}
+
+static void test_ascii_and_time(void **state)
+{
+    struct Scene scene = {.golden = "main-ascii-time",
+                          .width = 120,
+                          .height = 24,
+                          .ticks = 6,
+                          .ascii = true,
+                          .status = live()};
+    (void)state;
+    scene.status.look.ns = true;
+    check(&scene);
+}
+
+static void test_without_a_sampler(void **state)
+{
+    struct Scene scene = {.golden = "main-no-sampler",
+                          .width = 120,
+                          .height = 24,
+                          .ticks = 2,
+                          .wish = {.no_sampler = 1, .no_overhead = 1},
+                          .status = live()};
+    (void)state;
+    scene.status.paused = true;
+    check(&scene);
+}
+
+static void filter_and_reset(struct Model *model)
+{
+    Model_reset(model);
+    Model_push(model, Sample_new((struct SampleWish){.tick = 72}));
+    Model_filter(model, "benchmark");
+    Model_sort_by(model, COLUMN_CALLS);
+    Model_invert(model);
+}
+
+static void test_ended_filtered_reset(void **state)
+{
+    struct Scene scene = {.golden = "main-ended-filter",
+                          .width = 120,
+                          .height = 24,
+                          .ticks = 3,
+                          .status = live(),
+                          .change = filter_and_reset};
+    (void)state;
+    scene.status.ended = true;
+    scene.status.message = "Timeline written: /srv/app/ocular_trace.json";
+    check(&scene);
+}
+
+static void test_prompt(void **state)
+{
+    struct Scene scene = {.golden = "main-prompt",
+                          .width = 60,
+                          .height = 12,
+                          .ticks = 1,
+                          .status = live()};
+    (void)state;
+    scene.status.prompt = "Save the screen as JSON to:";
+    scene.status.typed = "/a/long/path/that/does/not/fit/ocular-48213.json";
+    scene.status.silent_s = 12;
+    check(&scene);
+}
+
+static void test_before_the_first_snapshot(void **state)
+{
+    struct Scene scene = {
+        .golden = "main-waiting", .width = 80, .height = 24, .status = live()};
+    (void)state;
+    check(&scene);
+}
+
+static void test_batch(void **state)
+{
+    struct Scene scene = {.golden = "main-batch",
+                          .width = 150,
+                          .height = 17,
+                          .ticks = 2,
+                          .bare = true,
+                          .status = live()};
+    (void)state;
+    check(&scene);
+}
+
+// Whatever the size and the wishes, nothing harmful gets onto the canvas and
+// nothing is drawn outside (the sanitizers would tell).
+static void test_every_size_is_harmless(void **state)
+{
+    (void)state;
+    for (int width = 60; width <= 400; width += 17)
+        for (int height = 12; height <= 60; height += 7) {
+            struct Scene scene = {.width = width,
+                                  .height = height,
+                                  .ticks = 2,
+                                  .ascii = width % 2,
+                                  .status = live(),
+                                  .wish = {.no_sampler = height % 2}};
+            struct Canvas canvas;
+            compose(&scene, &canvas);
+            for (int i = 0; i < width * height; i++)
+                assert_true(canvas.cells[i].width == 0 ||
+                            !Text_is_harmful(canvas.cells[i].code));
+            Canvas_release(&canvas);
+        }
+}
+
+static void test_too_small(void **state)
+{
+    (void)state;
+    for (int width = 0; width < 60; width += 7) {
+        struct Canvas canvas;
+        Canvas_init(&canvas, false);
+        Canvas_resize(&canvas, width, 2);
+        ViewMain_draw_small(&canvas);
+        assert_true(width < 10 || canvas.cells[0].code == 'o');
+        Canvas_release(&canvas);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_ascii_and_time),
+        cmocka_unit_test(test_without_a_sampler),
+        cmocka_unit_test(test_ended_filtered_reset),
+        cmocka_unit_test(test_prompt),
+        cmocka_unit_test(test_before_the_first_snapshot),
+        cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_every_size_is_harmless),
+        cmocka_unit_test(test_too_small),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
