@@ -2,6 +2,7 @@
 // See batch.h.
 #include "tui/batch.h"
 
+#include "tui/keyboard.h"
 #include "tui/keymap.h"
 
 #include <errno.h>
@@ -59,7 +60,7 @@ static void press(struct Screen *screen, const char *keys)
     double until;
     while ((key = Key_parse(&keys)) != 0 && !screen->quit) {
         Screen_draw(screen);
-        Screen_key(screen, key);
+        Keyboard_press(screen, key);
     }
     until = Feed_now() + ANSWER_MS / 1e3;
     while (Feed_is_waiting(screen->feed) && Feed_now() < until) {
@@ -112,6 +113,6 @@ int Batch_run(struct Screen *screen, const struct Options *options, char *why,
     }
     if (shown || screen->quit)
         return 0;
-    snprintf(why, why_size, "%s before it sent a snapshot", feed->reason);
+    snprintf(why, why_size, "%s, before any snapshot came", feed->reason);
     return -EPIPE;
 }

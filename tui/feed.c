@@ -105,11 +105,19 @@ static bool take(struct Feed *feed, struct Message *message,
     case MESSAGE_ERROR:
         return take_answer(feed, message, answer);
     case MESSAGE_END:
-        end(feed, "the program has stopped tracing");
+        end(feed, "The program has stopped tracing");
         return false;
     default: // a message of a later version
         return false;
     }
+}
+
+static const char *why_ended(int error)
+{
+    if (error == -EPROTO)
+        return "The process sent what is not Ocular's protocol";
+    return error == -ENOMEM ? "There is no memory for what the process sent"
+                            : "The process has ended";
 }
 
 int Feed_next(struct Feed *feed, struct Answer *answer)
@@ -120,9 +128,7 @@ int Feed_next(struct Feed *feed, struct Answer *answer)
         if (result == 0)
             return 0;
         if (result < 0) {
-            end(feed, result == -EPROTO
-                          ? "the process sent what is not Ocular's protocol"
-                          : "the process has ended");
+            end(feed, why_ended(result));
             return 0;
         }
         bool shown = take(feed, &message, answer);

@@ -84,7 +84,7 @@ const struct Binding KEYMAP[] = {
     {REQUEST_REARM_ALL, {'A'}, "re-arm all functions", process, NULL, 0},
     {REQUEST_EXPORT,
      {'e'},
-     "export the timeline for Perfetto",
+     "export the timeline, where the program runs",
      process,
      "Export",
      8},

@@ -4,6 +4,7 @@
 #include "ipc/version.h"
 #include "tui/batch.h"
 #include "tui/chooser.h"
+#include "tui/keyboard.h"
 #include "tui/options.h"
 #include "tui/screen.h"
 #include "tui/terminal.h"
@@ -84,6 +85,15 @@ static int pick(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
 
 // --- The screen
 
+static void draw(struct Screen *screen, struct Terminal *terminal)
+{
+    Screen_draw(screen);
+    if (screen->redraw)
+        Terminal_distrust(terminal);
+    screen->redraw = false;
+    Terminal_draw(terminal, &screen->canvas);
+}
+
 static int show(struct Screen *screen, struct Terminal *terminal,
                 const struct Options *options)
 {
@@ -101,14 +111,13 @@ static int show(struct Screen *screen, struct Terminal *terminal,
         shown += taken > 0;
         if (error || (options->frames && shown > options->frames))
             break;
-        Screen_draw(screen);
-        if (screen->redraw)
-            Terminal_distrust(terminal);
-        screen->redraw = false;
-        Terminal_draw(terminal, &screen->canvas);
+        // A large snapshot comes in many pieces: only the last is worth a
+        // frame.
+        if (events != TERMINAL_OTHER || screen->changed)
+            draw(screen, terminal);
         events = Terminal_wait(terminal, Feed_fd(screen->feed), TICK_MS);
         while (!screen->quit && (key = Terminal_key(terminal)) != 0) {
-            Screen_key(screen, key);
+            Keyboard_press(screen, key);
             Screen_draw(screen); // a key may mean another thing after it
         }
     }
