@@ -13,7 +13,6 @@ import select
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 from pathlib import Path
@@ -361,7 +360,6 @@ def test_pause_freezes_numbers_but_not_keys(top):
 def test_rate_and_units(top):
     top.press("+")
     top.wait("live  0.5s")
-    assert "request 16" in top.server.requests() or True  # the server's own
     top.press("-", "-")
     top.wait("live  2.0s")
     assert "AVG cyc" in top.text()
@@ -414,7 +412,7 @@ def test_save(start, tmp_path):
     top = start("-p", str(server.pid), cwd=str(tmp_path))
     top.wait("Plan.execute")
     top.press("\\", "json", "Enter", "E")
-    top.wait("Save the screen as JSON to: ocular-48213.json_")
+    top.wait("Save as JSON to: ocular-48213.json_")
     top.press("\x15", "out.json", "Enter")
     top.wait("Saved as JSON: out.json")
     saved = json.loads((tmp_path / "out.json").read_text())
@@ -584,6 +582,7 @@ def test_terminal_goes_away(start):
 def test_end_of_the_program_stays_on_screen(top):
     top.server.stop()
     top.wait("○ ended")
+    top.wait("The program has stopped tracing. Its last numbers stay here; q quits")
     top.press("j")
     top.wait(lambda text: "Plan.execute" in selected(text))
     top.press("a")
@@ -598,6 +597,7 @@ def test_end_of_the_program_stays_on_screen(top):
 def test_killed_program(top):
     top.server.process.kill()
     top.wait("○ ended")
+    top.wait("The process has ended")
 
 
 def test_silent_program(start):

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// A line of items drops the least important ones and never leaves its box.
+#include "tui/strip.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *draw(struct Strip *strip, int width, int gap)
+{
+    static char line[512];
+    struct Canvas canvas;
+    struct Bytes out;
+    Canvas_init(&canvas, false);
+    Canvas_resize(&canvas, 200, 1);
+    Strip_draw(strip, &canvas, (struct Box){0, 2, width}, gap);
+    for (int x = 0; x < 200; x++)
+        if (x < 2 || x >= 2 + width)
+            assert_int_equal(Canvas_cell(&canvas, 0, x)->code, ' ');
+    Bytes_init(&out);
+    Canvas_write(&canvas, &out);
+    assert_true(out.size < sizeof line);
+    memcpy(line, out.data, out.size);
+    line[out.size - 1] = 0;
+    Bytes_release(&out);
+    Canvas_release(&canvas);
+    return strlen(line) > 2 ? line + 2 : line;
+}
+
+static void fill(struct Strip *strip)
+{
+    Strip_init(strip);
+    Strip_item(strip, 0);
+    Strip_add(strip, STYLE_PLAIN, "name");
+    Strip_item(strip, 2);
+    Strip_add(strip, STYLE_PLAIN, "a long %s", "command");
+    Strip_flex(strip, 6);
+    Strip_item(strip, 1);
+    Strip_add(strip, STYLE_PLAIN, "one");
+    Strip_add(strip, STYLE_FAINT, "two");
+    Strip_item(strip, 0);
+    Strip_right(strip);
+    Strip_add(strip, STYLE_PLAIN, "end");
+}
+
+static void test_dropping(void **state)
+{
+    struct Strip strip;
+    static const struct {
+        int width;
+        const char *shown;
+    } cases[] = {
+        {40, "name  a long command  onetwo         end"},
+        {33, "name  a long command  onetwo  end"},
+        {32, "name  a long comma…  onetwo  end"},
+        {25, "name  a lon…  onetwo  end"},
+        {24, "name  onetwo         end"},
+        {17, "name  onetwo  end"},
+        {16, "name         end"},
+        {9, "name  end"},
+        {8, "name  e…"},
+        {3, "na…"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fill(&strip);
+        assert_string_equal(draw(&strip, cases[i].width, 2), cases[i].shown);
+    }
+}
+
+// Too much of everything is cut, not written past the end.
+static void test_overflow(void **state)
+{
+    struct Strip strip;
+    char *text = malloc(3000);
+    (void)state;
+    memset(text, 'x', 2999);
+    text[2999] = 0;
+    Strip_init(&strip);
+    for (int i = 0; i < 2 * STRIP_ITEMS; i++) {
+        Strip_item(&strip, i);
+        Strip_flex(&strip, 3);
+        for (int k = 0; k < 4; k++)
+            Strip_add(&strip, STYLE_PLAIN, "%s", i % 3 ? "\xe6\x95\xb0" : text);
+    }
+    assert_int_equal(strip.item_count, STRIP_ITEMS);
+    assert_in_range(strip.span_count, 1, STRIP_SPANS);
+    assert_true(strip.used <= STRIP_TEXT);
+    for (int width = 0; width < 190; width++) {
+        struct Strip copy = strip;
+        draw(&copy, width, 3);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dropping),
+        cmocka_unit_test(test_overflow),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
