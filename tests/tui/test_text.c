@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -53,10 +54,14 @@ static void test_controls_and_deceivers_are_replaced(void **state)
                                           "\xef\xb8\x8f",
                                           "\xf3\xa0\x80\x81",
                                           "\xe3\x85\xa4"};
+    char behind[16];
     (void)state;
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
+        // Nor does it hide behind a letter, as a combining mark would.
+        snprintf(behind, sizeof behind, "a%s", harmful[i]);
+        assert_string_equal(clean(behind), "a" BAD);
     }
 }
 
