@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text from a stranger comes out harmless and is measured right.
+#define _GNU_SOURCE 1 // wcwidth
 #include "tui/text.h"
 
 #include <locale.h>
