@@ -15,13 +15,29 @@ void Rearm_release(struct Rearm *rearm)
     pthread_mutex_destroy(&rearm->mutex);
 }
 
+static bool is_waiting(const struct Rearm *rearm, uint64_t id)
+{
+    unsigned i;
+
+    for (i = 0; i < rearm->count; i++)
+        if (rearm->ids[i] == id)
+            return true;
+    return false;
+}
+
 void Rearm_push(struct Rearm *rearm, uint64_t id)
 {
+    if (id > UINT32_MAX)
+        return;
     pthread_mutex_lock(&rearm->mutex);
-    if (id == 0 || rearm->count == REARM_ROOM)
+    if (id == 0)
         rearm->all = true;
-    else
-        rearm->ids[rearm->count++] = (uint32_t)id;
+    else if (!is_waiting(rearm, id)) {
+        if (rearm->count == REARM_ROOM)
+            rearm->all = true;
+        else
+            rearm->ids[rearm->count++] = (uint32_t)id;
+    }
     pthread_mutex_unlock(&rearm->mutex);
 }
 

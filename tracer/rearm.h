@@ -20,7 +20,8 @@ struct Rearm {
 
 void Rearm_init(struct Rearm *rearm);
 void Rearm_release(struct Rearm *rearm);
-void Rearm_push(struct Rearm *rearm, uint64_t id); // 0 = all
+// 0 = all. What waits already, and what cannot be an id, changes nothing.
+void Rearm_push(struct Rearm *rearm, uint64_t id);
 // Takes one request: 1 and *id, or 0. "All" is *id 0 and clears the others.
 int Rearm_pop(struct Rearm *rearm, uint32_t *id);
 

@@ -2,7 +2,10 @@
 // Starts the tracer's threads: signals blocked, small stack.
 #include "tracer/thread.h"
 
+#include <errno.h>
 #include <signal.h>
+
+#define STACK_MAX (16u << 20)
 
 int Thread_start(pthread_t *thread, void *(*run)(void *), void *context,
                  size_t stack_bytes)
@@ -13,10 +16,15 @@ int Thread_start(pthread_t *thread, void *(*run)(void *), void *context,
 
     if (error)
         return -error;
-    pthread_attr_setstacksize(&attributes, stack_bytes);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(thread, &attributes, run, context);
+    // The program's thread-local memory comes out of the stack: where there is
+    // much of it, a small one is refused.
+    do {
+        pthread_attr_setstacksize(&attributes, stack_bytes);
+        error = pthread_create(thread, &attributes, run, context);
+        stack_bytes *= 2;
+    } while (error == EINVAL && stack_bytes <= STACK_MAX);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return -error;

@@ -7,7 +7,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-// 0 or -errno. The thread is joinable and names itself.
+// 0 or -errno. The thread is joinable and names itself. Its stack is larger
+// where the program's thread-local memory would not fit.
 int Thread_start(pthread_t *thread, void *(*run)(void *), void *context,
                  size_t stack_bytes);
 

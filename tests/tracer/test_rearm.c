@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// tracer/rearm: wishes on their way, too many of them, and two threads.
+#include "tracer/rearm.h"
+
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void expect(struct Rearm *rearm, uint32_t expected)
+{
+    uint32_t id = UINT32_MAX;
+
+    assert_int_equal(Rearm_pop(rearm, &id), 1);
+    assert_int_equal(id, expected);
+}
+
+static void expect_none(struct Rearm *rearm)
+{
+    uint32_t id = 4711;
+
+    assert_int_equal(Rearm_pop(rearm, &id), 0);
+    assert_int_equal(id, 4711);
+}
+
+static void test_each_is_taken_once(void **state)
+{
+    struct Rearm rearm;
+    unsigned seen = 0;
+    uint32_t id;
+
+    (void)state;
+    Rearm_init(&rearm);
+    expect_none(&rearm);
+    Rearm_push(&rearm, 1);
+    Rearm_push(&rearm, 2);
+    Rearm_push(&rearm, 4);
+    while (Rearm_pop(&rearm, &id))
+        seen += id;
+    assert_int_equal(seen, 7);
+    expect_none(&rearm);
+    Rearm_release(&rearm);
+}
+
+static void test_all_takes_the_place_of_the_others(void **state)
+{
+    struct Rearm rearm;
+
+    (void)state;
+    Rearm_init(&rearm);
+    Rearm_push(&rearm, 5);
+    Rearm_push(&rearm, 0);
+    Rearm_push(&rearm, 6);
+    expect(&rearm, 0);
+    expect_none(&rearm);
+    Rearm_push(&rearm, 7);
+    expect(&rearm, 7);
+    Rearm_release(&rearm);
+}
+
+static void test_too_many_are_all(void **state)
+{
+    struct Rearm rearm;
+
+    (void)state;
+    Rearm_init(&rearm);
+    for (uint32_t i = 1; i <= REARM_ROOM; i++)
+        Rearm_push(&rearm, i);
+    expect(&rearm, REARM_ROOM); // as many as there is room for are themselves
+    Rearm_push(&rearm, 1000);
+    Rearm_push(&rearm, 1001); // one more
+    expect(&rearm, 0);
+    expect_none(&rearm);
+    Rearm_release(&rearm);
+}
+
+// A key that is held down is one wish.
+static void test_the_same_again_is_nothing_new(void **state)
+{
+    struct Rearm rearm;
+
+    (void)state;
+    Rearm_init(&rearm);
+    for (int i = 0; i < 10 * REARM_ROOM; i++)
+        Rearm_push(&rearm, 9);
+    expect(&rearm, 9);
+    expect_none(&rearm);
+    Rearm_release(&rearm);
+}
+
+// An id that no function can have is nobody's, and above all not "all".
+static void test_ids_beyond_the_possible(void **state)
+{
+    struct Rearm rearm;
+
+    (void)state;
+    Rearm_init(&rearm);
+    Rearm_push(&rearm, UINT64_C(1) << 32);
+    Rearm_push(&rearm, (UINT64_C(1) << 32) + 3);
+    Rearm_push(&rearm, UINT64_MAX << 32);
+    expect_none(&rearm);
+    Rearm_push(&rearm, UINT32_MAX);
+    expect(&rearm, UINT32_MAX);
+    Rearm_release(&rearm);
+}
+
+struct Race {
+    struct Rearm rearm;
+    _Atomic bool done;
+    uint64_t pushed;
+};
+
+static void *push_all(void *argument)
+{
+    struct Race *race = argument;
+
+    for (uint32_t i = 1; i <= 5000; i++) {
+        Rearm_push(&race->rearm, i);
+        if (i % 50 == 0)
+            sched_yield();
+    }
+    race->done = true;
+    return NULL;
+}
+
+// Whatever is lost to a full queue is covered by an "all" after it.
+static void test_nothing_is_lost_between_threads(void **state)
+{
+    static bool got[5001];
+    struct Race race = {.done = false};
+    uint32_t id;
+    pthread_t thread;
+    bool done;
+
+    (void)state;
+    Rearm_init(&race.rearm);
+    pthread_create(&thread, NULL, push_all, &race);
+    do {
+        done = race.done;
+        while (Rearm_pop(&race.rearm, &id)) {
+            if (id == 0)
+                for (uint32_t i = 1; i <= 5000; i++)
+                    got[i] = true; // at least those before
+            else
+                got[id] = true;
+        }
+    } while (!done);
+    pthread_join(thread, NULL);
+    for (uint32_t i = 1; i <= 5000; i++)
+        assert_true(got[i]);
+    expect_none(&race.rearm);
+    Rearm_release(&race.rearm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_is_taken_once),
+        cmocka_unit_test(test_all_takes_the_place_of_the_others),
+        cmocka_unit_test(test_too_many_are_all),
+        cmocka_unit_test(test_the_same_again_is_nothing_new),
+        cmocka_unit_test(test_ids_beyond_the_possible),
+        cmocka_unit_test(test_nothing_is_lost_between_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// tracer/thread: signals stay with the program's own threads, the stack is
+// small, and a program with much thread-local memory gets its thread too.
+#define _GNU_SOURCE 1 // pthread_getattr_np, tgkill
+#include "tracer/thread.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STACK (256u << 10)
+
+struct Seen {
+    sigset_t blocked;
+    size_t stack;
+    _Atomic bool hold;
+    _Atomic pid_t tid;
+    int value;
+};
+
+static void *look(void *context)
+{
+    struct Seen *seen = context;
+    pthread_attr_t attributes;
+
+    pthread_sigmask(SIG_SETMASK, NULL, &seen->blocked);
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstacksize(&attributes, &seen->stack);
+    pthread_attr_destroy(&attributes);
+    seen->tid = gettid();
+    while (seen->hold)
+        usleep(1000);
+    seen->value = 42;
+    return seen;
+}
+
+static void test_runs_with_its_context(void **state)
+{
+    struct Seen seen = {.value = 0};
+    pthread_t thread;
+    void *result;
+
+    (void)state;
+    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, &seen);
+    assert_int_equal(seen.value, 42);
+}
+
+static void test_all_signals_are_blocked_there_and_none_here(void **state)
+{
+    struct Seen seen = {.value = 0};
+    sigset_t mine, before, after;
+    pthread_t thread;
+
+    (void)state;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR2);
+    pthread_sigmask(SIG_SETMASK, &mine, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    pthread_join(thread, NULL);
+    for (int s = 1; s <= SIGRTMAX; s++) {
+        assert_int_equal(sigismember(&before, s), sigismember(&after, s));
+        if (s == SIGKILL || s == SIGSTOP || (s >= 32 && s < SIGRTMIN))
+            continue; // cannot be, or glibc's own
+        assert_int_equal(sigismember(&seen.blocked, s), 1);
+    }
+    sigemptyset(&mine);
+    pthread_sigmask(SIG_SETMASK, &mine, NULL);
+}
+
+static _Atomic pid_t handled_on;
+
+static void handle(int number)
+{
+    (void)number;
+    handled_on = gettid();
+}
+
+// The kernel gives a process's signal to any thread that takes it.
+static void test_a_signal_is_handled_by_the_program(void **state)
+{
+    struct Seen seen = {.hold = true};
+    struct sigaction action = {.sa_handler = handle};
+    pthread_t thread;
+
+    (void)state;
+    sigaction(SIGUSR1, &action, NULL);
+    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
+    while (!seen.tid)
+        usleep(1000);
+    for (int i = 0; i < 20; i++) {
+        handled_on = 0;
+        kill(getpid(), SIGUSR1);
+        while (!handled_on)
+            usleep(100);
+        assert_int_equal(handled_on, gettid());
+    }
+    seen.hold = false;
+    pthread_join(thread, NULL);
+}
+
+static void test_the_stack_is_small(void **state)
+{
+    struct Seen seen = {.value = 0};
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(Thread_start(&thread, look, &seen, 12 * STACK), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(seen.stack, 12 * STACK);
+}
+
+// The program's thread-local memory comes out of every thread's stack.
+static _Thread_local char much[1 << 20];
+
+static void *use_much(void *context)
+{
+    memset(much, 1, sizeof much);
+    *(int *)context = much[sizeof much - 1];
+    return NULL;
+}
+
+static void test_much_thread_local_memory(void **state)
+{
+    pthread_t thread;
+    int value = 0;
+
+    (void)state;
+    assert_int_equal(Thread_start(&thread, use_much, &value, STACK), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(value, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_runs_with_its_context),
+        cmocka_unit_test(test_all_signals_are_blocked_there_and_none_here),
+        cmocka_unit_test(test_a_signal_is_handled_by_the_program),
+        cmocka_unit_test(test_the_stack_is_small),
+        cmocka_unit_test(test_much_thread_local_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
