@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: MIT
+// tracer/code: sites and instruction numbers laid out from bytecode, callers,
+// re-arming, and the figures that are derived from the cells.
+#include "tracer/code.h"
+
+#include "tests/tracer/make_opcodes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct Opcodes opcodes;
+
+// A generator with a loop and a condition: every kind of site, caches, and an
+// instruction with a prefix.
+// clang-format off
+static const uint8_t GENERATOR[] = {
+    RESUME, 0,            // unit 0
+    LOAD_FAST, 0,         // 1
+    GET_ITER, 0,          // 2
+    FOR_ITER, 9, CACHE, 0,          // 3
+    STORE_FAST, 1,                  // 5
+    LOAD_FAST, 1,                   // 6
+    POP_JUMP_IF_FALSE, 4, CACHE, 0, // 7
+    EXTENDED_ARG, 1,      // 9
+    YIELD_VALUE, 0,       // 10
+    RESUME, 1,            // 11
+    JUMP_BACKWARD, 11, CACHE, 0, // 12
+    END_FOR, 0,           // 14
+    RETURN_VALUE, 0,      // 15
+};
+// clang-format on
+
+enum { UNITS = sizeof GENERATOR / 2 };
+
+static struct CodeSource source_of(const uint8_t *bytecode, size_t size)
+{
+    return (struct CodeSource){
+        .address = 0x7f00,
+        .name = "Class.method",
+        .file = "/app/module.py",
+        .line = 42,
+        .bytecode = bytecode,
+        .bytecode_size = size,
+        .line_table = (const uint8_t *)"\x80\x01",
+        .line_table_size = 2,
+    };
+}
+
+static struct Code *code_of(const uint8_t *bytecode, size_t size,
+                            uint64_t threshold, bool two_arms)
+{
+    struct CodeSource source = source_of(bytecode, size);
+    struct Code *code = Code_new(7, &source, &opcodes, threshold, two_arms);
+
+    assert_non_null(code);
+    return code;
+}
+
+static struct Code *generator(uint64_t threshold, bool two_arms)
+{
+    return code_of(GENERATOR, sizeof GENERATOR, threshold, two_arms);
+}
+
+// --- Layout ------------------------------------------------------------------
+
+static void test_sites_are_where_events_fire(void **state)
+{
+    static const struct {
+        unsigned unit, kind, redundant;
+    } expected[] = {
+        {0, SITE_START, 0},   {3, SITE_BRANCH, 1},  {7, SITE_BRANCH, 0},
+        {10, SITE_YIELD, 0},  {11, SITE_RESUME, 0}, {12, SITE_JUMP, 0},
+        {15, SITE_RETURN, 0},
+    };
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_int_equal(code->site_count, 7);
+    for (unsigned i = 0; i < 7; i++) {
+        const struct Site *site = &code->sites[i];
+
+        assert_int_equal(site->unit, expected[i].unit);
+        assert_int_equal(site->kind, expected[i].kind);
+        assert_int_equal(site->redundant, expected[i].redundant);
+        assert_int_equal(site->stop_at, expected[i].redundant ? 1 : 500);
+        assert_ptr_equal(Code_site(code, 2 * expected[i].unit), site);
+    }
+    Code_free(code);
+}
+
+static void test_everywhere_else_is_no_site(void **state)
+{
+    static const unsigned none[] = {1, 2, 4, 5, 6, 8, 9, 13, 14};
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
+        assert_null(Code_site(code, 2 * none[i]));
+    assert_null(Code_site(code, sizeof GENERATOR));
+    assert_null(Code_site(code, SIZE_MAX));
+    Code_free(code);
+}
+
+// 3.14: the second site of a branch follows its first.
+static void test_two_arms_are_two_sites(void **state)
+{
+    struct Code *code = generator(500, true);
+    const struct Site *left = Code_site(code, 14);
+
+    (void)state;
+    assert_int_equal(code->site_count, 9);
+    assert_int_equal(left->kind, SITE_BRANCH);
+    assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
+    assert_int_equal(left[1].unit, 7);
+    assert_int_equal(Code_site(code, 6)[1].redundant, 1);
+    assert_int_equal(Code_site(code, 30)->kind, SITE_RETURN);
+    Code_free(code);
+}
+
+// Caches and a prefix count as part of their instruction.
+static void test_instructions_are_numbered(void **state)
+{
+    static const unsigned numbers[UNITS] = {0, 1, 2, 3, 3, 4, 5,  6,
+                                            6, 7, 7, 8, 9, 9, 10, 11};
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_int_equal(code->unit_count, UNITS);
+    for (unsigned i = 0; i < UNITS; i++)
+        assert_int_equal(code->units[i].number, numbers[i]);
+    Code_free(code);
+}
+
+static void test_all_is_copied(void **state)
+{
+    char name[] = "f", file[] = "g.py";
+    uint8_t bytecode[] = {RESUME, 0, RETURN_VALUE, 0}, table[] = {1, 2, 3};
+    struct CodeSource source = {.address = 0x10,
+                                .name = name,
+                                .file = file,
+                                .line = 3,
+                                .bytecode = bytecode,
+                                .bytecode_size = sizeof bytecode,
+                                .line_table = table,
+                                .line_table_size = sizeof table};
+    struct Code *code = Code_new(9, &source, &opcodes, 500, false);
+
+    (void)state;
+    memset(name, 'x', 1), memset(file, 'x', 4);
+    memset(bytecode, 0, sizeof bytecode), memset(table, 0, sizeof table);
+    assert_int_equal(code->id, 9);
+    assert_int_equal(code->address, 0x10);
+    assert_int_equal(code->line, 3);
+    assert_string_equal(code->name, "f");
+    assert_string_equal(code->file, "g.py");
+    assert_int_equal(code->bytecode[2], RETURN_VALUE);
+    assert_int_equal(code->line_table_size, 3);
+    assert_int_equal(code->line_table[2], 3);
+    assert_true(code->exact);
+    assert_false(code->dark);
+    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    Code_free(code);
+}
+
+static void test_odd_sizes(void **state)
+{
+    const uint8_t cut[] = {RESUME, 0, FOR_ITER, 1}; // its cache is missing
+    const uint8_t odd[] = {RESUME, 0, RETURN_VALUE};
+    struct Code *code = code_of(cut, 0, 500, false);
+
+    (void)state;
+    assert_int_equal(code->site_count, 0);
+    assert_null(Code_site(code, 0));
+    Code_free(code);
+    code = code_of(cut, sizeof cut, 500, true);
+    assert_int_equal(code->site_count, 3);
+    assert_int_equal(code->units[1].number, 1);
+    Code_free(code);
+    code = code_of(odd, sizeof odd, 500, false);
+    assert_int_equal(code->unit_count, 1);
+    assert_int_equal(code->site_count, 1);
+    Code_free(code);
+}
+
+// More units than a site can name, and more sites than the map can: what does
+// not fit has no site, and nothing wraps around.
+static void test_huge_code(void **state)
+{
+    enum { COUNT = 70000 };
+    uint8_t *bytecode = malloc(2 * COUNT);
+    struct Code *code;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        bytecode[2 * i] = JUMP_FORWARD;
+        bytecode[2 * i + 1] = 0;
+    }
+    code = code_of(bytecode, 2 * COUNT, 500, false);
+    assert_int_equal(code->site_count, UINT16_MAX);
+    assert_int_equal(Code_site(code, 0)->unit, 0);
+    assert_int_equal(Code_site(code, 2 * (UINT16_MAX - 1))->unit,
+                     UINT16_MAX - 1);
+    assert_null(Code_site(code, 2 * UINT16_MAX));
+    assert_null(Code_site(code, 2 * (COUNT - 1)));
+    Code_free(code);
+
+    for (size_t i = 0; i < COUNT; i++)
+        bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
+    code = code_of(bytecode, 2 * COUNT, 500, true); // 32768 of them, two arms
+    assert_int_equal(code->site_count, UINT16_MAX - 1);
+    assert_int_equal(Code_site(code, 4)->unit, 2);
+    Code_free(code);
+    free(bytecode);
+}
+
+static void test_no_threshold_is_never(void **state)
+{
+    struct Code *code = generator(0, false);
+
+    (void)state;
+    assert_true(code->stop_at == CODE_NEVER);
+    assert_true(Code_site(code, 0)->stop_at == CODE_NEVER);
+    assert_true(Code_site(code, 24)->stop_at == CODE_NEVER);
+    // What follows from other sites is of no use however long they fire.
+    assert_int_equal(Code_site(code, 6)->stop_at, 1);
+    Code_free(code);
+}
+
+// --- Counting ----------------------------------------------------------------
+
+static void test_counting_leaves_out_the_redundant(void **state)
+{
+    struct Code *code = generator(500, false);
+    uint64_t sites, dark;
+
+    (void)state;
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(sites, 6);
+    assert_int_equal(dark, 0);
+    code->sites[1].dark = 1; // redundant
+    code->sites[2].dark = 1;
+    code->sites[6].dark = 1;
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(sites, 6);
+    assert_int_equal(dark, 2);
+    Code_free(code);
+}
+
+static void test_bytes_follow_what_is_held(void **state)
+{
+    struct Code *code = generator(500, false);
+    size_t before = Code_bytes(code);
+
+    (void)state;
+    // At least the record, its sites, its map and its copies.
+    assert_true(before >= sizeof *code + 7 * sizeof(struct Site) +
+                              UNITS * (sizeof(struct Unit) + 2) + 2);
+    code->histogram = calloc(1, sizeof(struct Histogram));
+    assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
+    assert_int_equal(Code_look(code, GENERATOR, &opcodes), 0);
+    assert_int_equal(Code_bytes(code) - before,
+                     sizeof(struct Histogram) + sizeof GENERATOR);
+    Code_free(code);
+}
+
+// --- Callers -----------------------------------------------------------------
+
+static void test_a_caller_is_news_once(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    for (uint32_t i = 1; i <= 1000; i++)
+        assert_int_equal(Code_add_caller(code, i), 1);
+    for (uint32_t i = 1; i <= 1000; i++)
+        assert_int_equal(Code_add_caller(code, i), 0);
+    assert_int_equal(code->caller_count, 1000);
+    assert_int_equal(code->callers[0], 1);
+    assert_int_equal(code->callers[999], 1000);
+    Code_free(code);
+}
+
+// Code that never goes dark may be called by anybody for ever.
+static void test_callers_of_the_never_dark_are_bounded(void **state)
+{
+    struct Code *code = generator(0, false);
+
+    (void)state;
+    for (uint32_t i = 1; i <= 64; i++)
+        assert_int_equal(Code_add_caller(code, i), 1);
+    for (uint32_t i = 65; i <= 1000; i++)
+        assert_int_equal(Code_add_caller(code, i), 0);
+    assert_int_equal(code->caller_count, 64);
+    Code_free(code);
+}
+
+// The epoch moves on at the first dark callee and after the last, so that a
+// call that saw both ends of a dark spell is not taken for a clean one.
+static void test_epoch_marks_dark_spells(void **state)
+{
+    struct Code *code = generator(500, false);
+    uint16_t epoch = code->epoch;
+
+    (void)state;
+    Code_gain_dark_callee(code);
+    assert_int_equal(code->epoch, epoch + 1);
+    Code_gain_dark_callee(code);
+    assert_int_equal(code->epoch, epoch + 1);
+    Code_lose_dark_callee(code);
+    assert_int_equal(code->epoch, epoch + 1);
+    assert_int_equal(code->dark_callees, 1);
+    Code_lose_dark_callee(code);
+    assert_int_equal(code->epoch, epoch + 2);
+    Code_lose_dark_callee(code); // one too many does not wrap
+    assert_int_equal(code->dark_callees, 0);
+    assert_int_equal(code->epoch, epoch + 2);
+    Code_free(code);
+}
+
+// --- Re-arming ---------------------------------------------------------------
+
+static void test_rearm_gives_each_site_its_hits_anew(void **state)
+{
+    struct Code *code = generator(500, false);
+    struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
+
+    (void)state;
+    assert_ptr_equal(jump, &code->sites[5]);
+    Cell_set(&code->calls, 510);
+    Cell_set(&jump->hits, 777);
+    Cell_set(&iter->hits, 1);
+    code->sites[5].dark = code->sites[1].dark = 1;
+    code->dark = code->closed = true;
+    code->exact = false;
+    Code_rearm(code, 500);
+    assert_false(code->dark);
+    assert_false(code->closed);
+    assert_false(code->exact); // what was missed stays missed
+    assert_int_equal(code->stop_at, 510 + 500);
+    assert_int_equal(jump->stop_at, 777 + 500);
+    assert_int_equal(jump->dark, 0);
+    assert_int_equal(Code_site(code, 0)->stop_at, 500);
+    assert_int_equal(iter->stop_at, 1); // dark again at its next hit
+    Code_rearm(code, 0);
+    assert_true(code->stop_at == CODE_NEVER);
+    assert_true(jump->stop_at == CODE_NEVER);
+    Code_free(code);
+}
+
+// --- Figures -----------------------------------------------------------------
+
+static void test_mean_takes_waits_in(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_true(isnan(Code_mean_cycles(code)));
+    Cell_set(&code->self_calls, 4);
+    Cell_set(&code->self_cycles, 1000);
+    Cell_set(&code->waited_cycles, 200);
+    assert_true(Code_mean_cycles(code) == 300);
+    Code_free(code);
+}
+
+// 2 GHz, 3000 ticks a call: 1500 ns. Sampled since it went dark: 9 ms running
+// and 6 ms waiting, that is 15 ms / 1500 ns = 10000 calls.
+static void test_dark_calls_are_sampled_time_by_mean(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
+    Cell_set(&code->self_calls, 1);
+    Cell_set(&code->self_cycles, 3000);
+    code->dark_from_ns = 5000000;
+    assert_true(isnan(Code_dark_calls(code, 2e9))); // before that
+    Cell_set(&code->share.cpu.total_ns, 11000000);
+    Cell_set(&code->share.wait.total_ns, 9000000);
+    assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
+    Cell_set(&code->self_cycles, 0); // a mean of nothing
+    assert_true(isnan(Code_dark_calls(code, 2e9)));
+    Code_free(code);
+}
+
+// --- Live bytecode -----------------------------------------------------------
+
+static void test_look_counts_what_is_specialised(void **state)
+{
+    uint8_t base[] = {RESUME,    0, FOR_ITER, 2, CACHE,        0,
+                      BINARY_OP, 0, CACHE,    0, BINARY_OP,    0,
+                      CACHE,     0, NOP,      0, RETURN_VALUE, 0};
+    struct Code *code = code_of(base, sizeof base, 500, false);
+
+    (void)state;
+    assert_true(code->specializable == UINT32_MAX);
+    assert_int_equal(Code_look(code, base, &opcodes), 0);
+    assert_int_equal(code->specializable, 3);
+    assert_int_equal(code->specialized, 0);
+
+    base[2] = FOR_ITER_RANGE;
+    base[6] = BINARY_OP_ADD_INT;
+    base[4] = BINARY_OP_ADD_INT; // a cache holds anything
+    base[14] = ENTER_EXECUTOR;
+    assert_int_equal(Code_look(code, base, &opcodes), 0);
+    assert_int_equal(code->specializable, 3);
+    assert_int_equal(code->specialized, 2);
+    assert_memory_equal(code->adaptive, base, sizeof base);
+    assert_int_equal(code->bytecode[2], FOR_ITER); // as adopted
+
+    base[6] = BINARY_OP; // deoptimised
+    Code_look(code, base, &opcodes);
+    assert_int_equal(code->specialized, 1);
+    Code_free(code);
+}
+
+static void test_free_takes_null(void **state)
+{
+    (void)state;
+    Code_free(NULL);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_opcodes(&opcodes);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sites_are_where_events_fire),
+        cmocka_unit_test(test_everywhere_else_is_no_site),
+        cmocka_unit_test(test_two_arms_are_two_sites),
+        cmocka_unit_test(test_instructions_are_numbered),
+        cmocka_unit_test(test_all_is_copied),
+        cmocka_unit_test(test_odd_sizes),
+        cmocka_unit_test(test_huge_code),
+        cmocka_unit_test(test_no_threshold_is_never),
+        cmocka_unit_test(test_counting_leaves_out_the_redundant),
+        cmocka_unit_test(test_bytes_follow_what_is_held),
+        cmocka_unit_test(test_a_caller_is_news_once),
+        cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
+        cmocka_unit_test(test_epoch_marks_dark_spells),
+        cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
+        cmocka_unit_test(test_mean_takes_waits_in),
+        cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
+        cmocka_unit_test(test_look_counts_what_is_specialised),
+        cmocka_unit_test(test_free_takes_null),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

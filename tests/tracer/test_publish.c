@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// tracer/publish: the newest snapshot and who reads it meanwhile (for
+// AddressSanitizer and ThreadSanitizer).
+#include "tracer/publish.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static struct Snapshot *numbered(uint64_t number)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    char text[32];
+
+    snprintf(text, sizeof text, "%ju", (uintmax_t)number);
+    snapshot->pid = number;
+    snapshot->command = Snapshot_text(snapshot, text);
+    return snapshot;
+}
+
+static void test_the_newest_is_got(void **state)
+{
+    struct Publish publish = {NULL};
+
+    (void)state;
+    assert_null(Publish_get(&publish));
+    Publish_put(&publish);
+    for (uint64_t i = 1; i <= 3; i++) {
+        Publish_set(&publish, numbered(i));
+        assert_int_equal(Publish_get(&publish)->pid, i);
+        Publish_put(&publish);
+    }
+    Publish_set(&publish, NULL);
+    assert_null(Publish_get(&publish));
+    Publish_put(&publish);
+}
+
+static void test_what_is_taken_is_the_callers(void **state)
+{
+    struct Publish publish = {NULL};
+    struct Snapshot *first = numbered(1), *second = numbered(2);
+
+    (void)state;
+    assert_null(Publish_take(&publish));
+    Publish_set(&publish, first);
+    assert_ptr_equal(Publish_take(&publish), first);
+    assert_null(Publish_take(&publish));
+    Publish_set(&publish, second);
+    assert_int_equal(first->pid, 1); // not freed by what came after
+    Snapshot_free(first);
+    Publish_set(&publish, NULL);
+}
+
+static void test_sections_nest(void **state)
+{
+    struct Publish publish = {NULL};
+
+    (void)state;
+    Publish_set(&publish, numbered(1));
+    assert_ptr_equal(Publish_get(&publish), Publish_get(&publish));
+    Publish_put(&publish);
+    Publish_put(&publish);
+    Publish_set(&publish, NULL);
+}
+
+struct Race {
+    struct Publish publish;
+    _Atomic bool stop;
+    _Atomic unsigned long reads;
+    _Atomic unsigned wrong;
+};
+
+static void *read_all(void *context)
+{
+    struct Race *race = context;
+    uint64_t newest = 0;
+    char text[32];
+
+    while (!race->stop) {
+        const struct Snapshot *snapshot = Publish_get(&race->publish);
+
+        if (snapshot) {
+            snprintf(text, sizeof text, "%ju", (uintmax_t)snapshot->pid);
+            sched_yield(); // a long section
+            race->wrong += strcmp(text, snapshot->command) != 0;
+            race->wrong += snapshot->pid < newest;
+            newest = snapshot->pid;
+            race->reads++;
+        }
+        Publish_put(&race->publish);
+    }
+    return NULL;
+}
+
+static void test_readers_while_it_changes(void **state)
+{
+    struct Race race = {.stop = false};
+    struct Snapshot *last;
+    pthread_t threads[2];
+    uint64_t number = 0;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, read_all, &race);
+    while (number < 200 || race.reads < 200)
+        Publish_set(&race.publish, numbered(++number));
+    // Taken from under its readers; nobody reads it any more.
+    last = Publish_take(&race.publish);
+    last->pid = 0;
+    race.stop = true;
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(race.wrong, 0);
+    Snapshot_free(last);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_newest_is_got),
+        cmocka_unit_test(test_what_is_taken_is_the_callers),
+        cmocka_unit_test(test_sections_nest),
+        cmocka_unit_test(test_readers_while_it_changes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
