@@ -118,13 +118,13 @@ done:
     return result;
 }
 
-int Calibrate_hooks(struct State *state)
+int Calibrate_hooks(struct State *state, bool timeline)
 {
     static const int64_t none[HOOK_KINDS];
     PyObject *globals = PyDict_New(), *code = NULL, *done = NULL;
     int result = -1;
 
-    Lanes_reset(&state->engine.lanes, none, false,
+    Lanes_reset(&state->engine.lanes, none, timeline,
                 Clock_read(&state->engine.clock));
     if (globals && PyDict_SetItemString(globals, "__builtins__",
                                         PyEval_GetBuiltins()) == 0)

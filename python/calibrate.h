@@ -8,6 +8,6 @@
 
 // Fills engine.cost, in ticks. The tools are open, nothing else is traced yet.
 // Takes about 3 ms. 0, or -1 with an exception.
-int Calibrate_hooks(struct State *state);
+int Calibrate_hooks(struct State *state, bool timeline);
 
 #endif

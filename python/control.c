@@ -5,6 +5,7 @@
 #include "python/calibrate.h"
 #include "python/convert.h"
 #include "python/governor.h"
+#include "python/hook.h"
 #include "python/interpreter.h"
 #include "python/tools.h"
 #include "tracer/report.h"
@@ -89,9 +90,10 @@ static int set_up(struct State *state, const struct Request *request)
         fill_filter(request->include, &state->filter, Filter_include) < 0)
         return -1;
     Clock_start(&engine->clock);
+    Hooks_select(state, request->config.timeline);
     if (Interpreter_switch_interval(state) < 0 ||
         Interpreter_names(state) < 0 || Tools_open(state) < 0 ||
-        Calibrate_hooks(state) < 0 ||
+        Calibrate_hooks(state, request->config.timeline) < 0 ||
         start_session(state, &request->config) < 0)
         return -1;
     engine->contention.last_lane = NULL;

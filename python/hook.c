@@ -5,14 +5,9 @@
 // code object); it returns None or DISABLE, both immortal.
 #include "python/hook.h"
 #include "python/adopt.h"
+#include "python/thread_state.h"
 
 #include <stddef.h>
-
-#if PY_VERSION_HEX >= 0x030D0000
-#define CURRENT_THREAD() PyThreadState_GetUnchecked()
-#else
-#define CURRENT_THREAD() _PyThreadState_UncheckedGet()
-#endif
 
 // glibc keeps a surplus of static TLS for libraries loaded later, and one
 // pointer fits; elsewhere the default model is safe.
@@ -64,43 +59,43 @@ struct Lane *Hooks_own_lane(void)
     return own_lane;
 }
 
-OCULAR_HOT uint32_t current_depth(void)
-{
-    const PyThreadState *thread = CURRENT_THREAD();
-
-    return (uint32_t)(thread->py_recursion_limit -
-                      thread->py_recursion_remaining);
-}
-
-uint32_t Hooks_depth(void)
-{
-    return current_depth();
-}
-
-// What every callback of the tracer begins with; false: nothing to do here.
+// What a callback knows of its event once it has looked.
 struct Call {
-    uint64_t ticks;
     struct Lane *lane;
     struct Code *code;
     size_t unit;
+    uint64_t ticks;
+    uint32_t depth;
 };
 
-OCULAR_HOT bool begin(struct Call *call, PyObject *const *args, size_t nargsf)
+// An offset in bytes as a code unit. Offsets are small and never negative; what
+// else a stranger may pass ends in a unit that is out of bounds, or of no use.
+OCULAR_HOT size_t unit_of(PyObject *offset)
 {
-    call->ticks = Clock_read(&ocular_state.engine.clock);
-    if (OCULAR_UNLIKELY(PyVectorcall_NARGS(nargsf) < 2))
+    return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
+}
+
+// false: nothing to do here (not accepted, not a code object, no memory).
+static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
+                 uint64_t ticks)
+{
+    struct Seen *seen;
+
+    if (PyVectorcall_NARGS(nargsf) < 2)
         return false;
     call->code = Adopt_find(&ocular_state, args[0]);
-    if (OCULAR_UNLIKELY(!call->code))
+    if (!call->code || !PyLong_Check(args[1]))
         return false;
-    call->unit =
-        (size_t)PyUnstable_Long_CompactValue((PyLongObject *)args[1]) / 2;
-    if (OCULAR_UNLIKELY(call->unit >= call->code->unit_count))
+    call->unit = unit_of(args[1]);
+    call->lane = Hooks_lane(&ocular_state, ticks);
+    if (!call->lane || call->unit >= call->code->unit_count)
         return false;
-    call->lane = own_lane;
-    if (OCULAR_UNLIKELY(!call->lane))
-        call->lane = Hooks_lane(&ocular_state, call->ticks);
-    return call->lane != NULL;
+    call->ticks = ticks;
+    call->depth = ThreadState_depth(THREAD_STATE_CALL());
+    seen = Lane_seen(call->lane, call->code->address);
+    seen->address = call->code->address;
+    seen->code = call->code;
+    return true;
 }
 
 static void mark_dark(struct Code *code, size_t unit)
@@ -111,81 +106,146 @@ static void mark_dark(struct Code *code, size_t unit)
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
 }
 
-static PyObject *on_enter(PyObject *self, PyObject *const *args, size_t nargsf,
-                          PyObject *names)
+// --- Enter -----------------------------------------------------------------
+
+__attribute__((noinline)) static PyObject *
+enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
-    (void)self, (void)names;
-    if (OCULAR_UNLIKELY(!begin(&call, args, nargsf)))
-        return Py_None;
-    if (OCULAR_LIKELY(!Lane_enter(call.lane, call.code, current_depth(),
-                                  call.code->units[call.unit].number,
-                                  call.ticks)))
+    if (!look(&call, args, nargsf, ticks) ||
+        !Lane_enter(call.lane, call.code, call.depth,
+                    call.code->units[call.unit].number, ticks, COURSE_WHOLE))
         return Py_None;
     mark_dark(call.code, call.unit);
     return ocular_state.disable;
 }
 
-static PyObject *on_leave(PyObject *self, PyObject *const *args, size_t nargsf,
-                          PyObject *names)
+OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
+                           enum Course course)
+{
+    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    uint64_t ticks;
+    struct Lane *lane = own_lane;
+    const struct Seen *seen;
+    size_t unit;
+
+    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2)))
+        return enter_whole(args, nargsf, Clock_counter());
+    seen = Lane_seen(lane, (uintptr_t)args[0]);
+    unit = unit_of(args[1]);
+    if (OCULAR_UNLIKELY(seen->address != (uintptr_t)args[0] ||
+                        unit >= seen->code->unit_count ||
+                        !Lane_plain_enter(lane, seen->code, depth, course)))
+        return enter_whole(args, nargsf, Clock_counter());
+    ticks = Clock_counter();
+    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+        return enter_whole(args, nargsf, ticks);
+    Lane_enter(lane, seen->code, depth, seen->code->units[unit].number, ticks,
+               course);
+    return Py_None;
+}
+
+// --- Leave -----------------------------------------------------------------
+
+OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
+{
+    unsigned index = code->units[unit].site;
+
+    return OCULAR_LIKELY(index) ? &code->sites[index - 1] : NULL;
+}
+
+__attribute__((noinline)) static PyObject *
+leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
-    unsigned index;
 
-    (void)self, (void)names;
-    if (OCULAR_UNLIKELY(!begin(&call, args, nargsf)))
+    if (!look(&call, args, nargsf, ticks) ||
+        !Lane_leave(call.lane, call.code, site_at(call.code, call.unit),
+                    call.depth, ticks, COURSE_WHOLE))
         return Py_None;
-    index = call.code->units[call.unit].site;
-    return OCULAR_LIKELY(
-               !Lane_leave(call.lane, call.code,
-                           index ? &call.code->sites[index - 1] : NULL,
-                           current_depth(), call.ticks))
-               ? Py_None
-               : ocular_state.disable;
+    return ocular_state.disable;
+}
+
+OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
+                           enum Course course)
+{
+    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    uint64_t ticks;
+    struct Lane *lane = own_lane;
+    struct Site *site;
+    struct Code *code;
+    size_t unit;
+
+    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
+                        lane->top->address != (uintptr_t)args[0]))
+        return leave_whole(args, nargsf, Clock_counter());
+    code = lane->top->code;
+    unit = unit_of(args[1]);
+    if (OCULAR_UNLIKELY(unit >= code->unit_count ||
+                        !(site = site_at(code, unit)) ||
+                        !Lane_plain_leave(lane, code, depth, course)))
+        return leave_whole(args, nargsf, Clock_counter());
+    ticks = Clock_counter();
+    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+        return leave_whole(args, nargsf, ticks);
+    Lane_leave(lane, code, site, depth, ticks, course);
+    return Py_None;
+}
+
+// --- Jump ------------------------------------------------------------------
+
+__attribute__((noinline)) static PyObject *
+jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
+           enum HookKind kind, unsigned arm)
+{
+    struct Call call;
+    struct Site *site;
+    size_t to;
+
+    if (PyVectorcall_NARGS(nargsf) < 3 || !look(&call, args, nargsf, ticks) ||
+        !PyLong_Check(args[2]))
+        return Py_None;
+    site = site_at(call.code, call.unit);
+    to = unit_of(args[2]);
+    if (!site || to >= call.code->unit_count)
+        return ocular_state.disable;
+    return Lane_jump(call.lane, call.code, site + arm,
+                     call.code->units[to].number, call.depth, ticks, kind,
+                     COURSE_WHOLE)
+               ? ocular_state.disable
+               : Py_None;
 }
 
 OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
-                          enum HookKind kind, unsigned arm)
+                          enum HookKind kind, unsigned arm, enum Course course)
 {
-    struct Call call;
-    unsigned index;
-    size_t to;
+    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    uint64_t ticks;
+    struct Lane *lane = own_lane;
+    struct Site *site;
+    struct Code *code;
+    size_t unit, to;
 
-    if (OCULAR_UNLIKELY(PyVectorcall_NARGS(nargsf) < 3 ||
-                        !begin(&call, args, nargsf)))
-        return Py_None;
-    index = call.code->units[call.unit].site;
-    to = (size_t)PyUnstable_Long_CompactValue((PyLongObject *)args[2]) / 2;
-    if (OCULAR_UNLIKELY(!index || to >= call.code->unit_count))
-        return ocular_state.disable;
-    return OCULAR_LIKELY(!Lane_jump(
-               call.lane, call.code, &call.code->sites[index - 1 + arm],
-               call.code->units[to].number, current_depth(), call.ticks, kind))
-               ? Py_None
-               : ocular_state.disable;
+    if (OCULAR_UNLIKELY(!lane || (nargsf & 3) != 3 ||
+                        lane->top->address != (uintptr_t)args[0]))
+        return jump_whole(args, nargsf, Clock_counter(), kind, arm);
+    code = lane->top->code;
+    unit = unit_of(args[1]);
+    to = unit_of(args[2]);
+    if (OCULAR_UNLIKELY(unit >= code->unit_count || to >= code->unit_count ||
+                        !(site = site_at(code, unit)) ||
+                        !Lane_plain_jump(lane, site + arm, depth, course)))
+        return jump_whole(args, nargsf, Clock_counter(), kind, arm);
+    ticks = Clock_counter();
+    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+        return jump_whole(args, nargsf, ticks, kind, arm);
+    Lane_jump(lane, code, site + arm, code->units[to].number, depth, ticks,
+              kind, course);
+    return Py_None;
 }
 
-static PyObject *on_jump(PyObject *self, PyObject *const *args, size_t nargsf,
-                         PyObject *names)
-{
-    (void)self, (void)names;
-    return jump(args, nargsf, HOOK_JUMP, 0);
-}
-
-static PyObject *on_branch(PyObject *self, PyObject *const *args, size_t nargsf,
-                           PyObject *names)
-{
-    (void)self, (void)names;
-    return jump(args, nargsf, HOOK_BRANCH, 0);
-}
-
-static PyObject *on_branch_right(PyObject *self, PyObject *const *args,
-                                 size_t nargsf, PyObject *names)
-{
-    (void)self, (void)names;
-    return jump(args, nargsf, HOOK_BRANCH, 1);
-}
+// --- The rare ones ---------------------------------------------------------
 
 // Exceptions leave through here, of excluded code too; never DISABLE.
 static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
@@ -194,8 +254,9 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
-    if (begin(&call, args, nargsf))
-        Lane_leave(call.lane, call.code, NULL, current_depth(), call.ticks);
+    if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        Lane_leave(call.lane, call.code, NULL, call.depth, call.ticks,
+                   COURSE_WHOLE);
     return Py_None;
 }
 
@@ -206,9 +267,10 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
-    if (begin(&call, args, nargsf))
-        Lane_enter(call.lane, call.code, current_depth(),
-                   call.code->units[call.unit].number, call.ticks);
+    if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        Lane_enter(call.lane, call.code, call.depth,
+                   call.code->units[call.unit].number, call.ticks,
+                   COURSE_WHOLE);
     return Py_None;
 }
 
@@ -218,24 +280,20 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
 static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t ticks = Clock_read(clock);
     struct Call call;
-    struct Lane *lane = own_lane;
 
     (void)self, (void)names;
-    call.ticks = Clock_read(&ocular_state.engine.clock);
     if (PyVectorcall_NARGS(nargsf) >= 2 && PyCode_Check(args[0]) &&
         ocular_state.phase == PHASE_TRACING &&
         Adopt_classify(&ocular_state, (PyCodeObject *)args[0]) &&
-        begin(&call, args, nargsf)) {
-        lane = call.lane;
-        Lane_enter(lane, call.code, current_depth(),
-                   call.code->units[call.unit].number, call.ticks);
-    }
+        look(&call, args, nargsf, ticks))
+        Lane_enter(call.lane, call.code, call.depth,
+                   call.code->units[call.unit].number, ticks, COURSE_WHOLE);
     // Looking at new code is our cost, not its caller's time.
-    if (lane)
-        Cell_add(&lane->debt, Clock_read(&ocular_state.engine.clock) -
-                                  call.ticks -
-                                  (uint64_t)lane->cost[HOOK_ENTER]);
+    if (own_lane)
+        Cell_add(&own_lane->debt, Clock_read(clock) - ticks);
     return ocular_state.disable;
 }
 
@@ -260,13 +318,62 @@ static PyType_Spec spec = {
     .slots = slots,
 };
 
-static const vectorcallfunc CALLS[HOOK_EVENTS] = {
-    [ON_START] = on_enter,        [ON_RESUME] = on_enter,
-    [ON_RETURN] = on_leave,       [ON_YIELD] = on_leave,
-    [ON_JUMP] = on_jump,          [ON_BRANCH] = on_branch,
-    [ON_BRANCH_LEFT] = on_branch, [ON_BRANCH_RIGHT] = on_branch_right,
-    [ON_UNWIND] = on_unwind,      [ON_THROW] = on_throw,
-};
+// --- The callbacks' three courses ------------------------------------------
+
+#define CALLBACK(name, expression)                                             \
+    static PyObject *name(PyObject *self, PyObject *const *args,               \
+                          size_t nargsf, PyObject *names)                      \
+    {                                                                          \
+        (void)self, (void)names;                                               \
+        return expression;                                                     \
+    }
+#define NOW Clock_read(&ocular_state.engine.clock)
+
+CALLBACK(on_enter_plain, enter(args, nargsf, COURSE_PLAIN))
+CALLBACK(on_leave_plain, leave(args, nargsf, COURSE_PLAIN))
+CALLBACK(on_jump_plain, jump(args, nargsf, HOOK_JUMP, 0, COURSE_PLAIN))
+CALLBACK(on_branch_plain, jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN))
+CALLBACK(on_right_plain, jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN))
+
+CALLBACK(on_enter_timeline, enter(args, nargsf, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_leave_timeline, leave(args, nargsf, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_jump_timeline,
+         jump(args, nargsf, HOOK_JUMP, 0, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_branch_timeline,
+         jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_right_timeline,
+         jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN_TIMELINE))
+
+CALLBACK(on_enter_whole, enter_whole(args, nargsf, NOW))
+CALLBACK(on_leave_whole, leave_whole(args, nargsf, NOW))
+CALLBACK(on_jump_whole, jump_whole(args, nargsf, NOW, HOOK_JUMP, 0))
+CALLBACK(on_branch_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 0))
+CALLBACK(on_right_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 1))
+
+#define CALLBACKS(course)                                                      \
+    {                                                                          \
+        [ON_START] = on_enter_##course, [ON_RESUME] = on_enter_##course,       \
+        [ON_RETURN] = on_leave_##course, [ON_YIELD] = on_leave_##course,       \
+        [ON_JUMP] = on_jump_##course, [ON_BRANCH] = on_branch_##course,        \
+        [ON_BRANCH_LEFT] = on_branch_##course,                                 \
+        [ON_BRANCH_RIGHT] = on_right_##course, [ON_UNWIND] = on_unwind,        \
+        [ON_THROW] = on_throw,                                                 \
+    }
+
+static const vectorcallfunc PLAIN[HOOK_EVENTS] = CALLBACKS(plain);
+static const vectorcallfunc TIMELINE[HOOK_EVENTS] = CALLBACKS(timeline);
+// Where the CPU's counter or the place of the thread state cannot be relied on.
+static const vectorcallfunc WHOLE[HOOK_EVENTS] = CALLBACKS(whole);
+
+void Hooks_select(struct State *state, bool timeline)
+{
+    bool fast = state->engine.clock.counter && ThreadState_is_found();
+    const vectorcallfunc *calls = !fast ? WHOLE : timeline ? TIMELINE : PLAIN;
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        ((struct Hook *)state->hooks[i])->call = calls[i];
+}
 
 static PyObject *make(PyTypeObject *type, vectorcallfunc call)
 {
@@ -285,7 +392,7 @@ int Hooks_init(struct State *state)
     if (!type)
         return -1;
     for (i = 0; i < HOOK_EVENTS; i++) {
-        state->hooks[i] = make(type, CALLS[i]);
+        state->hooks[i] = make(type, PLAIN[i]);
         if (!state->hooks[i])
             goto done;
     }

@@ -8,10 +8,11 @@
 
 // Makes the type, and one object an event. 0, or -1 with an exception.
 int Hooks_init(struct State *state);
+// Chooses the callbacks' course: with or without a timeline, and by the clock.
+// Before the hooks are registered.
+void Hooks_select(struct State *state, bool timeline);
 // The calling thread's lane, made if it has none; NULL when memory is out.
 struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none
-// Depth of the calling thread's Python stack, 1 = outermost frame.
-uint32_t Hooks_depth(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "python/fork.h"
 #include "python/hook.h"
 #include "python/interpreter.h"
+#include "python/thread_state.h"
 #include "python/tools.h"
 
 #include "ipc/version.h"
@@ -165,6 +166,7 @@ static int initialise(PyObject *module)
             PyErr_NoMemory();
             return -1;
         }
+        ThreadState_find();
         Interpreter_layout(&state->engine.layout);
         if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||
             Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)

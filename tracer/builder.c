@@ -74,7 +74,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
     bool sampled = !isnan(at->sampler_now) && mean > 0;
 
-    if (code->exact || !code->dark) {
+    if (!code->dark) {
         if (code->rate_at == 0)
             code->rate_at = at->started;
         if (at->now - code->rate_at >= RATE_WINDOW) {
@@ -112,7 +112,7 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
     f->file = Snapshot_text(snapshot, code->file);
     f->line = code->line;
     f->calls = Cell_get(&code->calls);
-    f->calls_exact = code->exact;
+    f->calls_exact = code->calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = NAN;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
@@ -132,6 +132,7 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
         specializable == UINT32_MAX
             ? NULL_U64
             : atomic_load_explicit(&code->specialized, memory_order_relaxed);
+    snapshot->events += Code_events(code);
     snapshot->sites_dark += f->dark_sites;
     snapshot->sites_armed += f->sites - f->dark_sites;
     return f->name && f->file;
@@ -332,7 +333,8 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->threshold = session->config.threshold;
     snapshot->uptime_s = (double)(at.ticks - session->start_ticks) / at.hz;
     snapshot->tsc_hz = at.hz;
-    snapshot->events = totals.events;
+    snapshot->events =
+        atomic_load_explicit(&engine->retired_events, memory_order_relaxed);
     snapshot->lost = totals.lost;
     snapshot->sites_armed = snapshot->sites_dark = 0;
     whole = fill_functions(snapshot, &at);

@@ -31,14 +31,22 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
     return -1;
 }
 
-static void add_site(struct Code *code, size_t unit, int kind, bool redundant,
+struct Walk { // over a code object's instructions
+    struct Code *code;
+    size_t unit;
+    size_t number;     // of the instruction
+    size_t after_loop; // number of the first one after the last jump back
+};
+
+static void add_site(const struct Walk *walk, int kind, bool redundant,
                      uint64_t threshold)
 {
-    struct Site *site = &code->sites[code->site_count++];
+    struct Site *site = &walk->code->sites[walk->code->site_count++];
 
     // What follows from other sites goes dark at its first hit.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
-    site->unit = (uint16_t)unit;
+    site->unit = (uint16_t)walk->unit;
+    site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
     site->kind = (uint8_t)kind;
     site->redundant = redundant;
 }
@@ -47,30 +55,33 @@ static void add_site(struct Code *code, size_t unit, int kind, bool redundant,
 static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold, bool two_arms)
 {
-    size_t unit = 0, count = 0, number = 0;
+    struct Walk walk = {.code = code};
+    size_t count = 0;
 
-    while (unit < code->unit_count && unit <= UINT16_MAX) {
-        uint8_t opcode = code->bytecode[2 * unit];
-        int kind = site_kind(opcodes, opcode, code->bytecode[2 * unit + 1]);
-        bool redundant = opcodes->flags[opcode] & OPCODE_ITER;
-        size_t end = unit + Opcodes_length(opcodes, opcode);
+    while (walk.unit < code->unit_count && walk.unit <= UINT16_MAX) {
+        uint8_t opcode = code->bytecode[2 * walk.unit];
+        unsigned flags = opcodes->flags[opcode];
+        int kind =
+            site_kind(opcodes, opcode, code->bytecode[2 * walk.unit + 1]);
+        size_t end = walk.unit + Opcodes_length(opcodes, opcode);
         size_t arms = kind == SITE_BRANCH && two_arms ? 2 : 1;
 
         if (kind >= 0 && count + arms <= UINT16_MAX) {
             count += arms;
             if (code->sites) {
-                code->units[unit].site = (uint16_t)(code->site_count + 1);
-                add_site(code, unit, kind, redundant, threshold);
+                code->units[walk.unit].site = (uint16_t)(code->site_count + 1);
+                add_site(&walk, kind, flags & OPCODE_ITER, threshold);
                 if (arms == 2)
-                    add_site(code, unit, SITE_BRANCH_RIGHT, redundant,
+                    add_site(&walk, SITE_BRANCH_RIGHT, flags & OPCODE_ITER,
                              threshold);
             }
         }
-        for (; code->sites && unit < end && unit < code->unit_count; unit++)
-            code->units[unit].number = (uint16_t)number;
-        unit = end;
-        if (!(opcodes->flags[opcode] & OPCODE_EXTENDED))
-            number++;
+        for (; walk.unit < end && walk.unit < code->unit_count; walk.unit++)
+            code->units[walk.unit].number = (uint16_t)walk.number;
+        if (!(flags & OPCODE_EXTENDED))
+            walk.number++;
+        if (flags & OPCODE_LOOP)
+            walk.after_loop = walk.number;
     }
     return count;
 }
@@ -95,7 +106,8 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
         return NULL;
     code->id = id;
     code->stop_at = threshold ? threshold : CODE_NEVER;
-    code->exact = true;
+    code->exact = code->calls_exact = true;
+    code->epoch = code->block_epoch = 1;
     code->min_cycles = UINT64_MAX;
     code->specializable = UINT32_MAX;
     code->address = source->address;
@@ -217,23 +229,49 @@ int Code_look(struct Code *code, const uint8_t *live,
     return 0;
 }
 
+void Code_refresh(struct Code *code)
+{
+    bool clean = !code->dark_callees;
+    bool plain = clean && !code->dark && Code_histogram(code);
+
+    code->plain_epoch = plain ? code->epoch : 0;
+    code->block_epoch = clean && !code->broken ? code->epoch : 0;
+}
+
+void Code_darken_site(struct Code *code, struct Site *site)
+{
+    atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+    if (site->redundant)
+        return;
+    code->exact = false;
+    code->broken = true;
+    Code_refresh(code);
+}
+
+static void next_epoch(struct Code *code)
+{
+    if (++code->epoch == 0) // which plain_epoch keeps for "none"
+        code->epoch = code->block_epoch = 1;
+    Code_refresh(code);
+}
+
 void Code_gain_dark_callee(struct Code *code)
 {
     if (code->dark_callees++ == 0)
-        code->epoch++;
+        next_epoch(code);
 }
 
 void Code_lose_dark_callee(struct Code *code)
 {
     if (code->dark_callees && --code->dark_callees == 0)
-        code->epoch++;
+        next_epoch(code);
 }
 
 void Code_rearm(struct Code *code, uint64_t threshold)
 {
     uint32_t i;
 
-    code->dark = code->closed = false;
+    code->dark = code->closed = code->broken = false;
     code->stop_at = threshold ? Cell_get(&code->calls) + threshold : CODE_NEVER;
     for (i = 0; i < code->site_count; i++) {
         struct Site *site = &code->sites[i];
@@ -243,6 +281,17 @@ void Code_rearm(struct Code *code, uint64_t threshold)
             site->stop_at =
                 threshold ? Cell_get(&site->hits) + threshold : CODE_NEVER;
     }
+    next_epoch(code); // open frames have missed events
+}
+
+uint64_t Code_events(const struct Code *code)
+{
+    uint64_t events = Cell_get(&code->calls);
+    uint32_t i;
+
+    for (i = 0; i < code->site_count; i++)
+        events += Cell_get(&code->sites[i].hits);
+    return events;
 }
 
 double Code_mean_cycles(const struct Code *code)

@@ -32,6 +32,8 @@ struct Site {
     cell_t instructions; // in those blocks
     uint64_t stop_at;    // hits at which it goes dark
     uint16_t unit;       // code unit; its byte offset is twice this
+    uint16_t reach;      // most instructions a block that ends here can have:
+                         // those after the loop before it
     uint8_t kind;        // enum SiteKind
     uint8_t redundant;   // follows from other sites: not kept armed
     _Atomic uint8_t dark;
@@ -53,17 +55,20 @@ struct Code {
     uint32_t id;           // unique in the process, never reused; 0 = nobody
     uint32_t dark_callees; // known ones; while there are any, self and block
                            // cycles would take in the callees' and are left out
-    uint16_t epoch; // moves on whenever dark_callees becomes 0 or more than 0
-    bool dark;      // its enter sites are disabled
-    bool closed;    // since then a leave was seen: later ones are unreliable
-    bool exact;     // never dark: counts are counts
+    uint16_t epoch; // moves on when dark_callees becomes 0 or more; never 0
+    uint16_t plain_epoch; // epoch while a leave is plain (lane.h), else 0
+    uint16_t block_epoch; // epoch while block cycles are right, else 0
+    bool dark;            // its enter sites are disabled
+    bool closed;      // since then a leave was seen: later ones are unreliable
+    bool calls_exact; // never dark: calls are all calls
+    bool exact;       // no site ever dark: hits are all hits
+    bool broken;      // a jump's site is dark: where a block ends is not seen
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
     cell_t self_cycles;
     cell_t min_cycles;
-    cell_t total_calls; // outermost calls in total_cycles
-    cell_t total_cycles;
+    cell_t total_cycles; // of outermost calls
     cell_t waited_cycles;
 
     struct Unit *units;
@@ -126,6 +131,11 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
+static inline struct Histogram *Code_histogram(const struct Code *code)
+{
+    return atomic_load_explicit(&code->histogram, memory_order_relaxed);
+}
+
 // The site at a byte offset, or NULL.
 static inline struct Site *Code_site(const struct Code *code, size_t offset)
 {
@@ -142,6 +152,13 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
 // Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
 int Code_add_caller(struct Code *code, uint32_t caller);
+// Hooks that ran in it, exceptions aside.
+uint64_t Code_events(const struct Code *code);
+// A jump's or branch's site goes dark: blocks cannot be told apart any more,
+// unless it was a redundant one.
+void Code_darken_site(struct Code *code, struct Site *site);
+// To be called when what the epochs depend on has changed.
+void Code_refresh(struct Code *code);
 // A callee that is known has gone dark: its time would pass for this code's
 // own. And the end of that.
 void Code_gain_dark_callee(struct Code *code);

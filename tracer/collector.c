@@ -54,6 +54,8 @@ static void reclaim(struct Session *session)
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->next_retired;
+        atomic_fetch_add_explicit(&engine->retired_events, Code_events(code),
+                                  memory_order_relaxed);
         if (session->timeline)
             Names_retire(&engine->names, code);
         Code_free(code);

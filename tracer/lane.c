@@ -11,6 +11,17 @@
 #define FIRST_FRAMES 128
 #define MAX_FRAMES (1u << 16) // so that the counters of `active` cannot wrap
 
+// Zeroed, each frame on a cache line of its own.
+static struct Frame *new_frames(size_t count)
+{
+    struct Frame *frames =
+        aligned_alloc(sizeof(struct Frame), count * sizeof *frames);
+
+    if (frames)
+        memset(frames, 0, count * sizeof *frames);
+    return frames;
+}
+
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
                       struct Contention *contention)
 {
@@ -18,7 +29,7 @@ struct Lane *Lane_new(unsigned number, struct Registry *registry,
 
     if (!lane)
         return NULL;
-    lane->bottom = calloc(FIRST_FRAMES, sizeof *lane->bottom);
+    lane->bottom = new_frames(FIRST_FRAMES);
     if (!lane->bottom) {
         free(lane);
         return NULL;
@@ -47,11 +58,11 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     lane->top = lane->bottom;
     memset(lane->bottom, 0, sizeof *lane->bottom);
     memset(lane->active, 0, sizeof lane->active);
+    memset(lane->seen, 0, sizeof lane->seen);
     memcpy(lane->cost, cost, sizeof lane->cost);
     lane->loop_count = 0;
     lane->last = (int64_t)ticks;
     Cell_set(&lane->debt, 0);
-    Cell_set(&lane->events, 0);
     Cell_set(&lane->unwound, 0);
 }
 
@@ -59,11 +70,15 @@ void Lane_forget(struct Lane *lane, const struct Code *code)
 {
     struct Frame *frame;
 
+    if (Lane_seen(lane, code->address)->code == code)
+        memset(Lane_seen(lane, code->address), 0, sizeof(struct Seen));
     if (!lane->active[code->id % LANE_ACTIVE])
         return;
     for (frame = lane->bottom + 1; frame <= lane->top; frame++)
-        if (frame->code == code)
+        if (frame->code == code) {
             frame->code = NULL;
+            frame->address = 0;
+        }
 }
 
 bool Lane_grow(struct Lane *lane)
@@ -73,7 +88,7 @@ bool Lane_grow(struct Lane *lane)
 
     if (2 * count > MAX_FRAMES)
         return false;
-    frames = calloc(2 * count, sizeof *frames);
+    frames = new_frames(2 * count);
     if (!frames)
         return false;
     memcpy(frames, lane->bottom, count * sizeof *frames);
@@ -88,15 +103,15 @@ bool Lane_grow(struct Lane *lane)
 void Lane_pop_unseen(struct Lane *lane, uint64_t ticks)
 {
     Cell_add(&lane->unwound, 1);
-    Lane_emit(lane, ticks, EVENT_UNWOUND, lane->top);
+    Lane_emit(lane, ticks, EVENT_UNWOUND, lane->top, COURSE_WHOLE);
     Lane_pop(lane);
 }
 
 int64_t Lane_wait(struct Lane *lane, int64_t span)
 {
     lane->contention->last_lane = lane;
-    lane->top->waited += span;
-    lane->top->flags |= FRAME_WAITED;
+    if (span > 0 && lane->top->waited != FRAME_PARTIAL)
+        lane->top->waited += span;
     return 0;
 }
 
@@ -119,7 +134,8 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
         return false;
     code->dark = true;
     code->closed = false;
-    code->exact = false;
+    Code_refresh(code);
+    code->exact = code->calls_exact = false;
     atomic_store_explicit(&code->dark_from_ns,
                           Cell_get(&code->share.cpu.total_ns) +
                               Cell_get(&code->share.wait.total_ns),
@@ -150,6 +166,34 @@ void Lane_record_first(struct Code *code, uint64_t self)
     Histogram_add(histogram, self);
     // Pairs with the acquire of whoever builds a snapshot.
     atomic_store_explicit(&code->histogram, histogram, memory_order_release);
+    Code_refresh(code);
+}
+
+bool Lane_is_open_below(const struct Lane *lane, const struct Frame *frame)
+{
+    const struct Frame *below;
+
+    for (below = frame - 1; below > lane->bottom; below--)
+        if (below->id == frame->id)
+            return true;
+    return false;
+}
+
+// Loops of frames that have gone, and inner loops of this one, have ended.
+static void end_loops(struct Lane *lane, const struct Frame *frame,
+                      uint16_t head)
+{
+    uint32_t number = Lane_number(lane, frame);
+
+    for (; lane->loop_count; lane->loop_count--) {
+        const struct Loop *loop = &lane->loops[lane->loop_count - 1];
+
+        if (loop->number < number)
+            return;
+        if (loop->number == number && loop->enter == frame->enter &&
+            loop->head <= head)
+            return;
+    }
 }
 
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
@@ -157,18 +201,16 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     uint64_t ticks)
 {
     uint16_t from = frame->code->units[site->unit].number;
-    uint64_t instructions =
+    uint32_t instructions =
         frame->instructions + (uint16_t)(from - frame->start + 1);
     struct Loop *loop;
 
     if (head > from) // forwards
         return;
-    // Inner loops have ended.
-    while (lane->loop_count > frame->loops &&
-           lane->loops[lane->loop_count - 1].head > head)
-        lane->loop_count--;
-    loop = &lane->loops[lane->loop_count - 1];
-    if (lane->loop_count == frame->loops || loop->head != head) {
+    end_loops(lane, frame, head);
+    loop = lane->loop_count ? &lane->loops[lane->loop_count - 1] : NULL;
+    if (!loop || loop->number != Lane_number(lane, frame) ||
+        loop->head != head) {
         // A loop's first iteration began unseen: what is known is its last
         // block.
         uint16_t first = frame->start > head ? frame->start : head;
@@ -176,6 +218,8 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
         if (lane->loop_count == LANE_LOOPS)
             return;
         loop = &lane->loops[lane->loop_count++];
+        loop->enter = frame->enter;
+        loop->number = Lane_number(lane, frame);
         loop->head = head;
         loop->start = now - (frame->self - frame->block);
         loop->instructions = instructions - (uint16_t)(from - first + 1);
@@ -197,14 +241,14 @@ struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
         return NULL;
     frame = ++lane->top;
     memset(frame, 0, sizeof *frame);
+    frame->address = code->address;
     frame->code = code;
     frame->enter = now;
     frame->id = code->id;
     frame->depth = depth;
     frame->epoch = code->epoch;
-    frame->flags = FRAME_PARTIAL;
-    frame->loops = lane->loop_count;
+    frame->waited = FRAME_PARTIAL;
     lane->active[code->id % LANE_ACTIVE]++;
-    Lane_emit(lane, ticks, EVENT_ENTER, frame);
+    Lane_emit(lane, ticks, EVENT_ENTER, frame, COURSE_WHOLE);
     return frame;
 }

@@ -21,37 +21,44 @@
 #include <sys/types.h>
 
 #define LANE_ACTIVE 1024 // counters of open frames, by function id modulo this
+#define LANE_SEEN 64     // code objects remembered, by address
 #define LANE_LOOPS 64    // nested loops followed for the timeline
 
 enum HookKind { HOOK_ENTER, HOOK_LEAVE, HOOK_JUMP, HOOK_BRANCH, HOOK_KINDS };
 
-enum FrameFlag {
-    FRAME_OUTERMOST = 1, // no other open frame of its function below
-    FRAME_PARTIAL = 2,   // seen only from its middle: no call statistics
-    FRAME_WAITED = 4     // another thread ran in one of its spans
-};
-
-// Ordered so that a push is a few wide stores.
+// One cache line; an enter fills it in a few wide stores.
 struct Frame {
-    struct Code *code;     // NULL once its code object is gone
-    int64_t enter;         // net clock
-    int64_t self;          // net cycles so far
-    int64_t block;         // self where the running block began
-    int64_t waited;        // cycles of spans in which another thread ran
-    uint64_t instructions; // in the blocks that ended so far
+    uintptr_t address; // of its code object; 0 once that is gone
+    struct Code *code; // NULL likewise
+    int64_t enter;     // net clock
+    int64_t self;      // net cycles so far
+    int64_t block;     // self where the running block began
+    int64_t waited;    // cycles of spans in which another thread ran, or
+                       // FRAME_PARTIAL
     uint32_t id;
     uint32_t depth;
-    uint16_t start; // number of the running block's first instruction
-    uint16_t epoch; // of its code when it was entered
-    uint16_t flags; // enum FrameFlag
-    uint16_t loops; // the lane's loop_count when it was entered
+    uint32_t instructions; // in the blocks that ended so far; wraps
+    uint16_t start;        // number of the running block's first instruction
+    uint16_t epoch;        // of its code when it was entered
 };
 
-// An iteration that is under way, of a loop that has jumped back before.
+#define FRAME_PARTIAL (-1) // seen only from its middle: no call statistics
+
+// An iteration that is under way, of a loop that has jumped back before. Its
+// frame is told by its place and its time.
 struct Loop {
+    int64_t enter; // its frame's
     int64_t start; // net clock
-    uint64_t instructions;
+    uint32_t number;
+    uint32_t instructions;
     uint16_t head; // number of the instruction it jumps to
+};
+
+// A code object seen lately. Cleared when it goes (Lane_forget), so that an
+// address that matches is the code object itself.
+struct Seen {
+    uintptr_t address;
+    struct Code *code;
 };
 
 // Shared by the lanes of a process; under the interpreter's lock.
@@ -71,10 +78,10 @@ struct Lane {
     struct Frame *bottom;
     _Atomic size_t stack_bytes;
     cell_t debt;    // ticks spent in hooks
-    cell_t events;  // hooks run
     cell_t unwound; // frames that left unseen
     struct Registry *registry;
     uint16_t loop_count;
+    struct Seen seen[LANE_SEEN];
     struct Loop loops[LANE_LOOPS];
     uint16_t active[LANE_ACTIVE];
 
@@ -120,6 +127,9 @@ void Lane_record_first(struct Code *code, uint64_t self);
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
                     uint64_t ticks);
+// Another frame of the function is open below this one. Asked only where the
+// counters of open frames leave it open: recursion, or two ids that share one.
+bool Lane_is_open_below(const struct Lane *lane, const struct Frame *frame);
 // A frame of which the enter was not seen (started in its middle).
 struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
                           int64_t now, uint64_t ticks);
@@ -132,20 +142,50 @@ struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
 #define OCULAR_LIKELY(x) __builtin_expect(!!(x), 1)
 #define OCULAR_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+// Every event has a plain course, which is nearly always taken, and turns off
+// it: a full stack, a threshold, another thread, a frame that left unseen...
+// The plain course is a leaf that keeps everything in registers. So a callback
+// first asks whether all is plain (Lane_plain_...), before anything is changed,
+// and the code below is inlined in three courses: the two plain ones, without
+// and with a timeline, and the whole, in a function of its own.
+enum Course { COURSE_PLAIN, COURSE_PLAIN_TIMELINE, COURSE_WHOLE };
+
+// A turn off the plain course.
+#define OCULAR_TURN(course, condition)                                         \
+    ((course) == COURSE_WHOLE && OCULAR_UNLIKELY(condition))
+
+OCULAR_HOT struct Seen *Lane_seen(struct Lane *lane, uintptr_t address)
+{
+    return &lane->seen[(address >> 5) % LANE_SEEN];
+}
+
+// No other lane's hook has run since this one's last.
+OCULAR_HOT bool Lane_is_alone(const struct Lane *lane, enum Course course)
+{
+    return lane->contention->last_lane == lane &&
+           (course != COURSE_PLAIN_TIMELINE || lane->ring);
+}
+
+// The span since the last event is too short for others to have run unseen.
+OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
+{
+    return (int64_t)(ticks - Cell_get(&lane->debt)) - lane->last <=
+           lane->contention->long_span;
+}
+
 // Starts an event: the net time; the span since the last event goes to the
 // frame on top.
 OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks,
-                             enum HookKind kind)
+                             enum HookKind kind, enum Course course)
 {
     uint64_t debt = Cell_get(&lane->debt);
     int64_t now = (int64_t)(ticks - debt);
     int64_t span = now - lane->last;
 
     Cell_set(&lane->debt, debt + (uint64_t)lane->cost[kind]);
-    Cell_add(&lane->events, 1);
     lane->last = now;
-    if (OCULAR_UNLIKELY(lane->contention->last_lane != lane ||
-                        span > lane->contention->long_span))
+    if (OCULAR_TURN(course, lane->contention->last_lane != lane ||
+                                span > lane->contention->long_span))
         span = Lane_wait(lane, span);
     lane->top->self += span;
     return now;
@@ -158,116 +198,97 @@ static inline unsigned Lane_number(const struct Lane *lane,
 }
 
 OCULAR_HOT void Lane_emit(struct Lane *lane, uint64_t ticks,
-                          enum EventKind kind, const struct Frame *frame)
+                          enum EventKind kind, const struct Frame *frame,
+                          enum Course course)
 {
-    if (OCULAR_UNLIKELY(lane->ring != NULL))
+    if (course == COURSE_PLAIN_TIMELINE ||
+        OCULAR_TURN(course, lane->ring != NULL))
         Ring_push(lane->ring, ticks, kind,
                   Event_call(frame->id, Lane_number(lane, frame)));
 }
 
+// --- Enter ---
+
+OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
+                                 const struct Code *code, uint32_t depth,
+                                 enum Course course)
+{
+    return lane->top->depth < depth && code->last_caller == lane->top->id &&
+           Cell_get(&code->calls) + 1 < code->stop_at &&
+           lane->top != lane->limit && Lane_is_alone(lane, course);
+}
+
 // A call, a resumption or a throw into a generator. true: DISABLE the site.
 OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
-                           uint16_t start, uint64_t ticks)
+                           uint16_t start, uint64_t ticks, enum Course course)
 {
-    int64_t now = Lane_tick(lane, ticks, HOOK_ENTER);
+    int64_t now = Lane_tick(lane, ticks, HOOK_ENTER, course);
     uint64_t calls = Cell_add(&code->calls, 1);
     struct Frame *frame;
     bool disable = false;
 
     Cell_set(&code->last_seen, ticks);
-    while (OCULAR_UNLIKELY(lane->top->depth >= depth))
+    while (OCULAR_TURN(course, lane->top->depth >= depth))
         Lane_pop_unseen(lane, ticks);
-    if (OCULAR_UNLIKELY(code->last_caller != lane->top->id))
+    if (OCULAR_TURN(course, code->last_caller != lane->top->id))
         Lane_note_caller(lane, code);
-    if (OCULAR_UNLIKELY(calls >= code->stop_at)) {
+    if (OCULAR_TURN(course, calls >= code->stop_at)) {
         if (!Lane_darken(lane, code, ticks))
             return true;
         disable = true;
     }
-    if (OCULAR_UNLIKELY(lane->top == lane->limit) && !Lane_grow(lane))
+    if (OCULAR_TURN(course, lane->top == lane->limit) && !Lane_grow(lane))
         return disable;
+    lane->active[code->id % LANE_ACTIVE]++;
     frame = ++lane->top;
+    frame->address = code->address;
     frame->code = code;
     frame->enter = now;
     frame->self = 0;
     frame->block = 0;
     frame->waited = 0;
-    frame->instructions = 0;
     frame->id = code->id;
     frame->depth = depth;
+    frame->instructions = 0;
     frame->start = start;
     frame->epoch = code->epoch;
-    frame->flags = lane->active[code->id % LANE_ACTIVE]++ ? 0 : FRAME_OUTERMOST;
-    frame->loops = lane->loop_count;
-    Lane_emit(lane, ticks, EVENT_ENTER, frame);
+    Lane_emit(lane, ticks, EVENT_ENTER, frame, course);
     return disable;
 }
 
-// May the frame's cycles count as its function's self and block cycles?
-static inline bool Frame_is_clean(const struct Frame *frame,
-                                  const struct Code *code)
+// --- Blocks ---
+
+// May the frame's cycles count as its function's own?
+OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
+                               const struct Code *code)
 {
     return frame->epoch == code->epoch && !code->dark_callees;
 }
 
-// A block ended at `site`. Returns its instructions.
+// A block ended at `site`.
 OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
                                struct Site *site)
 {
     uint16_t length =
         (uint16_t)(code->units[site->unit].number - frame->start + 1);
+    int64_t self = frame->self;
 
-    frame->instructions += length;
-    if (OCULAR_LIKELY(Frame_is_clean(frame, code))) {
-        Cell_add(&site->cycles, (uint64_t)(frame->self - frame->block));
+    // A loop that ended through its FOR_ITER ended unseen: its body, between
+    // start and site in address order, was not run.
+    if (length > site->reach)
+        length = site->reach;
+    if (OCULAR_LIKELY(frame->epoch == code->block_epoch)) {
+        Cell_add(&site->cycles, (uint64_t)(self - frame->block));
         Cell_add(&site->instructions, length);
     }
-    frame->block = frame->self;
-}
-
-// Books a call that ended in the sight of a hook.
-OCULAR_HOT void Lane_record(struct Frame *frame, struct Code *code, int64_t now)
-{
-    if (OCULAR_UNLIKELY(frame->flags & FRAME_PARTIAL))
-        return;
-    if (OCULAR_LIKELY(Frame_is_clean(frame, code))) {
-        uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
-        struct Histogram *histogram =
-            atomic_load_explicit(&code->histogram, memory_order_relaxed);
-
-        Cell_add(&code->self_calls, 1);
-        Cell_add(&code->self_cycles, self);
-        if (OCULAR_UNLIKELY(frame->flags & FRAME_WAITED)) {
-            Cell_add(&code->waited_cycles, (uint64_t)frame->waited);
-        } else {
-            if (OCULAR_UNLIKELY(self < Cell_get(&code->min_cycles)))
-                Cell_set(&code->min_cycles, self);
-            if (OCULAR_LIKELY(histogram != NULL))
-                Histogram_add(histogram, self);
-            else
-                Lane_record_first(code, self);
-        }
-    }
-    if (frame->flags & FRAME_OUTERMOST) {
-        int64_t total = now - frame->enter;
-
-        Cell_add(&code->total_calls, 1);
-        Cell_add(&code->total_cycles, total > 0 ? (uint64_t)total : 0);
-    }
-}
-
-static inline void Lane_pop(struct Lane *lane)
-{
-    struct Frame *frame = lane->top--;
-
-    lane->active[frame->id % LANE_ACTIVE]--;
-    lane->loop_count = frame->loops;
+    frame->instructions += length;
+    frame->block = self;
 }
 
 // The frame an event at `depth` in `code` belongs to, or NULL if its enter was
 // not seen. Frames above it left unseen.
-OCULAR_HOT struct Frame *Lane_find(struct Lane *lane, struct Code *code,
-                                   uint32_t depth, uint64_t ticks)
+static inline struct Frame *Lane_find(struct Lane *lane, struct Code *code,
+                                      uint32_t depth, uint64_t ticks)
 {
     while (OCULAR_UNLIKELY(lane->top->depth > depth))
         Lane_pop_unseen(lane, ticks);
@@ -278,66 +299,133 @@ OCULAR_HOT struct Frame *Lane_find(struct Lane *lane, struct Code *code,
     return NULL;
 }
 
+// --- Leave ---
+
+OCULAR_HOT bool Lane_plain_leave(const struct Lane *lane,
+                                 const struct Code *code, uint32_t depth,
+                                 enum Course course)
+{
+    const struct Frame *frame = lane->top;
+
+    return frame->depth == depth && frame->epoch == code->plain_epoch &&
+           !frame->waited && Lane_is_alone(lane, course);
+}
+
+// Books the self time of a call that ended in the sight of a hook.
+OCULAR_HOT void Lane_record_self(const struct Frame *frame, struct Code *code,
+                                 enum Course course)
+{
+    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+
+    Cell_add(&code->self_calls, 1);
+    Cell_add(&code->self_cycles, self);
+    if (OCULAR_TURN(course, frame->waited)) {
+        Cell_add(&code->waited_cycles, (uint64_t)frame->waited);
+        return;
+    }
+    if (OCULAR_UNLIKELY(self < Cell_get(&code->min_cycles)))
+        Cell_set(&code->min_cycles, self);
+    if (OCULAR_TURN(course, !Code_histogram(code)))
+        Lane_record_first(code, self);
+    else
+        Histogram_add(Code_histogram(code), self);
+}
+
+// Books a call; its total only if no other call of the function is open below.
+OCULAR_HOT void Lane_record(const struct Lane *lane, const struct Frame *frame,
+                            struct Code *code, int64_t now, enum Course course)
+{
+    if (OCULAR_TURN(course, frame->waited == FRAME_PARTIAL))
+        return;
+    if (course != COURSE_WHOLE || Frame_is_clean(frame, code))
+        Lane_record_self(frame, code, course);
+    if (OCULAR_LIKELY(lane->active[frame->id % LANE_ACTIVE] == 1) ||
+        !Lane_is_open_below(lane, frame)) {
+        int64_t total = now - frame->enter;
+
+        Cell_add(&code->total_cycles, total > 0 ? (uint64_t)total : 0);
+    }
+}
+
+OCULAR_HOT void Lane_pop(struct Lane *lane)
+{
+    lane->active[lane->top->id % LANE_ACTIVE]--;
+    lane->top--;
+}
+
 // A return, a yield (site != NULL) or an exception that leaves the frame
 // (site == NULL, which has no site to disable). true: DISABLE the site.
 OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
-                           struct Site *site, uint32_t depth, uint64_t ticks)
+                           struct Site *site, uint32_t depth, uint64_t ticks,
+                           enum Course course)
 {
-    int64_t now = Lane_tick(lane, ticks, HOOK_LEAVE);
-    struct Frame *frame = Lane_find(lane, code, depth, ticks);
-    bool dark = code->dark;
+    bool plain = course != COURSE_WHOLE;
+    int64_t now = Lane_tick(lane, ticks, HOOK_LEAVE, course);
+    struct Frame *frame =
+        plain ? lane->top : Lane_find(lane, code, depth, ticks);
+    bool dark = !plain && code->dark;
 
-    if (OCULAR_LIKELY(frame != NULL)) {
-        if (OCULAR_LIKELY(!code->closed)) {
-            if (OCULAR_LIKELY(site != NULL))
-                Lane_end_block(frame, code, site);
-            Lane_record(frame, code, now);
-            Lane_emit(lane, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame);
-            Lane_pop(lane);
-        } else {
-            Lane_pop_unseen(lane, ticks);
-        }
+    if (plain || (frame && !code->closed)) {
+        if (plain || site)
+            Lane_end_block(frame, code, site);
+        Lane_record(lane, frame, code, now, course);
+        Lane_emit(lane, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame, course);
+        Lane_pop(lane);
+    } else if (frame) {
+        Lane_pop_unseen(lane, ticks);
     }
-    if (OCULAR_LIKELY(site != NULL)) {
+    if (plain || site)
         Cell_add(&site->hits, 1);
-        if (OCULAR_UNLIKELY(dark)) {
-            code->closed = true;
-            atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-        }
+    if (dark && site) {
+        code->closed = true;
+        atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
     }
     return dark;
+}
+
+// --- Jump ---
+
+OCULAR_HOT bool Lane_plain_jump(const struct Lane *lane,
+                                const struct Site *site, uint32_t depth,
+                                enum Course course)
+{
+    return lane->top->depth == depth &&
+           Cell_get(&site->hits) + 1 < site->stop_at &&
+           Lane_is_alone(lane, course);
 }
 
 // A jump or a branch from `site` to the instruction numbered `to`. true:
 // DISABLE the site.
 OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
                           struct Site *site, uint16_t to, uint32_t depth,
-                          uint64_t ticks, enum HookKind kind)
+                          uint64_t ticks, enum HookKind kind,
+                          enum Course course)
 {
-    int64_t now = Lane_tick(lane, ticks, kind);
-    struct Frame *frame = Lane_find(lane, code, depth, ticks);
+    bool plain = course != COURSE_WHOLE;
+    int64_t now = Lane_tick(lane, ticks, kind, course);
+    struct Frame *frame =
+        plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&site->hits, 1);
 
     Cell_set(&code->last_seen, ticks);
-    if (OCULAR_UNLIKELY(!frame)) {
+    if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->last_caller != lane->top->id)
             Lane_note_caller(lane, code);
         if (!code->dark)
             frame = Lane_attach(lane, code, depth, now, ticks);
-        if (frame)
-            frame->start = to;
     } else {
-        if (OCULAR_UNLIKELY(lane->ring != NULL))
+        // Only jumps go back: a branch never ends an iteration.
+        if (kind == HOOK_JUMP && (course == COURSE_PLAIN_TIMELINE ||
+                                  OCULAR_TURN(course, lane->ring != NULL)))
             Lane_push_loop(lane, frame, site, to, now, ticks);
         Lane_end_block(frame, code, site);
-        frame->start = to;
     }
-    if (OCULAR_LIKELY(hits < site->stop_at))
+    if (plain || frame)
+        frame->start = to;
+    if (plain || hits < site->stop_at)
         return false;
-    atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-    if (!site->redundant)
-        code->exact = false;
+    Code_darken_site(code, site);
     return true;
 }
 

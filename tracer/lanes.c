@@ -11,7 +11,7 @@ void Lanes_init(struct Lanes *lanes)
     pthread_mutex_init(&lanes->mutex, NULL);
     lanes->first = NULL;
     lanes->next_number = 0;
-    lanes->ended_debt = lanes->ended_events = lanes->ended_lost = 0;
+    lanes->ended_debt = lanes->ended_lost = 0;
 }
 
 struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
@@ -49,7 +49,6 @@ static void end_lane(struct Lanes *lanes, struct Lane **link)
     struct Lane *lane = *link;
 
     lanes->ended_debt += Cell_get(&lane->debt);
-    lanes->ended_events += Cell_get(&lane->events);
     lanes->ended_lost += lane_lost(lane);
     *link = lane->next;
     Lane_free(lane);
@@ -98,7 +97,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
         lane->ring = timeline ? Ring_new() : NULL;
         link = &lane->next;
     }
-    lanes->ended_debt = lanes->ended_events = lanes->ended_lost = 0;
+    lanes->ended_debt = lanes->ended_lost = 0;
     pthread_mutex_unlock(&lanes->mutex);
 }
 
@@ -119,12 +118,10 @@ struct LanesTotals Lanes_sum(struct Lanes *lanes)
 
     pthread_mutex_lock(&lanes->mutex);
     sum.debt = lanes->ended_debt;
-    sum.events = lanes->ended_events;
     sum.lost = lanes->ended_lost;
     for (lane = lanes->first; lane; lane = lane->next) {
         sum.count++;
         sum.debt += Cell_get(&lane->debt);
-        sum.events += Cell_get(&lane->events);
         sum.lost += lane_lost(lane);
         sum.bytes += sizeof *lane + Lane_stack_bytes(lane);
         if (lane->ring)

@@ -14,13 +14,11 @@ struct Lanes {
     unsigned next_number;
     // Sums of lanes that were freed since the trace began.
     uint64_t ended_debt;
-    uint64_t ended_events;
     uint64_t ended_lost;
 };
 
 struct LanesTotals {
     uint64_t debt; // ticks
-    uint64_t events;
     uint64_t lost; // timeline events dropped by full rings
     uint64_t bytes;
     unsigned count;

@@ -12,7 +12,7 @@
 
 #include "ipc/version.h"
 
-#define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
+#define SAMPLER_HZ 50.0 // about 0.3 % of a core, on the sampler's own core
 #define REFRESH_MS 2000
 #define GOODBYE_MS 200
 
@@ -156,6 +156,7 @@ int Session_start(struct Session **result, struct Engine *engine,
         return -ENOMEM;
     session->config = *config;
     session->engine = engine;
+    engine->retired_events = 0;
     Export_init(&session->export, session);
     Collector_init(&session->collector, session);
     Rearm_init(&session->rearm);
