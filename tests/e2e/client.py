@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""A viewer in Python, written after docs/protocol.md. What a snapshot holds it
+reads out of that page itself, so that the page cannot go stale."""
+
+import re
+import socket
+import struct
+import time
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
+VERSION = 1
+MAGIC = b"Oc"
+HELLO, SNAPSHOT, REPLY, ERROR, END = 1, 2, 3, 4, 5
+RATE, DETAIL, REARM, BUDGET, EXPORT, CANCEL = 16, 17, 18, 19, 20, 21
+NULL_U64 = (1 << 64) - 1
+NULL_TEXT = (1 << 32) - 1
+STATES = {0: "armed", 1: "partial", 2: "dark"}
+
+FIELD = re.compile(
+    r"(?:group \*(?P<group>\w+)\*: |(?P<none>no group again: ))?"
+    r"(?P<name>\w+) (?:list of \*(?P<list>\w+)\*|(?P<type>u64|f64|text|bool|state))"
+    r"(?: \(1\))?"
+)
+
+
+def schema():
+    """Record name -> [(group, field, type, list's record)], from the page."""
+    section = PAGE.read_text().split("\n## Records\n")[1].split("\n## ")[0]
+    records = {}
+    for name, body in re.findall(r"\*\*(\w+)\*\*: (.*?)\.\n", section + "\n", re.S):
+        group = None
+        for part in re.split(r"[,;] ", " ".join(body.split())):
+            field = FIELD.fullmatch(part)
+            assert field, f"docs/protocol.md, {name}: {part!r}"
+            if field["group"] or field["none"]:
+                group = field["group"]
+            records.setdefault(name, []).append(
+                (group, field["name"], field["type"], field["list"])
+            )
+    return records
+
+
+class Reader:
+    """Takes values out of a payload."""
+
+    def __init__(self, data, records):
+        self.data = data
+        self.at = 0
+        self.records = records
+
+    def take(self, form):
+        (value,) = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def text(self):
+        size = self.take("I")
+        if size == NULL_TEXT:
+            return None
+        assert self.at + size <= len(self.data)
+        value = self.data[self.at : self.at + size]
+        self.at += size
+        return value.decode("utf-8", "replace")
+
+    def u64(self):
+        value = self.take("Q")
+        return None if value == NULL_U64 else value
+
+    def f64(self):
+        value = self.take("d")
+        return None if value != value else value
+
+    def bool(self):
+        return {0: False, 1: True}.get(self.take("B"))
+
+    def state(self):
+        return STATES.get(self.take("B"))
+
+    def record(self, name):
+        size = self.take("I")
+        end = self.at + size
+        assert end <= len(self.data)
+        result = {}
+        for group, field, kind, element in self.records[name]:
+            if self.at == end:
+                value = [] if element else None
+            elif element:
+                value = [self.record(element) for _ in range(self.take("I"))]
+            else:
+                value = getattr(self, kind)()
+            home = result.setdefault(group, {}) if group else result
+            home[field] = value
+        assert self.at <= end
+        self.at = end
+        return result
+
+
+def pack_text(text):
+    if text is None:
+        return struct.pack("<I", NULL_TEXT)
+    data = text.encode()
+    return struct.pack("<I", len(data)) + data
+
+
+class Ended(Exception):
+    """The process has closed the connection."""
+
+
+class Refused(Exception):
+    """An ERROR came: errno, text."""
+
+
+class Client:
+    """One connection. HELLO goes out at once unless told otherwise."""
+
+    def __init__(self, path, timeout=20, hello=True):
+        self.records = schema()
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.settimeout(timeout)
+        self.socket.connect(str(path))
+        self.last_request = 0
+        self.snapshots = []
+        self.buffer = b""
+        self.peer = None
+        if hello:
+            self.send(HELLO, self.hello())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+    @staticmethod
+    def hello(version=VERSION):
+        return struct.pack("<IQ", version, 4711) + pack_text("test")
+
+    def send(self, kind, payload=b"", request=0):
+        head = MAGIC + struct.pack("<HII", kind, len(payload), request)
+        self.socket.sendall(head + payload)
+
+    def read(self, size):
+        while len(self.buffer) < size:
+            try:
+                data = self.socket.recv(1 << 16)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                raise Ended
+            self.buffer += data
+        data, self.buffer = self.buffer[:size], self.buffer[size:]
+        return data
+
+    def receive(self):
+        """(type, request number, what it holds)"""
+        head = self.read(12)
+        assert head[:2] == MAGIC
+        kind, size, request = struct.unpack("<HII", head[2:])
+        reader = Reader(self.read(size), self.records)
+        if kind == HELLO:
+            value = (reader.take("I"), reader.take("Q"), reader.text())
+            self.peer = value
+        elif kind == SNAPSHOT:
+            value = reader.record("snapshot")
+        elif kind == REPLY:
+            value = (reader.take("Q"), reader.take("d"), reader.text())
+        elif kind == ERROR:
+            value = (reader.take("Q"), reader.text())
+        else:
+            value = None
+        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END):
+            assert reader.at == size
+        return kind, request, value
+
+    def snapshot(self):
+        """The next one."""
+        while True:
+            kind, _, value = self.receive()
+            if kind == SNAPSHOT:
+                return value
+            if kind == ERROR:
+                raise Refused(*value)
+
+    def ask(self, kind, payload=b""):
+        """Sends a request; its REPLY's (number, value, text), or Refused. An
+        export's last one."""
+        self.last_request += 1
+        self.send(kind, payload, self.last_request)
+        while True:
+            answer, request, value = self.receive()
+            if answer == SNAPSHOT:
+                self.snapshots.append(value)
+            elif request == self.last_request and answer == ERROR:
+                raise Refused(*value)
+            elif request == self.last_request and answer == REPLY:
+                if kind != EXPORT or value[1] == 1:
+                    return value
+
+    def rate(self, seconds):
+        return self.ask(RATE, struct.pack("<d", seconds))
+
+    def rearm(self, function=0):
+        return self.ask(REARM, struct.pack("<Q", function))
+
+    def export(self, path, overwrite=False):
+        return self.ask(EXPORT, struct.pack("<Q", overwrite) + pack_text(path))
+
+    def wait_for(self, condition, seconds=20):
+        """The first snapshot for which condition(snapshot) is true."""
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit:
+            snapshot = self.snapshot()
+            if condition(snapshot):
+                return snapshot
+        raise AssertionError("timed out")
+
+
+def function(snapshot, name):
+    """The one function of that qualified name, or None."""
+    rows = [row for row in snapshot["functions"] if row["name"] == name]
+    assert len(rows) < 2, f"{len(rows)} functions are called {name}"
+    return rows[0] if rows else None

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Call counts, by Ocular and by cProfile, keyed alike."""
+
+import cProfile
+from collections import Counter
+
+import ocular
+
+# Nothing on disk, nothing on stderr, every hit counted.
+EXACT = dict(deinstrument_threshold=0, perfetto=False, quiet=True)
+
+
+def keyed(snapshot):
+    """(file, line, name) -> calls"""
+    counts = Counter()
+    for row in snapshot["functions"]:
+        key = row["file"], row["line"], row["name"].rpartition(".")[2]
+        counts[key] += row["calls"]
+    return {key: count for key, count in counts.items() if count}
+
+
+def traced(function, *arguments, **settings):
+    """(what it returned, the final snapshot)"""
+    ocular.start_tracing(**{**EXACT, **settings})
+    try:
+        result = function(*arguments)
+    finally:
+        final = ocular.stop_tracing()
+    return result, final
+
+
+def by_ocular(function, *arguments, **settings):
+    return keyed(traced(function, *arguments, **settings)[1])
+
+
+def by_cprofile(function, *arguments):
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        function(*arguments)
+    finally:
+        profile.disable()
+    profile.create_stats()
+    return {
+        key: value[1]
+        for key, value in profile.stats.items()
+        if key[0] != "~" and not key[0].endswith("cProfile.py")
+    }
+
+
+def row(snapshot, name):
+    """The function whose qualified name ends so; None where there is none."""
+    rows = [
+        row
+        for row in snapshot["functions"]
+        if row["name"] == name or row["name"].endswith("." + name)
+    ]
+    assert len(rows) < 2, [row["name"] for row in rows]
+    return rows[0] if rows else None

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of tests/python and tests/e2e: a directory to run in, a short one
+for sockets, and the rule that no test leaves a trace behind."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.program import leftovers
+
+
+@pytest.fixture
+def sockets(monkeypatch):
+    """$OCULAR_DIR: a path short enough for a socket's address."""
+    path = Path(tempfile.mkdtemp(prefix="oc-"))
+    path.chmod(0o700)
+    monkeypatch.setenv("OCULAR_DIR", str(path))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def own_place(tmp_path, monkeypatch, sockets):
+    monkeypatch.chdir(tmp_path)
+    yield
+    was_tracing = ocular.is_tracing()
+    ocular.stop_tracing()
+    assert not was_tracing, "the test left the trace running"
+    assert leftovers() == []

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Programs of a few lines in a process of their own, and what a trace leaves
+behind in a process."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
+TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
+PYTHON = os.environ.get("PYTHON", sys.executable)
+SLOW = 60  # seconds: more than anything here takes
+
+
+@dataclass
+class Done:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def answer(self):
+        """The last line on stdout, which is JSON."""
+        assert self.status == 0, self.err
+        return json.loads(self.out.splitlines()[-1])
+
+
+def write(directory, source, name="program.py"):
+    path = Path(directory, name)
+    path.write_text(textwrap.dedent(source))
+    return path
+
+
+def start(command, **more):
+    """A Popen with pipes and text. More environment in `env`."""
+    settings = dict(
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    environment = {**os.environ, **more.pop("env", {})}
+    settings.update(more)
+    return subprocess.Popen(list(map(str, command)), env=environment, **settings)
+
+
+def run(command, input=None, timeout=SLOW, **more):
+    if input is not None:
+        more["stdin"] = subprocess.PIPE
+    with start(command, **more) as process:
+        try:
+            out, err = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return Done(process.returncode, out, err)
+
+
+def script(directory, source, *arguments, **more):
+    """Runs it with the interpreter under test, in `directory`."""
+    path = write(directory, source)
+    return run([PYTHON, path, *arguments], cwd=directory, **more)
+
+
+def top(*arguments, **more):
+    return run([TOP, *arguments], **more)
+
+
+def wait_until(condition, seconds=20, what="it"):
+    limit = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < limit, f"timed out: {what}"
+        time.sleep(0.01)
+
+
+# --- What is left -------------------------------------------------------------
+
+
+def threads(pid="self"):
+    """Names of the process's threads of ours."""
+    names = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        try:
+            names.append((task / "comm").read_text().strip())
+        except OSError:  # it ended meanwhile
+            pass
+    return sorted(name for name in names if name.startswith("ocular-"))
+
+
+def files(pid="self"):
+    """What its open file descriptors are."""
+    found = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            found.append(os.readlink(entry))
+        except OSError:
+            pass
+    return found
+
+
+def leftovers():
+    """What a trace has left in this process, as words; [] is as it must be."""
+    monitoring = sys.monitoring
+    left = []
+    for tool in (3, 4, 5):
+        if monitoring.get_tool(tool) in ("ocular", "ocular-scout"):
+            left.append(f"tool {tool}")
+        for name, event in vars(monitoring.events).items():
+            if event and event.bit_count() == 1 and name != "BRANCH":
+                old = monitoring.register_callback(tool, event, None)
+                if type(old).__module__.startswith("ocular"):
+                    left.append(f"callback {tool} {name}")
+                elif old is not None:
+                    monitoring.register_callback(tool, event, old)
+    folder = os.environ.get("OCULAR_DIR")
+    if folder and os.path.isdir(folder):
+        left += [f"socket {name}" for name in os.listdir(folder)
+                 if name.split(".")[0] == str(os.getpid())]
+    # A thread that has been joined takes a moment to vanish from /proc.
+    for _ in range(100):
+        names = threads()
+        if not names:
+            break
+        time.sleep(0.01)
+    return left + names

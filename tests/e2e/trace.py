@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Reads a Perfetto file and holds it to the format's rules."""
+
+import gzip
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Call:
+    name: str
+    begin: float
+    end: float
+    parent: str | None
+    begin_args: dict
+    end_args: dict
+
+
+@dataclass
+class Trace:
+    other: dict
+    threads: dict  # (pid, tid) -> name
+    calls: dict = field(default_factory=lambda: defaultdict(list))
+    loops: list = field(default_factory=list)
+    marks: list = field(default_factory=list)
+    events: int = 0
+
+    def names(self, thread=None):
+        """How often each function was called."""
+        count = defaultdict(int)
+        for key, calls in self.calls.items():
+            for call in calls if thread in (None, key) else ():
+                count[call.name] += 1
+        return dict(count)
+
+
+def read(path):
+    path = Path(path)
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        assert data[:2] == b"\x1f\x8b"
+        data = gzip.decompress(data)
+    return check(json.loads(data))
+
+
+def check(document):
+    """A Trace, if everything is as it must be."""
+    assert set(document) == {"displayTimeUnit", "otherData", "traceEvents"}
+    trace = Trace(document["otherData"], {})
+    assert trace.other["lost_events"] >= 0
+    open_calls, last = defaultdict(list), defaultdict(float)
+    named_process = False
+    for event in document["traceEvents"]:
+        key = event["pid"], event["tid"]
+        trace.events += 1
+        if event["ph"] == "M":
+            named_process |= event["name"] == "process_name"
+            if event["name"] == "thread_name":
+                trace.threads[key] = event["args"]["name"]
+            continue
+        stack = open_calls[key]
+        assert event["ts"] >= last[key] >= 0, "time runs backwards"
+        last[key] = event["ts"]
+        if event["ph"] == "B":
+            assert event["args"]["code_ptr"].startswith("0x")
+            stack.append(event)
+        elif event["ph"] == "E":
+            assert stack, f"E without B: {event}"
+            begin = stack.pop()
+            assert begin["name"] == event["name"], "badly nested"
+            trace.calls[key].append(
+                Call(
+                    event["name"],
+                    begin["ts"],
+                    event["ts"],
+                    stack[-1]["name"] if stack else None,
+                    begin["args"],
+                    event.get("args", {}),
+                )
+            )
+        else:
+            assert event["ph"] == "i" and event["s"] == "t"
+            if event["cat"] == "loop":
+                assert event["args"]["uOps"] > 0
+                assert event["args"]["Hardware Cycles"] > 0
+                trace.loops.append(event)
+            else:
+                trace.marks.append(event)
+    assert named_process
+    assert not any(open_calls.values()), "B without E"
+    assert set(open_calls) <= set(trace.threads), "a thread has no name"
+    return trace

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: MIT
+"""Calls are counted exactly while nothing goes dark: as many as cProfile
+counts, whatever exceptions, generators and threads do to the stack."""
+
+import asyncio
+import gc
+import sys
+import threading
+
+import ocular
+import pytest
+from e2e.counting import EXACT, by_cprofile, by_ocular, row, traced
+from ocular.demo import pure
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+def test_counts_are_cprofiles(name):
+    case = pure.CASES[name]
+    case()  # caches are warm, modules imported
+    assert by_ocular(case) == by_cprofile(case)
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+@pytest.mark.parametrize("perfetto", [False, True])
+def test_results_are_those_of_an_untraced_run(name, perfetto):
+    case = pure.CASES[name]
+    assert traced(case, perfetto=perfetto)[0] == case()
+    dark, _ = traced(case, perfetto=perfetto, deinstrument_threshold=3)
+    assert dark == case()
+
+
+def in_threads(*functions):
+    failed = []
+
+    def body(function):
+        try:
+            function()
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=body, args=(f,)) for f in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+def test_two_threads_count_as_cprofile_counts_them_apart():
+    left, right = pure.CASES["recursion"], pure.CASES["generators"]
+    left(), right()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        counts = by_ocular(in_threads, left, right, left)
+    finally:
+        sys.setswitchinterval(before)
+    one, other = by_cprofile(left), by_cprofile(right)
+    for key in one.keys() | other.keys():
+        if "demo" in key[0]:
+            assert counts[key] == 2 * one.get(key, 0) + other.get(key, 0), key
+
+
+# --- Exceptions ---------------------------------------------------------------
+
+
+def sink(depth):
+    if depth == 0:
+        raise KeyError(depth)
+    return sink(depth - 1)
+
+
+def catches(times, depth):
+    for _ in range(times):
+        try:
+            sink(depth)
+        except KeyError:
+            pass
+    return leaf()
+
+
+def leaf():
+    return 1
+
+
+def test_exceptions_through_many_frames():
+    _, final = traced(catches, 7, 300)
+    assert row(final, "sink")["calls"] == 7 * 301
+    assert row(final, "leaf")["calls"] == 1
+    # What comes after the exceptions is on the right frame again.
+    assert row(final, "catches")["total_cycles"] >= row(final, "leaf")["total_cycles"]
+    total = row(final, "catches")["total_cycles"]
+    assert 0 < row(final, "sink")["self_cycles"] < total
+
+
+def dive(depth):
+    try:
+        return dive(depth + 1)
+    except RecursionError:
+        return depth
+
+
+def test_recursion_near_the_limit_fails_where_it_would_untraced():
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(600)
+    try:
+        untraced = dive(0)
+        with_trace, final = traced(dive, 0)
+        assert row(final, "dive")["calls"] == with_trace + 1
+        dark, _ = traced(dive, 0, deinstrument_threshold=50)
+    finally:
+        sys.setrecursionlimit(before)
+    # traced() itself is a frame deeper.
+    assert with_trace == dark == untraced - 1
+
+
+def test_deep_recursion_is_counted():
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(30_000)
+    try:
+
+        def down(n):
+            return down(n - 1) if n else 0
+
+        _, final = traced(down, 20_000, perfetto=True)
+    finally:
+        sys.setrecursionlimit(before)
+    assert row(final, "down")["calls"] == 20_001
+
+
+# --- Generators ---------------------------------------------------------------
+
+
+def numbers(log):
+    try:
+        for number in range(100):
+            try:
+                log.append((yield number))
+            except ValueError as error:
+                log.append(error)
+    finally:
+        log.append("end")
+
+
+def delegate(log):
+    result = yield from numbers(log)
+    return result
+
+
+def throw_and_close(make, log):
+    generator = make(log)
+    next(generator)
+    for _ in range(5):
+        generator.throw(ValueError("again"))
+        generator.send("sent")
+    generator.close()
+    return log
+
+
+@pytest.mark.parametrize("make", [numbers, delegate])
+def test_throw_send_and_close(make):
+    untraced = [str(entry) for entry in throw_and_close(make, [])]
+    (log, final) = traced(throw_and_close, make, [])
+    assert [str(entry) for entry in log] == untraced
+    counts = by_cprofile(throw_and_close, make, [])
+    ours = {(row["file"], row["line"]): row["calls"] for row in final["functions"]}
+    for (file, line, name), calls in counts.items():
+        if file == __file__ and name in ("numbers", "delegate"):
+            assert ours[file, line] == calls
+
+
+def test_generator_that_raises_through_its_consumer():
+    def broken():
+        yield 1
+        raise OSError("inside")
+
+    def consume():
+        for _ in broken():
+            pass
+
+    def body():
+        for _ in range(10):
+            with pytest.raises(OSError):
+                consume()
+
+    body()
+    counts = by_ocular(body)
+    expected = by_cprofile(body)
+    assert counts == expected
+
+
+def test_a_generator_runs_on_across_start_and_stop():
+    log = []
+    generator = numbers(log)
+    assert next(generator) == 0
+    ocular.start_tracing(**EXACT)
+    assert [next(generator) for _ in range(3)] == [1, 2, 3]
+    final = ocular.stop_tracing()
+    assert row(final, "numbers")["calls"] == 3
+    assert next(generator) == 4
+    ocular.start_tracing(**EXACT)
+    assert next(generator) == 5
+    generator.close()
+    final = ocular.stop_tracing()
+    # CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
+    assert row(final, "numbers")["calls"] in (1, 2)
+
+
+def test_stop_inside_a_generator():
+    def stops():
+        yield 1
+        ocular.stop_tracing()
+        yield 2
+
+    ocular.start_tracing(**EXACT)
+    generator = stops()
+    assert list(generator) == [1, 2]
+    assert not ocular.is_tracing()
+    _, final = traced(list, (n for n in range(3)))
+    assert final["functions"]
+
+
+def test_start_inside_a_generator():
+    def starts():
+        yield 1
+        ocular.start_tracing(**EXACT)
+        yield leaf()
+        yield leaf()
+
+    assert sum(starts()) == 3
+    final = ocular.stop_tracing()
+    assert row(final, "leaf")["calls"] == 2
+
+
+def test_asyncio():
+    async def child(n):
+        await asyncio.sleep(0)
+        if n % 3 == 0:
+            raise ValueError(n)
+        return n
+
+    async def main():
+        tasks = [asyncio.create_task(child(n)) for n in range(30)]
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    results, final = traced(asyncio.run, main())
+    assert len(results) == 30
+    # Each is started and resumed once.
+    assert row(final, "child")["calls"] == 60
+
+
+def test_async_generators_and_contexts():
+    async def produce():
+        for n in range(5):
+            yield n
+
+    async def main():
+        total = 0
+        async for n in produce():
+            total += n
+        return total
+
+    def body():
+        return asyncio.run(main())
+
+    body()
+    ours, theirs = by_ocular(body), by_cprofile(body)
+    mine = {key: calls for key, calls in ours.items() if key[0] == __file__}
+    assert mine == {key: n for key, n in theirs.items() if key[0] == __file__}
+
+
+# --- Starting and stopping anywhere -------------------------------------------
+
+
+def test_start_deep_in_the_stack():
+    def down(n):
+        if n:
+            down(n - 1)
+        else:
+            ocular.start_tracing(**EXACT)
+        return leaf()
+
+    down(50)
+    final = ocular.stop_tracing()
+    assert row(final, "leaf")["calls"] == 51
+    # Frames that were open at the start are not calls that were seen.
+    down_row = row(final, "down")
+    assert down_row is None or down_row["calls"] == 0
+
+
+def test_stop_deep_in_the_stack():
+    finals = []
+
+    def down(n):
+        if n:
+            down(n - 1)
+        else:
+            finals.append(ocular.stop_tracing())
+        return leaf()
+
+    ocular.start_tracing(**EXACT)
+    down(50)
+    assert row(finals[0], "down")["calls"] == 51
+    assert row(finals[0], "leaf") is None
+
+
+def test_started_in_the_middle_of_a_loop():
+    def loop():
+        total = 0
+        for n in range(2000):
+            if n == 1000:
+                ocular.start_tracing(**EXACT)
+            total += n
+        return total
+
+    assert loop() == sum(range(2000))
+    final = ocular.stop_tracing()
+    mine = row(final, "loop")
+    # The frame was adopted: its sites are hit, but no call is made up.
+    assert mine["calls"] == 0 and mine["age_s"] is not None
+    assert final["events"] > 900
+
+
+def test_a_loop_in_another_thread_is_seen_from_its_middle_on():
+    stop = threading.Event()
+    count = [0]
+
+    def spin():
+        while not stop.is_set():
+            count[0] = leaf() + count[0]
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try:
+        while not count[0]:
+            pass
+        ocular.start_tracing(**EXACT)
+        before = count[0]
+        while count[0] < before + 1000:
+            pass
+        stop.set()
+        thread.join()
+    finally:
+        stop.set()
+        thread.join()
+        final = ocular.stop_tracing()
+    assert row(final, "leaf")["calls"] >= 990
+    assert row(final, "spin")["calls"] == 0
+
+
+def test_the_first_call_of_all_is_counted():
+    """The scout's callback makes up the enter that the tracer has missed."""
+    namespace = {}
+    exec("def fresh(): return 1", namespace)
+    _, final = traced(namespace["fresh"])
+    assert row(final, "fresh")["calls"] == 1
+    assert row(final, "fresh")["total_cycles"] > 0
+
+
+# --- Addresses are used again -------------------------------------------------
+
+
+def test_code_that_comes_and_goes_is_not_mixed_up():
+    addresses = set()
+
+    def body():
+        for n in range(300):
+            namespace = {}
+            exec(f"def made_{n}():\n    return {n}", namespace)
+            for _ in range(n % 4 + 1):
+                assert namespace[f"made_{n}"]() == n
+            addresses.add(id(namespace[f"made_{n}"].__code__))
+            if n % 50 == 0:
+                kept.append(namespace)
+            else:
+                namespace.clear()  # the function is in a cycle with it
+
+    kept = []
+    _, final = traced(body)
+    assert len(addresses) < 200, "no address was used again: nothing is tested"
+    for row in final["functions"]:
+        if row["name"].startswith("made_"):
+            number = int(row["name"].removeprefix("made_"))
+            assert row["calls"] == number % 4 + 1, row
+    alive = {r["name"] for r in final["functions"]} & {f"made_{n}" for n in range(300)}
+    assert {f"made_{n}" for n in range(0, 300, 50)} <= alive
+
+
+def test_code_that_is_freed_while_its_frame_is_on_the_stack():
+    def body():
+        for n in range(200):
+            namespace = {"gc": gc}
+            exec(
+                "def outer(f):\n"
+                "    f.__code__ = (lambda f: 1).__code__\n"
+                "    return f(f)\n",
+                namespace,
+            )
+            assert namespace["outer"](namespace["outer"]) == 1
+
+    _, final = traced(body, perfetto=True)
+    assert final["events"] > 400
+
+
+def test_memory_of_freed_code_is_given_back():
+    def make(count):
+        for n in range(count):
+            namespace = {}
+            exec("def f(): pass\nf()", namespace)
+            namespace.clear()
+
+    ocular.start_tracing(**EXACT)
+    make(500)
+    before = ocular.snapshot()["memory_bytes"]
+    make(5000)
+    after = ocular.snapshot()["memory_bytes"]
+    ocular.stop_tracing()
+    assert after < before + 300_000

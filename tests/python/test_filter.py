@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""exclude and include_only: decided once a code object, by path or qualified
+name; excluded code costs one call a RESUME and is its caller's own time."""
+
+import time
+
+import ocular
+import pytest
+from e2e.counting import EXACT, row, traced
+from ocular.demo import pure, streams
+
+
+def names(snapshot):
+    return {row["name"] for row in snapshot["functions"]}
+
+
+def pause(seconds):
+    """Takes its time in C: nothing of it is the hooks', who are left out."""
+    time.sleep(seconds)
+
+
+def caller():
+    for _ in range(20):
+        callee()
+
+
+def callee():
+    pause(0.0005)
+
+
+class Thing:
+    def method(self):
+        return [self.inner(n) for n in range(3)]
+
+    def inner(self, n):
+        return n
+
+
+@pytest.mark.parametrize(
+    "patterns, gone, kept",
+    [
+        (["callee"], {"callee"}, {"caller", "pause"}),
+        (["Thing.method"], {"Thing.method"}, {"Thing.inner", "caller"}),
+        (["Thing."], {"Thing.method", "Thing.inner"}, {"caller"}),
+        (["test_filter.py"], {"caller", "callee", "Thing.inner"}, set()),
+        (["tests/python/test_filter"], {"caller"}, set()),
+        (["tests.python.test_filter"], {"caller"}, set()),
+        (["nothing of the kind"], set(), {"caller", "callee", "Thing.inner"}),
+        (["pause", "inner"], {"pause", "Thing.inner"}, {"caller"}),
+    ],
+    ids=str,
+)
+def test_exclude(patterns, gone, kept):
+    def body():
+        caller()
+        Thing().method()
+
+    _, final = traced(body, exclude=patterns)
+    assert not gone & names(final)
+    assert kept <= names(final)
+
+
+@pytest.mark.parametrize(
+    "include, exclude, wanted",
+    [
+        (["callee"], None, {"callee"}),
+        (["Thing"], None, {"Thing.method", "Thing.inner"}),
+        (["Thing"], ["inner"], {"Thing.method"}),
+        (["ocular.demo.streams"], None, {"summarise", "Noise.numbers"}),
+        (["ocular/demo/streams.py"], ["summarise"], {"Noise.numbers"}),
+        (["callee"], ["callee"], set()),
+        ([], None, None),
+    ],
+    ids=str,
+)
+def test_include_only(include, exclude, wanted):
+    def body():
+        caller()
+        Thing().method()
+        streams.summarise(7, 20)
+
+    _, final = traced(body, include_only=include, exclude=exclude)
+    if wanted is None:
+        assert {"caller", "callee", "Thing.inner", "pause"} <= names(final)
+    elif any("streams" in text for text in include):
+        assert {row["file"] for row in final["functions"]} == {streams.__file__}
+        assert "caller" not in names(final)
+    else:
+        assert names(final) == wanted
+
+
+def test_tuples_and_generators_will_do():
+    _, final = traced(caller, include_only=("callee", "caller"))
+    assert names(final) == {"caller", "callee"}
+    _, final = traced(caller, include_only=(n for n in ["callee"]))
+    assert names(final) == {"callee"}
+
+
+def test_excluded_code_costs_one_call_each():
+    """What happens in it is no event, and nothing of it stays armed."""
+    quiet = pure.CASES["recursion"]
+    quiet()
+    ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])
+    before = ocular.snapshot()["events"]
+    for _ in range(3):
+        quiet()
+    after = ocular.snapshot()["events"]
+    ocular.stop_tracing()
+    assert after == before
+
+
+def test_excluded_code_has_no_events_of_ours(monkeypatch):
+    import sys
+
+    def excluded_one(n):
+        while n:
+            n -= 1
+        return n
+
+    ocular.start_tracing(**EXACT, exclude=["excluded_one"])
+    try:
+        excluded_one(5)
+        caller()
+        for tool in (3, 4, 5):
+            if sys.monitoring.get_tool(tool):
+                get = sys.monitoring.get_local_events
+                assert get(tool, excluded_one.__code__) == 0
+        assert any(
+            sys.monitoring.get_local_events(tool, caller.__code__)
+            for tool in (3, 4, 5)
+            if sys.monitoring.get_tool(tool)
+        )
+    finally:
+        ocular.stop_tracing()
+
+
+def test_excluded_time_is_its_callers():
+    _, final = traced(caller, exclude=["callee", "pause"])
+    hz = final["tsc_hz"]
+    own = row(final, "caller")["self_cycles"] / hz
+    assert own > 0.95 * 20 * 0.0005
+    _, final = traced(caller)
+    assert row(final, "caller")["self_cycles"] / hz < 0.5 * own
+    assert row(final, "caller")["total_cycles"] / hz > 0.95 * 20 * 0.0005
+
+
+def test_callers_beyond_excluded_code_are_seen_through():
+    """An accepted function that excluded code calls is its nearest accepted
+    caller's callee: its time is not the caller's own."""
+    _, final = traced(caller, exclude=["callee"])
+    hz = final["tsc_hz"]
+    assert row(final, "pause")["calls"] == 20
+    assert row(final, "caller")["self_cycles"] < row(final, "pause")["self_cycles"] / 4
+    assert row(final, "pause")["self_cycles"] / hz > 0.9 * 20 * 0.0005
+
+
+def test_our_own_code_is_never_traced():
+    def body():
+        ocular.snapshot()
+        ocular.is_tracing()
+        with ocular.tracing():
+            pass
+
+    _, final = traced(body)
+    files = {row["file"] for row in final["functions"]}
+    home = ocular.__file__.rpartition("/")[0]
+    assert not {file for file in files if file.rpartition("/")[0] == home}
+
+
+def test_names_that_are_no_utf8():
+    namespace = {}
+    code = compile("def f(): pass", "odd\udc80name\n\t.py", "exec")
+    exec(code, namespace)
+    function = namespace["f"]
+    function.__code__ = function.__code__.replace(co_qualname="é\udcff\x1b[31m")
+
+    def body():
+        function()
+
+    _, final = traced(body)
+    odd = [row for row in final["functions"] if "odd" in row["file"]]
+    assert len(odd) == 1 and odd[0]["calls"] == 1
+    assert odd[0]["name"].startswith("é")
+    _, final = traced(body, exclude=["é"])
+    assert not [row for row in final["functions"] if "odd" in row["file"]]
+
+
+def test_a_second_session_decides_anew():
+    _, final = traced(caller, exclude=["callee"])
+    assert "callee" not in names(final)
+    _, final = traced(caller, exclude=["pause"])
+    assert "callee" in names(final) and "pause" not in names(final)
+    assert row(final, "callee")["calls"] == 20
+    _, final = traced(caller)
+    assert {"caller", "callee", "pause"} <= names(final)
