@@ -238,7 +238,7 @@ static bool fill_lanes(struct Snapshot *snapshot, struct Engine *engine,
         Snapshot_alloc(snapshot, (rows.room + 1) * sizeof *rows.threads);
     if (!rows.threads)
         return false;
-    Lanes_visit(&engine->lanes, add_lane, &rows);
+    Lanes_look(&engine->lanes, add_lane, &rows);
     snapshot->threads = rows.threads;
     snapshot->thread_count = rows.count;
     return true;

@@ -11,6 +11,7 @@ void Lanes_init(struct Lanes *lanes)
     pthread_mutex_init(&lanes->mutex, NULL);
     lanes->first = NULL;
     lanes->next_number = 0;
+    lanes->half_full = NULL;
     lanes->ended_debt = lanes->ended_lost = 0;
 }
 
@@ -26,7 +27,7 @@ struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
         return NULL;
     Lane_reset(lane, cost, ticks);
     if (timeline)
-        lane->ring = Ring_new(); // without one: statistics only
+        lane->ring = Ring_new(lanes->half_full); // without one: statistics only
     lane->tid = gettid();
     prctl(PR_GET_NAME, name);
     snprintf(lane->name, sizeof lane->name, "%s", name);
@@ -78,6 +79,17 @@ void Lanes_visit(struct Lanes *lanes,
     pthread_mutex_unlock(&lanes->mutex);
 }
 
+void Lanes_look(struct Lanes *lanes,
+                void (*look)(void *context, struct Lane *lane), void *context)
+{
+    struct Lane *lane;
+
+    pthread_mutex_lock(&lanes->mutex);
+    for (lane = lanes->first; lane; lane = lane->next)
+        look(context, lane);
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
 void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
                  bool timeline, uint64_t ticks)
 {
@@ -94,7 +106,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
         Lane_reset(lane, cost, ticks);
         lane->named = false;
         Ring_free(lane->ring);
-        lane->ring = timeline ? Ring_new() : NULL;
+        lane->ring = timeline ? Ring_new(lanes->half_full) : NULL;
         link = &lane->next;
     }
     lanes->ended_debt = lanes->ended_lost = 0;

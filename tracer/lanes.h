@@ -12,6 +12,7 @@ struct Lanes {
     pthread_mutex_t mutex;
     struct Lane *first;
     unsigned next_number;
+    sem_t *half_full; // for the rings; borrowed, may be NULL
     // Sums of lanes that were freed since the trace began.
     uint64_t ended_debt;
     uint64_t ended_lost;
@@ -37,10 +38,13 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
 // A code object is about to go: no frame may point to it any more.
 void Lanes_forget(struct Lanes *lanes, const struct Code *code);
 // Calls visit for every lane with the mutex held; a lane whose thread has
-// ended is freed after the visit.
+// ended is freed after the visit, so the visitor empties its ring.
 void Lanes_visit(struct Lanes *lanes,
                  void (*visit)(void *context, struct Lane *lane),
                  void *context);
+// The same for who only looks: nothing is freed.
+void Lanes_look(struct Lanes *lanes,
+                void (*look)(void *context, struct Lane *lane), void *context);
 struct LanesTotals Lanes_sum(struct Lanes *lanes);
 // After fork, in the child: only `own` remains; the mutex is new.
 void Lanes_keep_only(struct Lanes *lanes, struct Lane *own);
