@@ -137,6 +137,19 @@ static void test_instructions_are_numbered(void **state)
     Code_free(code);
 }
 
+// A block that ends behind a loop may have begun before it: it holds at most
+// what comes after the jump back, that of instruction 9, or all from the start.
+static void test_reach_ends_at_the_loop_before(void **state)
+{
+    static const unsigned reach[] = {1, 4, 7, 8, 9, 10, 2};
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(code->sites[i].reach, reach[i]);
+    Code_free(code);
+}
+
 static void test_all_is_copied(void **state)
 {
     char name[] = "f", file[] = "g.py";
@@ -163,6 +176,7 @@ static void test_all_is_copied(void **state)
     assert_int_equal(code->line_table_size, 3);
     assert_int_equal(code->line_table[2], 3);
     assert_true(code->exact);
+    assert_true(code->calls_exact);
     assert_false(code->dark);
     assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
     Code_free(code);
@@ -323,6 +337,69 @@ static void test_epoch_marks_dark_spells(void **state)
     Code_free(code);
 }
 
+// A leave is plain, and blocks are right, in frames of this epoch only.
+static void expect_epochs(const struct Code *code, bool plain, bool blocks)
+{
+    assert_int_not_equal(code->epoch, 0);
+    assert_int_equal(code->plain_epoch, plain ? code->epoch : 0);
+    assert_int_equal(code->block_epoch, blocks ? code->epoch : 0);
+}
+
+static void test_what_is_plain(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    expect_epochs(code, false, true); // no histogram yet
+    code->histogram = calloc(1, sizeof(struct Histogram));
+    Code_refresh(code);
+    expect_epochs(code, true, true);
+    Code_gain_dark_callee(code);
+    expect_epochs(code, false, false);
+    Code_lose_dark_callee(code);
+    expect_epochs(code, true, true);
+    code->dark = true;
+    Code_refresh(code);
+    expect_epochs(code, false, true);
+    Code_rearm(code, 500);
+    expect_epochs(code, true, true);
+    Code_free(code);
+}
+
+// Epoch 0 would match the mark for "none".
+static void test_the_epoch_wraps_to_one(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    for (int i = 0; i < UINT16_MAX + 10; i++) {
+        Code_rearm(code, 500);
+        assert_int_not_equal(code->epoch, 0);
+    }
+    expect_epochs(code, false, true);
+    Code_free(code);
+}
+
+static void test_a_dark_jump_breaks_blocks(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Code_darken_site(code, &code->sites[1]); // redundant: nothing is missed
+    assert_int_equal(code->sites[1].dark, 1);
+    assert_true(code->exact);
+    expect_epochs(code, false, true);
+    Code_darken_site(code, &code->sites[5]);
+    assert_int_equal(code->sites[5].dark, 1);
+    assert_false(code->exact);
+    assert_true(code->calls_exact);
+    expect_epochs(code, false, false);
+    Code_rearm(code, 500);
+    expect_epochs(code, false, true);
+    assert_false(code->exact);
+    Code_free(code);
+}
+
 // --- Re-arming ---------------------------------------------------------------
 
 static void test_rearm_gives_each_site_its_hits_anew(void **state)
@@ -353,7 +430,32 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     Code_free(code);
 }
 
+// Calls that were open meanwhile have missed events.
+static void test_rearm_is_a_new_epoch(void **state)
+{
+    struct Code *code = generator(500, false);
+    uint16_t epoch = code->epoch;
+
+    (void)state;
+    Code_rearm(code, 500);
+    assert_int_equal(code->epoch, epoch + 1);
+    Code_free(code);
+}
+
 // --- Figures -----------------------------------------------------------------
+
+static void test_events_are_calls_and_hits(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    assert_int_equal(Code_events(code), 0);
+    Cell_set(&code->calls, 1000);
+    for (uint32_t i = 0; i < code->site_count; i++)
+        Cell_set(&code->sites[i].hits, i); // 0 + 1 + ... + 6
+    assert_int_equal(Code_events(code), 1021);
+    Code_free(code);
+}
 
 static void test_mean_takes_waits_in(void **state)
 {
@@ -439,6 +541,7 @@ int main(void)
         cmocka_unit_test(test_everywhere_else_is_no_site),
         cmocka_unit_test(test_two_arms_are_two_sites),
         cmocka_unit_test(test_instructions_are_numbered),
+        cmocka_unit_test(test_reach_ends_at_the_loop_before),
         cmocka_unit_test(test_all_is_copied),
         cmocka_unit_test(test_odd_sizes),
         cmocka_unit_test(test_huge_code),
@@ -448,6 +551,11 @@ int main(void)
         cmocka_unit_test(test_a_caller_is_news_once),
         cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
         cmocka_unit_test(test_epoch_marks_dark_spells),
+        cmocka_unit_test(test_what_is_plain),
+        cmocka_unit_test(test_the_epoch_wraps_to_one),
+        cmocka_unit_test(test_a_dark_jump_breaks_blocks),
+        cmocka_unit_test(test_rearm_is_a_new_epoch),
+        cmocka_unit_test(test_events_are_calls_and_hits),
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
         cmocka_unit_test(test_mean_takes_waits_in),
         cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
