@@ -15,7 +15,7 @@ void Rearm_release(struct Rearm *rearm)
     pthread_mutex_destroy(&rearm->mutex);
 }
 
-static bool is_waiting(const struct Rearm *rearm, uint32_t id)
+static bool is_waiting(const struct Rearm *rearm, uint64_t id)
 {
     unsigned i;
 
@@ -27,17 +27,17 @@ static bool is_waiting(const struct Rearm *rearm, uint32_t id)
 
 void Rearm_push(struct Rearm *rearm, uint64_t id)
 {
-    if (id > UINT32_MAX) // nobody's; cut short it would be another's
+    if (id > UINT32_MAX)
         return;
     pthread_mutex_lock(&rearm->mutex);
     if (id == 0)
         rearm->all = true;
-    else if (is_waiting(rearm, (uint32_t)id))
-        ;
-    else if (rearm->count == REARM_ROOM)
-        rearm->all = true;
-    else
-        rearm->ids[rearm->count++] = (uint32_t)id;
+    else if (!is_waiting(rearm, id)) {
+        if (rearm->count == REARM_ROOM)
+            rearm->all = true;
+        else
+            rearm->ids[rearm->count++] = (uint32_t)id;
+    }
     pthread_mutex_unlock(&rearm->mutex);
 }
 
