@@ -8,11 +8,12 @@
 #include "tracer/thread.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
-#define DRAIN_MS 5   // while a timeline is kept
+#define DRAIN_MS 50  // while a timeline is kept; a half-full ring wakes us
 #define IDLE_MS 1000 // the clock is refined, the retired are freed
 #define STACK_BYTES (256u << 10)
 
@@ -104,10 +105,13 @@ static void turn(struct Collector *collector)
     struct timespec due = in_ms(session->timeline ? DRAIN_MS : IDLE_MS);
     uint64_t wanted, flush;
 
-    while (is_idle(collector))
-        if (pthread_cond_timedwait(&collector->wake, &collector->mutex, &due) ==
-            ETIMEDOUT)
-            break;
+    if (is_idle(collector)) {
+        pthread_mutex_unlock(&collector->mutex);
+        sem_clockwait(&session->engine->due, CLOCK_MONOTONIC, &due);
+        pthread_mutex_lock(&collector->mutex);
+    }
+    while (sem_trywait(&session->engine->due) == 0)
+        ; // one turn is for all who have asked
     wanted = collector->wanted;
     flush = collector->flush_wanted;
     pthread_mutex_unlock(&collector->mutex);
@@ -143,7 +147,6 @@ static void init_conditions(struct Collector *collector)
     pthread_mutex_init(&collector->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&collector->wake, &monotonic);
     pthread_cond_init(&collector->built, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
@@ -169,7 +172,7 @@ void Collector_stop(struct Collector *collector)
         return;
     pthread_mutex_lock(&collector->mutex);
     collector->stop = true;
-    pthread_cond_signal(&collector->wake);
+    sem_post(&collector->session->engine->due);
     pthread_mutex_unlock(&collector->mutex);
     pthread_join(collector->thread, NULL);
     collector->running = false;
@@ -179,7 +182,7 @@ void Collector_want(struct Collector *collector)
 {
     pthread_mutex_lock(&collector->mutex);
     collector->wanted++;
-    pthread_cond_signal(&collector->wake);
+    sem_post(&collector->session->engine->due);
     pthread_mutex_unlock(&collector->mutex);
 }
 
@@ -193,7 +196,7 @@ static int wait_for(struct Collector *collector, uint64_t *wanted,
 
     pthread_mutex_lock(&collector->mutex);
     goal = ++*wanted;
-    pthread_cond_signal(&collector->wake);
+    sem_post(&collector->session->engine->due);
     while (!error && *done < goal)
         error =
             pthread_cond_timedwait(&collector->built, &collector->mutex, &due);

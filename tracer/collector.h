@@ -27,7 +27,6 @@ struct Collector {
     pthread_t thread;
     bool running;
     pthread_mutex_t mutex;
-    pthread_cond_t wake;  // something to do
     pthread_cond_t built; // a snapshot or a flush is done
     bool stop;
     uint64_t wanted; // snapshots asked for

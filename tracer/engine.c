@@ -13,6 +13,8 @@ int Engine_init(struct Engine *engine)
         return -ENOMEM;
     Lanes_init(&engine->lanes);
     Names_init(&engine->names);
+    sem_init(&engine->due, 0, 0);
+    engine->lanes.half_full = &engine->due;
     engine->contention.long_span = INT64_MAX;
     return 0;
 }

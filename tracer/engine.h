@@ -17,6 +17,7 @@ struct Engine {
     struct Lanes lanes;
     struct Names names;
     struct Contention contention;
+    sem_t due; // posted when the collector has something to do
     struct Clock clock;
     int64_t cost[HOOK_KINDS]; // calibrated ticks a hook, all told
     struct Opcodes opcodes;

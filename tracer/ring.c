@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Ring *Ring_new(void)
+#define HALF (RING_EVENTS / 2)
+
+struct Ring *Ring_new(sem_t *half_full)
 {
     struct Ring *ring = aligned_alloc(_Alignof(struct Ring), sizeof *ring);
 
@@ -20,7 +22,8 @@ struct Ring *Ring_new(void)
         free(ring);
         return NULL;
     }
-    ring->limit = RING_EVENTS;
+    ring->half_full = half_full;
+    ring->limit = HALF;
     return ring;
 }
 
@@ -58,7 +61,14 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
         ring->gap = 0;
     }
     ring->events[head++ % RING_EVENTS] = event;
-    ring->limit = tail + RING_EVENTS;
+    if (head - tail < HALF) {
+        ring->limit = tail + HALF;
+    } else {
+        // sem_post takes no lock, and is a system call only if somebody waits.
+        if (ring->half_full)
+            sem_post(ring->half_full);
+        ring->limit = tail + RING_EVENTS;
+    }
     // Pairs with the acquire in Ring_peek.
     atomic_store_explicit(&ring->head, head, memory_order_release);
 }

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_RING_H
 #define OCULAR_TRACER_RING_H
 
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,12 +85,14 @@ struct Ring {
     uint64_t limit;        // head may grow up to here without a look at tail
     uint64_t gap;          // dropped since the newest event
     struct Event *events;
+    sem_t *half_full;      // posted when it is, so that somebody comes; or NULL
     _Atomic uint64_t lost; // dropped in all
     // The consumer's line.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
 };
 
-struct Ring *Ring_new(void); // NULL when memory is out
+// NULL when memory is out. half_full is borrowed, and may be NULL.
+struct Ring *Ring_new(sem_t *half_full);
 void Ring_free(struct Ring *ring);
 // Room was not known of: looks for it, marks a gap; drops if there is none.
 void Ring_push_slow(struct Ring *ring, struct Event event);

@@ -59,7 +59,7 @@ struct Maker {
 
 static struct Maker maker_of(size_t limit)
 {
-    return (struct Maker){Timeline_new(limit), Ring_new(), 5000};
+    return (struct Maker){Timeline_new(limit), Ring_new(NULL), 5000};
 }
 
 static void put(struct Maker *maker, enum EventKind kind, uint32_t id,

@@ -36,7 +36,7 @@ static void an_event_packs(void **state)
 
 static void a_new_ring_is_empty(void **state)
 {
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     const struct Event *events;
 
     (void)state;
@@ -48,7 +48,7 @@ static void a_new_ring_is_empty(void **state)
 
 static void what_goes_in_comes_out_across_the_end(void **state)
 {
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     uint64_t pushed = 0, read = 0;
     const struct Event *events;
     size_t i, count;
@@ -70,9 +70,46 @@ static void what_goes_in_comes_out_across_the_end(void **state)
     Ring_free(ring);
 }
 
+static int posted(sem_t *semaphore)
+{
+    int value;
+
+    sem_getvalue(semaphore, &value);
+    return value;
+}
+
+static void a_half_full_ring_calls_its_consumer(void **state)
+{
+    const struct Event *events;
+    struct Ring *ring;
+    sem_t called;
+    size_t i;
+
+    (void)state;
+    sem_init(&called, 0, 0);
+    ring = Ring_new(&called);
+    for (i = 0; i < RING_EVENTS / 2; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(posted(&called), 0);
+    Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(posted(&called), 1);
+    // Once: the consumer has been told.
+    for (i = 0; i < RING_EVENTS / 4; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(posted(&called), 1);
+    // And again once it has been emptied and filled up.
+    Ring_pop(ring, Ring_peek(ring, &events));
+    for (i = 0; i < RING_EVENTS; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(posted(&called), 2);
+    assert_int_equal(ring->lost, 0);
+    Ring_free(ring);
+    sem_destroy(&called);
+}
+
 static void a_gap_is_marked_where_it_is(void **state)
 {
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     const struct Event *events;
     uint64_t i;
 
@@ -125,7 +162,7 @@ static void *produce(void *context)
 // Every number is either read, in order, or within a gap of the right size.
 static void nothing_is_lost_uncounted_between_threads(void **state)
 {
-    struct Race race = {Ring_new(), false};
+    struct Race race = {Ring_new(NULL), false};
     uint64_t next = 0, received = 0, marked = 0, rounds = 0;
     const struct Event *events;
     pthread_t thread;
@@ -168,6 +205,7 @@ int main(void)
         cmocka_unit_test(an_event_packs),
         cmocka_unit_test(a_new_ring_is_empty),
         cmocka_unit_test(what_goes_in_comes_out_across_the_end),
+        cmocka_unit_test(a_half_full_ring_calls_its_consumer),
         cmocka_unit_test(a_gap_is_marked_where_it_is),
         cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
     };

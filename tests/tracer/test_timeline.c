@@ -80,7 +80,7 @@ static size_t replay(const struct TimelineView *view, unsigned lane)
 static void an_empty_one(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     struct TimelineView *view;
 
     (void)state;
@@ -121,7 +121,7 @@ static void a_long_name_is_cut(void **state)
 static void chunks_hold_all_in_order_and_what_is_open(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
-    struct Program program = {.ring = Ring_new(), .seed = 1, .ticks = 1000};
+    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct TimelineView *view;
     size_t i;
 
@@ -146,9 +146,9 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
 {
     const size_t limit = 1 << 20;
     struct Timeline *timeline = Timeline_new(limit);
-    struct Program fast = {.ring = Ring_new(), .seed = 1, .ticks = 1000};
-    struct Program slow = {.ring = Ring_new(), .seed = 2, .ticks = 1000};
-    struct Program ended = {.ring = Ring_new(), .seed = 3, .ticks = 1000};
+    struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
+    struct Program ended = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
     uint64_t pushed = 100, kept;
     struct TimelineView *view;
     size_t i;
@@ -194,7 +194,7 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
 static void a_view_does_not_change_and_outlives_all(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
-    struct Program program = {.ring = Ring_new(), .seed = 5, .ticks = 1000};
+    struct Program program = {.ring = Ring_new(NULL), .seed = 5, .ticks = 1000};
     struct TimelineView *view, *other;
     size_t events, i;
 
@@ -229,7 +229,7 @@ static void drain(struct Timeline *timeline, struct Ring *ring)
 static void the_level_is_authoritative(void **state)
 {
     struct Timeline *timeline = Timeline_new(0);
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     struct TimelineView *view;
     const struct TimelineChunk *last;
     unsigned i;
@@ -261,7 +261,7 @@ static void the_level_is_authoritative(void **state)
 static void gaps_are_counted_and_marked(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
-    struct Program program = {.ring = Ring_new(), .seed = 1, .ticks = 1000};
+    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct TimelineView *view;
     const struct TimelineChunk *last;
 
@@ -294,7 +294,7 @@ static void gaps_are_counted_and_marked(void **state)
 static void a_thousand_short_threads_fit(void **state)
 {
     struct Timeline *timeline = Timeline_new(4 << 20);
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     unsigned lane;
 
     (void)state;
@@ -313,7 +313,7 @@ static void a_thousand_short_threads_fit(void **state)
 static void deep_recursion_does_not_fill_it_with_stacks(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
-    struct Ring *ring = Ring_new();
+    struct Ring *ring = Ring_new(NULL);
     struct TimelineView *view;
     unsigned i;
 
@@ -372,7 +372,7 @@ static void views_are_taken_while_it_records(void **state)
     unsigned i = 0;
 
     (void)state;
-    race.program.ring = Ring_new();
+    race.program.ring = Ring_new(NULL);
     pthread_create(&tracer, NULL, trace, &race);
     pthread_create(&collector, NULL, collect, &race);
     do {

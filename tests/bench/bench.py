@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""`make bench`: what Ocular costs, in one run on one machine.
+
+Every figure is a median over rounds in which the configurations take turns
+(A B C A B C ...), so that a slow phase of the machine hits all of them.
+"""
+
+import argparse
+import cProfile
+import contextlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import programs  # noqa: E402
+
+import ocular  # noqa: E402
+from ocular import _ocular  # noqa: E402
+
+EVENTS = sys.monitoring.events
+BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
+FLOOR_TOOL = 5
+ROUNDS = 15
+COUNT = 20_000  # rounds of a probe: two events each, all fit into the ring
+TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
+
+
+def load_floor():
+    """The empty METH_FASTCALL callback, built beside this file's objects."""
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
+                        "bench", "floor" + suffix)
+    spec = importlib.util.spec_from_file_location("floor", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.nothing
+
+
+# --- Configurations: context managers around one timed run --------------------
+
+
+@contextlib.contextmanager
+def untraced(probe):
+    yield
+
+
+@contextlib.contextmanager
+def floor(probe):
+    monitoring = sys.monitoring
+    bits = [bit for bit in (EVENTS.PY_START, EVENTS.PY_RETURN, EVENTS.JUMP,
+                            BRANCH) if probe.events & bit]
+    monitoring.use_tool_id(FLOOR_TOOL, "floor")
+    for bit in bits:
+        monitoring.register_callback(FLOOR_TOOL, bit, load_floor())
+    monitoring.set_local_events(FLOOR_TOOL, probe.code, probe.events)
+    try:
+        yield
+    finally:
+        monitoring.set_local_events(FLOOR_TOOL, probe.code, 0)
+        for bit in bits:
+            monitoring.register_callback(FLOOR_TOOL, bit, None)
+        monitoring.free_tool_id(FLOOR_TOOL)
+
+
+@contextlib.contextmanager
+def traced(probe, timeline=False):
+    with tempfile.TemporaryDirectory() as folder:
+        ocular.start_tracing(
+            deinstrument_threshold=0, perfetto=timeline, quiet=True,
+            include_only=[probe.code.co_qualname],
+            output=os.path.join(folder, "trace.json"))
+        try:
+            yield
+        finally:
+            final = ocular.stop_tracing()
+    if final["lost"]:
+        raise SystemExit("events were lost: the figures would be wrong")
+
+
+def traced_with_timeline(probe):
+    return traced(probe, timeline=True)
+
+
+@contextlib.contextmanager
+def profiled(probe):
+    profile = cProfile.Profile()
+    profile.enable()
+    try:
+        yield
+    finally:
+        profile.disable()
+
+
+CONFIGURATIONS = {
+    "untraced": untraced,
+    "floor": floor,
+    "Ocular": traced,
+    "Ocular, timeline": traced_with_timeline,
+    "cProfile": profiled,
+}
+
+
+class Probe:
+    """A function to run, the code whose events fire, and which do."""
+
+    def __init__(self, name, run, code, events):
+        self.name, self.run, self.code, self.events = name, run, code, events
+
+
+PROBES = [
+    Probe("calls (enter + leave)", programs.calls, programs.leaf.__code__,
+          EVENTS.PY_START | EVENTS.PY_RETURN),
+    Probe("loops (branch + jump)", programs.loops, programs.loops.__code__,
+          BRANCH | EVENTS.JUMP),
+]
+
+
+# --- ns per event ---------------------------------------------------------------
+
+
+def timed(probe, configuration, count=COUNT):
+    with configuration(probe):
+        probe.run(50)  # first sights are not the hook's cost
+        begin = time.perf_counter_ns()
+        probe.run(count)
+        return time.perf_counter_ns() - begin
+
+
+def ns_per_event(probe, rounds):
+    times = {name: [] for name in CONFIGURATIONS}
+    for _ in range(rounds):
+        for name, configuration in CONFIGURATIONS.items():
+            times[name].append(timed(probe, configuration))
+    bare = statistics.median(times["untraced"])
+    return {name: (statistics.median(list_) - bare) / (2 * COUNT)
+            for name, list_ in times.items() if name != "untraced"}
+
+
+def show_ns(rounds):
+    print("\nns per event, above the untraced program")
+    print(f"{'':24}{'floor':>8}{'Ocular':>9}{'':>8}{'timeline':>10}{'':>8}"
+          f"{'cProfile':>10}")
+    for probe in PROBES:
+        ns = ns_per_event(probe, rounds)
+        base, own, line = ns["floor"], ns["Ocular"], ns["Ocular, timeline"]
+        # cProfile has no event of a loop.
+        other = f"{ns['cProfile']:10.1f}" if "calls" in probe.name else \
+            f"{'-':>10}"
+        print(f"{probe.name:24}{base:8.1f}{own:9.1f}{own - base:+8.1f}"
+              f"{line:10.1f}{line - base:+8.1f}{other}")
+        print(f"{'  x floor':24}{1:8.2f}{own / base:9.2f}{'':8}"
+              f"{line / base:10.2f}")
+    print(f"targets: floor {TARGET_NS:+} ns without a timeline, "
+          f"{TARGET_TIMELINE_NS:+} ns with one")
+
+
+# --- Instructions per hook ------------------------------------------------------
+
+
+def instructions(probe_number, name, count):
+    """Instructions of a whole run with `count` rounds, by callgrind."""
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+               sys.executable, os.path.abspath(__file__), "--run",
+               str(probe_number), name, str(count)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    match = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not match:
+        raise RuntimeError(done.stderr[-2000:])
+    return int(match.group(1))
+
+
+def show_instructions():
+    print("\ninstructions per event (callgrind), the interpreter's own part "
+          "included")
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed")
+        return
+    names = ["untraced", "floor", "Ocular", "Ocular, timeline"]
+    print(f"{'':24}{'floor':>8}{'Ocular':>9}{'timeline':>10}")
+    for number, probe in enumerate(PROBES):
+        few, many = 2_000, 12_000
+        grown = {name: instructions(number, name, many) -
+                 instructions(number, name, few) for name in names}
+        per = {name: (grown[name] - grown["untraced"]) / (2 * (many - few))
+               for name in names}
+        print(f"{probe.name:24}{per['floor']:8.0f}{per['Ocular']:9.0f}"
+              f"{per['Ocular, timeline']:10.0f}")
+
+
+# --- Whole programs -------------------------------------------------------------
+
+
+def clock(function, size):
+    begin = time.perf_counter()
+    function(size)
+    return time.perf_counter() - begin
+
+
+def ratio(function, size, rounds, **settings):
+    """Traced over untraced run time, once everything hot is dark."""
+    bare, under = [], []
+    function(size)
+    for _ in range(rounds):
+        bare.append(clock(function, size))
+        with ocular.tracing(perfetto=False, quiet=True, **settings):
+            if settings["deinstrument_threshold"]:
+                function(size)  # goes dark
+                function(size)  # is specialised again
+            under.append(clock(function, size))
+    return statistics.median(under) / statistics.median(bare)
+
+
+def show_ratios(rounds):
+    print("\nrun time, traced / untraced")
+    print(f"{'':24}{'threshold 0':>12}{'500, dark':>12}{'500, serving':>14}")
+    for name, function, size in (
+            ("call-heavy", programs.call_heavy, 22),
+            ("loop-heavy", programs.loop_heavy, 300_000)):
+        full = ratio(function, size, max(3, rounds // 3),
+                     deinstrument_threshold=0)
+        dark = ratio(function, size, rounds, deinstrument_threshold=500)
+        served = ratio(function, size, rounds, deinstrument_threshold=500,
+                       serve=True)
+        print(f"{name:24}{full:12.2f}{dark:12.3f}{served:14.3f}")
+    print(f"target: {TARGET_DARK} once dark")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--no-callgrind", action="store_true")
+    parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.run:
+        number, name, count = options.run
+        timed(PROBES[int(number)], CONFIGURATIONS[name], int(count))
+        return
+    with contextlib.suppress(OSError):
+        model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+        print(f"{platform.python_implementation()} "
+              f"{platform.python_version()}, {os.cpu_count()} x "
+              f"{model.group(1) if model else platform.machine()}, "
+              f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}")
+    show_ns(options.rounds)
+    if not options.no_callgrind:
+        show_instructions()
+    show_ratios(options.rounds)
+
+
+if __name__ == "__main__":
+    main()
