@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""ocular.snapshot(): one shape, in Python, on the wire, and in ocular-top's
+JSON; at any moment and from any thread."""
+
+import json
+import os
+import threading
+import time
+
+import ocular
+import pytest
+from e2e import client
+from e2e.counting import EXACT, row
+from e2e.program import top
+from ocular.demo import pure
+
+
+def shape(value):
+    """Keys all the way down; a list is what its elements have in common."""
+    if isinstance(value, dict):
+        return {key: shape(value[key]) for key in value}
+    if isinstance(value, list):
+        return [shape(value[0])] if value else []
+    return None
+
+
+def kinds(value, found, path=""):
+    """path -> the types met there"""
+    if isinstance(value, dict):
+        for key in value:
+            kinds(value[key], found, f"{path}.{key}")
+    elif isinstance(value, list):
+        for element in value:
+            kinds(element, found, path + "[]")
+    else:
+        found.setdefault(path, set()).add(type(value))
+    return found
+
+
+@pytest.fixture
+def serving(sockets):
+    ocular.start_tracing(
+        perfetto=False, serve=True, quiet=True, deinstrument_threshold=50
+    )
+    for case in ("recursion", "loops"):
+        pure.CASES[case]()
+    time.sleep(0.1)
+    yield
+    ocular.stop_tracing()
+
+
+def test_same_shape_everywhere(serving):
+    ours = ocular.snapshot()
+    printed = top("--pid", os.getpid(), "--once", "--json")
+    assert printed.status == 0 and printed.err == ""
+    theirs = json.loads(printed.out)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        wire = viewer.snapshot()
+    assert ours["functions"] and ours["threads"]
+    assert shape(ours) == shape(theirs) == shape(wire)
+    assert list(ours) == list(theirs) == list(wire)
+    assert list(ours["functions"][0]) == list(theirs["functions"][0])
+
+
+def test_same_values_everywhere(serving):
+    printed = json.loads(top("--pid", os.getpid(), "--once", "--json").out)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        wire = viewer.snapshot()
+    ours = ocular.snapshot()
+    for snapshot in (printed, wire):
+        for name in ("ackermann", "fibonacci", "sieve"):
+            theirs, mine = row(snapshot, name), row(ours, name)
+            for key in "id name file line calls calls_exact self_cycles sites".split():
+                assert mine[key] == theirs[key], key
+        for key in "schema version pid command python mode threshold".split():
+            assert snapshot[key] == ours[key]
+
+
+def test_documented_shape(serving):
+    documented = client.schema()
+    ours = ocular.snapshot()
+    for record, value in (
+        ("snapshot", ours),
+        ("thread", ours["threads"][0]),
+        ("function", ours["functions"][0]),
+    ):
+        expected = {}
+        for group, name, _, _ in documented[record]:
+            home = expected.setdefault(group, {}) if group else expected
+            home[name] = None
+        found = {
+            key: dict.fromkeys(inner) if isinstance(inner, dict) else None
+            for key, inner in value.items()
+        }
+        assert found == expected
+
+
+def test_types(serving):
+    whole = {int}
+    real = {float, type(None)}
+    found = kinds(ocular.snapshot(), {})
+    for path in ".schema .pid .threshold .events .lost .memory_bytes".split():
+        assert found[path] == whole, path
+    for path in ".uptime_s .tsc_hz .overhead.measured .sampler.hz".split():
+        assert found[path] == {float}, path
+    for name in "calls self_cycles total_cycles waited_cycles sites dark_sites".split():
+        assert found[f".functions[].{name}"] == whole
+    for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
+        assert found[f".functions[].{name}"] <= real
+    assert found[".functions[].calls_exact"] == {bool}
+    assert found[".functions[].state"] == {str}
+
+
+def test_head(serving):
+    snapshot = ocular.snapshot()
+    assert snapshot["schema"] == 1
+    assert snapshot["version"] == ocular.__version__
+    assert snapshot["pid"] == os.getpid()
+    assert snapshot["mode"] == "adaptive" and snapshot["threshold"] == 50
+    assert snapshot["python"].startswith("CPython 3.")
+    assert snapshot["functions_total"] == len(snapshot["functions"])
+    assert snapshot["lost"] == 0
+    assert 0 < snapshot["memory_bytes"] < 100 << 20
+    states = [mine["state"] for mine in snapshot["functions"]]
+    assert set(states) <= {"armed", "partial", "dark"}
+    dark = sum(mine["dark_sites"] for mine in snapshot["functions"])
+    sites = sum(mine["sites"] for mine in snapshot["functions"])
+    assert snapshot["sites"] == {"armed": sites - dark, "dark": dark}
+    for mine in snapshot["functions"]:
+        # What never went dark counts exactly, and the other way round.
+        assert mine["dark_sites"] == 0 or not mine["calls_exact"]
+        assert mine["state"] != "armed" or mine["dark_sites"] == 0
+
+
+def test_ids_are_kept():
+    ocular.start_tracing(**EXACT)
+    pure.CASES["recursion"]()
+    first = {(r["name"], r["file"], r["line"]): r["id"]
+             for r in ocular.snapshot()["functions"]}
+    pure.CASES["generators"]()
+    second = ocular.stop_tracing()
+    for mine in second["functions"]:
+        key = mine["name"], mine["file"], mine["line"]
+        assert first.get(key, mine["id"]) == mine["id"]
+    assert len({r["id"] for r in second["functions"]}) == len(second["functions"])
+
+
+def test_it_is_new_each_time():
+    ocular.start_tracing(**EXACT)
+    pure.ackermann(0, 1)
+    assert row(ocular.snapshot(), "ackermann")["calls"] == 1
+    pure.ackermann(0, 1)
+    second = ocular.snapshot()
+    assert row(second, "ackermann")["calls"] == 2
+    second["functions"].clear()
+    assert row(ocular.stop_tracing(), "ackermann")["calls"] == 2
+
+
+def test_not_tracing():
+    with pytest.raises(RuntimeError, match="not tracing"):
+        ocular.snapshot()
+    with pytest.raises(RuntimeError, match="not tracing"):
+        ocular.export("x.json")
+    assert ocular.stop_tracing() is None
+    assert not ocular.is_tracing()
+
+
+def test_from_several_threads_and_during_stop():
+    """Each gets a whole snapshot or is told that nothing is traced."""
+    taken, refused, odd = [0], [0], []
+
+    def take():
+        while not done.is_set():
+            try:
+                snapshot = ocular.snapshot()
+                assert snapshot["functions"]
+                taken[0] += 1
+            except RuntimeError as error:
+                assert "not tracing" in str(error)
+                refused[0] += 1
+                time.sleep(0.001)
+            except BaseException as error:
+                odd.append(error)
+
+    done = threading.Event()
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    ocular.start_tracing(**EXACT)
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        pure.CASES["recursion"]()
+        final = ocular.stop_tracing()
+        assert row(final, "fibonacci")["calls"] > 100
+        ocular.start_tracing(**EXACT)
+    while not taken[0]:
+        time.sleep(0.01)
+    ocular.stop_tracing()
+    time.sleep(0.02)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not odd and taken[0] and refused[0]
+
+
+def test_stop_from_several_threads():
+    results = []
+    for _ in range(5):
+        ocular.start_tracing(**EXACT)
+        pure.CASES["recursion"]()
+        threads = [
+            threading.Thread(target=lambda: results.append(ocular.stop_tracing()))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not ocular.is_tracing()
+    # One each has it.
+    assert len([result for result in results if result]) == 5
+    assert len(results) == 20
+
+
+def test_stop_from_another_thread_than_start():
+    def start():
+        ocular.start_tracing(**EXACT)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    pure.CASES["recursion"]()
+    assert row(ocular.stop_tracing(), "fibonacci")["calls"] > 100
+
+
+def test_two_threads_are_there_and_their_numbers_stay():
+    def work(barrier):
+        pure.CASES["recursion"]()
+        barrier.wait()
+        barrier.wait()
+
+    pure.CASES["recursion"]()
+    ocular.start_tracing(**EXACT)
+    barrier = threading.Barrier(3)
+    threads = [
+        threading.Thread(target=work, args=(barrier,), name=f"worker {n}")
+        for n in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    during = ocular.snapshot()
+    tids = {thread.native_id for thread in threads}
+    barrier.wait()
+    for thread in threads:
+        thread.join()
+    time.sleep(0.05)
+    after = ocular.snapshot()
+    final = ocular.stop_tracing()
+    assert tids <= {thread["tid"] for thread in during["threads"]}
+    assert not tids & {thread["tid"] for thread in after["threads"]}
+    calls = row(during, "fibonacci")["calls"]
+    assert calls == row(after, "fibonacci")["calls"]
+    assert calls == row(final, "fibonacci")["calls"]
+    assert after["events"] >= during["events"] > 0
+    assert row(final, "work")["calls"] == 2
+
+
+def test_many_threads_come_and_go():
+    ocular.start_tracing(**EXACT)
+    for _ in range(30):
+        threads = [
+            threading.Thread(target=pure.ackermann, args=(1, 2)) for _ in range(5)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    memory = ocular.snapshot()["memory_bytes"]
+    final = ocular.stop_tracing()
+    one = pure.ackermann
+    ocular.start_tracing(**EXACT)
+    one(1, 2)
+    single = row(ocular.stop_tracing(), "ackermann")["calls"]
+    assert row(final, "ackermann")["calls"] == 150 * single
+    assert memory < 10 << 20
