@@ -11,6 +11,7 @@ DEFAULT_OUTPUT = "ocular_trace.json"
 DEFAULT_TIMELINE_LIMIT = 64 << 20
 DEFAULT_BUDGET = 0.01  # of CPU time, when serving
 LEAST_TIMELINE = 1 << 20
+MOST = (1 << 62) - 1  # of any number: the engine's are 64 bits
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ def _flag(name, value):
 def _whole(name, value, least):
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
-    if not least <= value < 1 << 62:
-        raise ValueError(f"{name} must be at least {least}, not {value}")
+    if not least <= value <= MOST:
+        raise ValueError(f"{name} must be at least {least} and at most "
+                         f"{MOST}, not {value}")
     return value
 
 
@@ -67,7 +69,9 @@ def _patterns(name, value):
         if not pattern or "\0" in pattern:
             raise ValueError(f"{name} must not hold {pattern!r}: it is a "
                              f"substring of a path or of a function's name")
-    return patterns
+    # As the engine spells names that are no UTF-8 (python/adopt.c).
+    return [pattern.encode("utf-8", "backslashreplace").decode()
+            for pattern in patterns]
 
 
 def _budget(value, serve):
@@ -96,6 +100,13 @@ def check_output(path):
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"output: the directory {folder} does not "
                                 f"exist; make it first")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:  # the name is too long, most likely
+        raise OSError(error.errno, f"output: {error.strerror}",
+                      path) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"output: no right to write in {folder}; "
                               f"choose another output=")

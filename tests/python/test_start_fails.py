@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""What can be in the way of a start: tool ids, and a place for the socket.
+Each is said in words, leaves nothing behind, and is no obstacle once gone."""
+
+import itertools
+import os
+import socket
+import sys
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.counting import EXACT, traced
+from e2e.program import files, leftovers
+
+monitoring = sys.monitoring
+
+
+def helper():
+    return 1
+
+
+def refused(kind, **settings):
+    """The message of a start that must fail and leave nothing."""
+    open_files = sorted(files())
+    with pytest.raises(kind) as raised:
+        ocular.start_tracing(**{**EXACT, **settings})
+    assert not ocular.is_tracing()
+    assert leftovers() == []
+    assert sorted(files()) == open_files
+    assert monitoring.get_local_events(4, helper.__code__) == 0
+    return str(raised.value)
+
+
+def works(**settings):
+    _, final = traced(helper, **settings)
+    assert [r["calls"] for r in final["functions"] if r["name"] == "helper"] == [1]
+
+
+# --- Tool ids -----------------------------------------------------------------
+
+
+@pytest.fixture
+def occupy():
+    taken = []
+
+    def take(*ids):
+        for tool in ids:
+            monitoring.use_tool_id(tool, f"holder of {tool}")
+            taken.append(tool)
+
+    yield take
+    for tool in taken:
+        if monitoring.get_tool(tool):
+            monitoring.free_tool_id(tool)
+
+
+@pytest.mark.parametrize(
+    "ids", [c for n in (2, 3) for c in itertools.combinations((3, 4, 5), n)], ids=str
+)
+def test_too_few_tool_ids(occupy, ids):
+    occupy(*ids)
+    message = refused(RuntimeError)
+    assert "3, 4 and 5" in message
+    for tool in (3, 4, 5):
+        assert (f"{tool} by 'holder of {tool}'" in message) == (tool in ids)
+    for tool in ids:
+        assert monitoring.get_tool(tool) == f"holder of {tool}"
+    monitoring.free_tool_id(ids[0])
+    if len(ids) == 2:
+        works()
+
+
+@pytest.mark.parametrize("held", [3, 4, 5])
+def test_one_tool_id_may_be_taken(occupy, held):
+    occupy(held)
+    ocular.start_tracing(**EXACT)
+    names = {monitoring.get_tool(tool) for tool in (3, 4, 5)}
+    assert names == {"ocular-scout", "ocular", f"holder of {held}"}
+    ocular.stop_tracing()
+    assert monitoring.get_tool(held) == f"holder of {held}"
+    works()
+
+
+def test_never_the_ids_of_others():
+    ocular.start_tracing(**EXACT)
+    held = [tool for tool in range(6) if monitoring.get_tool(tool)]
+    ocular.stop_tracing()
+    assert held == [3, 4]
+
+
+def test_a_strangers_events_survive(occupy):
+    """A holder's callbacks and events are as they were after our whole life."""
+    occupy(3)
+    seen = []
+    event = monitoring.events.PY_START
+    monitoring.register_callback(3, event, lambda code, offset: seen.append(code))
+    monitoring.set_local_events(3, helper.__code__, event)
+    try:
+        works()
+        seen.clear()
+        helper()
+        assert seen == [helper.__code__]
+        assert monitoring.get_local_events(3, helper.__code__) == event
+    finally:
+        monitoring.set_local_events(3, helper.__code__, 0)
+        monitoring.register_callback(3, event, None)
+
+
+# --- A place for the socket ---------------------------------------------------
+
+
+def test_directory_of_another_user(sockets):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    os.chown(sockets, 12345, -1)
+    try:
+        message = refused(RuntimeError, serve=True)
+    finally:
+        os.chown(sockets, 0, -1)
+    assert str(sockets) in message and "12345" in message
+    assert "OCULAR_DIR" in message
+    works(serve=True)
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o770, 0o701, 0o777])
+def test_directory_open_to_others(sockets, mode):
+    sockets.chmod(mode)
+    message = refused(RuntimeError, serve=True)
+    assert str(sockets) in message and f"{mode:o}" in message
+    assert "chmod 700" in message
+    sockets.chmod(0o700)
+    works(serve=True)
+
+
+def test_directory_is_a_symlink(sockets, monkeypatch):
+    link = sockets / "link"
+    (sockets / "real").mkdir(mode=0o700)
+    link.symlink_to(sockets / "real")
+    monkeypatch.setenv("OCULAR_DIR", str(link))
+    message = refused(RuntimeError, serve=True)
+    assert "symbolic link" in message and str(link) in message
+    monkeypatch.setenv("OCULAR_DIR", str(sockets / "real"))
+    works(serve=True)
+
+
+def test_directory_is_a_file(sockets, monkeypatch):
+    path = sockets / "file"
+    path.touch()
+    monkeypatch.setenv("OCULAR_DIR", str(path))
+    assert "not a directory" in refused(RuntimeError, serve=True)
+
+
+def test_directory_cannot_be_made(sockets, monkeypatch):
+    monkeypatch.setenv("OCULAR_DIR", str(sockets / "no" / "such"))
+    message = refused(RuntimeError, serve=True)
+    assert "cannot make" in message and "no/such" in message
+
+
+def test_directory_is_relative(monkeypatch):
+    monkeypatch.setenv("OCULAR_DIR", "here")
+    assert "absolute" in refused(RuntimeError, serve=True)
+
+
+def test_path_is_too_long(sockets, monkeypatch):
+    monkeypatch.setenv("OCULAR_DIR", str(sockets / ("x" * 100)))
+    assert "too long" in refused(RuntimeError, serve=True)
+    monkeypatch.setenv("OCULAR_DIR", str(sockets / ("x" * 5000)))
+    assert "too long" in refused(RuntimeError, serve=True)
+
+
+def own_path(sockets):
+    return sockets / f"{os.getpid()}.sock"
+
+
+def test_stale_socket_is_replaced(sockets):
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(own_path(sockets)))
+    works(serve=True)
+    assert not own_path(sockets).exists()
+
+
+def test_live_socket_of_somebody_else_is_left_alone(sockets):
+    with socket.socket(socket.AF_UNIX) as live:
+        live.bind(str(own_path(sockets)))
+        live.listen()
+        with pytest.raises(RuntimeError) as raised:
+            ocular.start_tracing(**EXACT, serve=True)
+        assert str(own_path(sockets)) in str(raised.value)
+        with socket.socket(socket.AF_UNIX) as again:
+            again.connect(str(own_path(sockets)))
+    own_path(sockets).unlink()
+    works(serve=True)
+
+
+def test_something_else_at_the_path(sockets):
+    own_path(sockets).write_text("precious")
+    with pytest.raises(RuntimeError, match="sock"):
+        ocular.start_tracing(**EXACT, serve=True)
+    assert own_path(sockets).read_text() == "precious"
+    own_path(sockets).unlink()
+    works(serve=True)
+
+
+def test_modes_of_what_is_made(sockets, monkeypatch):
+    place = sockets / "place"
+    monkeypatch.setenv("OCULAR_DIR", str(place))
+    before = os.umask(0)
+    try:
+        ocular.start_tracing(**EXACT, serve=True)
+    finally:
+        os.umask(before)
+    try:
+        path = Path(ocular._ocular.socket_path())
+        assert path == place / f"{os.getpid()}.sock"
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert place.stat().st_mode & 0o777 == 0o700
+    finally:
+        ocular.stop_tracing()
+    assert not path.exists()
+
+
+def test_usual_places(sockets, monkeypatch):
+    monkeypatch.delenv("OCULAR_DIR")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(sockets))
+    ocular.start_tracing(**EXACT, serve=True)
+    assert ocular._ocular.socket_path() == f"{sockets}/ocular/{os.getpid()}.sock"
+    ocular.stop_tracing()
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    ocular.start_tracing(**EXACT, serve=True)
+    path = ocular._ocular.socket_path()
+    ocular.stop_tracing()
+    assert path == f"/tmp/ocular-{os.geteuid()}/{os.getpid()}.sock"
+    assert not os.path.exists(path)
+
+
+def test_no_socket_or_file_is_inherited(sockets):
+    def inheritable():
+        return {fd for fd in range(1000) if is_open(fd) and os.get_inheritable(fd)}
+
+    before = inheritable()
+    ocular.start_tracing(**EXACT, serve=True)
+    during, opened = inheritable(), len(files())
+    ocular.stop_tracing()
+    assert during == before
+    assert len(files()) < opened
+
+
+def is_open(fd):
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+
+def test_many_failures_leak_nothing(occupy, sockets):
+    sockets.chmod(0o755)
+    for _ in range(3):
+        refused(RuntimeError, serve=True)
+    before = len(files())
+    for _ in range(20):
+        refused(RuntimeError, serve=True)
+    assert len(files()) == before
+    sockets.chmod(0o700)
+    works(serve=True)
