@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Function ids to names: the living from the registry, inside an RCU read
-// section; the retired from a ring that forgets its oldest.
+// section; the retired from a ring that forgets its oldest, with a table by id.
 #include "tracer/names.h"
 #include "tracer/rcu.h"
 
@@ -14,19 +14,47 @@ void Names_init(struct Names *names)
     names->count = 0;
 }
 
-static void forget(struct RetiredName *retired)
+static uint32_t *place_of(struct RetiredNames *retired, uint32_t id)
 {
-    free(retired->name);
-    free(retired->file);
-    memset(retired, 0, sizeof *retired);
+    return &retired->first[id % NAMES_ROOM];
+}
+
+static void forget(struct RetiredNames *retired, size_t slot)
+{
+    struct RetiredName *old = &retired->slots[slot];
+    uint32_t *link = place_of(retired, old->id);
+
+    if (!old->name)
+        return;
+    while (*link != slot + 1)
+        link = &retired->slots[*link - 1].next;
+    *link = old->next;
+    free(old->name);
+    free(old->file);
+    old->name = old->file = NULL;
+}
+
+static void keep(struct RetiredNames *retired, size_t slot, struct Code *code)
+{
+    struct RetiredName *new = &retired->slots[slot];
+    uint32_t *first = place_of(retired, code->id);
+
+    new->id = code->id;
+    new->line = code->line;
+    new->address = code->address;
+    new->name = code->name;
+    new->file = code->file;
+    code->name = code->file = NULL;
+    new->next = *first;
+    *first = (uint32_t)slot + 1;
 }
 
 void Names_release(struct Names *names)
 {
-    size_t i;
+    size_t slot;
 
-    for (i = 0; names->retired && i < NAMES_ROOM; i++)
-        forget(&names->retired[i]);
+    for (slot = 0; names->retired && slot < NAMES_ROOM; slot++)
+        forget(names->retired, slot);
     free(names->retired);
     pthread_mutex_destroy(&names->mutex);
     Names_init(names);
@@ -34,20 +62,14 @@ void Names_release(struct Names *names)
 
 void Names_retire(struct Names *names, struct Code *code)
 {
-    struct RetiredName *retired;
-
     pthread_mutex_lock(&names->mutex);
     if (!names->retired)
-        names->retired = calloc(NAMES_ROOM, sizeof *names->retired);
+        names->retired = calloc(1, sizeof *names->retired);
     if (names->retired) {
-        retired = &names->retired[names->count++ % NAMES_ROOM];
-        forget(retired);
-        retired->id = code->id;
-        retired->line = code->line;
-        retired->address = code->address;
-        retired->name = code->name;
-        retired->file = code->file;
-        code->name = code->file = NULL;
+        size_t slot = names->count++ % NAMES_ROOM;
+
+        forget(names->retired, slot);
+        keep(names->retired, slot, code);
     }
     pthread_mutex_unlock(&names->mutex);
 }
@@ -80,27 +102,25 @@ static void answer(struct NameQuery *query, struct PerfettoName *name,
     name->address = address;
 }
 
-// Ids rise with age, but retirement does not follow their order: the newest
-// retirements are looked at first.
 static bool find_retired(struct NameQuery *query, uint32_t id,
                          struct PerfettoName *name)
 {
     struct Names *names = query->names;
-    uint64_t i, known;
-    bool found = false;
+    const struct RetiredName *found = NULL;
+    uint32_t next;
 
     pthread_mutex_lock(&names->mutex);
-    known = names->count < NAMES_ROOM ? names->count : NAMES_ROOM;
-    for (i = 1; i <= known && !found; i++) {
-        const struct RetiredName *retired =
-            &names->retired[(names->count - i) % NAMES_ROOM];
+    next = names->retired ? *place_of(names->retired, id) : 0;
+    while (next && !found) {
+        const struct RetiredName *retired = &names->retired->slots[next - 1];
 
-        if (retired->id != id || !retired->name)
-            continue;
-        answer(query, name, retired->name, retired->file, retired->line,
-               retired->address);
-        found = true;
+        if (retired->id == id)
+            found = retired;
+        next = retired->next;
     }
+    if (found)
+        answer(query, name, found->name, found->file, found->line,
+               found->address);
     pthread_mutex_unlock(&names->mutex);
     return found;
 }

@@ -16,14 +16,20 @@ struct RetiredName {
     uint32_t id;
     uint32_t line;
     uintptr_t address;
-    char *name;
+    uint32_t next; // older one with the same place in the table: slot + 1
+    char *name;    // NULL: a free slot
     char *file;
+};
+
+struct RetiredNames {
+    struct RetiredName slots[NAMES_ROOM]; // a ring
+    uint32_t first[NAMES_ROOM]; // by id modulo NAMES_ROOM: slot + 1, 0 = none
 };
 
 struct Names {
     pthread_mutex_t mutex;
-    struct RetiredName *retired; // a ring, allocated at the first retirement
-    uint64_t count;              // retired in all
+    struct RetiredNames *retired; // allocated at the first retirement
+    uint64_t count;               // retired in all
 };
 
 void Names_init(struct Names *names);
