@@ -91,8 +91,9 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Clock_start(&engine->clock);
     Hooks_select(state, request->config.timeline);
-    if (Interpreter_switch_interval(state) < 0 ||
-        Interpreter_names(state) < 0 || Tools_open(state) < 0 ||
+    Interpreter_version(engine->python, sizeof engine->python);
+    snprintf(engine->command, sizeof engine->command, "%s", request->command);
+    if (Interpreter_switch_interval(state) < 0 || Tools_open(state) < 0 ||
         Calibrate_hooks(state, request->config.timeline) < 0 ||
         start_session(state, &request->config) < 0)
         return -1;

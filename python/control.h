@@ -11,6 +11,7 @@ struct Request {
     struct Config config;
     PyObject *exclude;
     PyObject *include;
+    const char *command; // as viewers show it
 };
 
 // 0, or -1 with an exception; nothing is left behind after an error.

@@ -93,30 +93,10 @@ void Interpreter_layout(struct FrameLayout *layout)
 #endif
 }
 
-// sys.argv, as `python -m ocular` has set it for the script, blank between.
-static int read_command(struct State *state)
+void Interpreter_version(char *out, size_t size)
 {
-    PyObject *argv = PySys_GetObject("argv"); // borrowed
-    PyObject *blank = PyUnicode_FromString(" "), *joined = NULL;
-    const char *text = NULL;
-
-    if (blank && argv && PyList_Check(argv))
-        joined = PyUnicode_Join(blank, argv);
-    if (joined)
-        text = PyUnicode_AsUTF8(joined);
-    PyErr_Clear(); // odd arguments are no reason not to trace
-    snprintf(state->engine.command, sizeof state->engine.command, "%s",
-             text && *text ? text : "python");
-    Py_XDECREF(joined);
-    Py_XDECREF(blank);
-    return 0;
-}
-
-int Interpreter_names(struct State *state)
-{
-    snprintf(state->engine.python, sizeof state->engine.python, "CPython %.*s",
-             (int)strcspn(Py_GetVersion(), " "), Py_GetVersion());
-    return read_command(state);
+    snprintf(out, size, "CPython %.*s", (int)strcspn(Py_GetVersion(), " "),
+             Py_GetVersion());
 }
 
 int Interpreter_switch_interval(struct State *state)

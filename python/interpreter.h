@@ -9,8 +9,7 @@
 // Reads ocular._opcodes.table(). 0, or -1 with an exception.
 int Interpreter_opcodes(struct State *state);
 void Interpreter_layout(struct FrameLayout *layout);
-// "CPython 3.13.0", and the command line as a viewer shows it.
-int Interpreter_names(struct State *state);
+void Interpreter_version(char *out, size_t size); // "CPython 3.13.0"
 int Interpreter_switch_interval(struct State *state);
 
 #endif

@@ -19,7 +19,7 @@ struct State ocular_state;
 
 PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
-             "include, serve, sampler, budget, output)\n\n"
+             "include, serve, sampler, budget, output, command)\n\n"
              "Starts tracing; budget is a float, NaN for none.");
 
 static PyObject *start(PyObject *module, PyObject *args)
@@ -33,10 +33,10 @@ static PyObject *start(PyObject *module, PyObject *args)
 
     (void)module;
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnKO!O!ppdy:start", &mode, &timeline, &limit,
+    if (!PyArg_ParseTuple(args, "spnKO!O!ppdys:start", &mode, &timeline, &limit,
                           &threshold, &PyList_Type, &request.exclude,
                           &PyList_Type, &request.include, &serve, &sampler,
-                          &config->budget, &output))
+                          &config->budget, &output, &request.command))
         return NULL;
     if (strlen(output) >= sizeof config->output) {
         PyErr_SetString(PyExc_ValueError, "output: the path is too long");

@@ -66,8 +66,19 @@ def start_tracing(mode="adaptive", perfetto=True,
                   settings.deinstrument_threshold, settings.exclude,
                   settings.include_only, settings.serve, settings.sampler,
                   float("nan") if budget is None else budget,
-                  os.fsencode(settings.output))
+                  os.fsencode(settings.output), _command())
     _quiet = settings.quiet
+
+
+def _command():
+    """The program and its arguments, as a viewer shows them: `script.py a`, or
+    `-m module a`."""
+    words = list(getattr(sys, "argv", ()))
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    if spec is not None and words and spec.name != "ocular.__main__":
+        words[:1] = ["-m", spec.name.removesuffix(".__main__")]
+    text = " ".join(map(str, words)) or "python"
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _say(text):

@@ -113,8 +113,9 @@ def main(arguments=None):
     if options.module is None and not rest:
         parser.error("name a script, or a module with -m")
     if options.module is not None:
-        sys.argv[:] = [options.module, *rest]
+        sys.argv[:] = ["-m " + options.module, *rest]
         _start(options)
+        sys.argv[0] = options.module
         runpy.run_module(options.module, run_name="__main__", alter_sys=True)
         return
     sys.argv[:] = rest
