@@ -27,23 +27,37 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
+// It is no dark callee any more of those that are known to call it.
+static void tell_callers(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
 
+    for (i = 0; i < code->caller_count; i++) {
+        struct Code *caller =
+            Registry_by_id(engine->registry, code->callers[i]);
+
+        if (caller)
+            Code_lose_dark_callee(caller);
+    }
+}
+
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
+{
     Lanes_forget(&engine->lanes, code);
     if (code->dark) {
         double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
 
         if (calls > 0) // not NaN
             code->dark_calls += calls;
-        for (i = 0; i < code->caller_count; i++) {
-            struct Code *caller =
-                Registry_by_id(engine->registry, code->callers[i]);
-
-            if (caller)
-                Code_lose_dark_callee(caller);
-        }
+        tell_callers(engine, code);
     }
     Code_rearm(code, threshold);
+}
+
+void Engine_retire(struct Engine *engine, struct Code *code)
+{
+    Lanes_forget(&engine->lanes, code);
+    if (code->dark)
+        tell_callers(engine, code);
+    Registry_retire(engine->registry, code);
 }

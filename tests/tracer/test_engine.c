@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// tracer/engine: what re-arming and retiring a function mean for its callers,
+// for open frames and for its estimated calls.
+#include "tracer/engine.h"
+
+#include "tests/tracer/make_opcodes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const int64_t COST[HOOK_KINDS];
+
+struct Fixture {
+    struct Engine engine;
+    struct Lane *lane;
+    struct Code *caller, *callee;
+};
+
+static struct Code *add(struct Engine *engine, uintptr_t address)
+{
+    static const uint8_t bytecode[] = {RESUME, 0, RETURN_VALUE, 0};
+    struct CodeSource source = {.address = address,
+                                .name = "f",
+                                .file = "f.py",
+                                .bytecode = bytecode,
+                                .bytecode_size = sizeof bytecode,
+                                .line_table = bytecode};
+    struct Code *code = Code_new(Registry_next_id(engine->registry), &source,
+                                 &engine->opcodes, 3, false);
+
+    assert_non_null(code);
+    Registry_add(engine->registry, code);
+    return code;
+}
+
+static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
+                  uint64_t ticks)
+{
+    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+}
+
+static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
+                  uint64_t ticks)
+{
+    Lane_leave(f->lane, code, &code->sites[1], depth, ticks, COURSE_WHOLE);
+}
+
+// The callee goes dark at its third call, made by the caller in its first.
+static void darken_callee(struct Fixture *f)
+{
+    enter(f, f->caller, 1, 100);
+    for (unsigned i = 0; i < 3; i++) {
+        enter(f, f->callee, 2, 200 + 100 * i);
+        leave(f, f->callee, 2, 250 + 100 * i);
+    }
+    assert_true(f->callee->dark);
+    assert_int_equal(f->caller->dark_callees, 1);
+}
+
+static void test_init(void **state)
+{
+    struct Fixture *f = *state;
+
+    assert_non_null(f->engine.registry);
+    assert_null(f->engine.session);
+    assert_true(f->engine.contention.long_span == INT64_MAX);
+    assert_int_equal(Lanes_sum(&f->engine.lanes).count, 1);
+}
+
+static void test_rearm_clears_the_caller(void **state)
+{
+    struct Fixture *f = *state;
+    uint16_t epoch;
+
+    darken_callee(f);
+    epoch = f->caller->epoch;
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_false(f->callee->dark);
+    assert_int_equal(f->callee->stop_at, 6);
+    assert_int_equal(f->caller->dark_callees, 0);
+    assert_int_not_equal(f->caller->epoch, epoch);
+    // Once: it is armed now.
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_int_equal(f->caller->dark_callees, 0);
+}
+
+// A caller with two of them is clean when both are back.
+static void test_each_callee_counts(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *other = add(&f->engine, 0x3000);
+
+    darken_callee(f);
+    for (unsigned i = 0; i < 3; i++) {
+        enter(f, other, 2, 600 + 100 * i);
+        leave(f, other, 2, 650 + 100 * i);
+    }
+    assert_int_equal(f->caller->dark_callees, 2);
+    Engine_rearm(&f->engine, other, 3);
+    assert_int_equal(f->caller->dark_callees, 1);
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_int_equal(f->caller->dark_callees, 0);
+}
+
+static void test_a_caller_may_be_gone(void **state)
+{
+    struct Fixture *f = *state;
+
+    darken_callee(f);
+    Engine_retire(&f->engine, f->caller);
+    Code_free(Registry_take_retired(f->engine.registry));
+    Engine_rearm(&f->engine, f->callee, 3); // for AddressSanitizer
+    assert_false(f->callee->dark);
+}
+
+// A function that calls itself is its own caller.
+static void test_recursion(void **state)
+{
+    struct Fixture *f = *state;
+
+    for (uint32_t depth = 1; depth <= 3; depth++)
+        enter(f, f->callee, depth, 100 * depth);
+    assert_true(f->callee->dark);
+    assert_int_equal(f->callee->dark_callees, 1);
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_int_equal(f->callee->dark_callees, 0);
+}
+
+// Frames that were open while it was dark are nobody's: the next leave finds
+// no frame of its own and books nothing.
+static void test_open_frames_are_forgotten(void **state)
+{
+    struct Fixture *f = *state;
+    uint64_t calls;
+
+    enter(f, f->caller, 1, 100);
+    for (unsigned i = 0; i < 3; i++)
+        enter(f, f->callee, 2 + i, 200 + 100 * i);
+    Engine_rearm(&f->engine, f->callee, 3);
+    calls = Cell_get(&f->callee->self_calls);
+    leave(f, f->callee, 4, 1000);
+    leave(f, f->callee, 3, 1100);
+    leave(f, f->callee, 2, 1200);
+    assert_int_equal(Cell_get(&f->callee->self_calls), calls);
+    assert_int_equal(Cell_get(&f->callee->total_cycles), 0);
+    // The caller's frame is still there and closes as usual: 1300 - 100.
+    leave(f, f->caller, 1, 1300);
+    assert_int_equal(Cell_get(&f->caller->total_cycles), 1200);
+    assert_ptr_equal(f->lane->top, f->lane->bottom);
+}
+
+// Three calls of 50 ticks; while dark the sampler saw it run for as long as 20
+// such calls take; then, dark again, for 10 more.
+static void test_dark_calls_add_up(void **state)
+{
+    struct Fixture *f = *state;
+    double ns_a_call = 50 / Clock_hz(&f->engine.clock) * 1e9;
+
+    darken_callee(f);
+    Cell_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_float_equal(f->callee->dark_calls, 1000, 1);
+    enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
+    Engine_rearm(&f->engine, f->callee, 1); // was not dark: nothing to add
+    assert_float_equal(f->callee->dark_calls, 1000, 1);
+    enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
+    assert_true(f->callee->dark);
+    Cell_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_float_equal(f->callee->dark_calls, 1500, 2);
+}
+
+static void test_rearm_for_good(void **state)
+{
+    struct Fixture *f = *state;
+
+    darken_callee(f);
+    Engine_rearm(&f->engine, f->callee, 0);
+    assert_true(f->callee->stop_at == CODE_NEVER);
+}
+
+// Its callers would wait for ever for it to be re-armed.
+static void test_a_dark_function_goes(void **state)
+{
+    struct Fixture *f = *state;
+
+    darken_callee(f);
+    Engine_retire(&f->engine, f->callee);
+    assert_int_equal(f->caller->dark_callees, 0);
+    assert_null(Registry_by_id(f->engine.registry, f->callee->id));
+    assert_ptr_equal(Registry_take_retired(f->engine.registry), f->callee);
+    Code_free(f->callee);
+}
+
+static void test_an_armed_function_goes(void **state)
+{
+    struct Fixture *f = *state;
+
+    enter(f, f->caller, 1, 100);
+    enter(f, f->callee, 2, 200);
+    f->caller->dark_callees = 1; // another's
+    Engine_retire(&f->engine, f->callee);
+    assert_int_equal(f->caller->dark_callees, 1);
+    assert_null(f->lane->top->code);
+    Code_free(Registry_take_retired(f->engine.registry));
+    leave(f, f->caller, 1, 300); // for AddressSanitizer
+    assert_ptr_equal(f->lane->top, f->lane->bottom);
+}
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    assert_int_equal(Engine_init(&f->engine), 0);
+    Clock_start(&f->engine.clock);
+    make_opcodes(&f->engine.opcodes);
+    f->lane = Lanes_add(&f->engine.lanes, f->engine.registry,
+                        &f->engine.contention, COST, false, 0);
+    assert_non_null(f->lane);
+    f->engine.contention.last_lane = f->lane;
+    f->caller = add(&f->engine, 0x1000);
+    f->callee = add(&f->engine, 0x2000);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Engine_release(&f->engine);
+    assert_null(f->engine.registry);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_init),
+        TEST(test_rearm_clears_the_caller),
+        TEST(test_each_callee_counts),
+        TEST(test_a_caller_may_be_gone),
+        TEST(test_recursion),
+        TEST(test_open_frames_are_forgotten),
+        TEST(test_dark_calls_add_up),
+        TEST(test_rearm_for_good),
+        TEST(test_a_dark_function_goes),
+        TEST(test_an_armed_function_goes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
