@@ -20,7 +20,7 @@ struct Registry {
     uint32_t next_id;
 };
 
-struct Registry *Registry_new(void);           // NULL when memory is out
+struct Registry *Registry_new(void); // NULL when memory is out
 // Frees all code in it and all that was retired; no readers left.
 void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);

@@ -15,7 +15,7 @@
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
 #define BATCH 64 // threads a wake-up; the others have their turn at the next
-#define ASKS 8   // threads a wake-up of which the kernel is asked the state
+#define ASKS 4   // threads a wake-up of which the kernel is asked the state
 #define IDLE_NS 100e6 // a waiting thread is credited ten times a second
 
 struct Sampler {
@@ -66,10 +66,10 @@ double Sampler_now(struct Sampler *sampler)
 // --- One wake-up -------------------------------------------------------------
 
 static void credit(struct Sampler *sampler, struct Subject *subject,
-                   enum SubjectDebt which, double now)
+                   enum SubjectDoing doing, double now)
 {
     ShareValue_add(&sampler->elsewhere, now,
-                   Subject_credit(subject, which, sampler->registry, now));
+                   Subject_credit(subject, doing, sampler->registry, now));
 }
 
 // One thread's clocks; true if it has run since, so that it must be walked.
@@ -80,9 +80,9 @@ static bool look(struct Sampler *sampler, struct Subject *subject, double now)
     if (seen == SUBJECT_NEW || seen == SUBJECT_GONE)
         return false;
     Cell_add(&sampler->samples, 1);
-    // What it idled it owes to the stack that a walk is about to replace.
-    if (seen == SUBJECT_RAN || subject->debt[DEBT_IDLED] > IDLE_NS)
-        credit(sampler, subject, DEBT_IDLED, now);
+    // It idled on the stack that a walk is about to replace.
+    if (seen == SUBJECT_RAN || subject->idle_ns > IDLE_NS)
+        credit(sampler, subject, DOING_IDLED, now);
     return seen == SUBJECT_RAN;
 }
 
@@ -103,7 +103,7 @@ static size_t look_all(struct Sampler *sampler, struct Subject **ran,
 }
 
 static void walk(struct Sampler *sampler, struct Subject *subject,
-                 const struct WalkStart *start)
+                 struct WalkStart *start)
 {
     Walk_frames(&sampler->walk, start);
     if (sampler->walk.torn)
@@ -133,7 +133,7 @@ static void sample(struct Sampler *sampler)
         running = Subject_runs(subject);
         if (!running && asks++ < ASKS)
             running = Subject_could_run(subject);
-        credit(sampler, subject, running ? DEBT_RAN : DEBT_WAITED, now);
+        credit(sampler, subject, running ? DOING_RAN : DOING_WAITED, now);
     }
 }
 

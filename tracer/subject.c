@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A sampled thread's clocks and debts; see the header. CPU time is credited
-// only to stacks seen while the thread was running and the rest only to stacks
-// seen while it was not: crediting both to every sample would give a thread
-// that sleeps nine tenths of the time nine tenths of its CPU time in sleep().
+// A sampled thread's clocks and what they are worth; see the header.
+//
+// A look finds a thread running or not, and the time since the look before goes
+// to that: to CPU time or to waiting, of the function on top. Since the looks
+// come at random times, that is right in the mean. It is then scaled by what
+// the thread's CPU clock says: "running" includes waiting for a CPU (on a
+// machine with one CPU a thread never runs while it is looked at).
 #include "tracer/subject.h"
 
 #include "tracer/rcu.h"
@@ -14,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RATIO 30e9         // ns
 #define NO_TIME UINT64_MAX // of a thread that has ended
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
@@ -43,13 +47,13 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
 {
     uint64_t cpu_ns = read_cpu(subject->tid);
     uint64_t wall_ns = read_clock(CLOCK_MONOTONIC);
-    double ran, waited;
-    bool known = subject->known, idle;
+    double ran = (double)(int64_t)(cpu_ns - subject->cpu_ns);
+    double since = (double)(int64_t)(wall_ns - subject->wall_ns);
+    double fade = 1 / (1 + since / RATIO);
+    bool known = subject->known;
 
     if (cpu_ns == NO_TIME)
         return SUBJECT_GONE;
-    ran = (double)(int64_t)(cpu_ns - subject->cpu_ns);
-    waited = (double)(int64_t)(wall_ns - subject->wall_ns) - ran;
     subject->cpu_ns = cpu_ns;
     subject->wall_ns = wall_ns;
     subject->known = true;
@@ -57,15 +61,16 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
         subject->walked = false;
         return SUBJECT_NEW;
     }
-    idle = ran == 0 && subject->walked;
-    // The two clocks are not read at one moment: a little below zero is
-    // possible, and makes up for a little too much the time before.
-    subject->debt[DEBT_RAN] += ran;
-    subject->debt[idle ? DEBT_IDLED : DEBT_WAITED] += waited;
+    subject->since_ns = since;
+    subject->ran_ns = subject->ran_ns * fade + ran;
+    subject->seen_ns *= fade;
     ShareValue_add(&subject->cpu, now, ran);
-    ShareValue_add(&subject->wait, now, waited);
+    ShareValue_add(&subject->wait, now, since - ran);
     Cell_add(&subject->samples, 1);
-    return idle ? SUBJECT_IDLE : SUBJECT_RAN;
+    if (ran > 0 || !subject->walked)
+        return SUBJECT_RAN;
+    subject->idle_ns += since;
+    return SUBJECT_IDLE;
 }
 
 bool Subject_runs(const struct Subject *subject)
@@ -112,17 +117,37 @@ static bool among(struct Code *const *codes, unsigned count, struct Code *code)
     return false;
 }
 
-double Subject_credit(struct Subject *subject, enum SubjectDebt which,
+// Splits what is to be credited into CPU time and waiting.
+static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
+                  double *wait)
+{
+    double ratio;
+
+    *cpu = 0;
+    if (doing == DOING_IDLED) {
+        *wait = subject->idle_ns;
+        subject->idle_ns = 0;
+        return;
+    }
+    *wait = subject->since_ns;
+    if (doing == DOING_WAITED)
+        return;
+    subject->seen_ns += subject->since_ns;
+    ratio = subject->ran_ns / subject->seen_ns;
+    *cpu = subject->since_ns * ratio;
+    *wait = ratio < 1 ? subject->since_ns - *cpu : 0;
+}
+
+double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
                       struct Registry *registry, double now)
 {
     struct Code *codes[WALK_DEPTH];
     unsigned count = 0, top = 0;
-    double ns = subject->debt[which];
-    bool ran = which == DEBT_RAN;
+    double cpu, wait;
 
-    if (!(ns > 0))
+    split(subject, doing, &cpu, &wait);
+    if (!(cpu + wait > 0))
         return 0;
-    subject->debt[which] = 0;
     Rcu_read_lock();
     for (unsigned i = 0; i < subject->depth; i++) {
         struct Code *code = Registry_find(registry, subject->stack[i]);
@@ -132,14 +157,13 @@ double Subject_credit(struct Subject *subject, enum SubjectDebt which,
         if (count == 0)
             top = i;
         codes[count++] = code;
-        ShareValue_add(&code->share.under, now, ns);
+        ShareValue_add(&code->share.under, now, cpu + wait);
     }
     if (count > 0) {
-        struct Share *share = &codes[0]->share;
-
-        ShareValue_add(ran ? &share->cpu : &share->wait, now, ns);
-        Cell_add(&share->samples, 1);
+        ShareValue_add(&codes[0]->share.cpu, now, cpu);
+        ShareValue_add(&codes[0]->share.wait, now, wait);
+        Cell_add(&codes[0]->share.samples, 1);
     }
     Rcu_read_unlock();
-    return ran && (count == 0 || top > 0) ? ns : 0;
+    return count == 0 || top > 0 ? cpu : 0;
 }

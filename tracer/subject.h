@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One Python thread as the sampler sees it: its CPU clock, the stack it had
-// when it last ran, and the time that waits to be credited. Only the sampler's
-// thread changes it; its shares may be read by anyone.
+// when it last ran, and what it did since. Only the sampler's thread changes
+// it; its shares may be read by anyone.
 #ifndef OCULAR_TRACER_SUBJECT_H
 #define OCULAR_TRACER_SUBJECT_H
 
@@ -11,11 +11,10 @@
 
 #include <sys/types.h>
 
-enum SubjectDebt {
-    DEBT_RAN,    // to be credited to a stack seen while it ran
-    DEBT_WAITED, // ... while it did not
-    DEBT_IDLED,  // to the stack that it has; all of it passed there
-    DEBTS
+enum SubjectDoing {
+    DOING_RAN,    // at the newest look it was running
+    DOING_WAITED, // ... it was not
+    DOING_IDLED   // and had not been since the look before
 };
 
 struct Subject {
@@ -26,11 +25,15 @@ struct Subject {
     struct ShareValue wait;
     cell_t samples;
 
-    bool known;         // seen before: there is a time since then
-    bool walked;        // stack is as it was when it last ran
-    uint64_t cpu_ns;    // its CPU clock at the newest look
-    uint64_t wall_ns;   // CLOCK_MONOTONIC then
-    double debt[DEBTS]; // ns not credited to a function yet
+    bool known;       // seen before: there is a time since then
+    bool walked;      // stack is as it was when it last ran
+    uint64_t cpu_ns;  // its CPU clock at the newest look
+    uint64_t wall_ns; // CLOCK_MONOTONIC then
+    double since_ns;  // from the look before to the newest
+    double idle_ns;   // it idled, not credited yet
+    // Of the last half minute or so: what it ran by its clock, and by looks.
+    double ran_ns;
+    double seen_ns;
     unsigned depth;
     uintptr_t stack[WALK_DEPTH]; // code addresses, innermost first
 };
@@ -43,8 +46,7 @@ enum SubjectLook {
 };
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid);
-// Reads its clocks and books the time since the look before. `now` is ns since
-// the sampler's start.
+// Reads its clocks. `now` is ns since the sampler's start.
 enum SubjectLook Subject_look(struct Subject *subject, double now);
 // Whether it is running, right after a look that said SUBJECT_RAN: its clock
 // has moved on.
@@ -52,10 +54,11 @@ bool Subject_runs(const struct Subject *subject);
 // Whether it would, if only it had a CPU (we may be on it). About 3 us.
 bool Subject_could_run(const struct Subject *subject);
 void Subject_set_stack(struct Subject *subject, const struct Walk *walk);
-// Pays a debt to the functions on its stack: to the innermost that the registry
-// knows, and to every distinct one as `under`. Returns the ns it *ran* with
-// something else on top of the stack.
-double Subject_credit(struct Subject *subject, enum SubjectDebt which,
+// Credits the time since the look before (DOING_IDLED: all the time it idled)
+// to the functions on its stack: to the innermost that the registry knows, and
+// to every distinct one as `under`. Returns the ns it *ran* with something else
+// on top of the stack.
+double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
                       struct Registry *registry, double now);
 
 #endif

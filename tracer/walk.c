@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define BATCH 16 // thread states a system call
+#define RETRIES 3
 
 static size_t least(size_t a, size_t b)
 {
@@ -124,7 +125,7 @@ static const uint8_t *read_frame(struct Walk *walk,
     return walk->frame;
 }
 
-void Walk_frames(struct Walk *walk, const struct WalkStart *start)
+static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
     uintptr_t at = start->read ? start->frame : 0;
@@ -152,4 +153,47 @@ void Walk_frames(struct Walk *walk, const struct WalkStart *start)
         walk->torn = word(frame, layout->frame_previous) == at;
         at = word(frame, layout->frame_previous);
     }
+}
+
+// The top frame is all there is, and outside the data stack: a generator's that
+// has yielded since, and so has no caller any more. (A thread's only frame may
+// look like this too, as it ends.)
+static bool has_yielded(const struct Walk *walk, const struct WalkStart *start)
+{
+    return walk->depth == 1 && !walk->torn &&
+           (start->frame < start->chunk || start->frame >= start->top);
+}
+
+static void put_on_top(struct Walk *walk, struct WalkFrame top)
+{
+    if (walk->depth > 0 && walk->frames[0].code == top.code)
+        return;
+    if (walk->depth == WALK_DEPTH) {
+        walk->depth--;
+        walk->truncated = true;
+    }
+    memmove(walk->frames + 1, walk->frames,
+            walk->depth * sizeof(walk->frames[0]));
+    walk->frames[0] = top;
+    walk->depth++;
+}
+
+void Walk_frames(struct Walk *walk, struct WalkStart *start)
+{
+    struct WalkFrame first;
+    bool yielded;
+
+    follow_frames(walk, start);
+    yielded = has_yielded(walk, start);
+    first = walk->frames[0];
+    for (int i = 0;
+         i < RETRIES && start->read && (walk->torn || has_yielded(walk, start));
+         i++) {
+        Walk_starts(walk, start, 1);
+        follow_frames(walk, start);
+    }
+    // Whoever runs now is the one that it yielded to. Without this, generators
+    // would be seen on top the less often the more they yield.
+    if (yielded)
+        put_on_top(walk, first);
 }

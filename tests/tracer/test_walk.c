@@ -4,6 +4,8 @@
 #include "tracer/walk.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -339,6 +341,71 @@ static void test_noise(void **state)
     }
 }
 
+// A generator that has yielded and is the only frame: it is not found twice.
+static void test_a_lone_frame_elsewhere(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame lone;
+
+    link_frame(world, &lone, 1);
+    assert_frames(walk_now(world), 1, 1);
+    assert_false(world->walk.torn);
+}
+
+struct Yielder {
+    struct World *world;
+    struct FakeFrame generator;
+    _Atomic bool stop;
+};
+
+// Resumes a generator and yields from it, over and over, in CPython's order.
+static void *yield_often(void *argument)
+{
+    struct Yielder *yielder = argument;
+    volatile struct FakeThread *thread = &yielder->world->thread;
+    volatile struct FakeFrame *generator = &yielder->generator;
+    uintptr_t caller = thread->frame;
+
+    while (!yielder->stop) {
+        generator->previous = caller;
+        thread->frame = (uintptr_t)generator;
+        for (volatile int i = 0; i < 20; i++)
+            ;
+        thread->frame = caller;
+        generator->previous = 0;
+        for (volatile int i = 0; i < 20; i++)
+            ;
+    }
+    return NULL;
+}
+
+static void test_a_generator_that_yields_has_a_caller(void **state)
+{
+    enum { WALKS = 20000 };
+    struct World *world = *state;
+    struct Yielder yielder = {.world = world};
+    pthread_t thread;
+    int whole = 0, on_top = 0;
+
+    push(world, 1);
+    push(world, 2);
+    yielder.generator.code = code_of(3);
+    pthread_create(&thread, NULL, yield_often, &yielder);
+    for (int i = 0; i < WALKS; i++) {
+        const struct Walk *walk = walk_now(world);
+
+        assert_true(walk->depth > 0 && walk->depth <= 3);
+        whole += walk->frames[walk->depth - 1].code == code_of(1);
+        on_top += walk->frames[0].code == code_of(3);
+        if (i % 100 == 0)
+            sched_yield();
+    }
+    yielder.stop = true;
+    pthread_join(thread, NULL);
+    assert_true(whole > WALKS * 9 / 10);
+    assert_true(on_top > 0 && on_top < WALKS);
+}
+
 static void test_layouts_that_cannot_be(void **state)
 {
     struct World *world = *state;
@@ -374,6 +441,8 @@ int main(void)
         TEST(test_odd_chunks),
         TEST(test_states_that_are_gone),
         TEST(test_noise),
+        TEST(test_a_lone_frame_elsewhere),
+        TEST(test_a_generator_that_yields_has_a_caller),
         TEST(test_layouts_that_cannot_be),
     };
 
