@@ -70,7 +70,10 @@ static double site_cycles(const struct Site *site, const struct Site *end)
         cycles += Cell_get(&site->cycles);
         instructions += Cell_get(&site->instructions);
     }
-    return instructions ? (double)cycles / (double)instructions : NAN;
+    if (!instructions)
+        return NAN;
+    // Below zero where the blocks are shorter than the hook's cost is sure.
+    return fmax((double)(int64_t)cycles, 0) / (double)instructions;
 }
 
 static void set_live(const struct Walk *walk, struct DetailRow *row)

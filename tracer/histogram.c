@@ -11,6 +11,14 @@ static uint64_t at(const struct Histogram *histogram, unsigned bucket)
                                 memory_order_relaxed);
 }
 
+void Histogram_halve(struct Histogram *histogram)
+{
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        atomic_store_explicit(&histogram->buckets[i],
+                              (uint32_t)at(histogram, i) / 2,
+                              memory_order_relaxed);
+}
+
 uint64_t Histogram_floor(unsigned bucket)
 {
     // One past the last is asked for too: it bounds the last one.

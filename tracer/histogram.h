@@ -27,13 +27,17 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
+// Halves every bucket, so that none wraps: quantiles stay, weeks pass.
+void Histogram_halve(struct Histogram *histogram);
+
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
 {
     _Atomic uint32_t *bucket = &histogram->buckets[Histogram_bucket(value)];
+    uint32_t count = atomic_load_explicit(bucket, memory_order_relaxed) + 1;
 
-    atomic_store_explicit(
-        bucket, atomic_load_explicit(bucket, memory_order_relaxed) + 1,
-        memory_order_relaxed);
+    atomic_store_explicit(bucket, count, memory_order_relaxed);
+    if (__builtin_expect(count >> 31, 0))
+        Histogram_halve(histogram);
 }
 
 // The least value that falls into a bucket.

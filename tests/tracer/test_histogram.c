@@ -132,6 +132,21 @@ static void test_one_large_value_is_within_its_bucket(void **state)
     assert_true(Histogram_quantile(&histogram, 1) < 1024);
 }
 
+static void test_a_full_bucket_halves_all(void **state)
+{
+    struct Histogram histogram;
+
+    (void)state;
+    memset(&histogram, 0, sizeof(histogram));
+    histogram.buckets[3] = INT32_MAX;
+    histogram.buckets[12] = 1000;
+    Histogram_add(&histogram, 3);
+    assert_int_equal(histogram.buckets[3], 1u << 30);
+    assert_int_equal(histogram.buckets[12], 500);
+    Histogram_add(&histogram, 3);
+    assert_int_equal(histogram.buckets[3], (1u << 30) + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +155,7 @@ int main(void)
         cmocka_unit_test(test_every_value_has_a_bucket),
         cmocka_unit_test(test_empty_has_no_quantile),
         cmocka_unit_test(test_small_values_are_exact),
+        cmocka_unit_test(test_a_full_bucket_halves_all),
         cmocka_unit_test(test_odd_quantiles),
         cmocka_unit_test(test_quantiles_are_close),
         cmocka_unit_test(test_one_large_value_is_within_its_bucket),
