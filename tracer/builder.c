@@ -84,8 +84,12 @@ static void fill_rates(struct Function *f, struct Code *code,
             code->rate_at = at->now;
         }
         f->calls_per_s = code->rate;
-    } else if (sampled) {
-        f->calls_per_s = (f->cpu_share + f->wait_share) * 1e9 / mean;
+    } else {
+        // Once it is armed again, the dark time is no part of its rate.
+        code->rate_calls = f->calls;
+        code->rate_at = at->now;
+        if (sampled)
+            f->calls_per_s = (f->cpu_share + f->wait_share) * 1e9 / mean;
     }
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
@@ -333,8 +337,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->threshold = session->config.threshold;
     snapshot->uptime_s = (double)(at.ticks - session->start_ticks) / at.hz;
     snapshot->tsc_hz = at.hz;
-    snapshot->events =
-        atomic_load_explicit(&engine->retired_events, memory_order_relaxed);
+    snapshot->events = Cell_get(&session->retired_events);
     snapshot->lost = totals.lost;
     snapshot->sites_armed = snapshot->sites_dark = 0;
     whole = fill_functions(snapshot, &at);

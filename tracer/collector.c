@@ -55,8 +55,8 @@ static void reclaim(struct Session *session)
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->next_retired;
-        atomic_fetch_add_explicit(&engine->retired_events, Code_events(code),
-                                  memory_order_relaxed);
+        if (code->id > session->first_id)
+            Cell_add(&session->retired_events, Code_events(code));
         if (session->timeline)
             Names_retire(&engine->names, code);
         Code_free(code);
@@ -67,8 +67,10 @@ void Collector_drain(struct Collector *collector)
 {
     struct Session *session = collector->session;
 
+    pthread_mutex_lock(&collector->draining);
     Lanes_visit(&session->engine->lanes, drain_lane, session);
     reclaim(session);
+    pthread_mutex_unlock(&collector->draining);
 }
 
 static void build(struct Collector *collector)
@@ -83,19 +85,12 @@ static void build(struct Collector *collector)
         Server_notify(session->server);
 }
 
-static void account(struct Collector *collector)
+static uint64_t now_ns(clockid_t clock)
 {
-    struct timespec used;
+    struct timespec now;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    Cell_set(&collector->cpu_ns,
-             (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec);
-}
-
-static bool is_idle(const struct Collector *collector)
-{
-    return !collector->stop && collector->wanted == collector->done &&
-           collector->flush_wanted == collector->flush_done;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 // One turn, with the mutex held on entry and exit.
@@ -103,9 +98,9 @@ static void turn(struct Collector *collector)
 {
     struct Session *session = collector->session;
     struct timespec due = in_ms(session->timeline ? DRAIN_MS : IDLE_MS);
-    uint64_t wanted, flush;
+    uint64_t wanted;
 
-    if (is_idle(collector)) {
+    if (collector->wanted == collector->done) {
         pthread_mutex_unlock(&collector->mutex);
         sem_clockwait(&session->engine->due, CLOCK_MONOTONIC, &due);
         pthread_mutex_lock(&collector->mutex);
@@ -113,16 +108,14 @@ static void turn(struct Collector *collector)
     while (sem_trywait(&session->engine->due) == 0)
         ; // one turn is for all who have asked
     wanted = collector->wanted;
-    flush = collector->flush_wanted;
     pthread_mutex_unlock(&collector->mutex);
     Collector_drain(collector);
     if (wanted != collector->done)
         build(collector);
     Clock_refine(&session->engine->clock);
-    account(collector);
+    Cell_set(&collector->cpu_ns, now_ns(CLOCK_THREAD_CPUTIME_ID));
     pthread_mutex_lock(&collector->mutex);
     collector->done = wanted;
-    collector->flush_done = flush;
     pthread_cond_broadcast(&collector->built);
 }
 
@@ -132,7 +125,7 @@ static void *run(void *context)
 
     prctl(PR_SET_NAME, "ocular-collect");
     pthread_mutex_lock(&collector->mutex);
-    while (!collector->stop)
+    while (collector->running)
         turn(collector);
     pthread_mutex_unlock(&collector->mutex);
     return NULL;
@@ -145,6 +138,7 @@ static void init_conditions(struct Collector *collector)
     pthread_condattr_t monotonic;
 
     pthread_mutex_init(&collector->mutex, NULL);
+    pthread_mutex_init(&collector->draining, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&collector->built, &monotonic);
@@ -156,26 +150,36 @@ void Collector_init(struct Collector *collector, struct Session *session)
     memset(collector, 0, sizeof *collector);
     collector->session = session;
     collector->measured.at = NAN;
+    // What the process did before is not measured against.
+    collector->baseline.at = (double)now_ns(CLOCK_MONOTONIC) / 1e9;
+    collector->baseline.process_cpu =
+        (double)now_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
     init_conditions(collector);
 }
 
 int Collector_start(struct Collector *collector)
 {
-    int error = Thread_start(&collector->thread, run, collector, STACK_BYTES);
+    int error;
+
+    pthread_mutex_lock(&collector->mutex);
+    error = Thread_start(&collector->thread, run, collector, STACK_BYTES);
     collector->running = error == 0;
+    pthread_mutex_unlock(&collector->mutex);
     return error;
 }
 
 void Collector_stop(struct Collector *collector)
 {
-    if (!collector->running)
-        return;
+    bool was_running;
+
     pthread_mutex_lock(&collector->mutex);
-    collector->stop = true;
-    sem_post(&collector->session->engine->due);
-    pthread_mutex_unlock(&collector->mutex);
-    pthread_join(collector->thread, NULL);
+    was_running = collector->running;
     collector->running = false;
+    sem_post(&collector->session->engine->due);
+    pthread_cond_broadcast(&collector->built);
+    pthread_mutex_unlock(&collector->mutex);
+    if (was_running)
+        pthread_join(collector->thread, NULL);
 }
 
 void Collector_want(struct Collector *collector)
@@ -186,32 +190,20 @@ void Collector_want(struct Collector *collector)
     pthread_mutex_unlock(&collector->mutex);
 }
 
-// Raises *wanted and waits until *done has reached it.
-static int wait_for(struct Collector *collector, uint64_t *wanted,
-                    const uint64_t *done, unsigned timeout_ms)
+int Collector_wait(struct Collector *collector, unsigned timeout_ms)
 {
     struct timespec due = in_ms(timeout_ms);
     uint64_t goal;
     int error = 0;
 
     pthread_mutex_lock(&collector->mutex);
-    goal = ++*wanted;
+    goal = ++collector->wanted;
     sem_post(&collector->session->engine->due);
-    while (!error && *done < goal)
-        error =
-            pthread_cond_timedwait(&collector->built, &collector->mutex, &due);
+    while (!error && collector->done < goal)
+        error = collector->running
+                    ? pthread_cond_timedwait(&collector->built,
+                                             &collector->mutex, &due)
+                    : ESHUTDOWN;
     pthread_mutex_unlock(&collector->mutex);
     return -error;
-}
-
-int Collector_wait(struct Collector *collector, unsigned timeout_ms)
-{
-    return wait_for(collector, &collector->wanted, &collector->done,
-                    timeout_ms);
-}
-
-int Collector_flush(struct Collector *collector, unsigned timeout_ms)
-{
-    return wait_for(collector, &collector->flush_wanted, &collector->flush_done,
-                    timeout_ms);
 }

@@ -25,14 +25,12 @@ struct Baseline {
 struct Collector {
     struct Session *session;
     pthread_t thread;
+    pthread_mutex_t mutex; // guards running, wanted and done
+    pthread_cond_t built;  // a snapshot is done, or none will be
     bool running;
-    pthread_mutex_t mutex;
-    pthread_cond_t built; // a snapshot or a flush is done
-    bool stop;
-    uint64_t wanted; // snapshots asked for
-    uint64_t done;   // snapshots built
-    uint64_t flush_wanted;
-    uint64_t flush_done;
+    uint64_t wanted;          // snapshots asked for
+    uint64_t done;            // snapshots built
+    pthread_mutex_t draining; // one at a time
     cell_t cpu_ns;            // of the thread
     struct Baseline baseline; // the thread's own
     struct Baseline measured; // shares, as last computed
@@ -43,12 +41,12 @@ int Collector_start(struct Collector *collector); // 0 or -errno
 void Collector_stop(struct Collector *collector); // joins
 // Asks for a fresh snapshot; returns at once. Any thread.
 void Collector_want(struct Collector *collector);
-// Asks for one and waits, at most timeout_ms. 0 or -ETIMEDOUT.
+// Asks for one and waits, at most timeout_ms. 0, -ETIMEDOUT, or -ESHUTDOWN: the
+// thread does not run.
 int Collector_wait(struct Collector *collector, unsigned timeout_ms);
-// Has the rings drained and waits for that. 0 or -ETIMEDOUT.
-int Collector_flush(struct Collector *collector, unsigned timeout_ms);
-// What the thread does each time, without the thread: for the end of a
-// session, when it has been joined.
+// Moves what is in the rings into the timeline, and the names of what was
+// retired to where they are kept: all of it, when it returns. What the thread
+// does each time; any other may, but not with the interpreter's lock.
 void Collector_drain(struct Collector *collector);
 
 #endif

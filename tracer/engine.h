@@ -22,11 +22,10 @@ struct Engine {
     int64_t cost[HOOK_KINDS]; // calibrated ticks a hook, all told
     struct Opcodes opcodes;
     struct FrameLayout layout;
-    bool two_arms;     // BRANCH_LEFT and _RIGHT are two sites (3.14+)
-    char python[64];   // "CPython 3.13.0"
-    char command[256]; // as the viewer shows it
-    _Atomic uint64_t retired_events; // hooks run in code that is gone
-    struct Session *session;         // NULL: not tracing. Interpreter's lock.
+    bool two_arms;           // BRANCH_LEFT and _RIGHT are two sites (3.14+)
+    char python[64];         // "CPython 3.13.0"
+    char command[256];       // as the viewer shows it
+    struct Session *session; // NULL: not tracing. Interpreter's lock.
 };
 
 int Engine_init(struct Engine *engine); // 0 or -ENOMEM

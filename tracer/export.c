@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
-#define FLUSH_MS 2000
+#define MAX_DRAINS 100
 
 void Export_init(struct Export *export, struct Session *session)
 {
@@ -21,17 +21,24 @@ void Export_init(struct Export *export, struct Session *session)
     pthread_mutex_init(&export->mutex, NULL);
 }
 
-void Export_release(struct Export *export)
+void Export_close(struct Export *export)
 {
     bool join;
 
-    Export_cancel(export);
     pthread_mutex_lock(&export->mutex);
+    export->closed = true;
     join = export->joinable;
     export->joinable = false;
+    if (join)
+        Export_cancel(export);
     pthread_mutex_unlock(&export->mutex);
     if (join)
         pthread_join(export->thread, NULL);
+}
+
+void Export_release(struct Export *export)
+{
+    Export_close(export);
     pthread_mutex_destroy(&export->mutex);
 }
 
@@ -40,8 +47,8 @@ void Export_cancel(struct Export *export)
     atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
 }
 
-// Takes the one export that may run. 0, -ENODATA, -EBUSY.
-static int claim(struct Export *export)
+// Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN.
+static int claim(struct Export *export, bool background)
 {
     int error = 0;
     bool join = false;
@@ -49,25 +56,31 @@ static int claim(struct Export *export)
     if (!export->session->timeline)
         return -ENODATA;
     pthread_mutex_lock(&export->mutex);
-    if (export->busy) {
+    if (background && export->closed) {
+        error = -ESHUTDOWN;
+    } else if (export->busy) {
         error = -EBUSY;
     } else {
         export->busy = true;
         join = export->joinable;
         export->joinable = false;
+        atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
     }
     pthread_mutex_unlock(&export->mutex);
     if (join) // it has done its work, and is ending
         pthread_join(export->thread, NULL);
-    if (!error)
-        atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
     return error;
 }
 
-static void let_go(struct Export *export)
+// With an answer for the viewer, or NULL. Both at once: whoever has the answer
+// may start the next export, and whoever sees that none runs may take the
+// server away.
+static void let_go(struct Export *export, const struct Message *answer)
 {
     pthread_mutex_lock(&export->mutex);
     export->busy = false;
+    if (answer && export->session->server)
+        Server_answer(export->session->server, export->viewer, answer);
     pthread_mutex_unlock(&export->mutex);
 }
 
@@ -76,11 +89,21 @@ struct Job {
     struct NameQuery query;
     struct Export *export;
     bool background;
+    unsigned drains; // for the sake of names
 };
 
+// Retired code is in neither place until it has been reclaimed.
 static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
 {
-    return NameQuery_find(&((struct Job *)context)->query, id, name);
+    struct Job *job = context;
+
+    if (NameQuery_find(&job->query, id, name))
+        return true;
+    if (job->drains == MAX_DRAINS)
+        return false;
+    job->drains++;
+    Collector_drain(&job->export->session->collector);
+    return NameQuery_find(&job->query, id, name);
 }
 
 static bool report_progress(void *context, double done)
@@ -123,8 +146,7 @@ static int write_view(struct Export *export, const char *path, bool background,
     struct TimelineView *view;
     int error;
 
-    if (session->collector.running)
-        Collector_flush(&session->collector, FLUSH_MS);
+    Collector_drain(&session->collector);
     view = Timeline_freeze(session->timeline);
     if (!view)
         return -ENOMEM;
@@ -139,7 +161,7 @@ static int write_view(struct Export *export, const char *path, bool background,
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  struct PerfettoResult *result)
 {
-    int error = claim(export);
+    int error = claim(export, false);
 
     if (error)
         return error;
@@ -147,7 +169,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
         error = -EEXIST;
     else
         error = write_view(export, path, false, result);
-    let_go(export);
+    let_go(export, NULL);
     return error;
 }
 
@@ -175,46 +197,54 @@ static void *run(void *context)
         message.number = (uint64_t)-error;
         message.text = why;
     }
-    if (export->session->server)
-        Server_answer(export->session->server, export->viewer, &message);
-    let_go(export);
+    let_go(export, &message);
     return NULL;
 }
 
 // A viewer's path is relative to our working directory; it is sent back whole.
-static void make_absolute(char out[PATH_MAX], const char *path)
+static int make_absolute(char out[PATH_MAX], const char *path)
 {
-    char here[PATH_MAX];
+    char here[PATH_MAX] = "";
+    int length;
 
-    if (path[0] != '/' && getcwd(here, sizeof here) &&
-        snprintf(out, PATH_MAX, "%s/%s", here, path) < PATH_MAX)
-        return;
-    snprintf(out, PATH_MAX, "%s", path);
+    if (path[0] != '/' && !getcwd(here, sizeof here))
+        return -errno;
+    length = snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", path);
+    return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int start_thread(struct Export *export)
+{
+    int error;
+
+    pthread_mutex_lock(&export->mutex);
+    if (export->closed)
+        error = -ESHUTDOWN;
+    else
+        error = Thread_start(&export->thread, run, export, STACK_BYTES);
+    export->joinable = error == 0;
+    pthread_mutex_unlock(&export->mutex);
+    return error;
 }
 
 int Export_start(struct Export *export, const char *path, bool overwrite,
                  uint64_t viewer, uint32_t request)
 {
-    int error = claim(export);
+    int error = claim(export, true);
 
     if (error)
         return error;
-    make_absolute(export->path,
-                  path && *path ? path : export->session->config.output);
     export->viewer = viewer;
     export->request = request;
-    if (!overwrite && access(export->path, F_OK) == 0)
+    error = make_absolute(
+        export->path, path && *path ? path : export->session->config.output);
+    if (!error && !overwrite && access(export->path, F_OK) == 0)
         error = -EEXIST;
-    else
-        error = Thread_start(&export->thread, run, export, STACK_BYTES);
-    if (error) {
-        let_go(export);
-        return error;
-    }
-    pthread_mutex_lock(&export->mutex);
-    export->joinable = true;
-    pthread_mutex_unlock(&export->mutex);
-    return 0;
+    if (!error)
+        error = start_thread(export);
+    if (error)
+        let_go(export, NULL);
+    return error;
 }
 
 // --- The name of the file at stop ------------------------------------------

@@ -14,8 +14,9 @@ struct Session;
 
 struct Export {
     struct Session *session;
-    pthread_mutex_t mutex; // guards busy, joinable and the request
+    pthread_mutex_t mutex; // guards the next three
     bool busy;
+    bool closed;   // nothing is started in the background any more
     bool joinable; // the background thread is still to be joined
     pthread_t thread;
     _Atomic bool cancel;
@@ -26,7 +27,10 @@ struct Export {
 };
 
 void Export_init(struct Export *export, struct Session *session);
-// Cancels what runs and waits for it.
+// Cancels what runs in the background and waits for it; no other is started
+// from now on. Export_write goes on to work.
+void Export_close(struct Export *export);
+// Closes it; nothing runs any more.
 void Export_release(struct Export *export);
 // 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
 // -EEXIST the file is there and overwrite is false. Blocks for as long as
@@ -35,10 +39,10 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
                  struct PerfettoResult *result);
 // Starts it in the background; answers the viewer through the server, with
 // progress, then with path and size or an error. Errors that are known at once
-// are returned, and not sent.
+// (also -ESHUTDOWN: closed) are returned, and not sent.
 int Export_start(struct Export *export, const char *path, bool overwrite,
                  uint64_t viewer, uint32_t request);
-void Export_cancel(struct Export *export);
+void Export_cancel(struct Export *export); // whichever runs
 // The file to write at stop: `output`, or, where that exists, a name with the
 // pid (and a number) in it.
 void Export_free_name(const char *output, char path[PATH_MAX]);

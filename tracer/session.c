@@ -4,6 +4,7 @@
 // thread.
 #include "tracer/session.h"
 #include "tracer/builder.h"
+#include "tracer/rcu.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -75,8 +76,33 @@ static void start_export(struct Session *session, uint64_t viewer,
                "another export is running: wait for it or cancel it");
     else if (error == -EEXIST)
         refuse(session, viewer, message, EEXIST, "the file exists already");
+    else if (error == -ESHUTDOWN)
+        refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
     else if (error)
         refuse(session, viewer, message, -error, strerror(-error));
+}
+
+static bool is_alive(struct Session *session, uint64_t id)
+{
+    bool alive;
+
+    Rcu_read_lock();
+    alive = id <= UINT32_MAX &&
+            Registry_by_id(session->engine->registry, (uint32_t)id);
+    Rcu_read_unlock();
+    return alive;
+}
+
+static void rearm(struct Session *session, uint64_t viewer,
+                  const struct Message *message)
+{
+    if (message->number && !is_alive(session, message->number)) {
+        refuse(session, viewer, message, ENOENT,
+               "there is no such function, or not any more");
+        return;
+    }
+    Rearm_push(&session->rearm, message->number);
+    accept_request(session, viewer, message);
 }
 
 static void request(void *context, uint64_t viewer,
@@ -93,8 +119,7 @@ static void request(void *context, uint64_t viewer,
         accept_request(session, viewer, message);
         return;
     case MESSAGE_REARM:
-        Rearm_push(&session->rearm, message->number);
-        accept_request(session, viewer, message);
+        rearm(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,
@@ -156,7 +181,7 @@ int Session_start(struct Session **result, struct Engine *engine,
         return -ENOMEM;
     session->config = *config;
     session->engine = engine;
-    engine->retired_events = 0;
+    session->first_id = engine->registry->next_id;
     Export_init(&session->export, session);
     Collector_init(&session->collector, session);
     Rearm_init(&session->rearm);
@@ -187,11 +212,16 @@ int Session_refresh(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    Export_cancel(&session->export);
+    struct Snapshot *snapshot;
+
+    // Before the server: a background export answers through it.
+    Export_close(&session->export);
     Collector_stop(&session->collector);
     Collector_drain(&session->collector);
     Clock_refine(&session->engine->clock);
-    Publish_set(&session->publish, Builder_snapshot(session));
+    snapshot = Builder_snapshot(session);
+    if (snapshot) // else memory is out, and the one before stays
+        Publish_set(&session->publish, snapshot);
     if (session->server)
         Server_close(session->server, GOODBYE_MS);
     session->server = NULL;

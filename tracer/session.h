@@ -38,19 +38,24 @@ struct Session {
     struct Collector collector;
     struct Publish publish;
     struct Export export;
-    cell_t governor_ns; // CPU time of python/'s governor thread
-    struct Rearm rearm; // for the governor
+    uint32_t first_id;     // code with a higher one belongs to this session
+    cell_t retired_events; // hooks run in such code that is gone; written under
+                           // Collector.draining
+    cell_t governor_ns;    // CPU time of python/'s governor thread
+    struct Rearm rearm;    // for the governor
 };
 
 // Starts the threads that the configuration asks for. 0 or -errno with `why`;
 // nothing is left running after an error. *session is the caller's.
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
-// Has a fresh snapshot built and waits for it, or gives up after two seconds.
-// 0 or -errno. Not with the interpreter's lock.
+// Has a fresh snapshot built and waits for it, or gives up after two seconds
+// (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
+// interpreter's lock.
 int Session_refresh(struct Session *session);
-// Ends the threads and builds the final snapshot. The hooks are out by now.
-// Not with the interpreter's lock.
+// Ends the threads, viewers' exports included, and builds the final snapshot.
+// The hooks are out by now, and other threads' calls are over. Export_write
+// remains possible. Not with the interpreter's lock.
 void Session_finish(struct Session *session);
 // The final snapshot; the caller's. After Session_finish.
 struct Snapshot *Session_take(struct Session *session);

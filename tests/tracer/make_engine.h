@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// An engine without an interpreter, code that can be called, and calls of it,
+// for tests of what is built on them.
+#ifndef OCULAR_TESTS_TRACER_MAKE_ENGINE_H
+#define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/engine.h"
+
+#include <stdlib.h>
+
+struct MadeThread { // as the sampler's layout says
+    uintptr_t frame, chunk, top;
+};
+
+static inline void make_engine(struct Engine *engine)
+{
+    if (Engine_init(engine))
+        abort();
+    Clock_start(&engine->clock);
+    make_opcodes(&engine->opcodes);
+    engine->layout = (struct FrameLayout){
+        .thread_frame = offsetof(struct MadeThread, frame),
+        .thread_chunk = offsetof(struct MadeThread, chunk),
+        .thread_top = offsetof(struct MadeThread, top),
+        .frame_code = 0,
+        .frame_previous = sizeof(uintptr_t),
+        .frame_instruction = 2 * sizeof(uintptr_t),
+        .code_mask = ~(uintptr_t)3,
+    };
+    snprintf(engine->python, sizeof engine->python, "CPython 3.99");
+    snprintf(engine->command, sizeof engine->command, "python app.py");
+}
+
+// RESUME, a loop of LOAD_FAST and JUMP_BACKWARD, RETURN_VALUE: three sites.
+static inline struct Code *add_code(struct Engine *engine, const char *name,
+                                    uint64_t threshold)
+{
+    static const uint8_t bytecode[] = {
+        RESUME, 0, LOAD_FAST, 0, JUMP_BACKWARD, 3, CACHE, 0, RETURN_VALUE, 0};
+    uint32_t id = Registry_next_id(engine->registry);
+    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
+                                .name = name,
+                                .file = "/app/app.py",
+                                .line = id,
+                                .bytecode = bytecode,
+                                .bytecode_size = sizeof bytecode,
+                                .line_table = bytecode};
+    struct Code *code =
+        Code_new(id, &source, &engine->opcodes, threshold, false);
+
+    if (!code)
+        abort();
+    Registry_add(engine->registry, code);
+    return code;
+}
+
+static inline struct Lane *add_lane(struct Engine *engine, bool timeline)
+{
+    struct Lane *lane =
+        Lanes_add(&engine->lanes, engine->registry, &engine->contention,
+                  engine->cost, timeline, Clock_read(&engine->clock));
+
+    if (!lane)
+        abort();
+    return lane;
+}
+
+// One call from depth 0, entered now.
+static inline void call(struct Lane *lane, struct Code *code, uint64_t ticks)
+{
+    Lane_enter(lane, code, 1, 0, ticks, COURSE_WHOLE);
+    Lane_leave(lane, code, &code->sites[2], 1, ticks + 1, COURSE_WHOLE);
+}
+
+#endif

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+// tracer/collector: rings into the timeline, snapshots for who wants them, the
+// retired freed under readers, and what waiting for it means.
+#include "tracer/collector.h"
+
+#include "tests/tracer/make_engine.h"
+#include "tracer/builder.h"
+#include "tracer/rcu.h"
+#include "tracer/session.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+struct Fixture {
+    struct Engine engine;
+    struct Session session;
+    struct Collector *collector;
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void pause_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+// Up to 10 s for something that another thread does.
+#define EVENTUALLY(condition)                                                  \
+    do {                                                                       \
+        for (int tries_ = 0; tries_ < 10000 && !(condition); tries_++)         \
+            pause_ms(1);                                                       \
+        assert_true(condition);                                                \
+    } while (0)
+
+static double newest_uptime(struct Fixture *f)
+{
+    const struct Snapshot *snapshot = Publish_get(&f->session.publish);
+    double uptime = snapshot ? snapshot->uptime_s : -1;
+
+    Publish_put(&f->session.publish);
+    return uptime;
+}
+
+static size_t timeline_events(struct Fixture *f)
+{
+    struct TimelineView *view = Timeline_freeze(f->session.timeline);
+    size_t count = 0;
+
+    for (size_t i = 0; i < view->chunk_count; i++)
+        count += view->chunks[i]->event_count;
+    TimelineView_free(view);
+    return count;
+}
+
+// --- Waiting -----------------------------------------------------------------
+
+static void test_nobody_to_wait_for(void **state)
+{
+    struct Fixture *f = *state;
+
+    assert_int_equal(Collector_wait(f->collector, 10000), -ESHUTDOWN);
+    Collector_want(f->collector);
+    Collector_stop(f->collector);
+    assert_int_equal(Collector_wait(f->collector, 10000), -ESHUTDOWN);
+    assert_true(newest_uptime(f) < 0);
+}
+
+static void test_each_wait_is_for_a_fresh_one(void **state)
+{
+    struct Fixture *f = *state;
+    double uptime, before = -1;
+
+    assert_int_equal(Collector_start(f->collector), 0);
+    for (int i = 0; i < 20; i++) {
+        double asked =
+            (double)(Clock_read(&f->engine.clock) - f->session.start_ticks) /
+            Clock_hz(&f->engine.clock);
+
+        assert_int_equal(Collector_wait(f->collector, 5000), 0);
+        uptime = newest_uptime(f);
+        assert_true(uptime > before);
+        assert_true(uptime > asked - 1e-3); // built after it was asked for
+        before = uptime;
+    }
+    Collector_stop(f->collector);
+}
+
+static void test_wanting_does_not_wait(void **state)
+{
+    struct Fixture *f = *state;
+
+    Collector_start(f->collector);
+    for (int i = 0; i < 1000; i++)
+        Collector_want(f->collector);
+    EVENTUALLY(newest_uptime(f) >= 0);
+    Collector_stop(f->collector);
+}
+
+static void *wait_once(void *context)
+{
+    struct Fixture *f = context;
+    intptr_t error = Collector_wait(f->collector, 10000);
+
+    return (void *)error;
+}
+
+static void test_many_wait_at_once(void **state)
+{
+    struct Fixture *f = *state;
+    pthread_t threads[8];
+    void *result;
+
+    Collector_start(f->collector);
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, wait_once, f);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], &result);
+        assert_null(result);
+    }
+    Collector_stop(f->collector);
+}
+
+// It is held up by who holds the list of lanes.
+static void test_a_wait_ends(void **state)
+{
+    struct Fixture *f = *state;
+    double began;
+
+    Collector_start(f->collector);
+    pthread_mutex_lock(&f->engine.lanes.mutex);
+    began = seconds();
+    assert_int_equal(Collector_wait(f->collector, 100), -ETIMEDOUT);
+    assert_true(seconds() - began >= 0.099);
+    assert_int_equal(Collector_wait(f->collector, 0), -ETIMEDOUT);
+    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    assert_int_equal(Collector_wait(f->collector, 5000), 0);
+    Collector_stop(f->collector);
+}
+
+static void *stop_it(void *context)
+{
+    Collector_stop(((struct Fixture *)context)->collector);
+    return NULL;
+}
+
+static void test_who_waits_hears_of_the_end(void **state)
+{
+    struct Fixture *f = *state;
+    pthread_t waiter, stopper;
+    double began = seconds();
+    void *result;
+
+    Collector_start(f->collector);
+    pthread_mutex_lock(&f->engine.lanes.mutex);
+    pthread_create(&waiter, NULL, wait_once, f);
+    for (bool wanted = false; !wanted; sched_yield()) {
+        pthread_mutex_lock(&f->collector->mutex);
+        wanted = f->collector->wanted == 1;
+        pthread_mutex_unlock(&f->collector->mutex);
+    }
+    pthread_create(&stopper, NULL, stop_it, f);
+    pthread_join(waiter, &result);
+    assert_int_equal((intptr_t)result, -ESHUTDOWN);
+    assert_true(seconds() - began < 9);
+    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    pthread_join(stopper, NULL);
+}
+
+static void test_start_and_stop(void **state)
+{
+    struct Fixture *f = *state;
+
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(Collector_start(f->collector), 0);
+        if (i % 2)
+            assert_int_equal(Collector_wait(f->collector, 5000), 0);
+        Collector_stop(f->collector);
+        Collector_stop(f->collector);
+    }
+    assert_true(Cell_get(&f->collector->cpu_ns) > 0);
+}
+
+// --- The timeline ------------------------------------------------------------
+
+static void test_rings_are_drained(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *lane = add_lane(&f->engine, true);
+    struct Code *code = add_code(&f->engine, "f", 0);
+
+    for (uint64_t i = 0; i < 100; i++)
+        call(lane, code, 1000 + 10 * i);
+    Collector_drain(f->collector);
+    assert_int_equal(timeline_events(f), 200);
+    Collector_start(f->collector);
+    for (uint64_t i = 0; i < 100; i++)
+        call(lane, code, 3000 + 10 * i);
+    EVENTUALLY(timeline_events(f) == 400); // without being asked
+    Collector_stop(f->collector);
+}
+
+// What a busy thread leaves does not wait for the next look at the clock: half
+// a ring calls the collector. Where it comes too late, the loss is counted.
+static void test_a_busy_thread(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *lane = add_lane(&f->engine, true);
+    struct Code *code = add_code(&f->engine, "f", 0);
+    const uint64_t calls = 4 * RING_EVENTS;
+    struct TimelineView *view;
+    uint64_t marks = 0;
+
+    Collector_start(f->collector);
+    for (uint64_t i = 0; i < calls; i++)
+        call(lane, code, 1000 + 10 * i);
+    Collector_stop(f->collector);
+    Collector_drain(f->collector);
+    view = Timeline_freeze(f->session.timeline);
+    for (size_t i = 0; i < view->chunk_count; i++)
+        for (size_t j = 0; j < view->chunks[i]->event_count; j++)
+            marks += Event_kind(&view->chunks[i]->events[j]) == EVENT_LOST;
+    assert_int_equal(view->lost, Lanes_sum(&f->engine.lanes).lost);
+    TimelineView_free(view);
+    assert_int_equal(timeline_events(f) - marks,
+                     2 * calls - Lanes_sum(&f->engine.lanes).lost);
+}
+
+static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *lane = add_lane(&f->engine, true);
+    struct TimelineView *view;
+    pid_t tid = lane->tid;
+
+    call(lane, add_code(&f->engine, "f", 0), 1000);
+    snprintf(lane->name, sizeof lane->name, "a worker");
+    atomic_store_explicit(&lane->ended, true, memory_order_release);
+    // A snapshot in between ends no lane whose events are not drained.
+    Snapshot_free(Builder_snapshot(&f->session));
+    Collector_drain(f->collector);
+    assert_int_equal(Lanes_sum(&f->engine.lanes).count, 0);
+    view = Timeline_freeze(f->session.timeline);
+    assert_int_equal(view->lane_count, 1);
+    assert_int_equal(view->lanes[0].tid, tid);
+    assert_string_equal(view->lanes[0].name, "a worker");
+    assert_int_equal(view->chunks[0]->event_count, 2);
+    TimelineView_free(view);
+}
+
+// --- The retired -------------------------------------------------------------
+
+static void test_names_of_the_retired_are_kept(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "gone", 0);
+    struct PerfettoName name;
+    struct NameQuery query;
+    uint32_t id = code->id;
+
+    Engine_retire(&f->engine, code);
+    Collector_drain(f->collector);
+    NameQuery_init(&query, &f->engine.names, f->engine.registry);
+    assert_true(NameQuery_find(&query, id, &name));
+    assert_string_equal(name.name, "gone");
+    NameQuery_release(&query);
+}
+
+static void test_without_a_timeline_nobody_asks(void **state)
+{
+    struct Fixture *f = *state;
+
+    Timeline_free(f->session.timeline);
+    f->session.timeline = NULL;
+    add_lane(&f->engine, false);
+    Engine_retire(&f->engine, add_code(&f->engine, "gone", 0));
+    Collector_drain(f->collector);
+    assert_int_equal(f->engine.names.count, 0);
+    assert_null(Registry_take_retired(f->engine.registry));
+}
+
+// Code of a session before this one is freed in this one: its hits are not
+// this one's.
+static void test_events_of_the_retired(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *lane = add_lane(&f->engine, false);
+    struct Code *old = add_code(&f->engine, "old", 0), *new;
+
+    f->session.first_id = old->id;
+    new = add_code(&f->engine, "new", 0);
+    for (uint64_t i = 0; i < 5; i++)
+        call(lane, old, 1000 + 10 * i);
+    for (uint64_t i = 0; i < 3; i++)
+        call(lane, new, 2000 + 10 * i);
+    Engine_retire(&f->engine, old);
+    Engine_retire(&f->engine, new);
+    Collector_drain(f->collector);
+    // Three calls and three returns.
+    assert_int_equal(Cell_get(&f->session.retired_events), 6);
+}
+
+struct Race {
+    struct Fixture *fixture;
+    _Atomic bool stop;
+    _Atomic uint64_t read;
+    _Atomic unsigned wrong;
+};
+
+static void *read_registry(void *context)
+{
+    struct Race *race = context;
+    struct Registry *registry = race->fixture->engine.registry;
+
+    while (!race->stop) {
+        struct Code *code;
+
+        Rcu_read_lock();
+        for (code = Registry_first(registry); code;
+             code = Registry_next(code)) {
+            race->wrong += strcmp(code->name, "f") != 0;
+            race->wrong += Code_events(code) > 1;
+            race->read++;
+        }
+        Rcu_read_unlock();
+    }
+    return NULL;
+}
+
+// As an export does.
+static void *drain_too(void *context)
+{
+    struct Race *race = context;
+
+    while (!race->stop) {
+        Collector_drain(race->fixture->collector);
+        pause_ms(1);
+    }
+    return NULL;
+}
+
+static void test_code_goes_under_readers(void **state)
+{
+    struct Race race = {.fixture = *state};
+    struct Fixture *f = *state;
+    struct Code *alive[16] = {NULL};
+    struct PerfettoName name;
+    struct NameQuery query;
+    pthread_t threads[2];
+    uint32_t count = 0;
+
+    Collector_start(f->collector);
+    pthread_create(&threads[0], NULL, read_registry, &race);
+    pthread_create(&threads[1], NULL, drain_too, &race);
+    while (count < 5000 || race.read < 5000) {
+        struct Code **slot = &alive[count++ % 16];
+
+        if (*slot)
+            Engine_retire(&f->engine, *slot);
+        *slot = add_code(&f->engine, "f", 500);
+        Cell_add(&(*slot)->calls, 1);
+        if (count % 100 == 0) {
+            assert_int_equal(Collector_wait(f->collector, 10000), 0);
+            pause_ms(1);
+        }
+    }
+    race.stop = true;
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    Collector_stop(f->collector);
+    Collector_drain(f->collector);
+    assert_int_equal(race.wrong, 0);
+    assert_int_equal(Cell_get(&f->session.retired_events), count - 16);
+    assert_int_equal(f->engine.names.count, count - 16);
+    NameQuery_init(&query, &f->engine.names, f->engine.registry);
+    assert_true(NameQuery_find(&query, count - 20, &name));
+    NameQuery_release(&query);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_engine(&f->engine);
+    f->session.engine = &f->engine;
+    f->session.timeline = Timeline_new(64 << 20);
+    f->session.start_ticks = Clock_read(&f->engine.clock);
+    f->collector = &f->session.collector;
+    Collector_init(f->collector, &f->session);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Collector_stop(f->collector);
+    Publish_set(&f->session.publish, NULL);
+    if (f->session.timeline)
+        Timeline_free(f->session.timeline);
+    Engine_release(&f->engine);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_nobody_to_wait_for),
+        TEST(test_each_wait_is_for_a_fresh_one),
+        TEST(test_wanting_does_not_wait),
+        TEST(test_many_wait_at_once),
+        TEST(test_a_wait_ends),
+        TEST(test_who_waits_hears_of_the_end),
+        TEST(test_start_and_stop),
+        TEST(test_rings_are_drained),
+        TEST(test_a_busy_thread),
+        TEST(test_an_ended_thread_is_kept_in_the_timeline),
+        TEST(test_names_of_the_retired_are_kept),
+        TEST(test_without_a_timeline_nobody_asks),
+        TEST(test_events_of_the_retired),
+        TEST(test_code_goes_under_readers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
