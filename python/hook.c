@@ -247,31 +247,44 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
 
 // --- The rare ones ---------------------------------------------------------
 
-// Exceptions leave through here, of excluded code too; never DISABLE.
+// From 3.15 on these two are local events, of accepted code, and can be
+// disabled; before, they are global, and DISABLE would raise (tools.c).
+static PyObject *unless_dark(const struct Code *code)
+{
+#if PY_VERSION_HEX >= 0x030F0000
+    if (code->dark)
+        return ocular_state.disable;
+#endif
+    (void)code;
+    return Py_None;
+}
+
+// An exception leaves through here.
 static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
                            PyObject *names)
 {
     struct Call call;
 
     (void)self, (void)names;
-    if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
-        Lane_leave(call.lane, call.code, NULL, call.depth, call.ticks,
-                   COURSE_WHOLE);
-    return Py_None;
+    if (!look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        return Py_None;
+    Lane_leave(call.lane, call.code, NULL, call.depth, call.ticks,
+               COURSE_WHOLE);
+    return unless_dark(call.code);
 }
 
-// throw() and close() enter a suspended generator; never DISABLE.
+// throw() and close() enter a suspended generator.
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
     struct Call call;
 
     (void)self, (void)names;
-    if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
-        Lane_enter(call.lane, call.code, call.depth,
-                   call.code->units[call.unit].number, call.ticks,
-                   COURSE_WHOLE);
-    return Py_None;
+    if (!look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        return Py_None;
+    Lane_enter(call.lane, call.code, call.depth,
+               call.code->units[call.unit].number, call.ticks, COURSE_WHOLE);
+    return unless_dark(call.code);
 }
 
 // First sight of a code object at one of its RESUMEs: classifies it, and is

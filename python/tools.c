@@ -198,10 +198,15 @@ int Tools_open(struct State *state)
 
 int Tools_arm(struct State *state)
 {
-    long global = UNWIND_IS_LOCAL ? 0
-                                  : state->event_bits[ON_UNWIND] |
-                                        state->event_bits[ON_THROW];
+    bool every_event = state->engine.session->config.threshold == 0;
+    long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
 
+    // Global, it is called for every frame an exception passes, excluded and
+    // dark code included, and cannot be disabled: a fifth more run time for a
+    // program that does nothing else (docs/overhead.md). Where hooks are meant
+    // to leave, the depth stamps close those frames.
+    if (!UNWIND_IS_LOCAL && every_event)
+        global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
         return -1;
     return call(state->set_events, "(il)", state->scout,

@@ -63,3 +63,18 @@ def loop_heavy(size):
         else:
             total -= 1
     return total
+
+
+def fail(depth):
+    if depth == 0:
+        raise KeyError(depth)
+    fail(depth - 1)
+
+
+def exception_heavy(size):
+    """Nearly nothing but exceptions, each through four frames."""
+    for _ in range(size):
+        try:
+            fail(3)
+        except KeyError:
+            pass
