@@ -113,7 +113,7 @@ static void start(struct Tracer *tracer, size_t functions)
         fail_msg("Server_open: %s", why);
 }
 
-static void stop(struct Tracer *tracer)
+static void halt(struct Tracer *tracer)
 {
     Server_close(tracer->server, 100);
     assert_int_equal(tracer->gets, tracer->puts);
@@ -245,7 +245,7 @@ static void test_hello_and_first_snapshot(void **state)
     EVENTUALLY(tracer.viewers == 1);
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_rates(void **state)
@@ -278,7 +278,7 @@ static void test_rates(void **state)
     assert_in_range(few, 2, 4);
     Client_close(fast);
     Client_close(slow);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_odd_rates_are_refused(void **state)
@@ -307,7 +307,7 @@ static void test_odd_rates_are_refused(void **state)
         Message_release(&message);
     }
     Client_close(client);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_many_viewers_share_one_encoding(void **state)
@@ -335,7 +335,7 @@ static void test_many_viewers_share_one_encoding(void **state)
     for (int i = 0; i < MANY; i++)
         Client_close(clients[i]);
     EVENTUALLY(tracer.viewers == 0);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_too_many_viewers(void **state)
@@ -357,7 +357,7 @@ static void test_too_many_viewers(void **state)
     clients[77] = join(&tracer);
     for (int i = 0; i < 128; i++)
         Client_close(clients[i]);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_nobody_looks_nothing_runs(void **state)
@@ -376,7 +376,7 @@ static void test_nobody_looks_nothing_runs(void **state)
     assert_int_equal(tracer.gets, 0);
     assert_true(before > 0);
     assert_true(Server_cpu_ns(tracer.server) - before < 5000000);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_want_is_repeated_when_nothing_comes(void **state)
@@ -396,7 +396,7 @@ static void test_want_is_repeated_when_nothing_comes(void **state)
     assert_int_equal(tracer.gets, 0);
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 // --- Requests
@@ -433,7 +433,7 @@ static void test_request_and_answer(void **state)
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);
     Server_answer(tracer.server, tracer.viewer, &answer); // gone
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_unknown_request_is_refused_and_kept(void **state)
@@ -456,7 +456,7 @@ static void test_unknown_request_is_refused_and_kept(void **state)
     expect(client, &message, MESSAGE_REPLY);
     Message_release(&message);
     Client_close(client);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_answers_too_large_become_errors(void **state)
@@ -481,7 +481,7 @@ static void test_answers_too_large_become_errors(void **state)
     assert_int_equal(message.request, 5);
     Message_release(&message);
     Client_close(client);
-    stop(&tracer);
+    halt(&tracer);
     free(text);
 }
 
@@ -521,7 +521,7 @@ static void test_one_that_never_reads(void **state)
     }
     Message_release(&message);
     Client_close(slow);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_garbage(void **state)
@@ -554,7 +554,7 @@ static void test_garbage(void **state)
     Message_release(&message);
     close(fd);
     assert_int_equal(tracer.viewers, 0);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_other_version(void **state)
@@ -578,7 +578,7 @@ static void test_other_version(void **state)
     Message_release(&message);
     close(fd);
     Bytes_release(&bytes);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_hang_up_in_mid_frame(void **state)
@@ -611,7 +611,7 @@ static void test_hang_up_in_mid_frame(void **state)
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);
     Bytes_release(&bytes);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 // Asks and asks and never reads what it asked for.
@@ -645,7 +645,7 @@ static void test_one_that_floods(void **state)
     EVENTUALLY(tracer.viewers == 0); // dropped, with no reading on our side
     close(fd);
     Bytes_release(&bytes);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_stranger(void **state)
@@ -681,7 +681,7 @@ static void test_stranger(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(chmod(directory, 0700), 0);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 // --- The end
@@ -799,13 +799,13 @@ static void test_close_while_viewers_connect(void **state)
         pthread_create(&threads[i], NULL, connect_again_and_again, &served);
     for (int i = 0; i < 20; i++) {
         pause_ms(20);
-        stop(&tracer);
+        halt(&tracer);
         start(&tracer, 50);
     }
     enough = true;
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 // --- The file system
@@ -832,7 +832,7 @@ static void test_mode_does_not_depend_on_umask(void **state)
         assert_int_equal(status.st_mode & 07777, 0600);
         assert_int_equal(stat(directory, &status), 0);
         assert_int_equal(status.st_mode & 07777, 0700);
-        stop(&tracer);
+        halt(&tracer);
     }
 }
 
@@ -849,7 +849,7 @@ static void test_stale_socket_is_replaced(void **state)
     start(&tracer, 1);
     client = join(&tracer);
     Client_close(client);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void refuse_to_open(int expected, const char *word)
@@ -924,7 +924,7 @@ static void test_comes_back_when_its_directory_is_removed(void **state)
     Message_release(&message);
     Client_close(before);
     Client_close(after);
-    stop(&tracer);
+    halt(&tracer);
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -944,7 +944,7 @@ static void test_its_place_is_taken(void **state)
     pause_ms(2500);
     stat(path, &after);
     assert_int_equal(before.st_ino, after.st_ino); // no fight over it
-    stop(&tracer);
+    halt(&tracer);
     assert_int_equal(access(path, F_OK), 0); // not ours to remove
     close(listener);
     unlink(path);
@@ -978,7 +978,7 @@ static void test_out_of_descriptors(void **state)
     client = join(&tracer);       // and accepts when it can again
     Client_close(client);
     close(fds[0]);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static void test_abandoned_in_a_child(void **state)
@@ -1005,7 +1005,7 @@ static void test_abandoned_in_a_child(void **state)
     expect(client, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
     Client_close(client);
-    stop(&tracer);
+    halt(&tracer);
 }
 
 static int set_up(void **state)
