@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+// tracer/export: one at a time, in the foreground and the background; cancelled
+// and closed at any moment; and the name of the file at stop.
+#include "tracer/export.h"
+
+#include "tests/tracer/make_engine.h"
+#include "tracer/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct Fixture {
+    struct Engine engine;
+    struct Session session;
+    struct Export *export;
+    struct Lane *lane;
+    char directory[64];
+};
+
+static void pause_us(long us)
+{
+    struct timespec time = {us / 1000000, us % 1000000 * 1000};
+
+    nanosleep(&time, NULL);
+}
+
+static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", f->directory, name);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static void create(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+// The whole file; the caller's.
+static char *contents(const char *path)
+{
+    char *text = calloc(1, 1 << 24);
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    assert_true(fread(text, 1, (1 << 24) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static unsigned files_in(struct Fixture *f)
+{
+    DIR *directory = opendir(f->directory);
+    unsigned count = 0;
+
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count - 2;
+}
+
+static bool is_busy(struct Fixture *f)
+{
+    bool busy;
+
+    pthread_mutex_lock(&f->export->mutex);
+    busy = f->export->busy;
+    pthread_mutex_unlock(&f->export->mutex);
+    return busy;
+}
+
+static void wait_until_idle(struct Fixture *f)
+{
+    for (int i = 0; i < 20000 && is_busy(f); i++)
+        pause_us(1000);
+    assert_false(is_busy(f));
+}
+
+// So many calls, drained as they come.
+static void record(struct Fixture *f, struct Code *code, unsigned calls)
+{
+    uint64_t ticks = Clock_read(&f->engine.clock);
+
+    for (unsigned i = 0; i < calls; i++) {
+        call(f->lane, code, ticks + 10 * i);
+        if (i % 10000 == 9999)
+            Collector_drain(&f->session.collector);
+    }
+}
+
+// --- In the foreground -------------------------------------------------------
+
+static void test_without_a_timeline(void **state)
+{
+    struct Fixture *f = *state;
+    struct Timeline *timeline = f->session.timeline;
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    f->session.timeline = NULL;
+    assert_int_equal(Export_write(f->export, path, true, &result), -ENODATA);
+    assert_int_equal(Export_start(f->export, path, true, 0, 0), -ENODATA);
+    f->session.timeline = timeline;
+    assert_false(exists(path));
+}
+
+static void test_what_was_pushed_is_written(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "Class.method", 0);
+    struct PerfettoResult result = {0, 0};
+    struct stat info;
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json");
+    record(f, code, 3); // not drained yet
+    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(result.bytes, info.st_size);
+    assert_true(result.events >= 6);
+    text = contents(path);
+    assert_non_null(strstr(text, "\"Class.method\""));
+    assert_non_null(strstr(text, "python app.py"));
+    free(text);
+    assert_int_equal(files_in(f), 1); // nothing beside it
+}
+
+static void test_nothing_is_overwritten_unasked(void **state)
+{
+    struct Fixture *f = *state;
+    struct PerfettoResult result;
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json");
+    create(path, "precious");
+    assert_int_equal(Export_write(f->export, path, false, &result), -EEXIST);
+    assert_int_equal(Export_start(f->export, path, false, 0, 0), -EEXIST);
+    text = contents(path);
+    assert_string_equal(text, "precious");
+    free(text);
+    assert_int_equal(Export_write(f->export, path, true, &result), 0);
+    text = contents(path);
+    assert_non_null(strstr(text, "traceEvents"));
+    free(text);
+}
+
+static void test_a_failure_does_not_block_the_next(void **state)
+{
+    struct Fixture *f = *state;
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+
+    path_in(f, path, "no/such/directory.json");
+    assert_int_equal(Export_write(f->export, path, true, &result), -ENOENT);
+    path_in(f, path, "trace.json");
+    assert_int_equal(Export_write(f->export, path, true, &result), 0);
+}
+
+// Retired code is known by name, also where it was not reclaimed yet when the
+// export began.
+static void test_names_of_the_retired(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *codes[2] = {add_code(&f->engine, "reclaimed", 0),
+                             add_code(&f->engine, "on_its_way", 0)};
+    struct PerfettoResult result;
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json");
+    record(f, codes[0], 1);
+    record(f, codes[1], 1);
+    Engine_retire(&f->engine, codes[0]);
+    Collector_drain(&f->session.collector);
+    Engine_retire(&f->engine, codes[1]);
+    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+    text = contents(path);
+    assert_non_null(strstr(text, "\"reclaimed\""));
+    assert_non_null(strstr(text, "\"on_its_way\""));
+    assert_null(strstr(text, "<retired>"));
+    free(text);
+}
+
+struct Race {
+    struct Fixture *fixture;
+    _Atomic bool stop;
+    _Atomic uint32_t made;
+};
+
+// Functions that are called once and go; no more than there are names for.
+static void *churn(void *context)
+{
+    struct Race *race = context;
+    struct Fixture *f = race->fixture;
+
+    while (!race->stop && race->made < NAMES_ROOM) {
+        struct Code *code = add_code(&f->engine, "short_lived", 0);
+
+        call(f->lane, code, Clock_read(&f->engine.clock));
+        Engine_retire(&f->engine, code);
+        race->made++;
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void test_names_while_code_goes(void **state)
+{
+    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
+    struct PerfettoResult result;
+    char path[PATH_MAX], *text;
+    pthread_t thread;
+
+    path_in(f, path, "trace.json");
+    Collector_start(&f->session.collector);
+    pthread_create(&thread, NULL, churn, &race);
+    for (int i = 0; i < 5; i++) {
+        for (uint32_t before = race.made;
+             race.made < before + 10 && race.made < NAMES_ROOM;)
+            pause_us(1000);
+        assert_int_equal(Export_write(f->export, path, true, &result), 0);
+        text = contents(path);
+        assert_non_null(strstr(text, "short_lived"));
+        assert_null(strstr(text, "<retired>"));
+        free(text);
+    }
+    race.stop = true;
+    pthread_join(thread, NULL);
+    Collector_stop(&f->session.collector);
+}
+
+// --- In the background -------------------------------------------------------
+
+static void test_background(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json");
+    record(f, add_code(&f->engine, "f", 0), 3);
+    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+    wait_until_idle(f);
+    text = contents(path);
+    assert_non_null(strstr(text, "\"f\""));
+    free(text);
+}
+
+// Relative to our working directory; nothing said: where the session's goes.
+static void test_paths(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX], here[PATH_MAX], longest[2 * PATH_MAX];
+
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(f->directory), 0);
+    assert_int_equal(Export_start(f->export, "relative.json", false, 0, 0), 0);
+    wait_until_idle(f);
+    path_in(f, path, "relative.json");
+    assert_true(exists(path));
+    assert_string_equal(f->export->path, path);
+
+    path_in(f, f->session.config.output, "usual.json");
+    assert_int_equal(Export_start(f->export, "", false, 0, 0), 0);
+    wait_until_idle(f);
+    assert_true(exists(f->session.config.output));
+    assert_int_equal(Export_start(f->export, NULL, true, 0, 0), 0);
+    wait_until_idle(f);
+
+    // Cut short it would be another file.
+    memset(longest, '/', PATH_MAX);
+    memcpy(longest, f->directory, strlen(f->directory));
+    memcpy(longest + PATH_MAX - 2, "tt", 3);
+    assert_int_equal(Export_start(f->export, longest, false, 0, 0),
+                     -ENAMETOOLONG);
+    memset(longest, 'x', PATH_MAX - 1);
+    longest[PATH_MAX - 1] = '\0';
+    assert_int_equal(Export_start(f->export, longest, false, 0, 0),
+                     -ENAMETOOLONG);
+    assert_false(is_busy(f));
+    assert_int_equal(chdir(here), 0);
+}
+
+// Whoever holds the list of lanes holds an export up at its beginning.
+static void test_one_at_a_time(void **state)
+{
+    struct Fixture *f = *state;
+    struct PerfettoResult result;
+    char path[PATH_MAX], other[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    path_in(f, other, "other.json");
+    pthread_mutex_lock(&f->engine.lanes.mutex);
+    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+    assert_int_equal(Export_start(f->export, other, false, 0, 0), -EBUSY);
+    assert_int_equal(Export_write(f->export, other, false, &result), -EBUSY);
+    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    wait_until_idle(f);
+    assert_true(exists(path));
+    assert_false(exists(other));
+    assert_int_equal(Export_write(f->export, other, false, &result), 0);
+    assert_true(exists(other));
+}
+
+static void test_cancel(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    record(f, add_code(&f->engine, "f", 0), 100);
+    for (int i = 0; i < 10; i++) {
+        pthread_mutex_lock(&f->engine.lanes.mutex);
+        assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+        Export_cancel(f->export);
+        pthread_mutex_unlock(&f->engine.lanes.mutex);
+        wait_until_idle(f);
+        assert_int_equal(files_in(f), 0);
+    }
+    // It was that export's: the next one runs.
+    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+    wait_until_idle(f);
+    assert_true(exists(path));
+}
+
+static void test_closed(void **state)
+{
+    struct Fixture *f = *state;
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    Export_close(f->export);
+    assert_int_equal(Export_start(f->export, path, false, 0, 0), -ESHUTDOWN);
+    assert_false(exists(path));
+    Export_close(f->export);
+    // The timeline at stop is still to be written.
+    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+}
+
+// At any moment of an export: what comes out is a whole file or none.
+static void test_closed_while_it_runs(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json");
+    record(f, add_code(&f->engine, "f", 0), 5000);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(Export_start(f->export, path, true, 0, 0), 0);
+        pause_us(i * i * 20);
+        Export_release(f->export);
+        assert_true(files_in(f) == (exists(path) ? 1 : 0));
+        if (exists(path)) {
+            text = contents(path);
+            assert_int_equal(text[strlen(text) - 1], '\n');
+            free(text);
+            unlink(path);
+        }
+        Export_init(f->export, &f->session);
+    }
+}
+
+static void *export_all(void *context)
+{
+    struct Race *race = context;
+    struct Fixture *f = race->fixture;
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+    intptr_t done = 0;
+
+    path_in(f, path, "foreground.json");
+    while (!race->stop) {
+        int error = Export_write(f->export, path, true, &result);
+
+        if (error && error != -EBUSY && error != -ECANCELED)
+            return (void *)(intptr_t)error;
+        done += error == 0;
+        sched_yield();
+    }
+    return (void *)done;
+}
+
+// A program's and a viewer's, with somebody cancelling.
+static void test_from_two_sides(void **state)
+{
+    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
+    unsigned started = 0;
+    pthread_t thread;
+    char path[PATH_MAX];
+    void *done;
+
+    path_in(f, path, "background.json");
+    record(f, add_code(&f->engine, "f", 0), 100);
+    pthread_create(&thread, NULL, export_all, &race);
+    for (int i = 0; i < 2000 || started < 10; i++) {
+        int error = Export_start(f->export, path, true, 0, 0);
+
+        assert_true(error == 0 || error == -EBUSY);
+        started += error == 0;
+        if (i % 10 == 0)
+            Export_cancel(f->export);
+        sched_yield();
+    }
+    Export_close(f->export);
+    race.stop = true;
+    pthread_join(thread, &done);
+    assert_true((intptr_t)done >= 0);
+    assert_false(is_busy(f));
+}
+
+// --- The name of the file at stop --------------------------------------------
+
+static void expect_name(struct Fixture *f, const char *output,
+                        const char *expected)
+{
+    char from[PATH_MAX], path[PATH_MAX], whole[PATH_MAX];
+
+    path_in(f, from, output);
+    Export_free_name(from, path);
+    path_in(f, whole, expected);
+    assert_string_equal(path, whole);
+}
+
+static void test_free_names(void **state)
+{
+    struct Fixture *f = *state;
+    char name[64], path[PATH_MAX];
+    int pid = (int)getpid();
+
+    expect_name(f, "trace.json", "trace.json");
+    path_in(f, path, "trace.json"), create(path, "1");
+    snprintf(name, sizeof name, "trace.%d.json", pid);
+    expect_name(f, "trace.json", name);
+    path_in(f, path, name), create(path, "2");
+    snprintf(name, sizeof name, "trace.%d.2.json", pid);
+    expect_name(f, "trace.json", name);
+    path_in(f, path, name), create(path, "3");
+    snprintf(name, sizeof name, "trace.%d.3.json", pid);
+    expect_name(f, "trace.json", name);
+}
+
+static void test_free_names_keep_endings(void **state)
+{
+    static const char *const cases[][3] = {
+        {"a.json.gz", "a", ".json.gz"},
+        {"plain", "plain", ""},
+        {".hidden", ".hidden", ""},
+        {"dir.d/plain", "dir.d/plain", ""},
+    };
+    struct Fixture *f = *state;
+    char path[PATH_MAX], name[64];
+
+    path_in(f, path, "dir.d"), mkdir(path, 0700);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        path_in(f, path, cases[i][0]), create(path, "");
+        snprintf(name, sizeof name, "%s.%d%s", cases[i][1], (int)getpid(),
+                 cases[i][2]);
+        expect_name(f, cases[i][0], name);
+    }
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    snprintf(f->directory, sizeof f->directory, "/tmp/ocular-export-XXXXXX");
+    assert_non_null(mkdtemp(f->directory));
+    make_engine(&f->engine);
+    f->session.engine = &f->engine;
+    f->session.timeline = Timeline_new(64 << 20);
+    f->session.start_ticks = Clock_read(&f->engine.clock);
+    snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
+    Collector_init(&f->session.collector, &f->session);
+    f->export = &f->session.export;
+    Export_init(f->export, &f->session);
+    f->lane = add_lane(&f->engine, true);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+    char command[128];
+
+    Export_release(f->export);
+    Timeline_free(f->session.timeline);
+    Engine_release(&f->engine);
+    snprintf(command, sizeof command, "rm -r %s", f->directory);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_without_a_timeline),
+        TEST(test_what_was_pushed_is_written),
+        TEST(test_nothing_is_overwritten_unasked),
+        TEST(test_a_failure_does_not_block_the_next),
+        TEST(test_names_of_the_retired),
+        TEST(test_names_while_code_goes),
+        TEST(test_background),
+        TEST(test_paths),
+        TEST(test_one_at_a_time),
+        TEST(test_cancel),
+        TEST(test_closed),
+        TEST(test_closed_while_it_runs),
+        TEST(test_from_two_sides),
+        TEST(test_free_names),
+        TEST(test_free_names_keep_endings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
