@@ -49,7 +49,8 @@ FORCE:
 
 # --- What is compiled how -----------------------------------------------------
 
-warnings := -Wall -Wextra -Wshadow -Werror
+# What a newer library deprecates is no reason not to build.
+warnings := -Wall -Wextra -Wshadow -Werror -Wno-error=deprecated-declarations
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
 # Python's headers assert inside the hooks unless NDEBUG is set.
 flags_obj := -O2 -g -DNDEBUG -fno-plt
