@@ -52,7 +52,7 @@ static void start(struct Worker *worker, bool spin)
         rest(1);
 }
 
-static void stop(struct Worker *worker)
+static void halt(struct Worker *worker)
 {
     worker->stop = true;
     pthread_join(worker->thread, NULL);
@@ -81,7 +81,7 @@ static void test_a_running_thread(void **state)
     assert_true(subject.since_ns > 0);
     assert_true(subject.idle_ns == 0);
     assert_true(ShareValue_total(&subject.cpu, 1e9) > 0);
-    stop(&worker);
+    halt(&worker);
 }
 
 static void *sleep_long(void *argument)
@@ -118,7 +118,7 @@ static void test_a_sleeping_thread_idles(void **state)
     assert_true(subject.idle_ns > 19e6);
     assert_true(subject.ran_ns < 1e6);
     assert_int_equal(Cell_get(&subject.samples), 2);
-    stop(&worker);
+    halt(&worker);
 }
 
 static void test_a_thread_that_ended(void **state)
@@ -131,7 +131,7 @@ static void test_a_thread_that_ended(void **state)
     start(&worker, false);
     Subject_init(&subject, 1, worker.tid);
     Subject_look(&subject, 0);
-    stop(&worker);
+    halt(&worker);
     for (int i = 0; i < 100 && look != SUBJECT_GONE; i++) {
         rest(1); // join returns a moment before the kernel is done
         look = Subject_look(&subject, 1e6);
@@ -158,7 +158,7 @@ static void test_another_thread_with_its_number(void **state)
     subject.walked = true;
     assert_int_equal(Subject_look(&subject, 6e6), SUBJECT_NEW);
     assert_false(subject.walked);
-    stop(&worker);
+    halt(&worker);
 }
 
 // On a machine with one CPU a thread never runs while we look at it.
@@ -183,7 +183,7 @@ static void test_a_thread_that_waits_for_our_cpu(void **state)
         could += Subject_could_run(&subject);
         rest(2);
     }
-    stop(&worker);
+    halt(&worker);
     sched_setaffinity(0, sizeof(before), &before);
     assert_true(could >= 18);
 }
