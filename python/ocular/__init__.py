@@ -123,7 +123,10 @@ def export(path):
     traced or no timeline is kept (perfetto=False), OSError where the file
     cannot be written.
     """
-    return _ocular.export(os.fsencode(path))
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise ValueError("path must not hold a null character")
+    return _ocular.export(name)
 
 
 def is_tracing():

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""Files: never over another run's, whole or not at all, and when there is no
+room the program goes on all the same."""
+
+import gzip
+import os
+import subprocess
+import threading
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.counting import row
+from e2e.program import script
+from ocular.demo import pure
+
+
+@pytest.fixture
+def tracing(tmp_path):
+    def start(**settings):
+        output = settings.pop("output", tmp_path / "trace.json")
+        ocular.start_tracing(
+            **{"quiet": True, "deinstrument_threshold": 0, "output": output, **settings}
+        )
+        pure.CASES["recursion"]()
+
+    yield start
+    ocular.stop_tracing()
+
+
+def test_an_existing_file_is_never_overwritten(tracing, tmp_path):
+    Path(tmp_path, "trace.json").write_text("precious")
+    names = []
+    for _ in range(3):
+        tracing()
+        ocular.stop_tracing()
+        names.append(sorted(os.listdir(tmp_path)))
+    assert Path(tmp_path, "trace.json").read_text() == "precious"
+    pid = os.getpid()
+    assert f"trace.{pid}.json" in names[0]
+    assert len(names[2]) == 4
+    for name in names[2]:
+        assert str(pid) in name or name == "trace.json"
+        if str(pid) in name:
+            trace.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.json.gz", "plain", ".hidden", "a.b.json"])
+def test_the_pid_goes_before_the_endings(tracing, tmp_path, name):
+    for _ in range(2):
+        tracing(output=tmp_path / name)
+        ocular.stop_tracing()
+    assert len(os.listdir(tmp_path)) == 2
+    other = (set(os.listdir(tmp_path)) - {name}).pop()
+    assert other.startswith(name.split(".json")[0].split(".b")[0])
+    assert str(os.getpid()) in other
+    assert Path(other).suffix == Path(name).suffix or name in ("plain", ".hidden")
+
+
+def test_the_report_names_the_file_that_was_written(tracing, tmp_path, capfd):
+    Path(tmp_path, "trace.json").touch()
+    tracing(quiet=False)
+    ocular.stop_tracing()
+    assert f"trace.{os.getpid()}.json" in capfd.readouterr().err
+
+
+def test_gz(tracing, tmp_path):
+    tracing(output=tmp_path / "trace.json.gz")
+    ocular.export(tmp_path / "now.json")
+    ocular.stop_tracing()
+    packed = trace.read(tmp_path / "trace.json.gz")
+    plain = trace.read(tmp_path / "now.json")
+    assert packed.names()["fibonacci"] == plain.names()["fibonacci"] > 100
+    assert len((tmp_path / "trace.json.gz").read_bytes()) < 0.3 * len(
+        gzip.decompress((tmp_path / "trace.json.gz").read_bytes())
+    )
+
+
+def test_permissions_follow_the_umask(tracing, tmp_path):
+    before = os.umask(0o027)
+    try:
+        tracing()
+        ocular.stop_tracing()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "trace.json").stat().st_mode & 0o777 in (0o640, 0o600)
+
+
+# --- export() -----------------------------------------------------------------
+
+
+def test_export_goes_on_tracing(tracing, tmp_path):
+    tracing()
+    size = ocular.export(tmp_path / "one.json")
+    assert size == (tmp_path / "one.json").stat().st_size > 1000
+    assert ocular.is_tracing()
+    one = trace.read(tmp_path / "one.json")
+    pure.CASES["recursion"]()
+    ocular.export(str(tmp_path / "two.json.gz"))
+    two = trace.read(tmp_path / "two.json.gz")
+    assert two.names()["fibonacci"] == 2 * one.names()["fibonacci"]
+    # A file there is replaced, by its name as bytes, too.
+    ocular.export(os.fsencode(tmp_path / "one.json"))
+    again = trace.read(tmp_path / "one.json")
+    assert again.names()["fibonacci"] == two.names()["fibonacci"]
+    final = ocular.stop_tracing()
+    assert row(final, "fibonacci")["calls"] == two.names()["fibonacci"]
+    assert sorted(os.listdir(tmp_path)) == ["one.json", "trace.json", "two.json.gz"]
+
+
+@pytest.mark.parametrize(
+    "path, kind",
+    [
+        ("no/such/place.json", FileNotFoundError),
+        (".", OSError),
+        ("/proc/self/trace.json", OSError),
+        ("x" * 300, OSError),
+    ],
+)
+def test_export_to_where_it_cannot(tracing, tmp_path, path, kind):
+    tracing()
+    with pytest.raises(kind) as raised:
+        ocular.export(path)
+    assert raised.value.filename == path
+    assert raised.value.errno and path in str(raised.value)
+    ocular.export("fine.json")  # and the next one is fine
+    trace.read(tmp_path / "fine.json")
+    assert os.listdir(tmp_path) == ["fine.json"]
+
+
+def test_export_wrong_path(tracing):
+    tracing()
+    for path in (3, None):
+        with pytest.raises(TypeError):
+            ocular.export(path)
+    with pytest.raises(ValueError, match="null"):
+        ocular.export("a\0b")
+
+
+def test_export_without_a_timeline(tracing, tmp_path):
+    tracing(perfetto=False)
+    with pytest.raises(RuntimeError, match="perfetto=True"):
+        ocular.export(tmp_path / "x.json")
+    assert os.listdir(tmp_path) == []
+
+
+def test_exports_at_once(tracing, tmp_path):
+    """One writes; the others hear so. All files are whole."""
+    tracing()
+    for _ in range(5):
+        pure.CASES["loops"]()
+    refused, done = [], []
+
+    def export(n):
+        try:
+            ocular.export(tmp_path / f"{n}.json")
+            done.append(n)
+        except RuntimeError as error:
+            assert "another export" in str(error)
+            refused.append(n)
+
+    threads = [threading.Thread(target=export, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert done and len(done) + len(refused) == 4
+    for n in done:
+        trace.read(tmp_path / f"{n}.json")
+    assert sorted(os.listdir(tmp_path)) == sorted(f"{n}.json" for n in done)
+
+
+def test_stop_during_an_export(tracing, tmp_path):
+    tracing()
+    for _ in range(10):
+        pure.CASES["loops"]()
+    outcome = []
+
+    def export():
+        try:
+            outcome.append(ocular.export(tmp_path / "late.json"))
+        except (OSError, RuntimeError) as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=export)
+    thread.start()
+    ocular.stop_tracing()
+    thread.join()
+    assert len(outcome) == 1
+    trace.read(tmp_path / "trace.json")
+    if isinstance(outcome[0], int):
+        trace.read(tmp_path / "late.json")
+    else:
+        assert not (tmp_path / "late.json").exists()
+
+
+# --- No room ------------------------------------------------------------------
+
+TOO_BIG = """
+import ocular, resource, signal, sys
+from ocular.demo import pure
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+ocular.start_tracing(deinstrument_threshold=0, output=sys.argv[1])
+for _ in range(3):
+    pure.CASES["loops"]()
+if len(sys.argv) == 2:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+try:
+    ocular.export("x" + sys.argv[1])
+except OSError as error:
+    print("export:", error)
+final = ocular.stop_tracing()
+print("goes on", len(final["functions"]) > 3)
+"""
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+def test_a_file_that_may_not_grow(tmp_path, name):
+    done = script(tmp_path, TOO_BIG, name)
+    assert done.status == 0
+    assert "export:" in done.out and "too large" in done.out
+    assert "goes on True" in done.out
+    assert f"could not be written to {tmp_path / name}: File too large" in done.err
+    # Half a file would pass for a whole one.
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+def test_a_full_disk(tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user cannot mount a small disk")
+    try:
+        done = script(tmp_path, TOO_BIG.replace('"x" + ', ""), disk / "t.json", "full")
+        left = os.listdir(disk)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+    assert done.status == 0
+    assert "No space left" in done.out and "goes on True" in done.out
+    assert f"could not be written to {disk}/t.json: No space left" in done.err
+    assert left == []
+
+
+def test_the_directory_vanishes_meanwhile(tracing, tmp_path, capfd):
+    place = tmp_path / "place"
+    place.mkdir()
+    tracing(output=place / "trace.json")
+    place.rmdir()
+    assert ocular.stop_tracing()["functions"]
+    err = capfd.readouterr().err
+    assert str(place / "trace.json") in err and "No such file" in err
+
+
+def test_a_directory_takes_the_name_meanwhile(tracing, tmp_path):
+    tracing()
+    (tmp_path / "trace.json").mkdir()
+    ocular.stop_tracing()
+    trace.read(tmp_path / f"trace.{os.getpid()}.json")

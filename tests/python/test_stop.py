@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""Stopping: the report, what is returned, nothing left behind; and that it
+happens by itself at the end, however the program ends."""
+
+import os
+import sys
+import threading
+import time
+
+import ocular
+import pytest
+from e2e.counting import EXACT, row
+from e2e.program import files, leftovers, script, threads
+from ocular.demo import pure
+
+monitoring = sys.monitoring
+
+
+def helper(n):
+    while n:
+        n -= 1
+    return n
+
+
+# --- Report -------------------------------------------------------------------
+
+
+def test_report_is_on_stderr(capfd, tmp_path):
+    ocular.start_tracing(output=tmp_path / "x.json")
+    for _ in range(300):
+        helper(300)
+    ocular.stop_tracing()
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "helper" in err and "test_stop.py" in err
+    assert "JUMP_BACKWARD" in err and "cycles" in err
+    assert "->" in err  # something has specialised
+    assert str(tmp_path / "x.json") in err
+    assert "offset" in err and "line" in err
+
+
+def test_quiet(capfd):
+    ocular.start_tracing(perfetto=False, quiet=True)
+    helper(10)
+    ocular.stop_tracing()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_quiet_is_each_traces_own(capfd):
+    ocular.start_tracing(perfetto=False, quiet=True)
+    ocular.stop_tracing()
+    ocular.start_tracing(perfetto=False)
+    helper(10)
+    ocular.stop_tracing()
+    out, err = capfd.readouterr()
+    assert out == "" and err != ""
+
+
+def test_a_failed_start_leaves_quiet_alone(capfd):
+    ocular.start_tracing(perfetto=False, quiet=True)
+    with pytest.raises(RuntimeError):
+        ocular.start_tracing(perfetto=False, quiet=False)
+    ocular.stop_tracing()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_program_without_stderr(monkeypatch):
+    for stream in (None, open(os.devnull)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        ocular.start_tracing(perfetto=False)
+        helper(10)
+        assert ocular.stop_tracing()["functions"]
+
+
+def test_specialised_opcodes_are_in_the_report(capfd):
+    def add(n):
+        total = 0
+        for number in range(n):
+            total = total + number
+        return total
+
+    ocular.start_tracing(perfetto=False, deinstrument_threshold=50)
+    for _ in range(200):
+        add(50)
+    ocular.stop_tracing()
+    err = capfd.readouterr().err
+    assert "BINARY_OP -> BINARY_OP_ADD_INT" in " ".join(err.split())
+
+
+# --- What is returned, what is left -------------------------------------------
+
+
+def test_returns_the_final_snapshot_once():
+    ocular.start_tracing(**EXACT)
+    helper(10)
+    assert ocular.is_tracing()
+    final = ocular.stop_tracing()
+    assert row(final, "helper")["calls"] == 1
+    assert not ocular.is_tracing()
+    assert ocular.stop_tracing() is None
+    assert ocular.stop_tracing() is None
+
+
+def test_nothing_is_left(sockets):
+    ocular.start_tracing(serve=True, quiet=True)
+    for case in pure.CASES.values():
+        case()
+    assert len(threads()) >= 3
+    ocular.stop_tracing()
+    assert leftovers() == []
+    for tool in (3, 4, 5):
+        assert monitoring.get_tool(tool) is None
+        assert monitoring.get_events(tool) == 0 if in_use(tool) else True
+    assert os.listdir(sockets) == []
+
+
+def in_use(tool):
+    monitoring.use_tool_id(tool, "test")
+    monitoring.free_tool_id(tool)
+    return False
+
+
+def test_no_event_of_ours_fires_afterwards():
+    """Before 3.14 freeing a tool id clears none of its local events."""
+    generator = (n for n in range(3))
+    ocular.start_tracing(**EXACT)
+    next(generator)
+    pure.CASES["recursion"]()
+    helper(3)
+    ocular.stop_tracing()
+    fired = []
+    try:
+        for tool in (3, 4, 5):
+            monitoring.use_tool_id(tool, "test")
+            for name, event in vars(monitoring.events).items():
+                if event and event.bit_count() == 1 and name != "BRANCH":
+                    monitoring.register_callback(
+                        tool, event, lambda *args: fired.append(args)
+                    )
+            if sys.version_info < (3, 14):
+                monitoring.register_callback(
+                    tool, monitoring.events.BRANCH, lambda *a: fired.append(a)
+                )
+            assert monitoring.get_events(tool) == 0
+            assert monitoring.get_local_events(tool, helper.__code__) == 0
+        pure.CASES["recursion"]()
+        pure.CASES["exceptions"]()
+        helper(3)
+        list(generator)
+    finally:
+        for tool in (3, 4, 5):
+            for name, event in vars(monitoring.events).items():
+                if event and event.bit_count() == 1:
+                    monitoring.register_callback(tool, event, None)
+            monitoring.free_tool_id(tool)
+    assert fired == []
+
+
+def test_untraced_speed_afterwards():
+    def best():
+        times = []
+        for _ in range(20):
+            start = time.perf_counter()
+            helper(20_000)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    before = best()
+    ocular.start_tracing(**EXACT)
+    traced = best()
+    ocular.stop_tracing()
+    assert traced > before
+    for _ in range(3):
+        after = best()
+        if after < 1.15 * before:
+            return
+    raise AssertionError(f"{before} s before, {after} s after")
+
+
+def test_again_and_again(sockets):
+    def once():
+        ocular.start_tracing(
+            serve=True, quiet=True, perfetto=False, deinstrument_threshold=0
+        )
+        pure.CASES["recursion"]()
+        final = ocular.stop_tracing()
+        return row(final, "fibonacci")["calls"]
+
+    calls = [once()]
+    assert leftovers() == []
+    open_files = sorted(files())
+    calls += [once() for _ in range(10)]
+    assert len(set(calls)) == 1
+    assert leftovers() == []
+    assert sorted(files()) == open_files
+    assert len(os.listdir("/proc/self/task")) == threading.active_count()
+
+
+def test_again_and_again_costs_no_memory(tmp_path):
+    answer = script(
+        tmp_path,
+        """
+        import json, ocular, resource
+        from ocular.demo import pure
+        def rss():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * 4096
+        def once():
+            ocular.start_tracing(quiet=True, perfetto=False)
+            pure.CASES["recursion"]()
+            ocular.stop_tracing()
+        for _ in range(10):
+            once()
+        before = rss()
+        for _ in range(60):
+            once()
+        print(json.dumps(rss() - before))
+        """,
+    ).answer
+    assert answer < 2 << 20
+
+
+def test_threads_that_run_across_stops_and_starts():
+    stop = threading.Event()
+
+    def work():
+        while not stop.is_set():
+            pure.ackermann(1, 3)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for thread in workers:
+        thread.start()
+    try:
+        for perfetto in (False, True) * 5:
+            ocular.start_tracing(perfetto=perfetto, quiet=True)
+            time.sleep(0.02)
+            assert ocular.stop_tracing()["events"] > 0
+    finally:
+        stop.set()
+        for thread in workers:
+            thread.join()
+
+
+# --- At the interpreter's end -------------------------------------------------
+
+PRELUDE = """
+import atexit, ocular, os, sys, threading, time
+def work(n):
+    while n:
+        n -= 1
+ocular.start_tracing(serve=True, output="trace.json")
+work(1000)
+print("out")
+"""
+
+ENDINGS = {
+    "falls off the end": ("", 0, ""),
+    "sys.exit(3)": ("sys.exit(3)", 3, ""),
+    "sys.exit(text)": ("sys.exit('bye')", 1, "bye"),
+    "unhandled exception": ("raise LookupError('lost')", 1, "LookupError: lost"),
+    "keyboard interrupt": ("raise KeyboardInterrupt", -2, "KeyboardInterrupt"),
+    "daemon threads": (
+        "threading.Thread(target=lambda: [work(50) for _ in iter(int, 1)],"
+        " daemon=True).start(); time.sleep(0.1)",
+        0,
+        "",
+    ),
+    "a waiting daemon thread": (
+        "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
+        0,
+        "",
+    ),
+    "a thread that outlives main": (
+        "threading.Thread(target=lambda: (time.sleep(0.2), work(10))).start()",
+        0,
+        "",
+    ),
+    "inside a generator": (
+        "def g():\n    yield work(3)\nx = g(); next(x)",
+        0,
+        "",
+    ),
+    "atexit of the program's own": (
+        "atexit.register(lambda: work(5)); atexit.register(ocular.snapshot)",
+        0,
+        "",
+    ),
+    "stopped at exit by itself": ("atexit.register(ocular.stop_tracing)", 0, ""),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_the_end(tmp_path, sockets, name):
+    ending, status, words = ENDINGS[name]
+    # `status` -2: by the signal, once everything has been cleaned up.
+    done = script(tmp_path, PRELUDE + ending)
+    assert done.status == status, done.err
+    assert done.out == "out\n"
+    assert words in done.err and "Fatal" not in done.err
+    assert f"timeline: {tmp_path}/trace.json" in done.err  # the report
+    assert (tmp_path / "trace.json").stat().st_size > 500
+    assert os.listdir(sockets) == []
+
+
+def test_at_exit_nothing_was_ever_traced(tmp_path):
+    done = script(tmp_path, "import ocular")
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+@pytest.mark.parametrize("how", ["os._exit(7)", "os.kill(os.getpid(), 9)"])
+def test_a_hard_end_is_hard(tmp_path, how):
+    done = script(tmp_path, PRELUDE + "sys.stdout.flush();" + how)
+    assert done.status in (7, -9) and done.out == "out\n"
+    assert not (tmp_path / "trace.json").exists()
+    assert [name for name in os.listdir(tmp_path)] == ["program.py"]
+
+
+def test_closed_streams_at_the_end(tmp_path):
+    done = script(tmp_path, PRELUDE + "sys.stdout.flush(); os.close(2)")
+    assert done.status in (0, 120)
+    assert (tmp_path / "trace.json").exists()
+
+
+def test_start_at_exit(tmp_path):
+    """Too late for our own stop: the process still ends."""
+    done = script(
+        tmp_path,
+        """
+        import atexit
+        def late():
+            ocular.start_tracing(quiet=True, perfetto=False)
+        atexit.register(late)
+        import ocular
+        """,
+    )
+    assert done.status == 0
+    done = script(
+        tmp_path,
+        """
+        import atexit, ocular
+        atexit.unregister(ocular.stop_tracing)
+        def late():
+            ocular.start_tracing(quiet=True, perfetto=False)
+        atexit.register(late)
+        """,
+        timeout=20,
+    )
+    assert done.status == 0 and "Fatal" not in done.err, done
