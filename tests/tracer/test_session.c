@@ -1,0 +1,718 @@
+// SPDX-License-Identifier: MIT
+// tracer/session: start and finish leave nothing behind, and viewers get
+// answers through a real connection, to the very end.
+#define _GNU_SOURCE 1
+#include "tracer/session.h"
+
+#include "ipc/client.h"
+#include "tests/tracer/make_engine.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
+#endif
+
+struct Fixture {
+    struct Engine engine;
+    struct Session *session;
+    struct Lane *lane;
+    char directory[64];
+};
+
+static void pause_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static unsigned entries(const char *path)
+{
+    DIR *directory = opendir(path);
+    unsigned count = 0;
+
+    assert_non_null(directory);
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count - 2;
+}
+
+static void path_in(struct Fixture *f, char path[PATH_MAX], const char *name)
+{
+    snprintf(path, PATH_MAX, "%s/%s", f->directory, name);
+}
+
+static struct Config config_of(struct Fixture *f)
+{
+    struct Config config = {.mode = "adaptive",
+                            .threshold = 500,
+                            .timeline = true,
+                            .timeline_limit = 16 << 20,
+                            .serve = true,
+                            .sampler = true,
+                            .budget = 0.01};
+
+    path_in(f, config.output, "trace.json");
+    return config;
+}
+
+static void start(struct Fixture *f, const struct Config *config)
+{
+    char why[256] = "";
+
+    if (Session_start(&f->session, &f->engine, config, why, sizeof why))
+        fail_msg("Session_start: %s", why);
+    f->engine.session = f->session;
+    // As python/ does: lanes start anew with each session.
+    Lanes_reset(&f->engine.lanes, f->engine.cost, config->timeline,
+                Clock_read(&f->engine.clock));
+}
+
+static void start_usual(struct Fixture *f)
+{
+    const struct Config config = config_of(f);
+
+    start(f, &config);
+}
+
+static void end(struct Fixture *f)
+{
+    f->engine.session = NULL;
+    Session_free(f->session);
+    f->session = NULL;
+}
+
+static void stop(struct Fixture *f)
+{
+    Session_finish(f->session);
+    end(f);
+}
+
+static struct Client *join(struct Fixture *f)
+{
+    struct Served served = {.pid = getpid(), .uid = getuid()};
+    struct Client *client;
+    char why[256];
+
+    snprintf(served.path, sizeof served.path, "%s",
+             Server_path(f->session->server));
+    if (Client_open(&client, &served, why, sizeof why))
+        fail_msg("Client_open: %s", why);
+    return client;
+}
+
+// --- Start and finish --------------------------------------------------------
+
+static void test_nothing_is_left(void **state)
+{
+    struct Fixture *f = *state;
+    unsigned threads = 0, fds = 0;
+    struct Snapshot *snapshot;
+
+    for (int i = 0; i < 20; i++) {
+        struct Config config = config_of(f);
+
+        config.timeline = i % 2 == 0;
+        config.sampler = i % 3 != 0;
+        start(f, &config);
+        call(f->lane, add_code(&f->engine, "f", 0),
+             Clock_read(&f->engine.clock));
+        assert_int_equal(entries(f->directory), 1);
+        if (i % 4 == 0)
+            assert_int_equal(Session_refresh(f->session), 0);
+        Session_finish(f->session);
+        snapshot = Session_take(f->session);
+        assert_int_equal(snapshot->pid, getpid());
+        Snapshot_free(snapshot);
+        end(f);
+        if (i == 0) { // what is made once in a process is made now
+            threads = entries("/proc/self/task");
+            fds = entries("/proc/self/fd");
+        }
+        assert_int_equal(entries("/proc/self/task"), threads);
+        assert_int_equal(entries("/proc/self/fd"), fds);
+        assert_int_equal(entries(f->directory), 0); // no socket
+    }
+}
+
+static void test_threads_have_names(void **state)
+{
+    static const char *const expected[] = {"ocular-collect", "ocular-server",
+                                           "ocular-sampler"};
+    struct Fixture *f = *state;
+    unsigned found = 0;
+
+    start_usual(f);
+    for (int i = 0; i < 1000 && found != 7; i++) { // each names itself
+        DIR *tasks = opendir("/proc/self/task");
+        struct dirent *entry;
+
+        while ((entry = readdir(tasks))) {
+            char path[300], name[32] = "";
+            FILE *file;
+
+            snprintf(path, sizeof path, "/proc/self/task/%s/comm",
+                     entry->d_name);
+            file = fopen(path, "r");
+            if (file && fscanf(file, "%31s", name) == 1)
+                for (int n = 0; n < 3; n++)
+                    if (strcmp(name, expected[n]) == 0)
+                        found |= 1u << n;
+            if (file)
+                fclose(file);
+        }
+        closedir(tasks);
+        pause_ms(5);
+    }
+    assert_int_equal(found, 7);
+    stop(f);
+}
+
+static void test_only_what_is_asked_for(void **state)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+
+    config.timeline = config.sampler = config.serve = false;
+    start(f, &config);
+    assert_null(f->session->timeline);
+    assert_null(f->session->sampler);
+    assert_null(f->session->server);
+    assert_int_equal(entries(f->directory), 0);
+    assert_int_equal(Session_refresh(f->session), 0);
+    stop(f);
+}
+
+static void expect_no_start(struct Fixture *f, const char *words)
+{
+    const struct Config config = config_of(f);
+    unsigned threads = entries("/proc/self/task");
+    unsigned fds = entries("/proc/self/fd");
+    struct Session *session = NULL;
+    char why[256] = "";
+
+    assert_true(Session_start(&session, &f->engine, &config, why, sizeof why) <
+                0);
+    assert_null(session);
+    if (!strstr(why, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, why);
+    assert_int_equal(entries("/proc/self/task"), threads);
+    assert_int_equal(entries("/proc/self/fd"), fds);
+}
+
+static void test_no_place_for_a_socket(void **state)
+{
+    struct Fixture *f = *state;
+
+    assert_int_equal(chmod(f->directory, 0755), 0); // open to others
+    expect_no_start(f, f->directory);
+    assert_int_equal(chmod(f->directory, 0700), 0);
+    assert_int_equal(entries(f->directory), 0);
+    start_usual(f);
+    stop(f);
+}
+
+static void test_no_layout_for_the_sampler(void **state)
+{
+    struct Fixture *f = *state;
+
+    f->engine.layout.thread_frame = SIZE_MAX;
+    expect_no_start(f, "the sampler cannot start");
+}
+
+// A second session of one process starts at zero, whatever the first left.
+static void test_sessions_do_not_mix(void **state)
+{
+    struct Fixture *f = *state;
+    struct Snapshot *snapshot;
+
+    for (int i = 0; i < 3; i++) {
+        struct Code *code;
+
+        start_usual(f);
+        code = add_code(&f->engine, "f", 0);
+        for (uint64_t n = 0; n < 10; n++)
+            call(f->lane, code, Clock_read(&f->engine.clock));
+        Engine_retire(&f->engine, code); // some of it while it runs
+        assert_int_equal(Session_refresh(f->session), 0);
+        code = add_code(&f->engine, "g", 0);
+        call(f->lane, code, Clock_read(&f->engine.clock));
+        Session_finish(f->session);
+        snapshot = Session_take(f->session);
+        assert_int_equal(snapshot->events, 2 * 10 + 2);
+        assert_int_equal(snapshot->function_count, 1);
+        assert_string_equal(snapshot->functions[0].name, "g");
+        Snapshot_free(snapshot);
+        end(f);
+        Engine_retire(&f->engine, code); // the rest when it is over
+    }
+}
+
+static void test_after_the_finish(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    struct PerfettoResult result;
+    struct Snapshot *snapshot;
+
+    start_usual(f);
+    call(f->lane, code, Clock_read(&f->engine.clock));
+    Session_finish(f->session);
+    assert_int_equal(Session_refresh(f->session), -ESHUTDOWN);
+    assert_int_equal(Export_write(&f->session->export,
+                                  f->session->config.output, false, &result),
+                     0);
+    assert_true(result.events >= 2);
+    snapshot = Session_take(f->session);
+    assert_non_null(snapshot);
+    assert_null(Session_take(f->session));
+    end(f);
+    assert_int_equal(snapshot->events, 2); // it is the taker's
+    Snapshot_free(snapshot);
+    unlink(config_of(f).output);
+}
+
+// --- Viewers -----------------------------------------------------------------
+
+static bool is_progress(const struct Message *message)
+{
+    return message->type == MESSAGE_REPLY && message->value < 1;
+}
+
+// The next message of that type; snapshots and progress may come before it.
+static struct Message expect(struct Client *client, unsigned type)
+{
+    struct Message message;
+
+    for (;;) {
+        int got = Client_wait(client, &message, 20000);
+
+        assert_int_equal(got, 1);
+        if (message.type == type && !is_progress(&message))
+            return message;
+        if (message.type != MESSAGE_SNAPSHOT && !is_progress(&message))
+            fail_msg("message %u instead of %u: %s", message.type, type,
+                     message.text ? message.text : "");
+        Message_release(&message);
+    }
+}
+
+static uint32_t ask(struct Client *client, unsigned type, uint64_t number,
+                    const char *text)
+{
+    char copy[PATH_MAX];
+    struct Message request = {
+        .type = type, .number = number, .text = text ? copy : NULL};
+
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    assert_int_equal(Client_request(client, &request), 0);
+    return request.request;
+}
+
+static void expect_error(struct Client *client, uint32_t request, int error)
+{
+    struct Message message = expect(client, MESSAGE_ERROR);
+
+    assert_int_equal(message.request, request);
+    assert_int_equal(message.number, error);
+    assert_true(strlen(message.text) > 10); // in words
+    Message_release(&message);
+}
+
+static void expect_done(struct Client *client, uint32_t request)
+{
+    struct Message message = expect(client, MESSAGE_REPLY);
+
+    assert_int_equal(message.request, request);
+    assert_true(message.value == 1);
+    Message_release(&message);
+}
+
+static void test_a_viewer_gets_snapshots(void **state)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message;
+
+    start_usual(f);
+    client = join(f);
+    for (int i = 1; i <= 3; i++) {
+        // The newest hit is in the next snapshot but one, at the latest.
+        call(f->lane, add_code(&f->engine, "f", 0),
+             Clock_read(&f->engine.clock));
+        message = expect(client, MESSAGE_SNAPSHOT);
+        if (message.snapshot->function_count < (size_t)i) {
+            Message_release(&message);
+            message = expect(client, MESSAGE_SNAPSHOT);
+        }
+        assert_int_equal(message.snapshot->function_count, i);
+        assert_string_equal(message.snapshot->command, "python app.py");
+        Message_release(&message);
+    }
+    Client_close(client);
+    stop(f);
+}
+
+static void test_rearm_requests(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 3);
+    struct Client *client;
+    uint32_t id = 4711;
+
+    start_usual(f);
+    client = join(f);
+    expect_done(client, ask(client, MESSAGE_REARM, code->id, NULL));
+    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
+    assert_int_equal(id, code->id);
+    expect_error(client, ask(client, MESSAGE_REARM, code->id + 1, NULL),
+                 ENOENT);
+    expect_error(
+        client,
+        ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->id, NULL),
+        ENOENT);
+    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 0);
+    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
+    assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
+    assert_int_equal(id, 0);
+    Client_close(client);
+    stop(f);
+}
+
+static void test_requests_that_are_not_known(void **state)
+{
+    static const unsigned types[] = {MESSAGE_CANCEL + 1, 99};
+    struct Fixture *f = *state;
+    struct Client *client;
+
+    start_usual(f);
+    client = join(f);
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        expect_error(client, ask(client, types[i], 1, NULL), EOPNOTSUPP);
+    expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL)); // it goes on
+    Client_close(client);
+    stop(f);
+}
+
+static void test_export_requests(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX];
+    struct Client *client;
+    struct Message message;
+    struct stat info;
+    uint32_t request;
+
+    start_usual(f);
+    client = join(f);
+    call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    path_in(f, path, "viewer.json");
+    request = ask(client, MESSAGE_EXPORT, 0, path);
+    message = expect(client, MESSAGE_REPLY);
+    assert_int_equal(message.request, request);
+    assert_string_equal(message.text, path);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(message.number, info.st_size);
+    Message_release(&message);
+    expect_error(client, ask(client, MESSAGE_EXPORT, 0, path), EEXIST);
+    // The answer said that it is over: the next one may start at once.
+    for (int i = 0; i < 50; i++)
+        expect_done(client, ask(client, MESSAGE_EXPORT, 1, path));
+    expect_error(client, ask(client, MESSAGE_EXPORT, 1, "/no/such/dir/x.json"),
+                 ENOENT);
+    unlink(path);
+    Client_close(client);
+    stop(f);
+}
+
+static void test_export_without_a_timeline(void **state)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct Client *client;
+
+    config.timeline = false;
+    start(f, &config);
+    client = join(f);
+    expect_error(client, ask(client, MESSAGE_EXPORT, 1, NULL), ENODATA);
+    Client_close(client);
+    stop(f);
+}
+
+// Held up at its beginning by who holds the list of lanes.
+static void test_export_is_cancelled(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX];
+    struct Client *client;
+    uint32_t export;
+
+    start_usual(f);
+    client = join(f);
+    path_in(f, path, "viewer.json");
+    for (uint64_t i = 0; i < 100; i++)
+        call(f->lane, add_code(&f->engine, "f", 0),
+             Clock_read(&f->engine.clock));
+    pthread_mutex_lock(&f->engine.lanes.mutex);
+    export = ask(client, MESSAGE_EXPORT, 1, path);
+    expect_error(client, ask(client, MESSAGE_EXPORT, 1, path), EBUSY);
+    expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL));
+    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    expect_error(client, export, ECANCELED);
+    assert_int_equal(access(path, F_OK), -1);
+    expect_done(client, ask(client, MESSAGE_EXPORT, 1, path));
+    unlink(path);
+    Client_close(client);
+    stop(f);
+}
+
+// A large timeline: progress is told, and rises.
+static void test_export_tells_its_progress(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    char path[PATH_MAX];
+    struct Client *client;
+    double value = 0;
+    unsigned reports = 0;
+
+    start_usual(f);
+    client = join(f);
+    path_in(f, path, "viewer.json");
+    for (uint64_t i = 0; i < 200000; i++) {
+        call(f->lane, code, Clock_read(&f->engine.clock));
+        if (i % 20000 == 0)
+            Collector_drain(&f->session->collector);
+    }
+    ask(client, MESSAGE_EXPORT, 1, path);
+    while (value < 1) {
+        struct Message message;
+
+        assert_int_equal(Client_wait(client, &message, 20000), 1);
+        if (message.type == MESSAGE_REPLY) {
+            assert_true(message.value >= value && message.value <= 1);
+            assert_string_equal(message.text, path);
+            value = message.value;
+            reports++;
+        } else {
+            assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+        }
+        Message_release(&message);
+    }
+    assert_true(reports >= 2);
+    unlink(path);
+    Client_close(client);
+    stop(f);
+}
+
+static bool has_begun(struct Export *export)
+{
+    bool begun;
+
+    pthread_mutex_lock(&export->mutex);
+    begun = export->joinable;
+    pthread_mutex_unlock(&export->mutex);
+    return begun;
+}
+
+// Its viewer hears how it ended, then sees the last snapshot, then the end.
+static void test_finish_during_an_export(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    char path[PATH_MAX];
+
+    path_in(f, path, "viewer.json");
+    for (int i = 0; i < 10; i++) {
+        struct Client *client;
+        struct Message message;
+        uint32_t export;
+
+        start_usual(f);
+        client = join(f);
+        for (uint64_t n = 0; n < 20000; n++)
+            call(f->lane, code, Clock_read(&f->engine.clock));
+        export = ask(client, MESSAGE_EXPORT, 1, path);
+        while (!has_begun(&f->session->export))
+            sched_yield();
+        pause_ms(i);
+        Session_finish(f->session);
+        do { // done or cancelled
+            assert_int_equal(Client_wait(client, &message, 20000), 1);
+            if (message.type == MESSAGE_ERROR)
+                assert_int_equal(message.number, ECANCELED);
+            if (message.request == export &&
+                (message.type == MESSAGE_ERROR || message.value == 1))
+                export = 0;
+            Message_release(&message);
+        } while (export);
+        message = expect(client, MESSAGE_END);
+        Message_release(&message);
+        Client_close(client);
+        end(f);
+        unlink(path);
+    }
+}
+
+struct Hammer {
+    struct Served served;
+    char directory[64];
+    _Atomic unsigned rounds;
+};
+
+// Asks for anything until it is thrown out.
+static void *hammer(void *context)
+{
+    struct Hammer *hammer = context;
+    struct Client *client;
+    struct Message message, request = {.type = MESSAGE_EXPORT, .number = 1};
+    char why[256], path[PATH_MAX];
+    int got = 0;
+
+    snprintf(path, sizeof path, "%s/%p.json", hammer->directory,
+             (void *)&request);
+    if (Client_open(&client, &hammer->served, why, sizeof why))
+        return NULL;
+    while (got >= 0) {
+        static const unsigned types[] = {MESSAGE_EXPORT, MESSAGE_CANCEL,
+                                         MESSAGE_REARM, MESSAGE_EXPORT, 77};
+
+        request.type = types[hammer->rounds++ % 5];
+        request.text = request.type == MESSAGE_EXPORT ? path : NULL;
+        if (Client_request(client, &request))
+            break;
+        while ((got = Client_wait(client, &message, 1)) > 0)
+            Message_release(&message);
+    }
+    Client_close(client);
+    return NULL;
+}
+
+static void test_finish_under_requests(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+
+    for (int i = 0; i < 8; i++) {
+        struct Hammer hammers = {.served = {.pid = getpid(), .uid = getuid()}};
+        pthread_t threads[3];
+
+        start_usual(f);
+        snprintf(hammers.served.path, sizeof hammers.served.path, "%s",
+                 Server_path(f->session->server));
+        snprintf(hammers.directory, sizeof hammers.directory, "%s",
+                 f->directory);
+        for (uint64_t n = 0; n < 2000; n++)
+            call(f->lane, code, Clock_read(&f->engine.clock));
+        for (int n = 0; n < 3; n++)
+            pthread_create(&threads[n], NULL, hammer, &hammers);
+        while (hammers.rounds < 30)
+            pause_ms(1);
+        stop(f);
+        for (int n = 0; n < 3; n++)
+            pthread_join(threads[n], NULL);
+    }
+}
+
+// --- Fork --------------------------------------------------------------------
+
+static void test_abandoned_in_a_child(void **state)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message;
+    int status;
+    pid_t child;
+
+    if (UNDER_TSAN)
+        skip(); // it does not follow a fork of many threads
+    start_usual(f);
+    client = join(f);
+    child = fork();
+    if (child == 0) {
+        Session_abandon(f->session);
+        // Its own session, in the same directory.
+        start_usual(f);
+        stop(f);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    // The parent's goes on.
+    message = expect(client, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    assert_int_equal(Session_refresh(f->session), 0);
+    Client_close(client);
+    stop(f);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    snprintf(f->directory, sizeof f->directory, "/tmp/ocular-session-XXXXXX");
+    assert_non_null(mkdtemp(f->directory));
+    setenv("OCULAR_DIR", f->directory, 1);
+    make_engine(&f->engine);
+    f->lane = add_lane(&f->engine, false);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+    char command[128];
+
+    Engine_release(&f->engine);
+    snprintf(command, sizeof command, "rm -r %s", f->directory);
+    assert_int_equal(system(command), 0);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_is_left),
+        TEST(test_threads_have_names),
+        TEST(test_only_what_is_asked_for),
+        TEST(test_no_place_for_a_socket),
+        TEST(test_no_layout_for_the_sampler),
+        TEST(test_sessions_do_not_mix),
+        TEST(test_after_the_finish),
+        TEST(test_a_viewer_gets_snapshots),
+        TEST(test_rearm_requests),
+        TEST(test_requests_that_are_not_known),
+        TEST(test_export_requests),
+        TEST(test_export_without_a_timeline),
+        TEST(test_export_is_cancelled),
+        TEST(test_export_tells_its_progress),
+        TEST(test_finish_during_an_export),
+        TEST(test_finish_under_requests),
+        TEST(test_abandoned_in_a_child),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
