@@ -74,6 +74,7 @@ static void take_down(struct State *state)
         state->engine.session = NULL;
         Session_free(session);
     }
+    Lanes_reset(&state->engine.lanes, state->engine.cost, false, 0); // no rings
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     Filter_release(&state->filter);

@@ -61,20 +61,27 @@ static bool has_ended(const struct Lane *lane)
     return atomic_load_explicit(&lane->ended, memory_order_acquire);
 }
 
+// The mutex is dropped for the visit, which may take its time: only visitors
+// free lanes, there is one at a time, and new lanes go in at the front, so that
+// what comes after a lane stands still.
 void Lanes_visit(struct Lanes *lanes,
                  void (*visit)(void *context, struct Lane *lane), void *context)
 {
-    struct Lane **link;
+    struct Lane *lane, *next, **link;
 
     pthread_mutex_lock(&lanes->mutex);
-    for (link = &lanes->first; *link;) {
-        bool ended = has_ended(*link);
+    for (lane = lanes->first; lane; lane = next) {
+        bool ended = has_ended(lane);
 
-        visit(context, *link);
-        if (ended)
-            end_lane(lanes, link);
-        else
-            link = &(*link)->next;
+        pthread_mutex_unlock(&lanes->mutex);
+        visit(context, lane);
+        pthread_mutex_lock(&lanes->mutex);
+        next = lane->next;
+        if (!ended)
+            continue;
+        for (link = &lanes->first; *link != lane; link = &(*link)->next)
+            ;
+        end_lane(lanes, link);
     }
     pthread_mutex_unlock(&lanes->mutex);
 }

@@ -37,7 +37,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
                  bool timeline, uint64_t ticks);
 // A code object is about to go: no frame may point to it any more.
 void Lanes_forget(struct Lanes *lanes, const struct Code *code);
-// Calls visit for every lane with the mutex held; a lane whose thread has
+// Calls visit for every lane, one visitor at a time; a lane whose thread has
 // ended is freed after the visit, so the visitor empties its ring.
 void Lanes_visit(struct Lanes *lanes,
                  void (*visit)(void *context, struct Lane *lane),
