@@ -99,7 +99,7 @@ static void end(struct Fixture *f)
     f->session = NULL;
 }
 
-static void stop(struct Fixture *f)
+static void halt(struct Fixture *f)
 {
     Session_finish(f->session);
     end(f);
@@ -182,7 +182,7 @@ static void test_threads_have_names(void **state)
         pause_ms(5);
     }
     assert_int_equal(found, 7);
-    stop(f);
+    halt(f);
 }
 
 static void test_only_what_is_asked_for(void **state)
@@ -197,7 +197,7 @@ static void test_only_what_is_asked_for(void **state)
     assert_null(f->session->server);
     assert_int_equal(entries(f->directory), 0);
     assert_int_equal(Session_refresh(f->session), 0);
-    stop(f);
+    halt(f);
 }
 
 static void expect_no_start(struct Fixture *f, const char *words)
@@ -226,7 +226,7 @@ static void test_no_place_for_a_socket(void **state)
     assert_int_equal(chmod(f->directory, 0700), 0);
     assert_int_equal(entries(f->directory), 0);
     start_usual(f);
-    stop(f);
+    halt(f);
 }
 
 static void test_no_layout_for_the_sampler(void **state)
@@ -367,7 +367,7 @@ static void test_a_viewer_gets_snapshots(void **state)
         Message_release(&message);
     }
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 static void test_rearm_requests(void **state)
@@ -393,7 +393,7 @@ static void test_rearm_requests(void **state)
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, 0);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 static void test_requests_that_are_not_known(void **state)
@@ -408,7 +408,7 @@ static void test_requests_that_are_not_known(void **state)
         expect_error(client, ask(client, types[i], 1, NULL), EOPNOTSUPP);
     expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL)); // it goes on
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 static void test_export_requests(void **state)
@@ -439,7 +439,7 @@ static void test_export_requests(void **state)
                  ENOENT);
     unlink(path);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 static void test_export_without_a_timeline(void **state)
@@ -453,7 +453,7 @@ static void test_export_without_a_timeline(void **state)
     client = join(f);
     expect_error(client, ask(client, MESSAGE_EXPORT, 1, NULL), ENODATA);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 // Held up at its beginning by who holds the list of lanes.
@@ -480,7 +480,7 @@ static void test_export_is_cancelled(void **state)
     expect_done(client, ask(client, MESSAGE_EXPORT, 1, path));
     unlink(path);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 // A large timeline: progress is told, and rises.
@@ -519,7 +519,7 @@ static void test_export_tells_its_progress(void **state)
     assert_true(reports >= 2);
     unlink(path);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 static bool has_begun(struct Export *export)
@@ -625,7 +625,7 @@ static void test_finish_under_requests(void **state)
             pthread_create(&threads[n], NULL, hammer, &hammers);
         while (hammers.rounds < 30)
             pause_ms(1);
-        stop(f);
+        halt(f);
         for (int n = 0; n < 3; n++)
             pthread_join(threads[n], NULL);
     }
@@ -650,7 +650,7 @@ static void test_abandoned_in_a_child(void **state)
         Session_abandon(f->session);
         // Its own session, in the same directory.
         start_usual(f);
-        stop(f);
+        halt(f);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -660,7 +660,7 @@ static void test_abandoned_in_a_child(void **state)
     Message_release(&message);
     assert_int_equal(Session_refresh(f->session), 0);
     Client_close(client);
-    stop(f);
+    halt(f);
 }
 
 // --- Fixture -----------------------------------------------------------------
