@@ -149,8 +149,9 @@ def tracing(**settings):
 
 
 def traced(function=None, /, **settings):
-    """Trace every call of a function (or coroutine function): a decorator,
-    with or without start_tracing's arguments."""
+    """Trace every call of a function: a decorator, with or without
+    start_tracing's arguments. A coroutine's or generator's trace lasts from
+    its first step to its last."""
     if function is None:
         return functools.partial(traced, **settings)
     if not callable(function):
@@ -161,6 +162,19 @@ def traced(function=None, /, **settings):
         async def wrapper(*args, **kwargs):
             with tracing(**settings):
                 return await function(*args, **kwargs)
+    elif inspect.isasyncgenfunction(function):
+        @functools.wraps(function)
+        async def wrapper(*args, **kwargs):
+            with tracing(**settings):
+                async with contextlib.aclosing(
+                        function(*args, **kwargs)) as generator:
+                    async for value in generator:
+                        yield value
+    elif inspect.isgeneratorfunction(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            with tracing(**settings):
+                return (yield from function(*args, **kwargs))
     else:
         @functools.wraps(function)
         def wrapper(*args, **kwargs):

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""ocular.tracing() and @ocular.traced."""
+
+import asyncio
+import inspect
+
+import ocular
+import pytest
+from e2e.counting import EXACT
+
+
+def test_with():
+    with ocular.tracing(**EXACT):
+        assert ocular.is_tracing()
+    assert not ocular.is_tracing()
+
+
+def test_with_ends_at_an_exception():
+    with pytest.raises(KeyError):
+        with ocular.tracing(**EXACT):
+            raise KeyError
+    assert not ocular.is_tracing()
+
+
+def test_the_inner_one_does_nothing():
+    with ocular.tracing(**EXACT):
+        with ocular.tracing(mode="adaptive", perfetto=True, output="/no/such"):
+            assert ocular.is_tracing()
+        assert ocular.is_tracing()
+        assert ocular.snapshot()["threshold"] == 0
+    assert not ocular.is_tracing()
+    ocular.start_tracing(**EXACT)
+    with ocular.tracing():
+        pass
+    assert ocular.is_tracing()
+    ocular.stop_tracing()
+
+
+def test_stopped_inside():
+    with ocular.tracing(**EXACT):
+        ocular.stop_tracing()
+        with ocular.tracing(**EXACT):
+            assert ocular.is_tracing()
+        assert not ocular.is_tracing()
+
+
+def test_wrong_settings():
+    with pytest.raises(ValueError, match="mode"):
+        with ocular.tracing(mode="x"):
+            raise AssertionError("not reached")
+    with pytest.raises(TypeError):
+        with ocular.tracing(colour=1):
+            pass
+
+
+@ocular.traced(**EXACT)
+def decorated(a, b=2, *more, key=None):
+    """Says so."""
+    return ocular.is_tracing(), a, b, more, key
+
+
+def test_traced_function():
+    assert decorated(1, 3, 4, key=5) == (True, 1, 3, (4,), 5)
+    assert not ocular.is_tracing()
+    assert decorated.__name__ == "decorated" and decorated.__doc__ == "Says so."
+    assert list(inspect.signature(decorated).parameters) == ["a", "b", "more", "key"]
+
+
+def test_traced_without_arguments(capfd, tmp_path):
+    @ocular.traced
+    def plain():
+        return ocular.is_tracing()
+
+    assert plain() is True and not ocular.is_tracing()
+    assert (tmp_path / "ocular_trace.json").exists()
+    out, err = capfd.readouterr()
+    assert out == "" and "plain" in err
+
+
+def test_traced_coroutine():
+    @ocular.traced(**EXACT)
+    async def work(n):
+        await asyncio.sleep(0)
+        return ocular.is_tracing(), n
+
+    assert inspect.iscoroutinefunction(work)
+    assert asyncio.run(work(3)) == (True, 3)
+    assert not ocular.is_tracing()
+
+
+def test_traced_generator():
+    """The trace lasts while it runs, not only while it is made."""
+
+    @ocular.traced(**EXACT)
+    def generate(n):
+        for number in range(n):
+            yield number, ocular.is_tracing()
+
+    assert list(generate(3)) == [(0, True), (1, True), (2, True)]
+    assert not ocular.is_tracing()
+
+
+def test_traced_async_generator():
+    @ocular.traced(**EXACT)
+    async def generate():
+        yield ocular.is_tracing()
+
+    async def main():
+        return [value async for value in generate()]
+
+    assert asyncio.run(main()) == [True]
+    assert not ocular.is_tracing()
+
+
+def test_traced_method_and_exception():
+    class Thing:
+        @ocular.traced(**EXACT)
+        def fails(self):
+            assert ocular.is_tracing()
+            raise KeyError(self)
+
+        @classmethod
+        @ocular.traced(**EXACT)
+        def whose(cls):
+            return cls
+
+    with pytest.raises(KeyError):
+        Thing().fails()
+    assert not ocular.is_tracing()
+    assert Thing.whose() is Thing
+
+
+def test_traced_recursion():
+    @ocular.traced(**EXACT)
+    def down(n):
+        return down(n - 1) if n else ocular.snapshot()
+
+    calls = [r["calls"] for r in down(5)["functions"] if r["name"].endswith("down")]
+    assert calls == [6] and not ocular.is_tracing()
+
+
+@pytest.mark.parametrize("wrong", [3, "name", None])
+def test_traced_of_no_function(wrong):
+    if wrong is None:
+        return
+    with pytest.raises(TypeError, match="traced"):
+        ocular.traced(wrong)
