@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: MIT
+// tracer/builder: what the cells say in a snapshot, what is null, what is
+// estimated; and a snapshot while hooks run.
+#include "tracer/builder.h"
+
+#include "tests/tracer/make_engine.h"
+#include "tracer/session.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#else
+#define UNDER_TSAN 0
+#endif
+
+struct Fixture {
+    struct Engine engine;
+    struct Session session;
+    struct Snapshot *snapshot;
+};
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void rest(double s)
+{
+    struct timespec time = {(time_t)s, (long)((s - floor(s)) * 1e9)};
+
+    nanosleep(&time, NULL);
+}
+
+static const struct Snapshot *build(struct Fixture *f)
+{
+    Snapshot_free(f->snapshot);
+    f->snapshot = Builder_snapshot(&f->session);
+    assert_non_null(f->snapshot);
+    return f->snapshot;
+}
+
+static const struct Function *find(const struct Snapshot *snapshot,
+                                   const struct Code *code)
+{
+    for (size_t i = 0; i < snapshot->function_count; i++)
+        if (snapshot->functions[i].id == code->id)
+            return &snapshot->functions[i];
+    return NULL;
+}
+
+static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
+{
+    struct Code *code = add_code(&f->engine, name, 500);
+
+    Cell_set(&code->calls, calls);
+    return code;
+}
+
+// --- The head ----------------------------------------------------------------
+
+static void test_head(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    add_lane(&f->engine, true);
+    s = build(f);
+    assert_int_equal(s->schema, SNAPSHOT_SCHEMA);
+    assert_int_equal(s->pid, getpid());
+    assert_string_equal(s->command, "python app.py");
+    assert_string_equal(s->python, "CPython 3.99");
+    assert_string_equal(s->mode, "adaptive");
+    assert_int_equal(s->threshold, 500);
+    assert_true(s->tsc_hz == Clock_hz(&f->engine.clock));
+    assert_true(s->overhead_budget == 0.25);
+    assert_int_equal(s->functions_total, 0);
+    assert_int_equal(s->sites_armed, 0);
+    // At least the registry, and a lane with its ring.
+    assert_true(s->memory_bytes >= sizeof(struct Registry) +
+                                       sizeof(struct Lane) +
+                                       RING_EVENTS * sizeof(struct Event));
+}
+
+static void test_uptime(void **state)
+{
+    struct Fixture *f = *state;
+    double from = seconds(CLOCK_MONOTONIC), first, span;
+
+    first = build(f)->uptime_s;
+    rest(0.05);
+    span = build(f)->uptime_s - first;
+    assert_true(span >= 0.049);
+    assert_true(span <= (seconds(CLOCK_MONOTONIC) - from) * 1.01 + 0.001);
+}
+
+static void test_what_nothing_measures_is_null(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1);
+    const struct Snapshot *s = build(f);
+    const struct Function *function = find(s, code);
+
+    assert_true(isnan(s->sampler_hz));
+    assert_true(s->sampler_samples == NULL_U64);
+    assert_true(isnan(s->sampler_elsewhere));
+    assert_true(isnan(function->share));
+    assert_true(isnan(function->cpu_share));
+    assert_true(isnan(function->wait_share));
+    assert_true(isnan(function->total_share));
+    assert_true(isnan(function->run_share));
+    assert_true(isnan(function->c_share));
+    assert_true(function->samples == NULL_U64);
+    assert_true(isnan(function->avg_cycles)); // no call has ended
+    assert_true(isnan(function->min_cycles));
+    assert_true(isnan(function->p50_cycles));
+    assert_true(isnan(function->p99_cycles));
+    assert_true(function->specialized_sites == NULL_U64); // not looked at
+    assert_true(function->specializable_sites == NULL_U64);
+}
+
+// --- Functions ---------------------------------------------------------------
+
+static void test_cells(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "Class.method", 10);
+    const struct Function *function;
+
+    Cell_set(&code->self_calls, 8);
+    Cell_set(&code->self_cycles, 2000);
+    Cell_set(&code->total_cycles, 9000);
+    Cell_set(&code->waited_cycles, 70);
+    Cell_set(&code->min_cycles, 90);
+    code->histogram = calloc(1, sizeof(struct Histogram));
+    for (unsigned i = 0; i < 100; i++) // below 16 a histogram is exact
+        Histogram_add(code->histogram, i < 98 ? 3 : 12);
+    code->specialized = 4;
+    code->specializable = 7;
+    function = find(build(f), code);
+    assert_string_equal(function->name, "Class.method");
+    assert_string_equal(function->file, "/app/app.py");
+    assert_int_equal(function->line, code->line);
+    assert_int_equal(function->calls, 10);
+    assert_int_equal(function->calls_exact, 1);
+    assert_true(function->calls_estimated == 10);
+    assert_int_equal(function->self_cycles, 2000);
+    assert_int_equal(function->total_cycles, 9000);
+    assert_int_equal(function->waited_cycles, 70);
+    assert_true(function->avg_cycles == 250);
+    assert_true(function->min_cycles == 90);
+    assert_true(function->p50_cycles >= 3 && function->p50_cycles <= 4);
+    assert_true(function->p99_cycles >= 12 && function->p99_cycles <= 13);
+    assert_int_equal(function->specialized_sites, 4);
+    assert_int_equal(function->specializable_sites, 7);
+    assert_int_equal(function->sites, 3);
+    assert_int_equal(function->dark_sites, 0);
+    assert_int_equal(function->state, STATE_ARMED);
+}
+
+// Adopted because it was on a stack: nothing is known of it yet.
+static void test_the_unseen_have_no_row(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *unseen = add_code(&f->engine, "unseen", 500);
+    struct Code *called_ = called(f, "called", 1);
+    struct Code *seen = add_code(&f->engine, "seen", 500);
+    struct Code *sampled = add_code(&f->engine, "sampled", 500);
+    const struct Snapshot *s;
+
+    Cell_set(&seen->last_seen, 1);
+    Cell_set(&sampled->share.samples, 1);
+    s = build(f);
+    assert_int_equal(s->function_count, 3);
+    assert_int_equal(s->functions_total, 3);
+    assert_null(find(s, unseen));
+    assert_non_null(find(s, called_));
+    assert_non_null(find(s, seen));
+    assert_non_null(find(s, sampled));
+}
+
+static void test_states_and_sites(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *armed = called(f, "armed", 1);
+    struct Code *partial = called(f, "partial", 1);
+    struct Code *dark = called(f, "dark", 1);
+    struct Code *entered = called(f, "entered", 1); // dark, its sites not yet
+    const struct Snapshot *s;
+
+    Code_darken_site(partial, &partial->sites[1]);
+    dark->dark = true;
+    for (int i = 0; i < 3; i++)
+        dark->sites[i].dark = 1;
+    entered->dark = true;
+    s = build(f);
+    assert_int_equal(find(s, armed)->state, STATE_ARMED);
+    assert_int_equal(find(s, partial)->state, STATE_PARTIAL);
+    assert_int_equal(find(s, partial)->dark_sites, 1);
+    assert_int_equal(find(s, dark)->state, STATE_DARK);
+    assert_int_equal(find(s, dark)->dark_sites, 3);
+    assert_int_equal(find(s, entered)->state, STATE_PARTIAL);
+    assert_int_equal(s->sites_dark, 0 + 1 + 3 + 0);
+    assert_int_equal(s->sites_armed, 3 + 2 + 0 + 3);
+}
+
+static void test_age(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *old = called(f, "old", 1), *new = called(f, "new", 1);
+    struct Code *never = called(f, "never", 1);
+    uint64_t now = Clock_read(&f->engine.clock);
+    double hz = Clock_hz(&f->engine.clock);
+    const struct Snapshot *s;
+
+    Cell_set(&old->last_seen, now - (uint64_t)(3 * hz));
+    Cell_set(&new->last_seen, now + (uint64_t)(60 * hz)); // after we looked
+    s = build(f);
+    assert_true(find(s, old)->age_s >= 2.99);
+    assert_true(find(s, old)->age_s < 30);
+    assert_true(find(s, new)->age_s == 0);
+    assert_true(isnan(find(s, never)->age_s));
+}
+
+static void test_hottest_first(void **state)
+{
+    static const uint64_t cycles[] = {5, 900, 30, 900, 0};
+    static const unsigned order[] = {1, 3, 2, 0, 4}; // equal ones by id
+    struct Fixture *f = *state;
+    struct Code *codes[5];
+    const struct Snapshot *s;
+
+    for (int i = 0; i < 5; i++) {
+        codes[i] = called(f, "f", 1);
+        Cell_set(&codes[i]->self_cycles, cycles[i]);
+    }
+    s = build(f);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(s->functions[i].id, codes[order[i]]->id);
+}
+
+static void test_events(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 100);
+
+    Cell_set(&code->sites[1].hits, 50);
+    Cell_set(&f->session.retired_events, 7);
+    assert_int_equal(build(f)->events, 157);
+}
+
+// --- Calls a second, and estimates -------------------------------------------
+
+static void test_rate(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1000);
+    double from, rate;
+
+    build(f); // the base
+    from = seconds(CLOCK_MONOTONIC);
+    code->rate_at = from;
+    code->rate_calls = 1000;
+    rest(0.6);
+    Cell_set(&code->calls, 1600);
+    rate = find(build(f), code)->calls_per_s;
+    assert_true(rate <= 600 / 0.6 * 1.001);
+    assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
+    // Too soon for another: the rate stands.
+    Cell_set(&code->calls, 999999);
+    assert_true(find(build(f), code)->calls_per_s == rate);
+}
+
+// The dark time counts for nothing once it is armed again.
+static void test_rate_after_the_dark(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1000);
+    double now = seconds(CLOCK_MONOTONIC), rate;
+
+    code->rate_at = now - 1000;
+    code->rate_calls = 0;
+    code->dark = true;
+    code->exact = code->calls_exact = false;
+    assert_true(isnan(find(build(f), code)->calls_per_s)); // no sampler
+    code->dark = false;
+    rest(0.6);
+    Cell_set(&code->calls, 2000);
+    rate = find(build(f), code)->calls_per_s;
+    assert_true(rate <= 1000 / 0.6 * 1.001);
+    assert_true(rate > 10); // 1000 s would make it 1
+    assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
+}
+
+// 1000 calls of 2 us each are seen. Then it is dark, and is sampled running
+// for 20 ms and waiting for 10: that makes 15000 more, beside those 500 of an
+// earlier dark spell.
+static void test_dark_calls_are_estimated(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1000);
+    double hz = Clock_hz(&f->engine.clock);
+    const struct Function *function;
+
+    Cell_set(&code->self_calls, 1000);
+    Cell_set(&code->self_cycles, (uint64_t)(1000 * 2e-6 * hz));
+    code->dark = true;
+    code->exact = code->calls_exact = false;
+    code->dark_calls = 500;
+    code->dark_from_ns = 1000000;
+    Cell_set(&code->share.cpu.total_ns, 21000000);
+    Cell_set(&code->share.wait.total_ns, 10000000);
+    function = find(build(f), code);
+    assert_true(isnan(function->calls_estimated)); // nobody samples
+    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
+                                   &f->engine.layout, 10),
+                     0);
+    function = find(build(f), code);
+    assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
+    assert_true(function->calls_per_s == 0); // not in the window
+    code->dark = false;                      // armed again: what is over stays
+    function = find(build(f), code);
+    assert_float_equal(function->calls_estimated, 1500, 1);
+}
+
+// --- The sampler's -----------------------------------------------------------
+
+static void test_shares(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1), *hot = called(f, "hot", 1);
+    const struct Snapshot *s;
+    const struct Function *function;
+    double now;
+
+    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
+                                   &f->engine.layout, 10),
+                     0);
+    rest(0.1);
+    now = Sampler_now(f->session.sampler);
+    ShareValue_add(&code->share.cpu, now, 10e6); // a tenth of the time
+    ShareValue_add(&code->share.wait, now, 20e6);
+    ShareValue_add(&code->share.under, now, 40e6);
+    ShareValue_add(&hot->share.cpu, now, 50e6);
+    Cell_set(&code->share.samples, 12);
+    Cell_set(&code->self_cycles, 1000000); // of no weight beside a share
+    s = build(f);
+    function = find(s, code);
+    assert_true(function->share == function->cpu_share);
+    assert_true(function->cpu_share > 0 && function->cpu_share <= 0.101);
+    assert_float_equal(function->wait_share / function->cpu_share, 2, 0.05);
+    assert_float_equal(function->total_share / function->cpu_share, 4, 0.1);
+    assert_true(function->run_share > 0 && function->run_share <= 0.1);
+    assert_int_equal(function->samples, 12);
+    assert_int_equal(s->functions[0].id, hot->id);
+    assert_false(isnan(s->sampler_hz));
+    assert_int_not_equal(s->sampler_samples, NULL_U64);
+}
+
+// --- Threads -----------------------------------------------------------------
+
+static void test_threads_without_a_sampler(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *first = add_lane(&f->engine, false);
+    const struct Snapshot *s;
+
+    add_lane(&f->engine, false);
+    snprintf(first->name, sizeof first->name, "a worker");
+    first->tid = 4711;
+    s = build(f);
+    assert_int_equal(s->thread_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct Thread *thread = &s->threads[i];
+
+        assert_true(isnan(thread->cpu_share));
+        assert_true(isnan(thread->wait_share));
+        assert_true(thread->samples == NULL_U64);
+        if (thread->tid == 4711)
+            assert_string_equal(thread->name, "a worker");
+        else
+            assert_int_equal(thread->tid, gettid());
+    }
+}
+
+// --- Overhead ----------------------------------------------------------------
+
+// In the last two seconds the process used one of CPU time; hooks took 0.1 of
+// it, re-arming 0.05 and our threads 0.02.
+static void test_overhead(void **state)
+{
+    struct Fixture *f = *state;
+    struct Collector *collector = &f->session.collector;
+    struct Lane *lane = add_lane(&f->engine, false);
+    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    const struct Snapshot *s;
+
+    collector->baseline.at = seconds(CLOCK_MONOTONIC) - 2;
+    collector->baseline.process_cpu = cpu - 1;
+    Cell_set(&lane->debt, (uint64_t)(0.1 * Clock_hz(&f->engine.clock)));
+    Cell_set(&f->session.governor_ns, 50000000);
+    Cell_set(&collector->cpu_ns, 20000000);
+    s = build(f);
+    cpu = 1 + seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu; // a little more now
+    assert_true(s->overhead_hooks <= 0.1 * 1.001);
+    assert_true(s->overhead_hooks >= 0.1 / cpu * 0.999);
+    assert_float_equal(s->overhead_rearm / s->overhead_hooks, 0.5, 0.01);
+    assert_float_equal(s->overhead_threads / s->overhead_hooks, 0.2, 0.01);
+    assert_float_equal(
+        s->overhead_measured,
+        s->overhead_hooks + s->overhead_rearm + s->overhead_threads, 1e-9);
+    // Within a second the figures stand.
+    Cell_add(&f->session.governor_ns, 900000000);
+    assert_true(build(f)->overhead_rearm < 0.06);
+}
+
+// What the process did before the session is not its base.
+static void test_overhead_of_the_first_look(void **state)
+{
+    struct Fixture *f = *state;
+    struct Lane *lane = add_lane(&f->engine, false);
+    double from = seconds(CLOCK_PROCESS_CPUTIME_ID), spent;
+
+    do
+        spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
+    while (spent < 0.05);
+    Cell_set(&lane->debt, (uint64_t)(0.02 * Clock_hz(&f->engine.clock)));
+    build(f);
+    assert_true(f->snapshot->overhead_hooks <= 0.02 / spent * 1.01);
+    spent = seconds(CLOCK_PROCESS_CPUTIME_ID) -
+            f->session.collector.baseline.process_cpu;
+    assert_true(f->snapshot->overhead_hooks >= 0.02 / spent * 0.99);
+}
+
+// --- While hooks run ---------------------------------------------------------
+
+struct Race {
+    struct Fixture *fixture;
+    _Atomic bool stop;
+};
+
+// A traced thread with code that comes, goes dark, is re-armed and goes.
+static void *run_hooks(void *context)
+{
+    struct Race *race = context;
+    struct Engine *engine = &race->fixture->engine;
+    struct Lane *lane = add_lane(engine, true);
+    struct Code *outer = add_code(engine, "outer", 50), *inner = NULL;
+    uint64_t ticks;
+
+    for (uint64_t i = 0; !race->stop; i++) {
+        if (i % 100 == 0) {
+            if (inner)
+                Engine_retire(engine, inner);
+            inner = add_code(engine, "inner", 20);
+            Engine_rearm(engine, outer, 50);
+        }
+        ticks = Clock_read(&engine->clock);
+        Lane_enter(lane, outer, 1, 0, ticks, COURSE_WHOLE);
+        Lane_jump(lane, outer, &outer->sites[1], 1, 1, ticks + 1, HOOK_JUMP,
+                  COURSE_WHOLE);
+        Lane_enter(lane, inner, 2, 0, ticks + 2, COURSE_WHOLE);
+        Lane_leave(lane, inner, &inner->sites[2], 2, ticks + 3, COURSE_WHOLE);
+        Lane_leave(lane, outer, &outer->sites[2], 1, ticks + 4, COURSE_WHOLE);
+    }
+    return NULL;
+}
+
+static void test_while_hooks_run(void **state)
+{
+    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
+    uint64_t calls = 0;
+    pthread_t thread;
+
+    if (UNDER_TSAN) // which does not like that Code.dark is no atomic
+        skip();
+    pthread_create(&thread, NULL, run_hooks, &race);
+    for (int i = 0; i < 200; i++) {
+        const struct Snapshot *s = build(f);
+
+        for (size_t n = 0; n < s->function_count; n++)
+            if (strcmp(s->functions[n].name, "outer") == 0) {
+                assert_true(s->functions[n].calls >= calls);
+                calls = s->functions[n].calls;
+            } else {
+                assert_string_equal(s->functions[n].name, "inner");
+            }
+        Collector_drain(&f->session.collector);
+    }
+    race.stop = true;
+    pthread_join(thread, NULL);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_engine(&f->engine);
+    f->session.engine = &f->engine;
+    f->session.start_ticks = Clock_read(&f->engine.clock);
+    f->session.config.threshold = 500;
+    f->session.config.budget = 0.25;
+    snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
+    Collector_init(&f->session.collector, &f->session);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Snapshot_free(f->snapshot);
+    if (f->session.sampler)
+        Sampler_stop(f->session.sampler);
+    Engine_release(&f->engine);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_head),
+        TEST(test_uptime),
+        TEST(test_what_nothing_measures_is_null),
+        TEST(test_cells),
+        TEST(test_the_unseen_have_no_row),
+        TEST(test_states_and_sites),
+        TEST(test_age),
+        TEST(test_hottest_first),
+        TEST(test_events),
+        TEST(test_rate),
+        TEST(test_rate_after_the_dark),
+        TEST(test_dark_calls_are_estimated),
+        TEST(test_shares),
+        TEST(test_threads_without_a_sampler),
+        TEST(test_overhead),
+        TEST(test_overhead_of_the_first_look),
+        TEST(test_while_hooks_run),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
