@@ -48,7 +48,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
         double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
 
         if (calls > 0) // not NaN
-            code->dark_calls += calls;
+            code->dark_calls = code->dark_calls + calls;
         tell_callers(engine, code);
     }
     Code_rearm(code, threshold);
