@@ -167,11 +167,13 @@ def show_ns(rounds):
 # --- Instructions per hook ------------------------------------------------------
 
 
-def instructions(probe_number, name, count):
-    """Instructions of a whole run with `count` rounds, by callgrind."""
+def instructions(probe_number, name, count, function):
+    """Instructions inside one of our callbacks during a run of `count` rounds,
+    by callgrind."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               sys.executable, os.path.abspath(__file__), "--run",
-               str(probe_number), name, str(count)]
+               f"--toggle-collect={function}", sys.executable,
+               os.path.abspath(__file__), "--run", str(probe_number), name,
+               str(count)]
     done = subprocess.run(command, capture_output=True, text=True)
     match = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not match:
@@ -180,21 +182,22 @@ def instructions(probe_number, name, count):
 
 
 def show_instructions():
-    print("\ninstructions per event (callgrind), the interpreter's own part "
-          "included")
+    print("\ninstructions per hook (callgrind), from its first to its last")
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
         return
-    names = ["untraced", "floor", "Ocular", "Ocular, timeline"]
-    print(f"{'':24}{'floor':>8}{'Ocular':>9}{'timeline':>10}")
-    for number, probe in enumerate(PROBES):
-        few, many = 2_000, 12_000
-        grown = {name: instructions(number, name, many) -
-                 instructions(number, name, few) for name in names}
-        per = {name: (grown[name] - grown["untraced"]) / (2 * (many - few))
-               for name in names}
-        print(f"{probe.name:24}{per['floor']:8.0f}{per['Ocular']:9.0f}"
-              f"{per['Ocular, timeline']:10.0f}")
+    print(f"{'':24}{'Ocular':>9}{'timeline':>10}")
+    for number, event in ((0, "enter"), (0, "leave"), (1, "branch"),
+                          (1, "jump")):
+        few, many = 1_000, 6_000
+        per = []
+        for name, course in (("Ocular", "plain"),
+                             ("Ocular, timeline", "timeline")):
+            function = f"on_{event}_{course}"
+            grown = instructions(number, name, many, function) - \
+                instructions(number, name, few, function)
+            per.append(grown / (many - few))
+        print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
 
 
 # --- Whole programs -------------------------------------------------------------
