@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""python -m ocular: the program runs as it would alone, traced where that is
+possible."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+from e2e import trace
+from e2e.program import PYTHON, run, start, top, wait_until, write
+
+PROGRAM = """
+import sys
+def work(n):
+    while n:
+        n -= 1
+work(100)
+print(sys.argv, __name__, sys.path[0])
+print(sys.stdin.read().upper(), end="")
+print("to stderr", file=sys.stderr)
+sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
+"""
+
+
+def ocular(directory, *arguments, **more):
+    return run([PYTHON, "-m", "ocular", *arguments], cwd=directory, **more)
+
+
+def test_arguments_status_and_streams(tmp_path):
+    path = write(tmp_path, PROGRAM)
+    arguments = ["3", "--serve", "-m", "--threshold", "x", "", "ü"]
+    plain = run([PYTHON, path, *arguments], cwd=tmp_path, input="stdin\n")
+    done = ocular(tmp_path, path, *arguments, input="stdin\n")
+    assert done.status == plain.status == 3
+    assert done.out == plain.out
+    assert "to stderr" in done.err and "ocular_trace.json" in done.err
+    assert trace.read(tmp_path / "ocular_trace.json").names()["work"] == 1
+
+
+@pytest.mark.parametrize(
+    "ending, status",
+    [
+        ("raise ValueError('x')", 1),
+        ("sys.exit('words')", 1),
+        ("sys.exit(None)", 0),
+        ("sys.exit(200)", 200),
+        ("import os; os.kill(os.getpid(), 15)", -15),
+        ("raise KeyboardInterrupt", -2),
+    ],
+)
+def test_endings(tmp_path, ending, status):
+    path = write(tmp_path, "import sys\nprint('out', flush=True)\n" + ending)
+    plain = run([PYTHON, path], cwd=tmp_path)
+    done = ocular(tmp_path, "--no-perfetto", "--quiet", path)
+    assert done.status == plain.status == status
+    assert done.out == plain.out == "out\n"
+    assert done.err.splitlines()[-1:] == plain.err.splitlines()[-1:]
+    # No line of ours in a traceback that is not ours.
+    if "Traceback" in plain.err:
+        assert f'File "{path}"' in done.err
+
+
+def test_module(tmp_path):
+    package = tmp_path / "pack"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("from . import part\npart.main()\n")
+    (package / "part.py").write_text(
+        "import sys\ndef main():\n    print(sys.argv[1:], __name__)\n    sys.exit(4)\n"
+    )
+    done = ocular(tmp_path, "--quiet", "-m", "pack", "-m", "--serve")
+    assert (done.status, done.out) == (4, "['-m', '--serve'] pack.part\n")
+    assert trace.read(tmp_path / "ocular_trace.json").names()["main"] == 1
+    done = ocular(tmp_path, "--no-perfetto", "--quiet", "-m", "no.such.module")
+    assert done.status == 1 and "no.such.module" in done.err or "No module" in done.err
+
+
+def test_modules_beside_the_script(tmp_path):
+    (tmp_path / "beside.py").write_text("value = 7\n")
+    (tmp_path / "script").write_text("import beside; print(beside.value)\n")
+    other = tmp_path / "other"
+    other.mkdir()
+    done = ocular(other, "--quiet", "--no-perfetto", tmp_path / "script")
+    assert (done.status, done.out) == (0, "7\n"), done.err
+
+
+def test_main_module_can_be_pickled_and_spawned(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        import multiprocessing, pickle
+        class Thing: pass
+        def double(n): return 2 * n
+        if __name__ == "__main__":
+            assert type(pickle.loads(pickle.dumps(Thing()))) is Thing
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(double, [1, 2]))
+        """,
+    )
+    done = ocular(tmp_path, "--quiet", "--no-perfetto", path)
+    assert (done.status, done.out) == (0, "[2, 4]\n"), done.err
+
+
+def test_options(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        import json, ocular
+        def hot(): pass
+        def cold(): pass
+        for _ in range(100): hot(), cold()
+        s = ocular.snapshot()
+        print(json.dumps([s["threshold"], s["overhead"]["budget"],
+              {f["name"]: f["calls"] for f in s["functions"]}]))
+        """,
+    )
+    done = ocular(
+        tmp_path,
+        *"--threshold 20 --budget 0.05 --exclude cold --quiet".split(),
+        *"--output x.json.gz --timeline-limit 2000000".split(),
+        path,
+    )
+    threshold, budget, calls = done.answer
+    assert threshold == 20 and budget == 0.05
+    assert 20 <= calls["hot"] < 25 and "cold" not in calls
+    assert trace.read(tmp_path / "x.json.gz").other["threshold"] == 20
+    done = ocular(
+        tmp_path, "--include-only=hot", "--threshold=0", "--no-perfetto", path
+    )
+    assert done.out and set(__import__("json").loads(done.out)[2]) == {"hot"}
+    assert not (tmp_path / "ocular_trace.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], "script"),
+        (["--colour", "program.py"], "--colour"),
+        (["--threshold", "x", "program.py"], "threshold"),
+        (["--threshold", "-1", "program.py"], "at least 0"),
+        (["--mode", "fast", "program.py"], "mode"),
+        (["--budget", "7", "program.py"], "overhead_budget"),
+        (["-m"], "-m"),
+        (["missing.py"], "missing.py"),
+        (["--threshold"], "threshold"),
+        (["--output", "/no/such/dir/x", "program.py"], "/no/such/dir"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_options(tmp_path, arguments, words):
+    write(tmp_path, "print('ran')")
+    done = ocular(tmp_path, *arguments)
+    assert words in done.err and "Traceback" not in done.err
+    if "/no/such" in words:  # a place that is missing is no reason not to run
+        assert done.status == 0 and done.out == "ran\n" and "warning" in done.err
+        return
+    assert done.status == 2 and done.out == ""
+
+
+def test_help_and_version(tmp_path):
+    done = ocular(tmp_path, "--help")
+    assert done.status == 0 and "--threshold" in done.out and "-m module" in done.out
+    done = ocular(tmp_path, "--version")
+    assert done.status == 0 and done.out.startswith("ocular ")
+
+
+def test_no_free_tool_id(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "for tool in (3, 4): sys.monitoring.use_tool_id(tool, 'greedy')\n"
+    )
+    path = write(tmp_path, PROGRAM)
+    search = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
+    done = ocular(tmp_path, path, "5", env={"PYTHONPATH": search})
+    assert done.status == 5
+    assert done.out.startswith(f"['{path}', '5'] __main__ {tmp_path}")
+    assert "warning" in done.err and "greedy" in done.err
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "ocular_trace.json").exists()
+
+
+def test_no_place_for_the_socket(tmp_path, sockets):
+    sockets.chmod(0o777)
+    path = write(tmp_path, PROGRAM)
+    done = ocular(tmp_path, "--serve", path)
+    assert done.status == 0 and str(sockets) in done.err
+    assert "warning" in done.err
+
+
+def test_serve_and_watch(tmp_path, sockets):
+    path = write(tmp_path, "def spin():\n    while True:\n        pass\nspin()\n")
+    process = start([PYTHON, "-m", "ocular", "--serve", path], cwd=tmp_path)
+    try:
+        wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
+        time.sleep(1.5)
+        seen = top("--pid", process.pid, "--once", "--json").answer
+        listed = top("--once", "--json").answer  # the only one that serves
+        assert seen["pid"] == listed["pid"] == process.pid
+        spin = [row for row in seen["functions"] if row["name"] == "spin"]
+        assert spin[0]["cpu_share"] + spin[0]["wait_share"] > 0.8
+        assert spin[0]["dark_sites"] > 0
+        frames = top("--pid", process.pid, "--batch", "-n", "2", "-d", "0.2")
+        assert frames.status == 0 and frames.out.count("spin") >= 2
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in err and out == ""
+    assert "spin" in err and (tmp_path / "ocular_trace.json").exists()
+    assert os.listdir(sockets) == []
+
+
+def test_a_directory_and_a_zip(tmp_path):
+    import zipfile
+
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__main__.py").write_text("import sys; print(sys.argv[1:])\n")
+    with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+        archive.write(tmp_path / "app" / "__main__.py", "__main__.py")
+    for name in ("app", "app.pyz"):
+        done = ocular(tmp_path, "--quiet", "--no-perfetto", name, "a")
+        assert (done.status, done.out) == (0, "['a']\n"), done.err
+
+
+def test_a_script_that_does_not_compile(tmp_path):
+    path = write(tmp_path, "def broken(:\n")
+    plain = run([PYTHON, path], cwd=tmp_path)
+    done = ocular(tmp_path, "--quiet", "--no-perfetto", path)
+    assert done.status == plain.status == 1
+    assert done.err.splitlines()[-1] == plain.err.splitlines()[-1]
+
+
+def test_the_script_may_stop_and_start_by_itself(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        import ocular
+        ocular.stop_tracing()
+        ocular.start_tracing(quiet=True, perfetto=False)
+        print(ocular.is_tracing())
+        """,
+    )
+    done = ocular(tmp_path, "--quiet", path)
+    assert (done.status, done.out, done.err) == (0, "True\n", "")
+    assert sys.version_info >= (3, 12)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""The timeline as it is written: balanced calls, loops, names, and honesty
+about what is not in it."""
+
+import threading
+import time
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.counting import row
+from ocular.demo import pure
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Runs a function traced; (the Trace, the final snapshot)."""
+
+    def record(function, *arguments, **settings):
+        path = tmp_path / "trace.json"
+        path.unlink(missing_ok=True)
+        settings = {"deinstrument_threshold": 0, "quiet": True, **settings}
+        ocular.start_tracing(output=path, **settings)
+        try:
+            function(*arguments)
+        finally:
+            final = ocular.stop_tracing()
+        return trace.read(path), final
+
+    yield record
+    ocular.stop_tracing()
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+def test_every_call_is_in_it(record, name):
+    case = pure.CASES[name]
+    case()
+    timeline, final = record(case)
+    assert final["lost"] == 0 and timeline.other["lost_events"] == 0
+    names = timeline.names()
+    for mine in final["functions"]:
+        if sum(r["name"] == mine["name"] for r in final["functions"]) == 1:
+            assert names.get(mine["name"], 0) == mine["calls"], mine["name"]
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+@pytest.mark.parametrize("threshold", [1, 7, 100])
+def test_balanced_while_things_go_dark(record, name, threshold):
+    timeline, final = record(pure.CASES[name], deinstrument_threshold=threshold)
+    assert timeline.other["threshold"] == threshold
+    if final["sites"]["dark"] and any(r["state"] == "dark" for r in final["functions"]):
+        assert any(mark["name"].startswith("dark") for mark in timeline.marks)
+
+
+def test_nesting_is_the_call_tree(record):
+    def outer():
+        for _ in range(3):
+            middle()
+
+    def middle():
+        inner(), inner()
+
+    def inner():
+        time.sleep(0.001)
+
+    timeline, _ = record(outer)
+    calls = [call for each in timeline.calls.values() for call in each]
+    parents = {call.name.rpartition(".")[2]: call.parent for call in calls}
+    assert parents["inner"].endswith("middle")
+    assert parents["middle"].endswith("outer")
+    for call in calls:
+        if call.name.endswith("inner"):
+            assert 1000 <= call.end - call.begin < 50_000
+
+
+def test_exceptions_end_calls_as_raised(record):
+    def raises():
+        raise KeyError
+
+    def catches():
+        try:
+            raises()
+        except KeyError:
+            time.sleep(0.001)
+
+    timeline, _ = record(catches)
+    calls = {c.name.rpartition(".")[2]: c for each in timeline.calls.values() for c in each}
+    assert calls["raises"].end_args == {"raised": True}
+    assert calls["catches"].end_args == {}
+    assert calls["raises"].end < calls["catches"].end - 900
+
+
+def test_what_is_open_at_the_end_is_closed(record, tmp_path):
+    def stops():
+        ocular.export(tmp_path / "inside.json")
+
+    record(stops)
+    inside = trace.read(tmp_path / "inside.json")
+    calls = [call for each in inside.calls.values() for call in each]
+    mine = [call for call in calls if call.name.endswith("stops")]
+    assert len(mine) == 1 and mine[0].end_args == {"open": True}
+
+
+def test_loops(record):
+    def count(n):
+        while n:
+            n -= 1
+
+    timeline, _ = record(count, 100)
+    loops = [event for event in timeline.loops if "count" in event["name"]]
+    assert len(loops) in (99, 100)
+    sizes = [event["args"]["uOps"] for event in loops]
+    assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
+    assert all(event["args"]["Hardware Cycles"] < 1e7 for event in loops)
+
+
+def test_iterations_of_nested_loops(record):
+    """An iteration has as many instructions whatever ran before it."""
+
+    def nested(n):
+        total = 0
+        for outer in range(n):
+            if outer % 2:
+                continue
+            for inner in range(3):
+                total += inner
+        return total
+
+    timeline, _ = record(nested, 40)
+    skipped = {}
+    for event in timeline.loops:
+        if event["name"].endswith("nested"):
+            offset = event["args"]["offset"]
+            skipped.setdefault(offset, []).append(event["args"]["uOps"])
+    assert len(skipped) >= 2
+    for sizes in skipped.values():
+        assert len(set(sizes[1:])) == 1, skipped
+
+
+def test_threads_have_their_own_tracks(record):
+    def work():
+        pure.CASES["recursion"]()
+
+    def both():
+        threads = [threading.Thread(target=work, name=f"w{n}") for n in range(2)]
+        for thread in threads:
+            thread.start()
+        tids.extend(thread.native_id for thread in threads)
+        for thread in threads:
+            thread.join()
+
+    tids = []
+    timeline, final = record(both)
+    assert len(timeline.calls) == 3
+    assert {tid for _, tid in timeline.calls} >= set(tids)
+    assert {pid for pid, _ in timeline.calls} == {final["pid"]}
+    fibonacci = row(final, "fibonacci")["calls"]
+    for tid in tids:
+        assert timeline.names((final["pid"], tid))["fibonacci"] == fibonacci / 2
+
+
+def test_head(record):
+    timeline, final = record(pure.CASES["recursion"])
+    other = timeline.other
+    assert other["tool"] == "ocular" and other["version"] == ocular.__version__
+    assert other["mode"] == "adaptive" and other["threshold"] == 0
+    assert other["lost_events"] == other["forgotten_events"] == 0
+    assert other["tsc_hz"] == pytest.approx(final["tsc_hz"], rel=0.01)
+    assert 0 <= other["covered_from_us"] < other["covered_to_us"]
+    assert other["covered_to_us"] <= final["uptime_s"] * 1e6 * 1.01
+    assert abs(other["start_unix_ns"] / 1e9 - time.time()) < 60
+    calls = [call for each in timeline.calls.values() for call in each]
+    assert max(call.end for call in calls) <= other["covered_to_us"] + 1
+
+
+def test_times_are_those_of_the_wall(record):
+    marks = []
+
+    def sleeps():
+        start = time.perf_counter()
+        for _ in range(4):
+            nap()
+            marks.append((time.perf_counter() - start) * 1e6)
+
+    def nap():
+        time.sleep(0.03)
+
+    timeline, _ = record(sleeps)
+    naps = [
+        call
+        for each in timeline.calls.values()
+        for call in each
+        if call.name.endswith("nap")
+    ]
+    first = naps[0].begin
+    for call, mark in zip(naps, marks):
+        assert call.end - first == pytest.approx(mark, abs=5000)
+
+
+def test_a_small_log_forgets_its_oldest_part(record):
+    def much():
+        for _ in range(12):
+            pure.CASES["loops"]()
+        last_of_all()
+
+    def last_of_all():
+        pass
+
+    timeline, final = record(much, timeline_limit=1 << 20)
+    other = timeline.other
+    assert other["forgotten_events"] > 10_000
+    assert other["all_threads_from_us"] > 0
+    assert other["covered_from_us"] > 0
+    names = [call.name for each in timeline.calls.values() for call in each]
+    assert any(name.endswith("last_of_all") for name in names)
+    # What was open before is there, marked.
+    mine = [
+        call
+        for each in timeline.calls.values()
+        for call in each
+        if call.name.endswith("much")
+    ]
+    assert len(mine) == 1 and mine[0].begin_args.get("earlier") is True
+    assert final["memory_bytes"] < 16 << 20
+
+
+def test_memory_stays_within_the_limit(record):
+    def much():
+        for _ in range(8):
+            pure.CASES["loops"]()
+        sizes.append(ocular.snapshot()["memory_bytes"])
+        for _ in range(8):
+            pure.CASES["loops"]()
+        sizes.append(ocular.snapshot()["memory_bytes"])
+
+    sizes = []
+    record(much, timeline_limit=1 << 20)
+    assert sizes[1] < sizes[0] + (1 << 20)
+
+
+def test_odd_names_are_json(record):
+    source = "def f(): pass\nf()"
+    odd = compile(source, 'a"b\\c\n\t\x01\udcff.py', "exec")
+    namespace = {}
+
+    def body():
+        exec(odd, namespace)
+        function = namespace["f"]
+        function.__code__ = function.__code__.replace(co_qualname='x"\\\n\u2028é')
+        function()
+
+    timeline, _ = record(body)
+    assert any("é" in name for name in timeline.names())
+
+
+def test_code_that_is_gone_keeps_its_name(record):
+    def body():
+        for n in range(50):
+            namespace = {}
+            exec(f"def gone_{n}(): pass\ngone_{n}()", namespace)
+            namespace.clear()
+
+    timeline, _ = record(body)
+    assert {f"gone_{n}" for n in range(50)} <= set(timeline.names())
+
+
+def test_an_empty_timeline(record):
+    timeline, _ = record(lambda: None, include_only=["nothing at all"])
+    assert not timeline.calls and timeline.other["lost_events"] == 0
