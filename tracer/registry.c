@@ -160,6 +160,14 @@ struct Code *Registry_next(const struct Code *code)
 
 struct Code *Registry_take_retired(struct Registry *registry)
 {
-    return atomic_exchange_explicit(&registry->retired, NULL,
-                                    memory_order_acquire);
+    struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
+                                                   memory_order_acquire);
+    struct Code *oldest = NULL, *next;
+
+    for (; newest; newest = next) {
+        next = newest->next_retired;
+        newest->next_retired = oldest;
+        oldest = newest;
+    }
+    return oldest;
 }

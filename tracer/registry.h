@@ -35,8 +35,8 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // In a read section: iteration in order of adoption.
 struct Code *Registry_first(struct Registry *registry);
 struct Code *Registry_next(const struct Code *code);
-// Takes all that was retired (a list by next_retired); it may be freed after
-// the next grace period. Collector.
+// Takes all that was retired (a list by next_retired, oldest first); it may be
+// freed after the next grace period. Collector.
 struct Code *Registry_take_retired(struct Registry *registry);
 
 #endif
