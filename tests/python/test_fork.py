@@ -85,7 +85,8 @@ read, write = os.pipe()
 pid = os.fork()
 if not pid:
     tools = [sys.monitoring.get_tool(tool) for tool in (3, 4, 5)]
-    local = [sys.monitoring.get_local_events(tool, work.__code__)
+    local = [sys.monitoring.get_local_events(tool, work.__code__) |
+             sys.monitoring.get_events(tool)
              for tool in (3, 4) if not sys.monitoring.use_tool_id(tool, "x")]
     sockets = [n for n in os.listdir("/proc/self/fd")
                if n.isdigit() and "socket" in os.path.realpath(f"/proc/self/fd/{n}")]
