@@ -1,0 +1,1408 @@
+// SPDX-License-Identifier: MIT
+// tracer/lane: the hot path, fed with made-up ticks: every figure is known.
+// Then whole programs at random, against a model of them, and the plain course
+// against the whole one.
+#include "tracer/lane.h"
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+// Of an enter, a leave, a jump and a branch, in ticks.
+static const int64_t COST[HOOK_KINDS] = {10, 20, 5, 7};
+static const int64_t NOTHING[HOOK_KINDS];
+
+struct Fixture {
+    struct Registry *registry;
+    struct Contention contention;
+    struct Opcodes opcodes;
+    struct Lane *lane;
+};
+
+enum { JUMP_SITE = 1, RETURN_SITE = 2 };
+
+// clang-format off
+static const uint8_t LOOP[] = {
+    RESUME, 0,                  // unit 0, instruction 0
+    LOAD_FAST, 0,               // 1, 1
+    JUMP_BACKWARD, 3, CACHE, 0, // 2, 2
+    RETURN_VALUE, 0,            // 4, 3
+};
+
+static const uint8_t NESTED[] = {
+    RESUME, 0,                  // unit 0, instruction 0
+    LOAD_FAST, 0,               // 1, 1: the outer loop's head
+    FOR_ITER, 2, CACHE, 0,      // 2, 2: the inner loop's
+    JUMP_BACKWARD, 4, CACHE, 0, // 4, 3
+    LOAD_FAST, 0,               // 6, 4
+    JUMP_BACKWARD, 8, CACHE, 0, // 7, 5
+    RETURN_VALUE, 0,            // 9, 6
+};
+// clang-format on
+
+static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
+                         size_t size, uint64_t threshold)
+{
+    uint32_t id = Registry_next_id(f->registry);
+    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
+                                .name = "f",
+                                .file = "f.py",
+                                .bytecode = bytecode,
+                                .bytecode_size = size,
+                                .line_table = bytecode};
+    struct Code *code = Code_new(id, &source, &f->opcodes, threshold, false);
+
+    assert_non_null(code);
+    Registry_add(f->registry, code);
+    return code;
+}
+
+static struct Code *add(struct Fixture *f, uint64_t threshold)
+{
+    return make(f, LOOP, sizeof LOOP, threshold);
+}
+
+static void with_timeline(struct Fixture *f)
+{
+    f->lane->ring = Ring_new(NULL);
+    assert_non_null(f->lane->ring);
+}
+
+// The events, by the whole course.
+static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
+                  uint64_t ticks)
+{
+    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+}
+
+static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
+                  uint64_t ticks)
+{
+    return Lane_leave(f->lane, code, &code->sites[code->site_count - 1], depth,
+                      ticks, COURSE_WHOLE);
+}
+
+static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
+                       uint64_t ticks)
+{
+    return Lane_leave(f->lane, code, NULL, depth, ticks, COURSE_WHOLE);
+}
+
+static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
+                 uint64_t ticks)
+{
+    return Lane_jump(f->lane, code, &code->sites[JUMP_SITE], 1, depth, ticks,
+                     HOOK_JUMP, COURSE_WHOLE);
+}
+
+static void expect_calls(const struct Code *code, uint64_t calls,
+                         uint64_t self_calls, uint64_t self, uint64_t total)
+{
+    assert_int_equal(Cell_get(&code->calls), calls);
+    assert_int_equal(Cell_get(&code->self_calls), self_calls);
+    assert_int_equal(Cell_get(&code->self_cycles), self);
+    assert_int_equal(Cell_get(&code->total_cycles), total);
+}
+
+static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
+                        uint64_t cycles, uint64_t instructions)
+{
+    assert_int_equal(Cell_get(&code->sites[index].hits), hits);
+    assert_int_equal(Cell_get(&code->sites[index].cycles), cycles);
+    assert_int_equal(Cell_get(&code->sites[index].instructions), instructions);
+}
+
+static void expect_empty(struct Fixture *f)
+{
+    assert_ptr_equal(f->lane->top, f->lane->bottom);
+    for (unsigned i = 0; i < LANE_ACTIVE; i++)
+        assert_int_equal(f->lane->active[i], 0);
+}
+
+// --- Calls -------------------------------------------------------------------
+
+// Net times are ticks less what the hooks before cost:
+//   outer enters at 100: 100 - 0            = 100
+//   inner enters at 150: 150 - 10           = 140, outer ran 40
+//   inner leaves at 200: 200 - 10 - 10      = 180, inner ran 40
+//   outer leaves at 300: 300 - 10 - 10 - 20 = 260, outer ran 80 more
+static void test_net_time(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *inner = add(f, 0);
+
+    assert_false(enter(f, outer, 1, 100));
+    assert_false(enter(f, inner, 2, 150));
+    assert_false(leave(f, inner, 2, 200));
+    assert_false(leave(f, outer, 1, 300));
+    expect_calls(inner, 1, 1, 40, 40);
+    expect_calls(outer, 1, 1, 120, 160);
+    assert_int_equal(Cell_get(&inner->min_cycles), 40);
+    assert_int_equal(Cell_get(&outer->min_cycles), 120);
+    assert_int_equal(Cell_get(&f->lane->debt), 10 + 10 + 20 + 20);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    // last_seen is of jumps and enters, in ticks.
+    assert_int_equal(Cell_get(&outer->last_seen), 100);
+    assert_int_equal(Cell_get(&inner->last_seen), 150);
+    expect_empty(f);
+}
+
+// Where an event comes sooner than the hook before it costs, time goes back;
+// nothing is booked below zero.
+static void test_hooks_that_cost_less_than_thought(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    enter(f, code, 1, 100);
+    leave(f, code, 1, 104); // net 94
+    expect_calls(code, 1, 1, 0, 0);
+    assert_int_equal(Cell_get(&code->min_cycles), 0);
+    assert_int_equal((int64_t)Cell_get(&code->sites[RETURN_SITE].cycles), -6);
+    enter(f, code, 1, 200); // net 170
+    leave(f, code, 1, 260); // net 220
+    expect_calls(code, 2, 2, 50, 50);
+    assert_int_equal((int64_t)Cell_get(&code->sites[RETURN_SITE].cycles), 44);
+}
+
+// An exception leaves through no site: the call is booked, its last block not.
+static void test_exception(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *inner = add(f, 0);
+
+    enter(f, outer, 1, 100);
+    enter(f, inner, 2, 150);
+    assert_false(raise_from(f, inner, 2, 200)); // net 180, as above
+    assert_false(leave(f, outer, 1, 300));
+    expect_calls(inner, 1, 1, 40, 40);
+    expect_calls(outer, 1, 1, 120, 160);
+    expect_site(inner, RETURN_SITE, 0, 0, 0);
+    expect_site(outer, RETURN_SITE, 1, 120, 1);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+}
+
+// Only the outermost call's time is total time: 3 calls, one in the other, with
+// no cost: 100 to 400, self time 3 times, total time once.
+static void test_recursion(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, code, 1, 100);
+    enter(f, code, 2, 150);
+    enter(f, code, 3, 200);
+    leave(f, code, 3, 260); // 60 of its own
+    leave(f, code, 2, 300); // 50 + 40
+    leave(f, code, 1, 400); // 50 + 100
+    expect_calls(code, 3, 3, 60 + 90 + 150, 300);
+    assert_int_equal(Cell_get(&code->min_cycles), 60);
+}
+
+// a(100) b(110) a(120) b(130): each total from its first enter to its last
+// leave.
+static void test_mutual_recursion(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, a, 1, 100), enter(f, b, 2, 110);
+    enter(f, a, 3, 120), enter(f, b, 4, 130);
+    leave(f, b, 4, 140), leave(f, a, 3, 150);
+    leave(f, b, 2, 160), leave(f, a, 1, 170);
+    expect_calls(a, 2, 2, 40, 70);
+    expect_calls(b, 2, 2, 30, 50);
+}
+
+// Two functions that share a counter of open frames are not the same one.
+static void test_ids_that_share_a_counter(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    f->registry->next_id = a->id + LANE_ACTIVE - 1;
+    b = add(f, 0);
+    assert_int_equal(b->id % LANE_ACTIVE, a->id % LANE_ACTIVE);
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 110);
+    enter(f, a, 3, 120);
+    leave(f, a, 3, 130);
+    leave(f, b, 2, 140);
+    leave(f, a, 1, 150);
+    expect_calls(a, 2, 2, 10 + 20, 50);
+    expect_calls(b, 1, 1, 20, 30);
+    expect_empty(f);
+}
+
+// The first call has no histogram; the second brings one, for both.
+static void test_histogram(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    struct Histogram *histogram;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, code, 1, 100), leave(f, code, 1, 103);
+    assert_null(Code_histogram(code));
+    enter(f, code, 1, 110), leave(f, code, 1, 117);
+    enter(f, code, 1, 120), leave(f, code, 1, 127);
+    histogram = Code_histogram(code);
+    assert_non_null(histogram);
+    assert_int_equal(Histogram_count(histogram), 3);
+    assert_int_equal(histogram->buckets[3], 1);
+    assert_int_equal(histogram->buckets[7], 2);
+    assert_int_equal(Cell_get(&code->min_cycles), 3);
+}
+
+// --- Depth -------------------------------------------------------------------
+
+// Frames above an event's depth have gone: their calls count, their cycles do
+// not, and the total of those below is right.
+static void test_frames_that_left_unseen(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 110);
+    enter(f, c, 3, 120);
+    leave(f, a, 1, 200);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    expect_calls(a, 1, 1, 10, 100);
+    expect_calls(b, 1, 0, 0, 0);
+    expect_calls(c, 1, 0, 0, 0);
+    expect_empty(f);
+}
+
+static void test_an_enter_heals_too(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 110);
+    enter(f, c, 3, 120);
+    enter(f, c, 2, 130); // where b was
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(f->lane->top - f->lane->bottom, 2);
+    assert_int_equal(f->lane->top->depth, 2);
+    leave(f, c, 2, 150);
+    leave(f, a, 1, 160);
+    // c: the second call only; its total as well, the first being gone.
+    expect_calls(c, 2, 1, 20, 20);
+    expect_calls(a, 1, 1, 10 + 10, 60);
+}
+
+// Gaps between depths are excluded code.
+static void test_depths_with_gaps(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, a, 5, 100);
+    enter(f, b, 90, 110);
+    leave(f, b, 90, 120);
+    leave(f, a, 5, 130);
+    expect_calls(a, 1, 1, 20, 30);
+    expect_calls(b, 1, 1, 10, 10);
+}
+
+// Another function at that depth: the one that was there has gone, and the one
+// that leaves was not seen to come.
+static void test_a_leave_of_the_unseen(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
+
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 200);
+    leave(f, c, 2, 300);
+    expect_calls(c, 0, 0, 0, 0);
+    expect_site(c, RETURN_SITE, 1, 0, 0); // it was a hit
+    expect_calls(b, 1, 0, 0, 0);
+    assert_ptr_equal(f->lane->top->code, a);
+    leave(f, c, 7, 400); // deeper than all
+    leave(f, c, 1, 500); // and where all began
+    expect_empty(f);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+}
+
+static void test_deep_recursion_grows_the_stack(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    size_t before = Lane_stack_bytes(f->lane);
+    const uint32_t deep = 5000;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (uint32_t d = 1; d <= deep; d++)
+        enter(f, code, d, 10 * d);
+    assert_int_equal(f->lane->top - f->lane->bottom, deep);
+    assert_true(Lane_stack_bytes(f->lane) >= deep * sizeof(struct Frame));
+    assert_true(Lane_stack_bytes(f->lane) > before);
+    for (uint32_t d = deep; d >= 1; d--)
+        leave(f, code, d, 10 * (2 * deep - d + 1));
+    // In at 10, out at 100000; each net tick of that is somebody's own.
+    expect_calls(code, deep, deep, 20 * deep - 10, 20 * deep - 10);
+    expect_empty(f);
+}
+
+// There is an end to it; beyond, calls are counted and nothing else.
+static void test_deeper_than_the_stack_may_grow(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    const uint32_t deep = 100000;
+    uint64_t ticks = 0;
+    size_t kept;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (uint32_t d = 1; d <= deep; d++)
+        assert_false(enter(f, code, d, ++ticks));
+    kept = (size_t)(f->lane->top - f->lane->bottom);
+    assert_true(kept >= 30000 && kept < 65536); // the counters are 16 bits wide
+    assert_int_equal(Cell_get(&code->calls), deep);
+    for (uint32_t d = deep; d >= 1; d--)
+        assert_false(leave(f, code, d, ++ticks));
+    assert_int_equal(Cell_get(&code->self_calls), kept);
+    assert_int_equal(Cell_get(&code->total_cycles), ticks - 1);
+    expect_empty(f);
+}
+
+// --- Blocks ------------------------------------------------------------------
+
+//   enters at 100: net 100, instruction 0
+//   jumps at 140: net 140 - 10 = 130, 30 cycles over 0, 1, 2; on at 1
+//   jumps at 170: net 170 - 15 = 155, 25 cycles over 1, 2
+//   leaves at 190: net 190 - 20 = 170, 15 cycles; the loop ended unseen, so
+//   that of what lies between its head and the return only the latter ran
+static void test_blocks(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    enter(f, code, 1, 100);
+    assert_false(jump(f, code, 1, 140));
+    assert_false(jump(f, code, 1, 170));
+    leave(f, code, 1, 190);
+    expect_site(code, JUMP_SITE, 2, 30 + 25, 3 + 2);
+    expect_site(code, RETURN_SITE, 1, 15, 1);
+    expect_calls(code, 1, 1, 70, 70);
+    assert_int_equal(Cell_get(&code->last_seen), 170);
+    assert_int_equal(Cell_get(&f->lane->debt), 10 + 5 + 5 + 20);
+}
+
+// A callee's time is in no block of its caller.
+static void test_a_block_with_a_call_in_it(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0), *callee = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, code, 1, 100);
+    jump(f, code, 1, 110);
+    enter(f, callee, 2, 115);
+    leave(f, callee, 2, 915);
+    jump(f, code, 1, 920);
+    leave(f, code, 1, 930);
+    expect_site(code, JUMP_SITE, 2, 10 + 10, 3 + 2);
+    expect_site(code, RETURN_SITE, 1, 10, 1);
+}
+
+// A branch costs what branches cost, and is a block's end like a jump.
+static void test_branches(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = make(f, NESTED, sizeof NESTED, 0);
+
+    enter(f, code, 1, 100);
+    // It follows from the jumps: dark at once, and nothing is missed.
+    assert_true(Lane_jump(f->lane, code, &code->sites[1], 3, 1, 150,
+                          HOOK_BRANCH, COURSE_WHOLE)); // net 140
+    assert_int_equal(Cell_get(&f->lane->debt), 10 + 7);
+    expect_site(code, 1, 1, 40, 3);
+    assert_int_equal(code->sites[1].dark, 1);
+    assert_true(code->exact);
+    assert_false(code->broken);
+    leave(f, code, 1, 200); // net 183
+    expect_calls(code, 1, 1, 83, 83);
+}
+
+// --- Seen from the middle ----------------------------------------------------
+
+// A jump in a function whose enter was before our time: its calls are not
+// known, its blocks are from there on.
+static void test_attached(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, outer, 1, 100);
+    assert_false(jump(f, code, 3, 150));
+    assert_int_equal(f->lane->top->waited, FRAME_PARTIAL);
+    expect_site(code, JUMP_SITE, 1, 0, 0); // began unseen
+    jump(f, code, 3, 170);
+    expect_site(code, JUMP_SITE, 2, 20, 2);
+    leave(f, code, 3, 180);
+    expect_calls(code, 0, 0, 0, 0);
+    expect_site(code, RETURN_SITE, 1, 10, 1);
+    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    leave(f, outer, 1, 200);
+    expect_calls(outer, 1, 1, 50 + 20, 100);
+    expect_empty(f);
+}
+
+static void test_the_dark_are_not_attached(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+
+    code->dark = true;
+    Code_refresh(code);
+    jump(f, code, 3, 150);
+    expect_empty(f);
+    expect_site(code, JUMP_SITE, 1, 0, 0);
+}
+
+// --- Going dark --------------------------------------------------------------
+
+static void test_going_dark(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+    struct Site *site = &code->sites[RETURN_SITE];
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (uint64_t i = 0; i < 2; i++) {
+        assert_false(enter(f, code, 1, 100 + 100 * i));
+        assert_false(leave(f, code, 1, 150 + 100 * i));
+    }
+    assert_true(code->calls_exact);
+    Cell_set(&code->share.cpu.total_ns, 40);
+    Cell_set(&code->share.wait.total_ns, 2);
+    assert_true(enter(f, code, 1, 300)); // DISABLE
+    assert_true(code->dark);
+    assert_false(code->calls_exact);
+    assert_false(code->exact);
+    assert_int_equal(code->dark_from_ns, 42);
+    // That call is still seen to its end, where its leave goes dark too.
+    assert_true(leave(f, code, 1, 350));
+    assert_int_equal(site->dark, 1);
+    expect_calls(code, 3, 3, 150, 150);
+    // Another enter site may still fire (a generator's resume): it is counted
+    // and told to stop, and what follows is not taken for a call.
+    assert_true(enter(f, code, 1, 400));
+    assert_true(leave(f, code, 1, 450));
+    expect_calls(code, 4, 3, 150, 150);
+    expect_empty(f);
+}
+
+// In recursion the first leave after the threshold is the innermost's; those
+// below it may leave unseen any time later.
+static void test_going_dark_in_recursion(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (uint32_t d = 1; d <= 3; d++)
+        assert_int_equal(enter(f, code, d, 100 * d), d == 3);
+    assert_true(leave(f, code, 3, 350));
+    expect_calls(code, 3, 0, 0, 0); // it has itself for a dark callee
+    assert_true(leave(f, code, 2, 400));
+    assert_true(leave(f, code, 1, 450));
+    expect_calls(code, 3, 0, 0, 0);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    expect_empty(f);
+}
+
+// A jump's site has a threshold of its own. The function stays armed, but
+// where its blocks end is not seen any more.
+static void test_a_jump_goes_dark(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, code, 1, 100);
+    assert_false(jump(f, code, 1, 110));
+    assert_false(jump(f, code, 1, 120));
+    assert_true(jump(f, code, 1, 130)); // DISABLE
+    assert_int_equal(code->sites[JUMP_SITE].dark, 1);
+    expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
+    leave(f, code, 1, 190);
+    expect_site(code, RETURN_SITE, 1, 0, 0);
+    expect_calls(code, 1, 1, 90, 90);
+    assert_false(code->dark);
+    assert_true(code->calls_exact);
+    assert_false(code->exact);
+}
+
+// --- Callers -----------------------------------------------------------------
+
+static void test_edges(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0), *callee = add(f, 0);
+
+    enter(f, callee, 1, 100), leave(f, callee, 1, 150); // from nowhere
+    assert_int_equal(callee->caller_count, 0);
+    for (uint64_t i = 0; i < 4; i++) {
+        struct Code *caller = i % 2 ? b : a;
+
+        enter(f, caller, 1, 1000 * (i + 1));
+        for (uint64_t n = 0; n < 3; n++) {
+            enter(f, callee, 2, 1000 * (i + 1) + 200 * n + 100);
+            leave(f, callee, 2, 1000 * (i + 1) + 200 * n + 200);
+        }
+        leave(f, caller, 1, 1000 * (i + 1) + 900);
+    }
+    assert_int_equal(callee->caller_count, 2);
+    assert_int_equal(callee->callers[0], a->id);
+    assert_int_equal(callee->callers[1], b->id);
+    assert_int_equal(a->caller_count, 0);
+}
+
+// The callee's time would pass for its caller's own: self time and blocks stand
+// still, total time goes on.
+static void test_a_dark_callee(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *caller = add(f, 0), *callee = add(f, 2);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, caller, 1, 100);
+    enter(f, callee, 2, 110), leave(f, callee, 2, 120);
+    leave(f, caller, 1, 150);
+    expect_calls(caller, 1, 1, 40, 50);
+    expect_site(caller, RETURN_SITE, 1, 40, 1);
+
+    enter(f, caller, 1, 200);
+    enter(f, callee, 2, 210), leave(f, callee, 2, 220); // goes dark
+    assert_int_equal(caller->dark_callees, 1);
+    leave(f, caller, 1, 250);
+    enter(f, caller, 1, 300);
+    leave(f, caller, 1, 400);
+    expect_calls(caller, 3, 1, 40, 50 + 50 + 100);
+    expect_site(caller, RETURN_SITE, 3, 40, 1);
+}
+
+// A call that was open when its callee came back has a part of that time in it:
+// the next one is the first clean one.
+static void test_clean_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *caller = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    Code_gain_dark_callee(caller);
+    enter(f, caller, 1, 100);
+    Code_lose_dark_callee(caller);
+    leave(f, caller, 1, 150);
+    expect_calls(caller, 1, 0, 0, 50);
+    expect_site(caller, RETURN_SITE, 1, 0, 0);
+    enter(f, caller, 1, 200);
+    leave(f, caller, 1, 250);
+    expect_calls(caller, 2, 1, 50, 100);
+    expect_site(caller, RETURN_SITE, 2, 50, 1);
+    // And one that saw a whole dark spell.
+    enter(f, caller, 1, 300);
+    Code_gain_dark_callee(caller);
+    Code_lose_dark_callee(caller);
+    leave(f, caller, 1, 350);
+    expect_calls(caller, 3, 1, 50, 150);
+}
+
+// A caller that is met when its callee is dark already: by one of the enter
+// sites, or a jump, that still fire.
+static void test_a_caller_met_in_the_dark(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *first = add(f, 0), *second = add(f, 0), *callee = add(f, 1);
+
+    enter(f, callee, 1, 100);
+    assert_true(callee->dark);
+    leave(f, callee, 1, 150);
+    enter(f, first, 1, 200);
+    assert_true(enter(f, callee, 2, 300));
+    assert_int_equal(first->dark_callees, 1);
+    enter(f, callee, 2, 350);
+    assert_int_equal(first->dark_callees, 1); // once
+    leave(f, first, 1, 400);
+    enter(f, second, 1, 500);
+    jump(f, callee, 2, 600);
+    assert_int_equal(second->dark_callees, 1);
+}
+
+// --- Waiting -----------------------------------------------------------------
+
+// Another lane's hook ran in between: that span is the frame's waiting, of the
+// whole 500 from 100 to 600; before and after it are 20 + 30 of its own.
+static void test_another_thread_ran(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, code, 1, 80);
+    jump(f, code, 1, 100);
+    f->contention.last_lane = NULL;
+    jump(f, code, 1, 600);
+    assert_ptr_equal(f->contention.last_lane, f->lane);
+    leave(f, code, 1, 630);
+    expect_calls(code, 1, 1, 50, 550);
+    assert_int_equal(Cell_get(&code->waited_cycles), 500);
+    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    expect_site(code, JUMP_SITE, 2, 20, 3 + 2); // of 600, only those 20
+}
+
+// Its caller did not wait in a span of its own.
+static void test_waiting_is_the_top_frames(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *inner = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    enter(f, outer, 1, 100);
+    enter(f, inner, 2, 110);
+    f->contention.last_lane = NULL;
+    leave(f, inner, 2, 500);
+    leave(f, outer, 1, 520);
+    expect_calls(inner, 1, 1, 0, 390);
+    assert_int_equal(Cell_get(&inner->waited_cycles), 390);
+    expect_calls(outer, 1, 1, 30, 420);
+    assert_int_equal(Cell_get(&outer->waited_cycles), 0);
+    assert_int_equal(Cell_get(&outer->min_cycles), 30);
+}
+
+// With other threads about, a span longer than a switch is no single one's.
+static void test_long_spans(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    f->contention.long_span = 100;
+    enter(f, code, 1, 1000);
+    jump(f, code, 1, 1100); // as long as a switch, but not longer
+    jump(f, code, 1, 1201);
+    leave(f, code, 1, 1210);
+    expect_calls(code, 1, 1, 109, 210);
+    assert_int_equal(Cell_get(&code->waited_cycles), 101);
+    // Alone it may take its time.
+    f->contention.long_span = INT64_MAX;
+    enter(f, code, 1, 2000);
+    leave(f, code, 1, 9000);
+    assert_int_equal(Cell_get(&code->waited_cycles), 101);
+    assert_int_equal(Cell_get(&code->min_cycles), 7000);
+}
+
+// A waited call is no sample of what a call costs.
+static void test_waited_calls_are_in_no_histogram(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    uint64_t ticks = 100;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (int i = 0; i < 6; i++) {
+        enter(f, code, 1, ticks);
+        if (i % 2)
+            f->contention.last_lane = NULL;
+        leave(f, code, 1, ticks + 9);
+        ticks += 100;
+    }
+    assert_int_equal(Cell_get(&code->self_calls), 6);
+    assert_int_equal(Cell_get(&code->waited_cycles), 27);
+    assert_int_equal(Cell_get(&code->min_cycles), 9);
+    assert_int_equal(Code_histogram(code)->buckets[0], 0);
+    assert_true(Code_histogram(code)->buckets[9] >= 2);
+}
+
+// A frame seen from its middle stays one.
+static void test_waiting_of_the_attached(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    jump(f, code, 1, 100);
+    f->contention.last_lane = NULL;
+    jump(f, code, 1, 500);
+    leave(f, code, 1, 600);
+    expect_calls(code, 0, 0, 0, 0);
+    assert_int_equal(Cell_get(&code->waited_cycles), 0);
+}
+
+// --- Forgetting --------------------------------------------------------------
+
+static void test_forgotten_code(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
+    struct Seen *seen = Lane_seen(f->lane, gone->address);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    *seen = (struct Seen){gone->address, gone};
+    enter(f, outer, 1, 100);
+    enter(f, gone, 2, 110);
+    enter(f, gone, 3, 120);
+    enter(f, inner, 4, 130);
+    Lane_forget(f->lane, gone);
+    assert_null(seen->code);
+    assert_int_equal(seen->address, 0);
+    assert_null(f->lane->bottom[2].code);
+    assert_int_equal(f->lane->bottom[2].address, 0);
+    assert_null(f->lane->bottom[3].code);
+    assert_ptr_equal(f->lane->bottom[1].code, outer);
+    assert_ptr_equal(f->lane->bottom[4].code, inner);
+    Registry_retire(f->registry, gone);
+    Code_free(Registry_take_retired(f->registry)); // for AddressSanitizer
+    leave(f, inner, 4, 140);
+    leave(f, outer, 1, 200);
+    expect_calls(inner, 1, 1, 10, 10);
+    expect_calls(outer, 1, 1, 10, 100);
+    expect_empty(f);
+}
+
+// Another code's place in the memory of addresses is left alone.
+static void test_forgetting_spares_the_others(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0);
+    struct Seen *seen = Lane_seen(f->lane, a->address);
+
+    *seen = (struct Seen){b->address, b};
+    enter(f, b, 1, 100);
+    Lane_forget(f->lane, a);
+    assert_ptr_equal(seen->code, b);
+    assert_ptr_equal(f->lane->top->code, b);
+}
+
+static void test_reset(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    enter(f, code, 1, 100);
+    enter(f, code, 2, 150);
+    *Lane_seen(f->lane, code->address) = (struct Seen){code->address, code};
+    Lane_reset(f->lane, NOTHING, 5000);
+    expect_empty(f);
+    assert_null(Lane_seen(f->lane, code->address)->code);
+    assert_int_equal(Cell_get(&f->lane->debt), 0);
+    enter(f, code, 1, 5010);
+    leave(f, code, 1, 5020);
+    assert_int_equal(Cell_get(&code->total_cycles), 10);
+}
+
+// --- The timeline ------------------------------------------------------------
+
+struct Expected {
+    uint64_t ticks;
+    enum EventKind kind;
+    uint64_t what;
+};
+
+static void expect_events(struct Fixture *f, const struct Expected *expected,
+                          size_t count)
+{
+    const struct Event *events;
+    size_t got = Ring_peek(f->lane->ring, &events);
+
+    for (size_t i = 0; i < got && i < count; i++) {
+        assert_int_equal(Event_ticks(&events[i]), expected[i].ticks);
+        assert_int_equal(Event_kind(&events[i]), expected[i].kind);
+        assert_int_equal(events[i].what, expected[i].what);
+    }
+    assert_int_equal(got, count);
+    Ring_pop(f->lane->ring, got);
+}
+
+#define EXPECT_EVENTS(f, ...)                                                  \
+    do {                                                                       \
+        const struct Expected list_[] = {__VA_ARGS__};                         \
+        expect_events(f, list_, sizeof list_ / sizeof *list_);                 \
+    } while (0)
+
+static void test_events(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
+
+    with_timeline(f);
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 200);
+    leave(f, b, 2, 300);
+    enter(f, c, 2, 400);
+    raise_from(f, c, 2, 500);
+    enter(f, b, 4, 600);
+    enter(f, c, 9, 700);
+    leave(f, a, 1, 800);
+    // Ticks as they were, levels from 0, whatever the depth.
+    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->id, 0)},
+                  {200, EVENT_ENTER, Event_call(b->id, 1)},
+                  {300, EVENT_LEAVE, Event_call(b->id, 1)},
+                  {400, EVENT_ENTER, Event_call(c->id, 1)},
+                  {500, EVENT_RAISE, Event_call(c->id, 1)},
+                  {600, EVENT_ENTER, Event_call(b->id, 1)},
+                  {700, EVENT_ENTER, Event_call(c->id, 2)},
+                  {800, EVENT_UNWOUND, Event_call(c->id, 2)},
+                  {800, EVENT_UNWOUND, Event_call(b->id, 1)},
+                  {800, EVENT_LEAVE, Event_call(a->id, 0)});
+}
+
+static void test_dark_events(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 1);
+
+    with_timeline(f);
+    enter(f, a, 1, 100);
+    enter(f, b, 2, 200);
+    leave(f, b, 2, 300);
+    enter(f, b, 2, 400); // dark: no call of it
+    leave(f, b, 2, 500);
+    leave(f, a, 1, 600);
+    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->id, 0)},
+                  {200, EVENT_DARK, Event_call(b->id, 1)},
+                  {200, EVENT_ENTER, Event_call(b->id, 1)},
+                  {300, EVENT_LEAVE, Event_call(b->id, 1)},
+                  {600, EVENT_LEAVE, Event_call(a->id, 0)});
+}
+
+static void branch(struct Fixture *f, struct Code *code, uint16_t to,
+                   uint64_t ticks)
+{
+    Lane_jump(f->lane, code, &code->sites[1], to, 1, ticks, HOOK_BRANCH,
+              COURSE_WHOLE);
+}
+
+static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
+{
+    Lane_jump(f->lane, code, &code->sites[2], 2, 1, ticks, HOOK_JUMP,
+              COURSE_WHOLE);
+}
+
+static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
+{
+    Lane_jump(f->lane, code, &code->sites[3], 1, 1, ticks, HOOK_JUMP,
+              COURSE_WHOLE);
+}
+
+// Of an iteration that began before its loop's first jump, what is known is its
+// last block; after that all of it, inner loops included.
+static void test_loops(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = make(f, NESTED, sizeof NESTED, 0);
+    uint64_t call = Event_call(code->id, 0);
+
+    code->sites[1].redundant = 0; // its FOR_ITER is seen as well
+    code->sites[1].stop_at = CODE_NEVER;
+    Lane_reset(f->lane, NOTHING, 0);
+    with_timeline(f);
+    enter(f, code, 1, 100);
+    branch(f, code, 3, 105);  // 0 1 2
+    jump_inner(f, code, 130); // 3: since the branch
+    branch(f, code, 3, 135);  // 2
+    jump_inner(f, code, 150); // 3
+    branch(f, code, 4, 155);  // 2, and the inner loop is done
+    jump_outer(f, code, 190); // 4 5: since the branch
+    branch(f, code, 3, 195);  // 1 2
+    jump_inner(f, code, 205); // 3: a new inner loop
+    branch(f, code, 4, 210);  // 2
+    jump_outer(f, code, 240); // 4 5: 1 2 3 2 4 5, from 190 on
+    leave(f, code, 1, 250);
+    // The same again is not the same loop.
+    enter(f, code, 1, 300);
+    branch(f, code, 3, 305);
+    jump_inner(f, code, 330);
+    leave(f, code, 1, 350);
+    EXPECT_EVENTS(
+        f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(25, 1, 4)},
+        {150, EVENT_LOOP, Event_loop(20, 2, 4)},
+        {190, EVENT_LOOP, Event_loop(35, 2, 7)},
+        {205, EVENT_LOOP, Event_loop(10, 1, 4)},
+        {240, EVENT_LOOP, Event_loop(50, 6, 7)}, {250, EVENT_LEAVE, call},
+        {300, EVENT_ENTER, call}, {330, EVENT_LOOP, Event_loop(25, 1, 4)},
+        {350, EVENT_LEAVE, call});
+}
+
+// Nor is that of a later call at the same place.
+static void test_loops_of_calls_in_turn(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    uint64_t call = Event_call(code->id, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    with_timeline(f);
+    enter(f, code, 1, 100);
+    jump(f, code, 1, 130);
+    jump(f, code, 1, 150);
+    leave(f, code, 1, 160);
+    enter(f, code, 1, 500);
+    jump(f, code, 1, 540); // all that is known of it: since 500
+    leave(f, code, 1, 550);
+    EXPECT_EVENTS(
+        f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(30, 2, 2)},
+        {150, EVENT_LOOP, Event_loop(20, 2, 2)}, {160, EVENT_LEAVE, call},
+        {500, EVENT_ENTER, call}, {540, EVENT_LOOP, Event_loop(40, 2, 2)},
+        {550, EVENT_LEAVE, call});
+}
+
+// A loop in a function that is called from a loop, and recursion: each frame
+// has its own. Iterations take their calls' time in.
+static void test_loops_of_callers(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    const struct Event *events;
+    size_t count, loops = 0;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    with_timeline(f);
+    enter(f, code, 1, 100);
+    jump(f, code, 1, 110);
+    for (uint64_t i = 0; i < 3; i++) { // iterations of 1000
+        uint64_t ticks = 110 + 1000 * i;
+
+        enter(f, code, 2, ticks + 100);
+        for (uint64_t n = 1; n <= 5; n++) // and of 10
+            jump(f, code, 2, ticks + 100 + 10 * n);
+        leave(f, code, 2, ticks + 500);
+        jump(f, code, 1, ticks + 1000);
+    }
+    leave(f, code, 1, 5000);
+    count = Ring_peek(f->lane->ring, &events);
+    for (size_t i = 0; i < count; i++) {
+        if (Event_kind(&events[i]) != EVENT_LOOP)
+            continue;
+        assert_int_equal(Event_cycles(&events[i]),
+                         loops && loops % 6 == 0 ? 1000 : 10);
+        assert_int_equal(Event_instructions(&events[i]), 2);
+        loops++;
+    }
+    assert_int_equal(loops, 1 + 3 * 6);
+}
+
+// More loops in each other than are followed, by frames that have one each:
+// nothing is written beyond their places.
+static void test_more_loops_than_places(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    with_timeline(f);
+    for (uint32_t d = 1; d <= 3 * LANE_LOOPS; d++) {
+        enter(f, code, d, 100 * d);
+        jump(f, code, d, 100 * d + 50);
+    }
+    assert_int_equal(f->lane->loop_count, LANE_LOOPS);
+    for (uint32_t d = 3 * LANE_LOOPS; d >= 1; d--) {
+        jump(f, code, d, 100000 - 100 * d);
+        leave(f, code, d, 100000 - 100 * d + 50);
+    }
+    expect_empty(f);
+    expect_site(code, JUMP_SITE, 6 * LANE_LOOPS,
+                Cell_get(&code->sites[JUMP_SITE].cycles), 5 * 3 * LANE_LOOPS);
+}
+
+// --- Programs at random ------------------------------------------------------
+
+struct ModelFrame {
+    unsigned function;
+    int64_t enter, self;
+};
+
+enum { FUNCTIONS = 6, MODEL_DEPTH = 400 };
+
+struct Model {
+    struct ModelFrame frames[MODEL_DEPTH + 1];
+    unsigned depth;
+    int64_t net; // time without hooks
+    uint64_t debt;
+    struct {
+        uint64_t calls, self, total, min, jumps, ends;
+    } functions[FUNCTIONS];
+};
+
+// Some time passes in what is on top, and then there is a hook.
+static uint64_t model_step(struct Model *model, enum HookKind kind)
+{
+    int64_t span = 1 + lrand48() % 50;
+    uint64_t ticks;
+
+    model->net += span;
+    model->frames[model->depth].self += span;
+    ticks = (uint64_t)model->net + model->debt;
+    model->debt += (uint64_t)COST[kind];
+    return ticks;
+}
+
+static void model_end(struct Model *model)
+{
+    const struct ModelFrame *frame = &model->frames[model->depth--];
+    unsigned d, n = frame->function;
+    uint64_t self = (uint64_t)frame->self;
+
+    model->functions[n].ends++;
+    model->functions[n].self += self;
+    if (self < model->functions[n].min)
+        model->functions[n].min = self;
+    for (d = 1; d <= model->depth && model->frames[d].function != n; d++)
+        ;
+    if (d > model->depth)
+        model->functions[n].total += (uint64_t)(model->net - frame->enter);
+}
+
+static void model_turn(struct Fixture *f, struct Model *model,
+                       struct Code *const codes[FUNCTIONS], bool ending)
+{
+    unsigned depth = model->depth, n;
+    long choice = ending ? 90 : lrand48() % 100;
+
+    if (depth == 0 || (choice < 40 && depth < MODEL_DEPTH)) {
+        n = (unsigned)(lrand48() % FUNCTIONS);
+        enter(f, codes[n], depth + 1, model_step(model, HOOK_ENTER));
+        model->functions[n].calls++;
+        model->frames[++model->depth] = (struct ModelFrame){n, model->net, 0};
+        return;
+    }
+    n = model->frames[depth].function;
+    if (choice < 65) {
+        jump(f, codes[n], depth, model_step(model, HOOK_JUMP));
+        model->functions[n].jumps++;
+    } else if (choice < 75) {
+        raise_from(f, codes[n], depth, model_step(model, HOOK_LEAVE));
+        model_end(model);
+    } else {
+        leave(f, codes[n], depth, model_step(model, HOOK_LEAVE));
+        model_end(model);
+    }
+}
+
+static void test_random_programs(void **state)
+{
+    struct Fixture *f = *state;
+    struct Model *model = calloc(1, sizeof *model);
+    struct Code *codes[FUNCTIONS];
+
+    srand48(1);
+    for (unsigned n = 0; n < FUNCTIONS; n++) {
+        codes[n] = add(f, 0);
+        model->functions[n].min = UINT64_MAX;
+    }
+    for (int i = 0; i < 200000; i++)
+        model_turn(f, model, codes, false);
+    while (model->depth)
+        model_turn(f, model, codes, true);
+    for (unsigned n = 0; n < FUNCTIONS; n++) {
+        const struct Code *code = codes[n];
+
+        expect_calls(code, model->functions[n].calls, model->functions[n].ends,
+                     model->functions[n].self, model->functions[n].total);
+        assert_int_equal(Cell_get(&code->min_cycles), model->functions[n].min);
+        assert_int_equal(Cell_get(&code->sites[JUMP_SITE].hits),
+                         model->functions[n].jumps);
+        assert_int_equal(Histogram_count(Code_histogram(code)),
+                         model->functions[n].ends);
+    }
+    assert_int_equal(Cell_get(&f->lane->debt), model->debt);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    expect_empty(f);
+    free(model);
+}
+
+// --- The plain course is the whole one ---------------------------------------
+
+// The three ways of python/hook.c to choose a course.
+static bool any_enter(struct Fixture *f, struct Code *code, uint32_t depth,
+                      uint64_t ticks, enum Course course)
+{
+    bool plain = course != COURSE_WHOLE &&
+                 Lane_plain_enter(f->lane, code, depth, course) &&
+                 Lane_is_brief(f->lane, ticks);
+
+    if (plain && course == COURSE_PLAIN)
+        return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_PLAIN);
+    if (plain)
+        return Lane_enter(f->lane, code, depth, 0, ticks,
+                          COURSE_PLAIN_TIMELINE);
+    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+}
+
+static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
+                      uint32_t depth, uint64_t ticks, enum Course course)
+{
+    bool plain = course != COURSE_WHOLE && site &&
+                 f->lane->top->address == code->address &&
+                 Lane_plain_leave(f->lane, code, depth, course) &&
+                 Lane_is_brief(f->lane, ticks);
+
+    if (plain && course == COURSE_PLAIN)
+        return Lane_leave(f->lane, code, site, depth, ticks, COURSE_PLAIN);
+    if (plain)
+        return Lane_leave(f->lane, code, site, depth, ticks,
+                          COURSE_PLAIN_TIMELINE);
+    return Lane_leave(f->lane, code, site, depth, ticks, COURSE_WHOLE);
+}
+
+static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
+                     uint64_t ticks, enum Course course)
+{
+    struct Site *site = &code->sites[JUMP_SITE];
+    bool plain = course != COURSE_WHOLE &&
+                 f->lane->top->address == code->address &&
+                 Lane_plain_jump(f->lane, site, depth, course) &&
+                 Lane_is_brief(f->lane, ticks);
+
+    if (plain && course == COURSE_PLAIN)
+        return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
+                         COURSE_PLAIN);
+    if (plain)
+        return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
+                         COURSE_PLAIN_TIMELINE);
+    return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
+                     COURSE_WHOLE);
+}
+
+// Anything that may happen, also what a program never does.
+static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
+                      uint32_t *depth, uint64_t *ticks, enum Course course)
+{
+    struct Code *code = codes[lrand48() % FUNCTIONS];
+    long choice = lrand48() % 1000;
+
+    *ticks += (uint64_t)(lrand48() % 60);
+    if (choice < 350)
+        return any_enter(f, code, ++*depth, *ticks, course);
+    if (choice > 980)
+        *depth = *depth / 2 + 1; // frames that left unseen
+    if (choice < 900 && f->lane->top->code)
+        code = f->lane->top->code;
+    if (choice < 700) {
+        struct Site *site = choice % 20 ? &code->sites[RETURN_SITE] : NULL;
+        uint32_t from = *depth;
+
+        *depth -= *depth > 1;
+        return any_leave(f, code, site, from, *ticks, course);
+    }
+    if (choice < 950)
+        return any_jump(f, code, *depth, *ticks, course);
+    if (choice < 960)
+        f->contention.last_lane = NULL;
+    else if (choice < 965)
+        *ticks += 5000; // longer than long_span
+    else if (choice < 970) {
+        Lane_forget(f->lane, code);
+        Code_rearm(code, 30);
+    }
+    return 0;
+}
+
+static void expect_same(const struct Code *a, const struct Code *b)
+{
+    assert_int_equal(Cell_get(&a->calls), Cell_get(&b->calls));
+    assert_int_equal(Cell_get(&a->self_calls), Cell_get(&b->self_calls));
+    assert_int_equal(Cell_get(&a->self_cycles), Cell_get(&b->self_cycles));
+    assert_int_equal(Cell_get(&a->min_cycles), Cell_get(&b->min_cycles));
+    assert_int_equal(Cell_get(&a->total_cycles), Cell_get(&b->total_cycles));
+    assert_int_equal(Cell_get(&a->waited_cycles), Cell_get(&b->waited_cycles));
+    assert_int_equal(Cell_get(&a->last_seen), Cell_get(&b->last_seen));
+    assert_int_equal(a->dark, b->dark);
+    assert_int_equal(a->closed, b->closed);
+    assert_int_equal(a->exact, b->exact);
+    assert_int_equal(a->epoch, b->epoch);
+    assert_int_equal(a->dark_callees, b->dark_callees);
+    assert_int_equal(a->caller_count, b->caller_count);
+    for (uint32_t i = 0; i < a->site_count; i++) {
+        expect_site(a, i, Cell_get(&b->sites[i].hits),
+                    Cell_get(&b->sites[i].cycles),
+                    Cell_get(&b->sites[i].instructions));
+        assert_int_equal(a->sites[i].dark, b->sites[i].dark);
+    }
+    assert_int_equal(!Code_histogram(a), !Code_histogram(b));
+    if (Code_histogram(a))
+        assert_memory_equal(Code_histogram(a), Code_histogram(b),
+                            sizeof(struct Histogram));
+}
+
+static int set_up(void **state);
+static int tear_down(void **state);
+
+// The same chaos by the whole course, and by whichever may be taken.
+static void run_both(struct Fixture *whole, bool timeline, long seed)
+{
+    enum Course course = timeline ? COURSE_PLAIN_TIMELINE : COURSE_PLAIN;
+    struct Code *codes[2][FUNCTIONS];
+    struct Fixture *fixtures[2] = {whole};
+    uint32_t depth[2] = {1, 1};
+    uint64_t ticks[2] = {0, 0}, plain = 0;
+    void *other;
+
+    set_up(&other);
+    fixtures[1] = other;
+    for (int i = 0; i < 2; i++) {
+        if (timeline)
+            with_timeline(fixtures[i]);
+        fixtures[i]->contention.long_span = 4000;
+        for (unsigned n = 0; n < FUNCTIONS; n++)
+            codes[i][n] = add(fixtures[i], n % 2 ? 0 : 30);
+    }
+    for (long turn = 0; turn < 20000; turn++) {
+        unsigned results[2];
+
+        for (int i = 0; i < 2; i++) {
+            srand48(seed + turn);
+            results[i] = chaos(fixtures[i], codes[i], &depth[i], &ticks[i],
+                               i ? course : COURSE_WHOLE);
+        }
+        assert_int_equal(results[0], results[1]);
+        assert_int_equal(fixtures[0]->lane->top - fixtures[0]->lane->bottom,
+                         fixtures[1]->lane->top - fixtures[1]->lane->bottom);
+        assert_int_equal(fixtures[0]->lane->last, fixtures[1]->lane->last);
+        if (turn % 100 == 0)
+            for (unsigned n = 0; n < FUNCTIONS; n++)
+                expect_same(codes[0][n], codes[1][n]);
+        plain += Lane_is_alone(fixtures[1]->lane, course);
+        if (timeline && turn % 1000 == 0) {
+            const struct Event *events[2];
+            size_t count = Ring_peek(fixtures[0]->lane->ring, &events[0]);
+
+            assert_int_equal(Ring_peek(fixtures[1]->lane->ring, &events[1]),
+                             count);
+            assert_memory_equal(events[0], events[1],
+                                count * sizeof *events[0]);
+            for (int i = 0; i < 2; i++)
+                Ring_pop(fixtures[i]->lane->ring, count);
+        }
+    }
+    assert_true(plain > 10000);
+    tear_down(&other);
+}
+
+// The plain course does not grow the stack.
+static void test_plain_and_deep(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    const uint32_t deep = 1000;
+    uint64_t ticks = 0;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t d = 1; d <= deep; d++)
+            any_enter(f, code, d, ++ticks, COURSE_PLAIN);
+        assert_int_equal(f->lane->top - f->lane->bottom, deep);
+        for (uint32_t d = deep; d >= 1; d--)
+            any_leave(f, code, &code->sites[RETURN_SITE], d, ++ticks,
+                      COURSE_PLAIN);
+    }
+    expect_calls(code, 2 * deep, 2 * deep, 2 * (2 * deep - 1),
+                 2 * (2 * deep - 1));
+    expect_empty(f);
+}
+
+static void test_plain_is_whole(void **state)
+{
+    run_both(*state, false, 100);
+}
+
+static void test_plain_is_whole_with_a_timeline(void **state)
+{
+    run_both(*state, true, 100000);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_opcodes(&f->opcodes);
+    f->registry = Registry_new();
+    f->contention.long_span = INT64_MAX;
+    f->lane = Lane_new(0, f->registry, &f->contention);
+    assert_non_null(f->lane);
+    Lane_reset(f->lane, COST, 0);
+    f->contention.last_lane = f->lane;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Lane_free(f->lane);
+    Registry_free(f->registry);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_net_time),
+        TEST(test_hooks_that_cost_less_than_thought),
+        TEST(test_exception),
+        TEST(test_recursion),
+        TEST(test_mutual_recursion),
+        TEST(test_ids_that_share_a_counter),
+        TEST(test_histogram),
+        TEST(test_frames_that_left_unseen),
+        TEST(test_an_enter_heals_too),
+        TEST(test_depths_with_gaps),
+        TEST(test_a_leave_of_the_unseen),
+        TEST(test_deep_recursion_grows_the_stack),
+        TEST(test_deeper_than_the_stack_may_grow),
+        TEST(test_blocks),
+        TEST(test_a_block_with_a_call_in_it),
+        TEST(test_branches),
+        TEST(test_attached),
+        TEST(test_the_dark_are_not_attached),
+        TEST(test_going_dark),
+        TEST(test_going_dark_in_recursion),
+        TEST(test_a_jump_goes_dark),
+        TEST(test_edges),
+        TEST(test_a_dark_callee),
+        TEST(test_clean_again),
+        TEST(test_a_caller_met_in_the_dark),
+        TEST(test_another_thread_ran),
+        TEST(test_waiting_is_the_top_frames),
+        TEST(test_long_spans),
+        TEST(test_waited_calls_are_in_no_histogram),
+        TEST(test_waiting_of_the_attached),
+        TEST(test_forgotten_code),
+        TEST(test_forgetting_spares_the_others),
+        TEST(test_reset),
+        TEST(test_events),
+        TEST(test_dark_events),
+        TEST(test_loops),
+        TEST(test_loops_of_calls_in_turn),
+        TEST(test_loops_of_callers),
+        TEST(test_more_loops_than_places),
+        TEST(test_random_programs),
+        TEST(test_plain_and_deep),
+        TEST(test_plain_is_whole),
+        TEST(test_plain_is_whole_with_a_timeline),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
