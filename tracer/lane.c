@@ -201,8 +201,8 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     uint64_t ticks)
 {
     uint16_t from = frame->code->units[site->unit].number;
-    uint32_t instructions =
-        frame->instructions + (uint16_t)(from - frame->start + 1);
+    uint16_t length = Frame_block_length(frame, frame->code, site);
+    uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
 
     if (head > from) // forwards
@@ -212,8 +212,8 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
     if (!loop || loop->number != Lane_number(lane, frame) ||
         loop->head != head) {
         // A loop's first iteration began unseen: what is known is its last
-        // block.
-        uint16_t first = frame->start > head ? frame->start : head;
+        // block, which may have begun before the loop.
+        uint16_t body = (uint16_t)(from - head + 1);
 
         if (lane->loop_count == LANE_LOOPS)
             return;
@@ -222,7 +222,7 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
         loop->number = Lane_number(lane, frame);
         loop->head = head;
         loop->start = now - (frame->self - frame->block);
-        loop->instructions = instructions - (uint16_t)(from - first + 1);
+        loop->instructions = instructions - (length < body ? length : body);
     }
     if (now > loop->start)
         Ring_push(lane->ring, ticks, EVENT_LOOP,

@@ -265,18 +265,26 @@ OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
     return frame->epoch == code->epoch && !code->dark_callees;
 }
 
+// Instructions of the block that ends at `site`.
+OCULAR_HOT uint16_t Frame_block_length(const struct Frame *frame,
+                                       const struct Code *code,
+                                       const struct Site *site)
+{
+    uint16_t length =
+        (uint16_t)(code->units[site->unit].number - frame->start + 1);
+
+    // A loop that ended through its FOR_ITER ended unseen: its body, between
+    // start and site in address order, was not run.
+    return length < site->reach ? length : site->reach;
+}
+
 // A block ended at `site`.
 OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
                                struct Site *site)
 {
-    uint16_t length =
-        (uint16_t)(code->units[site->unit].number - frame->start + 1);
+    uint16_t length = Frame_block_length(frame, code, site);
     int64_t self = frame->self;
 
-    // A loop that ended through its FOR_ITER ended unseen: its body, between
-    // start and site in address order, was not run.
-    if (length > site->reach)
-        length = site->reach;
     if (OCULAR_LIKELY(frame->epoch == code->block_epoch)) {
         Cell_add(&site->cycles, (uint64_t)(self - frame->block));
         Cell_add(&site->instructions, length);
