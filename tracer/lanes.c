@@ -8,6 +8,7 @@
 
 void Lanes_init(struct Lanes *lanes)
 {
+    pthread_mutex_init(&lanes->visiting, NULL);
     pthread_mutex_init(&lanes->mutex, NULL);
     lanes->first = NULL;
     lanes->next_number = 0;
@@ -69,6 +70,7 @@ void Lanes_visit(struct Lanes *lanes,
 {
     struct Lane *lane, *next, **link;
 
+    pthread_mutex_lock(&lanes->visiting);
     pthread_mutex_lock(&lanes->mutex);
     for (lane = lanes->first; lane; lane = next) {
         bool ended = has_ended(lane);
@@ -84,6 +86,7 @@ void Lanes_visit(struct Lanes *lanes,
         end_lane(lanes, link);
     }
     pthread_mutex_unlock(&lanes->mutex);
+    pthread_mutex_unlock(&lanes->visiting);
 }
 
 void Lanes_look(struct Lanes *lanes,
@@ -102,6 +105,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
 {
     struct Lane **link;
 
+    pthread_mutex_lock(&lanes->visiting);
     pthread_mutex_lock(&lanes->mutex);
     for (link = &lanes->first; *link;) {
         struct Lane *lane = *link;
@@ -118,6 +122,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
     }
     lanes->ended_debt = lanes->ended_lost = 0;
     pthread_mutex_unlock(&lanes->mutex);
+    pthread_mutex_unlock(&lanes->visiting);
 }
 
 void Lanes_forget(struct Lanes *lanes, const struct Code *code)
@@ -154,6 +159,7 @@ void Lanes_keep_only(struct Lanes *lanes, struct Lane *own)
 {
     struct Lane *lane = lanes->first, *next;
 
+    pthread_mutex_init(&lanes->visiting, NULL);
     pthread_mutex_init(&lanes->mutex, NULL);
     for (; lane; lane = next) {
         next = lane->next;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All lanes of the process, and what those that have ended leave behind. A
-// mutex guards the list; it is held briefly and never while waiting.
+// mutex guards the list; it is held briefly and never while waiting. Another
+// keeps what a visitor works with from going.
 #ifndef OCULAR_TRACER_LANES_H
 #define OCULAR_TRACER_LANES_H
 
@@ -9,6 +10,7 @@
 #include <pthread.h>
 
 struct Lanes {
+    pthread_mutex_t visiting; // one at a time; before the other
     pthread_mutex_t mutex;
     struct Lane *first;
     unsigned next_number;
@@ -32,7 +34,8 @@ struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
                        const int64_t cost[HOOK_KINDS], bool timeline,
                        uint64_t ticks);
 // Every lane starts anew, with or without a ring, and lanes whose thread has
-// ended go. With the interpreter's lock held and no collector running.
+// ended go. Waits for a visit that is under way. With the interpreter's lock
+// held.
 void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
                  bool timeline, uint64_t ticks);
 // A code object is about to go: no frame may point to it any more.
@@ -46,7 +49,7 @@ void Lanes_visit(struct Lanes *lanes,
 void Lanes_look(struct Lanes *lanes,
                 void (*look)(void *context, struct Lane *lane), void *context);
 struct LanesTotals Lanes_sum(struct Lanes *lanes);
-// After fork, in the child: only `own` remains; the mutex is new.
+// After fork, in the child: only `own` remains; the mutexes are new.
 void Lanes_keep_only(struct Lanes *lanes, struct Lane *own);
 
 #endif

@@ -319,6 +319,31 @@ static void test_threads_come_and_go_under_visits(void **state)
     assert_int_equal(Lanes_sum(&f->lanes).count, 0);
 }
 
+// A session's first look at the lanes and their reset for it may meet.
+static void test_reset_under_visits(void **state)
+{
+    struct Fixture *f = *state;
+    struct Race race = {.fixture = f};
+    pthread_t visitor;
+
+    add(f, true);
+    pthread_create(&visitor, NULL, visit_all, &race);
+    for (int i = 0; i < 500; i++) {
+        struct Lane *lane = add(f, true);
+
+        for (int n = 0; n < 50; n++)
+            Ring_push(lane->ring, 1, EVENT_ENTER, 1);
+        if (i % 2)
+            end(lane);
+        Lanes_reset(&f->lanes, COST, true, 1);
+        if (i % 2 == 0)
+            end(lane);
+    }
+    race.stop = true;
+    pthread_join(visitor, NULL);
+    assert_int_equal(Lanes_sum(&f->lanes).count, 1);
+}
+
 static int set_up(void **state)
 {
     struct Fixture *f = calloc(1, sizeof *f);
@@ -354,6 +379,7 @@ int main(void)
         TEST(test_forget_reaches_every_lane),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),
+        TEST(test_reset_under_visits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
