@@ -33,8 +33,7 @@ static void extra_freed(void *extra)
         ocular_state.look_next = Registry_next(extra);
     if (ocular_state.rearm_next == extra)
         ocular_state.rearm_next = Registry_next(extra);
-    Lanes_forget(&engine->lanes, extra);
-    Registry_retire(engine->registry, extra);
+    Engine_retire(engine, extra);
 }
 
 int Adopt_init(struct State *state)
@@ -61,9 +60,11 @@ int Adopt_init(struct State *state)
 
         extra->extras[state->extra] = NULL;
     }
-    Py_DECREF(probe);
-    if (ok)
+    if (ok) {
+        Py_DECREF(probe);
         return 0;
+    }
+    // The probe leaks, once: who knows what its end would be called with.
     PyErr_SetString(PyExc_ImportError,
                     "this Python keeps the extra data of code objects in a "
                     "way that this Ocular does not know; upgrade Ocular");

@@ -92,6 +92,8 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
         return false;
     call->ticks = ticks;
     call->depth = ThreadState_depth(THREAD_STATE_CALL());
+    if (call->depth == 0) // that of the sentinel, which is never closed
+        call->depth = 1;
     seen = Lane_seen(call->lane, call->code->address);
     seen->address = call->code->address;
     seen->code = call->code;

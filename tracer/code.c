@@ -250,8 +250,9 @@ void Code_darken_site(struct Code *code, struct Site *site)
 
 static void next_epoch(struct Code *code)
 {
-    if (++code->epoch == 0) // which plain_epoch keeps for "none"
-        code->epoch = code->block_epoch = 1;
+    // Not 0 either, which plain_epoch and block_epoch keep for "none".
+    if (++code->epoch == EPOCH_NONE)
+        code->epoch = 1;
     Code_refresh(code);
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #define CODE_NEVER UINT64_MAX // a stop_at that is never reached
+#define EPOCH_NONE UINT16_MAX // a frame's that is never its code's
 
 enum SiteKind {
     SITE_START,  // the first RESUME: PY_START
@@ -58,11 +59,11 @@ struct Code {
     uint16_t epoch; // moves on when dark_callees becomes 0 or more; never 0
     uint16_t plain_epoch; // epoch while a leave is plain (lane.h), else 0
     uint16_t block_epoch; // epoch while block cycles are right, else 0
-    bool dark;            // its enter sites are disabled
-    bool closed;      // since then a leave was seen: later ones are unreliable
-    bool calls_exact; // never dark: calls are all calls
-    bool exact;       // no site ever dark: hits are all hits
-    bool broken;      // a jump's site is dark: where a block ends is not seen
+    _Atomic bool dark; // its enter sites are disabled; the collector reads it
+    bool closed;       // since then a leave was seen: later ones are unreliable
+    _Atomic bool calls_exact; // never dark: calls are all calls
+    bool exact;               // no site ever dark: hits are all hits
+    bool broken; // a jump's site is dark: where a block ends is not seen
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
@@ -84,7 +85,7 @@ struct Code {
     double rate;                   // calls a second while armed
     uint64_t rate_calls;           // calls at rate_at
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
-    double dark_calls;             // estimated, of dark spells that are over
+    _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
 
     // Who it is; immutable.

@@ -105,6 +105,9 @@ void Lane_pop_unseen(struct Lane *lane, uint64_t ticks)
     Cell_add(&lane->unwound, 1);
     Lane_emit(lane, ticks, EVENT_UNWOUND, lane->top, COURSE_WHOLE);
     Lane_pop(lane);
+    // From that unseen moment on the span was the caller's: it went to the
+    // dead frame, and the caller's self time is not known any more.
+    lane->top->epoch = EPOCH_NONE;
 }
 
 int64_t Lane_wait(struct Lane *lane, int64_t span)
@@ -161,7 +164,7 @@ void Lane_record_first(struct Code *code, uint64_t self)
     histogram = calloc(1, sizeof *histogram);
     if (!histogram)
         return;
-    if (Cell_get(&code->self_calls) == 2)
+    if (Cell_get(&code->self_calls) == 2 && !Cell_get(&code->waited_cycles))
         Histogram_add(histogram, Cell_get(&code->self_cycles) - self);
     Histogram_add(histogram, self);
     // Pairs with the acquire of whoever builds a snapshot.

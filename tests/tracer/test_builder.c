@@ -14,15 +14,6 @@
 
 #include <cmocka.h>
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#else
-#define UNDER_TSAN 0
-#endif
-
 struct Fixture {
     struct Engine engine;
     struct Session session;
@@ -487,8 +478,6 @@ static void test_while_hooks_run(void **state)
     uint64_t calls = 0;
     pthread_t thread;
 
-    if (UNDER_TSAN) // which does not like that Code.dark is no atomic
-        skip();
     pthread_create(&thread, NULL, run_hooks, &race);
     for (int i = 0; i < 200; i++) {
         const struct Snapshot *s = build(f);
