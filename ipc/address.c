@@ -110,14 +110,19 @@ add_place(struct Places *places, const char *format, ...)
     places->count++;
 }
 
+static bool is_set(const char *variable)
+{
+    return variable && *variable;
+}
+
 static void add_own_environment(struct Places *places)
 {
     const char *chosen = getenv("OCULAR_DIR");
     const char *runtime = getenv("XDG_RUNTIME_DIR");
 
-    if (chosen)
+    if (is_set(chosen))
         add_place(places, "%s", chosen);
-    if (runtime)
+    if (is_set(runtime))
         add_place(places, "%s/ocular", runtime);
 }
 
@@ -418,12 +423,19 @@ long Address_list(struct Served **served)
 {
     struct Listing list = {.items = NULL};
     struct Places places = {.count = 0};
+    const char *chosen = getenv("OCULAR_DIR");
+    // Who names a directory wants what serves there, and nothing else.
+    bool alone = is_set(chosen);
 
-    add_own_environment(&places);
-    add_usual(&places, "", geteuid());
+    if (alone) {
+        add_place(&places, "%s", chosen);
+    } else {
+        add_own_environment(&places);
+        add_usual(&places, "", geteuid());
+    }
     for (unsigned i = 0; i < places.count; i++)
         list_directory(&list, places.directories[i]);
-    if (geteuid() == 0) {
+    if (geteuid() == 0 && !alone) {
         list_users(&list, "/run/user", "", "/ocular");
         list_users(&list, "/tmp", "ocular-", "");
     }

@@ -36,7 +36,8 @@ struct Served {
 // -ENOENT: it does not serve; -EACCES: another user's.
 int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size);
 
-// Every process that serves and that we may talk to, by pid; stale sockets
+// Every process that serves and that we may talk to, by pid (in $OCULAR_DIR
+// only, where that is set); stale sockets
 // (no such process, or nobody listens) are removed where they are ours.
 // *list is malloc'ed, count returned, or -errno.
 long Address_list(struct Served **list);

@@ -13,7 +13,7 @@
 
 #include "ipc/version.h"
 
-#define SAMPLER_HZ 50.0 // about 0.3 % of a core, on the sampler's own core
+#define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
 #define REFRESH_MS 2000
 #define GOODBYE_MS 200
 

@@ -60,7 +60,7 @@ def snapshots():
         thread.start()
     ocular.start_tracing(**SETTINGS)
     try:
-        turns(6)
+        turns(10)
         running = ocular.snapshot()
     finally:
         stop.set()
