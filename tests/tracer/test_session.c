@@ -6,6 +6,7 @@
 
 #include "ipc/client.h"
 #include "tests/tracer/make_engine.h"
+#include "tracer/rcu.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -645,9 +646,11 @@ static void test_abandoned_in_a_child(void **state)
         skip(); // it does not follow a fork of many threads
     start_usual(f);
     client = join(f);
+    // As python/fork.c does: the others may hold any lock at this moment.
+    Rcu_before_fork();
     child = fork();
     if (child == 0) {
-        // As python/fork.c does: the collector may have held a lock.
+        Rcu_after_fork_child();
         Lanes_keep_only(&f->engine.lanes, NULL);
         Session_abandon(f->session);
         // Its own session, in the same directory.
@@ -655,6 +658,7 @@ static void test_abandoned_in_a_child(void **state)
         halt(f);
         _exit(0);
     }
+    Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     // The parent's goes on.
