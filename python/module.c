@@ -17,6 +17,13 @@
 
 struct State ocular_state;
 
+// In the child of a fork that went past Python, the first call lets go.
+static struct State *settled(void)
+{
+    Fork_after_in_child(&ocular_state);
+    return &ocular_state;
+}
+
 PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
              "include, serve, sampler, budget, output, command)\n\n"
@@ -49,7 +56,7 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
     config->sampler = sampler;
-    if (Control_start(&ocular_state, &request) < 0)
+    if (Control_start(settled(), &request) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -61,7 +68,7 @@ PyDoc_STRVAR(stop_doc,
 static PyObject *stop(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return Control_stop(&ocular_state);
+    return Control_stop(settled());
 }
 
 PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
@@ -69,7 +76,7 @@ PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
 static PyObject *snapshot(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return Control_snapshot(&ocular_state);
+    return Control_snapshot(settled());
 }
 
 PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
@@ -81,7 +88,7 @@ static PyObject *export(PyObject *module, PyObject *path)
         PyErr_SetString(PyExc_TypeError, "path must be bytes");
         return NULL;
     }
-    return Control_export(&ocular_state, PyBytes_AS_STRING(path));
+    return Control_export(settled(), PyBytes_AS_STRING(path));
 }
 
 PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
@@ -89,14 +96,14 @@ PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
 static PyObject *is_tracing(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return PyBool_FromLong(ocular_state.phase == PHASE_TRACING);
+    return PyBool_FromLong(settled()->phase == PHASE_TRACING);
 }
 
 PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
 
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
-    const struct Session *session = ocular_state.engine.session;
+    const struct Session *session = settled()->engine.session;
 
     (void)module, (void)unused;
     if (ocular_state.phase != PHASE_TRACING || !session->server)
@@ -154,30 +161,35 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+// An import may fail half-way and be tried again: all of it is done anew then,
+// but for the engine, which traced code may point to.
+static int initialise_state(struct State *state)
+{
+    int error = state->engine.registry ? 0 : Engine_init(&state->engine);
+
+    if (error) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    ThreadState_find();
+    Interpreter_layout(&state->engine.layout);
+    if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||
+        Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
+        return -1;
+    error = Fork_init(state);
+    if (!error)
+        return 0;
+    errno = -error;
+    PyErr_SetFromErrno(PyExc_OSError);
+    return -1;
+}
+
 // The state outlives the module (see state.h): a second import finds it ready.
 static int initialise(PyObject *module)
 {
-    struct State *state = &ocular_state;
-    int error;
-
-    if (!state->engine.registry) {
-        error = Engine_init(&state->engine);
-        if (error) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        ThreadState_find();
-        Interpreter_layout(&state->engine.layout);
-        if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||
-            Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
-            return -1;
-        error = Fork_init(state);
-        if (error) {
-            errno = -error;
-            PyErr_SetFromErrno(PyExc_OSError);
-            return -1;
-        }
-    }
+    if (!ocular_state.ready && initialise_state(&ocular_state) < 0)
+        return -1;
+    ocular_state.ready = true;
     return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);
 }
 

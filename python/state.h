@@ -43,6 +43,7 @@ struct OtherCode {
 struct State {
     struct Engine engine;
     enum Phase phase;
+    bool ready;     // set up, whole
     unsigned users; // threads inside calls that use the session, lock dropped
     bool forked;    // this process is a child that does not trace any more
 

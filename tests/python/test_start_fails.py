@@ -11,7 +11,7 @@ from pathlib import Path
 import ocular
 import pytest
 from e2e.counting import EXACT, traced
-from e2e.program import files, leftovers
+from e2e.program import files, leftovers, script
 
 monitoring = sys.monitoring
 
@@ -264,3 +264,35 @@ def test_many_failures_leak_nothing(occupy, sockets):
     assert len(files()) == before
     sockets.chmod(0o700)
     works(serve=True)
+
+
+# --- The import ---------------------------------------------------------------
+
+
+def test_an_import_that_failed_is_tried_again(tmp_path):
+    result = script(
+        tmp_path,
+        """
+import json, sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "ocular._opcodes":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+try:
+    import ocular
+except KeyboardInterrupt:
+    sys.meta_path.pop(0)
+for name in [n for n in sys.modules if n.startswith("ocular")]:
+    del sys.modules[name]
+import ocular
+def work(n):
+    while n:
+        n -= 1
+ocular.start_tracing(perfetto=False, quiet=True)
+work(5)
+final = ocular.stop_tracing()
+print(json.dumps([f["sites"] for f in final["functions"] if f["name"] == "work"]))
+""",
+    ).answer
+    assert result and result[0] > 1
