@@ -12,6 +12,8 @@
 
 static void before(void)
 {
+    // The first: it may take as long as a server's goodbye.
+    pthread_mutex_lock(&ocular_state.engine.ending);
     pthread_mutex_lock(&ocular_state.engine.lanes.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
     Rcu_before_fork();
@@ -22,6 +24,7 @@ static void after_in_parent(void)
     Rcu_after_fork_parent();
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
     pthread_mutex_unlock(&ocular_state.engine.lanes.mutex);
+    pthread_mutex_unlock(&ocular_state.engine.ending);
 }
 
 static void after_in_child(void)
@@ -30,6 +33,7 @@ static void after_in_child(void)
 
     Rcu_after_fork_child();
     pthread_mutex_init(&engine->names.mutex, NULL);
+    pthread_mutex_init(&engine->ending, NULL);
     Lanes_keep_only(&engine->lanes, Hooks_own_lane());
     if (engine->session)
         Session_abandon(engine->session);

@@ -14,6 +14,7 @@ int Engine_init(struct Engine *engine)
     Lanes_init(&engine->lanes);
     Names_init(&engine->names);
     sem_init(&engine->due, 0, 0);
+    pthread_mutex_init(&engine->ending, NULL);
     engine->lanes.half_full = &engine->due;
     engine->contention.long_span = INT64_MAX;
     return 0;

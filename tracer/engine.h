@@ -26,6 +26,8 @@ struct Engine {
     char python[64];         // "CPython 3.13.0"
     char command[256];       // as the viewer shows it
     struct Session *session; // NULL: not tracing. Interpreter's lock.
+    pthread_mutex_t ending;  // held while the session's server and sampler
+                             // go, so that a fork meets them whole or gone
 };
 
 int Engine_init(struct Engine *engine); // 0 or -ENOMEM

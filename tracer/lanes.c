@@ -167,6 +167,8 @@ void Lanes_keep_only(struct Lanes *lanes, struct Lane *own)
             Lane_free(lane);
     }
     lanes->first = own;
-    if (own)
-        own->next = NULL;
+    if (!own)
+        return;
+    own->next = NULL;
+    own->tid = gettid(); // the thread is another one in the child
 }

@@ -222,12 +222,14 @@ void Session_finish(struct Session *session)
     snapshot = Builder_snapshot(session);
     if (snapshot) // else memory is out, and the one before stays
         Publish_set(&session->publish, snapshot);
+    pthread_mutex_lock(&session->engine->ending);
     if (session->server)
         Server_close(session->server, GOODBYE_MS);
     session->server = NULL;
     if (session->sampler)
         Sampler_stop(session->sampler);
     session->sampler = NULL;
+    pthread_mutex_unlock(&session->engine->ending);
 }
 
 struct Snapshot *Session_take(struct Session *session)

@@ -265,3 +265,62 @@ say(statuses)
 """,
     )
     assert result == [1] * 15
+
+
+def test_a_child_knows_its_own_thread(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+work(5)
+pid = os.fork()
+if not pid:
+    ocular.start_tracing(quiet=True, perfetto=False)
+    work(5)
+    final = ocular.stop_tracing()
+    os._exit([t["tid"] for t in final["threads"]] != [threading.get_native_id()])
+say(finish(pid))
+""",
+    )
+    assert result == 0
+
+
+def test_a_fork_that_python_does_not_know_of(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+import ctypes, signal
+pid = ctypes.PyDLL(None).fork() # keeps the interpreter's lock
+if not pid:
+    signal.alarm(20)
+    if ocular.is_tracing() or ocular.stop_tracing() is not None:
+        os._exit(1)
+    sys.exit(0) # through the stop at exit
+say([finish(pid), ocular.is_tracing()])
+""",
+    )
+    assert result == [0, True]
+
+
+def test_fork_while_tracing_ends(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+over = threading.Event()
+def restart():
+    while not over.is_set():
+        ocular.stop_tracing()
+        ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+thread = threading.Thread(target=restart)
+thread.start()
+statuses = set()
+for n in range(60):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    statuses.add(finish(pid))
+over.set()
+thread.join()
+say(sorted(statuses))
+""",
+    )
+    assert result == [0]

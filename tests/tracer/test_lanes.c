@@ -219,7 +219,9 @@ static void test_keep_only_one_after_fork(void **state)
     for (int i = 0; i < 3; i++)
         lanes[i] = add(f, true);
     pthread_mutex_lock(&f->lanes.mutex); // by a thread that is not here now
+    lanes[1]->tid = 1;                   // the thread's number in the parent
     Lanes_keep_only(&f->lanes, lanes[1]);
+    assert_int_equal(lanes[1]->tid, gettid());
     assert_ptr_equal(f->lanes.first, lanes[1]);
     assert_null(lanes[1]->next);
     assert_int_equal(Lanes_sum(&f->lanes).count, 1);
