@@ -15,6 +15,7 @@ if sys.version_info < (3, 12):
     raise ImportError("Ocular needs CPython 3.12 or newer (sys.monitoring); "
                       "this is Python %d.%d" % sys.version_info[:2])
 
+import _thread
 import atexit
 import contextlib
 import functools
@@ -94,6 +95,7 @@ def stop_tracing():
     Returns the final snapshot (a dict, see snapshot()), or None where nothing
     was traced. Also runs by itself when the interpreter exits.
     """
+    _Shared.running = None
     result = _ocular.stop()
     if result is None:
         return None
@@ -134,18 +136,45 @@ def is_tracing():
     return _ocular.is_tracing()
 
 
+class _Shared:
+    """A trace that `with tracing()` blocks, of whatever threads, have started
+    together: the first one in starts it, the last one out stops it."""
+
+    lock = _thread.RLock()  # held over starting and stopping
+    running = None  # the one that is, if what is traced is one of these
+
+    def __init__(self):
+        self.blocks = 0
+
+    @classmethod
+    def enter(cls, settings):
+        """The trace that this block has a part in; None in somebody else's."""
+        with cls.lock:
+            if not _ocular.is_tracing():
+                start_tracing(**settings)
+                cls.running = cls()
+            if cls.running is not None:
+                cls.running.blocks += 1
+            return cls.running
+
+    def leave(self):
+        with self.lock:
+            self.blocks -= 1
+            if self.blocks == 0 and _Shared.running is self:
+                stop_tracing()
+
+
 @contextlib.contextmanager
 def tracing(**settings):
     """Trace a `with` block; the arguments are start_tracing's. Inside a trace
-    that is running already it does nothing."""
-    if _ocular.is_tracing():
-        yield
-        return
-    start_tracing(**settings)
+    that is running already it does nothing; where several threads are in such
+    blocks, the trace ends with the last of them."""
+    shared = _Shared.enter(settings)
     try:
         yield
     finally:
-        stop_tracing()
+        if shared is not None:
+            shared.leave()
 
 
 def traced(function=None, /, **settings):
@@ -185,4 +214,13 @@ def traced(function=None, /, **settings):
 
 _ocular.set_package(os.path.dirname(os.path.abspath(__file__)))
 atexit.register(stop_tracing)
-os.register_at_fork(after_in_child=_ocular.after_fork)
+
+
+def _after_fork():
+    """In a forked child: nothing is traced, and no lock is held."""
+    _Shared.lock = _thread.RLock()
+    _Shared.running = None
+    _ocular.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -3,6 +3,7 @@
 
 import asyncio
 import inspect
+import threading
 
 import ocular
 import pytest
@@ -145,3 +146,36 @@ def test_traced_of_no_function(wrong):
         return
     with pytest.raises(TypeError, match="traced"):
         ocular.traced(wrong)
+
+
+def test_blocks_of_several_threads_share_a_trace(tmp_path):
+    """The first one in starts it, the last one out stops it; nobody fails."""
+    failures = []
+
+    @ocular.traced(perfetto=False, quiet=True)
+    def work():
+        for _ in range(50):
+            pass
+
+    def run():
+        try:
+            for _ in range(15):
+                work()
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert not ocular.is_tracing()
+
+
+def test_a_block_leaves_somebody_elses_trace_alone():
+    with ocular.tracing(perfetto=False, quiet=True):
+        ocular.stop_tracing()
+        ocular.start_tracing(perfetto=False, quiet=True)
+    assert ocular.is_tracing()
+    ocular.stop_tracing()
