@@ -89,6 +89,14 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                       answer->request != MESSAGE_CANCEL);
 }
 
+static const char *why_ended(int error)
+{
+    if (error == -EPROTO)
+        return "The process sent what is not Ocular's protocol";
+    return error == -ENOMEM ? "There is no memory for what the process sent"
+                            : "The process has ended";
+}
+
 static bool take(struct Feed *feed, struct Message *message,
                  struct Answer *answer)
 {
@@ -101,8 +109,13 @@ static bool take(struct Feed *feed, struct Message *message,
             message->snapshot = NULL;
         }
         return false;
-    case MESSAGE_REPLY:
     case MESSAGE_ERROR:
+        if (message->request == 0) { // of the connection: nothing follows
+            end(feed, message->text ? message->text : why_ended(-EPIPE));
+            return false;
+        }
+        return take_answer(feed, message, answer);
+    case MESSAGE_REPLY:
         return take_answer(feed, message, answer);
     case MESSAGE_END:
         end(feed, "The program has stopped tracing");
@@ -110,14 +123,6 @@ static bool take(struct Feed *feed, struct Message *message,
     default: // a message of a later version
         return false;
     }
-}
-
-static const char *why_ended(int error)
-{
-    if (error == -EPROTO)
-        return "The process sent what is not Ocular's protocol";
-    return error == -ENOMEM ? "There is no memory for what the process sent"
-                            : "The process has ended";
 }
 
 int Feed_next(struct Feed *feed, struct Answer *answer)

@@ -5,6 +5,8 @@ cannot."""
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 
@@ -185,3 +187,35 @@ def test_outlandish_names_do_no_harm(sockets):
     assert "\x1b" not in raw.out and "owned" in raw.out
     json.loads(raw.out)
     assert run([sys.executable, "-c", ""]).status == 0
+
+
+def test_an_error_that_names_no_request(sockets):
+    """It is the connection's: nothing follows it, so its words are the last."""
+
+    def frame(kind, payload):
+        return b"Oc" + struct.pack("<HII", kind, len(payload), 0) + payload
+
+    def text(words):
+        return struct.pack("<I", len(words)) + words
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        path = sockets / f"{os.getpid()}.sock"
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen()
+        viewer = start([os.environ["OCULAR_TOP"], "--pid", os.getpid(), "--once"])
+        said = False
+        while not said:  # the first connections may only be a look
+            peer, _ = listener.accept()
+            hello = struct.pack("<IQ", 1, os.getpid()) + text(b"0.1.0")
+            with peer:
+                try:
+                    peer.sendall(frame(1, hello))
+                    said = bool(peer.recv(1000))
+                    peer.sendall(frame(4, struct.pack("<Q", 90) + text(b"too large")))
+                    wait_until(lambda: viewer.poll() is not None or not said)
+                except OSError:
+                    said = False
+        out, err = viewer.communicate(timeout=10)
+    path.unlink(missing_ok=True)
+    assert viewer.returncode == 1 and out == "" and "too large" in err
