@@ -53,7 +53,9 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
     if (span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
         tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays
-        tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;
+        // No pair at all: nobody follows transitions there, and none is known.
+        if (now->transition_pair_count)
+            tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;
     }
     tally->deopts = deopts;
 }
