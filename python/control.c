@@ -95,13 +95,16 @@ static int set_up(struct State *state, const struct Request *request)
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (Interpreter_switch_interval(state) < 0 || Tools_open(state) < 0 ||
-        Calibrate_hooks(state, request->config.timeline) < 0 ||
-        start_session(state, &request->config) < 0)
+        Calibrate_hooks(state, request->config.timeline) < 0)
         return -1;
     engine->contention.last_lane = NULL;
     engine->contention.long_span = INT64_MAX;
+    // Before the collector: what the calibration left in the rings is no part
+    // of the timeline.
     Lanes_reset(&engine->lanes, engine->cost, request->config.timeline,
                 Clock_read(&engine->clock));
+    if (start_session(state, &request->config) < 0)
+        return -1;
     state->phase = PHASE_TRACING;
     Governor_list_threads(state);
     if (Adopt_again(state) < 0 || Adopt_running(state) < 0 ||

@@ -46,6 +46,19 @@ int Chunk_grow(struct Chunk *chunk)
     return 0;
 }
 
+void Chunk_fit(struct Chunk *chunk)
+{
+    size_t room = chunk->shown.event_count;
+    struct Event *events =
+        realloc(chunk->events, (room ? room : 1) * sizeof *events);
+
+    if (!events)
+        return;
+    chunk->events = events;
+    chunk->shown.events = events;
+    chunk->room = room;
+}
+
 void Chunk_get(struct Chunk *chunk)
 {
     atomic_fetch_add_explicit(&chunk->references, 1, memory_order_relaxed);

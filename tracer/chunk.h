@@ -23,6 +23,7 @@ struct Chunk {
 struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
                         size_t open_count, size_t room);
 int Chunk_grow(struct Chunk *chunk); // 0 or -ENOMEM
+void Chunk_fit(struct Chunk *chunk); // gives back the room it does not use
 void Chunk_get(struct Chunk *chunk);
 void Chunk_put(struct Chunk *chunk); // frees it with the last reference
 size_t Chunk_bytes(const struct Chunk *chunk);

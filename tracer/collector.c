@@ -33,16 +33,20 @@ static struct timespec in_ms(unsigned ms)
 
 // --- The thread's work -----------------------------------------------------
 
-static void drain_lane(void *context, struct Lane *lane)
+static void drain_lane(void *context, struct Lane *lane, bool ended)
 {
     struct Session *session = context;
 
     if (!lane->ring || !session->timeline)
         return;
-    if (!lane->named)
-        lane->named = Timeline_lane(session->timeline, lane->number, lane->tid,
-                                    lane->name) == 0;
-    Timeline_drain(session->timeline, lane->number, lane->ring);
+    if (!lane->track)
+        lane->track = Timeline_begin(session->timeline, lane->number, lane->tid,
+                                     lane->name);
+    if (!lane->track) // memory is out: it is tried again
+        return;
+    Timeline_drain(session->timeline, lane->track, lane->ring);
+    if (ended)
+        Timeline_end(session->timeline, lane->track);
 }
 
 static void reclaim(struct Session *session)

@@ -42,6 +42,8 @@ struct Frame {
     uint16_t epoch;        // of its code when it was entered
 };
 
+struct Track;
+
 #define FRAME_PARTIAL (-1) // seen only from its middle: no call statistics
 
 // An iteration that is under way, of a loop that has jumped back before. Its
@@ -89,8 +91,8 @@ struct Lane {
     unsigned number;
     pid_t tid;
     char name[64];
-    bool named;         // the timeline knows it; the collector's
-    _Atomic bool ended; // its thread is gone; the collector may free it
+    struct Track *track; // in the timeline, NULL = not yet; the collector's
+    _Atomic bool ended;  // its thread is gone; the collector may free it
     struct Lane *next;
 };
 

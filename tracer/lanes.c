@@ -66,7 +66,8 @@ static bool has_ended(const struct Lane *lane)
 // free lanes, there is one at a time, and new lanes go in at the front, so that
 // what comes after a lane stands still.
 void Lanes_visit(struct Lanes *lanes,
-                 void (*visit)(void *context, struct Lane *lane), void *context)
+                 void (*visit)(void *context, struct Lane *lane, bool ended),
+                 void *context)
 {
     struct Lane *lane, *next, **link;
 
@@ -76,7 +77,7 @@ void Lanes_visit(struct Lanes *lanes,
         bool ended = has_ended(lane);
 
         pthread_mutex_unlock(&lanes->mutex);
-        visit(context, lane);
+        visit(context, lane, ended);
         pthread_mutex_lock(&lanes->mutex);
         next = lane->next;
         if (!ended)
@@ -115,7 +116,7 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
             continue;
         }
         Lane_reset(lane, cost, ticks);
-        lane->named = false;
+        lane->track = NULL;
         Ring_free(lane->ring);
         lane->ring = timeline ? Ring_new(lanes->half_full) : NULL;
         link = &lane->next;

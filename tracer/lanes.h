@@ -41,9 +41,9 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
 // A code object is about to go: no frame may point to it any more.
 void Lanes_forget(struct Lanes *lanes, const struct Code *code);
 // Calls visit for every lane, one visitor at a time; a lane whose thread has
-// ended is freed after the visit, so the visitor empties its ring.
+// ended is freed after that visit, so the visitor empties its ring.
 void Lanes_visit(struct Lanes *lanes,
-                 void (*visit)(void *context, struct Lane *lane),
+                 void (*visit)(void *context, struct Lane *lane, bool ended),
                  void *context);
 // The same for who only looks: nothing is freed.
 void Lanes_look(struct Lanes *lanes,

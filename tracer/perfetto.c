@@ -5,6 +5,7 @@
 // makes it NULL, and that which was to hold it: one check, when it is written.
 #include "tracer/perfetto.h"
 #include "ipc/version.h"
+#include "tracer/ends.h"
 #include "tracer/output.h"
 #include "tracer/replay.h"
 #include "tracer/text.h"
@@ -35,6 +36,7 @@ struct Writer {
     uint64_t events;
     uint64_t total; // about so many
     uint64_t looked_ns;
+    size_t chunk;            // of the view, the next one to write
     uint64_t last;           // ticks of the newest event in this lane
     struct json_object *pid; // shared by all events
     struct json_object *tid; // and by this lane's
@@ -353,36 +355,30 @@ static int name_lane(struct Writer *writer, const struct TimelineLane *lane)
                       number(lane->lane));
 }
 
-// The lane's chunks: from *from on, in order.
-static size_t find_chunks(const struct TimelineView *view, unsigned lane,
-                          size_t *from)
+// The lane's chunks, which come next in the view.
+static size_t take_chunks(struct Writer *writer, unsigned lane)
 {
-    size_t end;
+    const struct TimelineView *view = writer->trace->view;
+    size_t from = writer->chunk;
 
-    for (*from = 0; *from < view->chunk_count; ++*from)
-        if (view->chunks[*from]->lane == lane)
-            break;
-    for (end = *from; end < view->chunk_count; end++)
-        if (view->chunks[end]->lane != lane)
-            break;
-    return end - *from;
+    while (writer->chunk < view->chunk_count &&
+           view->chunks[writer->chunk]->lane == lane)
+        writer->chunk++;
+    return writer->chunk - from;
 }
 
-// Native thread ids are used again: the second thread's events must not be
-// earlier than the first one's.
-static int write_lane(struct Writer *writer, size_t index, uint64_t *ends)
+static int write_lane(struct Writer *writer, const struct TimelineLane *lane,
+                      struct Ends *ends)
 {
     const struct ReplayTarget target = {writer, begin_call, end_call, mark};
     const struct TimelineView *view = writer->trace->view;
-    const struct TimelineLane *lane = &view->lanes[index];
+    size_t from = writer->chunk, count = take_chunks(writer, lane->lane);
     uint64_t floor = writer->trace->start_ticks;
-    size_t from, count, i;
+    uint64_t *end = Ends_of(ends, lane->tid);
     int error;
 
-    count = find_chunks(view, lane->lane, &from);
-    for (i = 0; i < index; i++)
-        if (view->lanes[i].tid == lane->tid && ends[i] > floor)
-            floor = ends[i];
+    if (*end > floor)
+        floor = *end;
     writer->last = floor;
     json_object_put(writer->tid);
     writer->tid = json_object_new_int64(lane->tid);
@@ -394,7 +390,20 @@ static int write_lane(struct Writer *writer, size_t index, uint64_t *ends)
     }
     if (!error)
         error = Replay_lane(view, view->chunks + from, count, floor, &target);
-    ends[index] = writer->last;
+    *end = writer->last;
+    return error;
+}
+
+static int write_lanes(struct Writer *writer)
+{
+    const struct TimelineView *view = writer->trace->view;
+    struct Ends ends;
+    int error = Ends_init(&ends, view->lane_count);
+    size_t i;
+
+    for (i = 0; !error && i < view->lane_count; i++)
+        error = write_lane(writer, &view->lanes[i], &ends);
+    Ends_release(&ends);
     return error;
 }
 
@@ -402,8 +411,7 @@ static int write_document(struct Writer *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;
     const struct TimelineView *view = trace->view;
-    uint64_t *ends = calloc(view->lane_count + 1, sizeof *ends);
-    int error = ends ? write_head(writer) : -ENOMEM;
+    int error = write_head(writer);
     size_t i;
 
     for (i = 0; i < view->chunk_count; i++)
@@ -412,9 +420,8 @@ static int write_document(struct Writer *writer)
     if (!error)
         error = write_meta(writer, "process_name", "name",
                            text(trace->command ? trace->command : "python"));
-    for (i = 0; !error && i < view->lane_count; i++)
-        error = write_lane(writer, i, ends);
-    free(ends);
+    if (!error)
+        error = write_lanes(writer);
     return error ? error : Output_write(&writer->output, "\n]}\n", 4);
 }
 

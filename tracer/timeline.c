@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Lanes of chunks under one mutex. A full chunk never changes again and is
+// Tracks of chunks under one mutex. A full chunk never changes again and is
 // shared, by reference count, with the views that hold it; the chunk that a
 // lane still fills is copied into each view.
 #include "tracer/timeline.h"
-#include "tracer/chunk.h"
+#include "tracer/ages.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#define FIRST_EVENTS 64u // a lane begins small: most threads say little
-
-struct Track { // one thread's
-    struct TimelineLane shown;
-    struct Chunk *oldest;
-    struct Chunk *newest; // being filled
-    struct OpenCall *open;
-    size_t open_count;
-    size_t open_room;
-    uint64_t ring_lost; // the ring's own count, when last drained
-    uint64_t marked;    // of these, by EVENT_LOST events
-    uint64_t dropped;   // by us, memory being out
-};
 
 struct Timeline {
     pthread_mutex_t mutex;
     size_t limit;
-    size_t bytes;
+    size_t bytes; // of the tracks
     uint64_t forgotten;
     uint64_t whole_ticks; // newest forgotten event
-    struct Track **lanes; // by number; holes are NULL
-    size_t lane_count;
+    uint64_t lost;        // by lanes that are gone
+    struct Track *first;  // in order of the lanes' numbers
+    struct Track *last;
+    size_t track_count;
+    struct Ages ages;         // tracks with a chunk that may be forgotten
+    const struct Track *busy; // being drained: its newest chunk is in use
 };
 
 struct View {
@@ -52,200 +40,139 @@ struct Timeline *Timeline_new(size_t limit_bytes)
     return timeline;
 }
 
-static void free_track(struct Track *track)
-{
-    if (!track)
-        return;
-    while (track->oldest) {
-        struct Chunk *next = track->oldest->next;
-
-        Chunk_put(track->oldest);
-        track->oldest = next;
-    }
-    free(track->open);
-    free(track);
-}
-
 void Timeline_free(struct Timeline *timeline)
 {
-    size_t i;
+    struct Track *track, *next;
 
     if (!timeline)
         return;
-    for (i = 0; i < timeline->lane_count; i++)
-        free_track(timeline->lanes[i]);
-    free(timeline->lanes);
+    for (track = timeline->first; track; track = next) {
+        next = track->next;
+        Track_free(track);
+    }
+    Ages_release(&timeline->ages);
     pthread_mutex_destroy(&timeline->mutex);
     free(timeline);
 }
 
-// The lane of that number, made if it is new; NULL when memory is out.
-static struct Track *find_track(struct Timeline *timeline, unsigned number)
+// --- Tracks: mutex held ------------------------------------------------------
+
+// Lanes are numbered in order, so its place is at the end or near to it.
+static void link_track(struct Timeline *timeline, struct Track *track)
 {
-    struct Track **lanes = timeline->lanes;
+    struct Track *before = timeline->last;
 
-    if (number >= timeline->lane_count) {
-        size_t count = (size_t)number + 1, old = timeline->lane_count;
-
-        lanes = realloc(lanes, count * sizeof *lanes);
-        if (!lanes)
-            return NULL;
-        memset(lanes + old, 0, (count - old) * sizeof *lanes);
-        timeline->lanes = lanes;
-        timeline->lane_count = count;
-    }
-    if (!lanes[number]) {
-        lanes[number] = calloc(1, sizeof **lanes);
-        if (lanes[number])
-            lanes[number]->shown.lane = number;
-    }
-    return lanes[number];
+    while (before && before->shown.lane > track->shown.lane)
+        before = before->previous;
+    track->previous = before;
+    track->next = before ? before->next : timeline->first;
+    *(before ? &before->next : &timeline->first) = track;
+    *(track->next ? &track->next->previous : &timeline->last) = track;
+    timeline->track_count++;
+    timeline->bytes += track->bytes;
 }
 
-int Timeline_lane(struct Timeline *timeline, unsigned number, pid_t tid,
-                  const char *name)
+static void drop_track(struct Timeline *timeline, struct Track *track)
 {
-    struct Track *track;
+    struct Track *before = track->previous, *after = track->next;
 
-    pthread_mutex_lock(&timeline->mutex);
-    track = find_track(timeline, number);
-    if (track) {
-        track->shown.tid = tid;
-        snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
-    }
-    pthread_mutex_unlock(&timeline->mutex);
-    return track ? 0 : -ENOMEM;
+    *(before ? &before->next : &timeline->first) = after;
+    *(after ? &after->previous : &timeline->last) = before;
+    timeline->track_count--;
+    timeline->bytes -= track->bytes;
+    timeline->lost += track->shown.lost;
+    Ages_remove(&timeline->ages, track);
+    Track_free(track);
 }
 
-// --- Adding: collector, mutex held ---
+// To be called when the track's chunks have changed, or whether it is in use.
+static void set_age(struct Timeline *timeline, struct Track *track)
+{
+    bool can_forget = track->oldest && (track != timeline->busy ||
+                                        track->oldest != track->newest);
 
-// Drops the lane's oldest chunk.
+    if (!can_forget)
+        Ages_remove(&timeline->ages, track);
+    else if (!track->place) // memory out: it is tried again with each change
+        Ages_add(&timeline->ages, track);
+}
+
+// Drops the lane's oldest chunk, and the track with the last one of a lane that
+// has ended.
 static void forget_chunk(struct Timeline *timeline, struct Track *track)
 {
-    struct Chunk *chunk = track->oldest;
+    const struct Chunk *chunk = track->oldest;
+    size_t before = track->bytes;
 
-    track->oldest = chunk->next;
-    if (!track->oldest)
-        track->newest = NULL;
-    track->shown.forgotten += chunk->shown.event_count;
     timeline->forgotten += chunk->shown.event_count;
     if (Chunk_last_ticks(chunk) > timeline->whole_ticks)
         timeline->whole_ticks = Chunk_last_ticks(chunk);
-    timeline->bytes -= Chunk_bytes(chunk);
-    Chunk_put(chunk);
+    Track_forget(track);
+    timeline->bytes -= before - track->bytes;
+    if (track->ended && !track->oldest)
+        drop_track(timeline, track);
+    else
+        set_age(timeline, track);
 }
 
-// Forgets the oldest chunks of all lanes, but for `keep`, which is in use.
-static void keep_limit(struct Timeline *timeline, const struct Chunk *keep)
+static size_t bytes_of(const struct Timeline *timeline)
 {
-    while (timeline->bytes > timeline->limit) {
-        struct Track *oldest = NULL;
-        size_t i;
+    return sizeof *timeline + timeline->bytes + Ages_bytes(&timeline->ages);
+}
 
-        for (i = 0; i < timeline->lane_count; i++) {
-            struct Track *track = timeline->lanes[i];
+static void keep_limit(struct Timeline *timeline)
+{
+    while (bytes_of(timeline) > timeline->limit) {
+        struct Track *oldest = Ages_oldest(&timeline->ages);
 
-            if (!track || !track->oldest || track->oldest == keep)
-                continue;
-            if (!oldest || Chunk_last_ticks(track->oldest) <
-                               Chunk_last_ticks(oldest->oldest))
-                oldest = track;
-        }
         if (!oldest)
             return;
         forget_chunk(timeline, oldest);
     }
 }
 
-// The chunk to add to, with room for one event at least; NULL: memory.
-static struct Chunk *chunk_with_room(struct Timeline *timeline,
-                                     struct Track *track)
-{
-    struct Chunk *chunk = track->newest;
-
-    if (chunk && chunk->shown.event_count < chunk->room)
-        return chunk;
-    if (chunk && chunk->room < chunk->full) {
-        size_t before = Chunk_bytes(chunk);
-
-        if (Chunk_grow(chunk))
-            return NULL;
-        timeline->bytes += Chunk_bytes(chunk) - before;
-    } else {
-        chunk = Chunk_new(track->shown.lane, track->open, track->open_count,
-                          chunk ? CHUNK_EVENTS : FIRST_EVENTS);
-        if (!chunk)
-            return NULL;
-        timeline->bytes += Chunk_bytes(chunk);
-        if (track->newest)
-            track->newest->next = chunk;
-        else
-            track->oldest = chunk;
-        track->newest = chunk;
-    }
-    keep_limit(timeline, chunk);
-    return chunk;
-}
-
-// Follows the stack; the level says what is open, whatever was lost.
-static int follow(struct Timeline *timeline, struct Track *track,
-                  const struct Event *event)
-{
-    unsigned level = Event_level(event);
-    enum EventKind kind = Event_kind(event);
-
-    if (kind > EVENT_UNWOUND)
-        return 0;
-    while (track->open_count &&
-           track->open[track->open_count - 1].level >= level)
-        track->open_count--;
-    if (kind != EVENT_ENTER)
-        return 0;
-    if (track->open_count == track->open_room) {
-        size_t room = track->open_room ? 2 * track->open_room : 32;
-        struct OpenCall *open = realloc(track->open, room * sizeof *open);
-
-        if (!open)
-            return -ENOMEM;
-        timeline->bytes += (room - track->open_room) * sizeof *open;
-        track->open = open;
-        track->open_room = room;
-    }
-    track->open[track->open_count++] =
-        (struct OpenCall){Event_id(event), level, Event_ticks(event)};
-    return 0;
-}
-
 static int add_event(struct Timeline *timeline, struct Track *track,
                      const struct Event *event)
 {
-    struct Chunk *chunk = chunk_with_room(timeline, track);
+    size_t before = track->bytes;
+    int error = Track_add(track, event);
 
-    if (!chunk)
-        return -ENOMEM;
-    if (follow(timeline, track, event))
-        return -ENOMEM;
-    chunk->events[chunk->shown.event_count++] = *event;
-    if (Event_kind(event) == EVENT_LOST)
-        track->marked += event->what;
-    return 0;
+    if (track->bytes != before) { // a new chunk, or a larger one
+        timeline->bytes += track->bytes - before;
+        set_age(timeline, track);
+        keep_limit(timeline);
+    }
+    return error;
 }
 
-long Timeline_drain(struct Timeline *timeline, unsigned number,
+// --- The collector's side ----------------------------------------------------
+
+struct Track *Timeline_begin(struct Timeline *timeline, unsigned lane,
+                             pid_t tid, const char *name)
+{
+    struct Track *track = Track_new(lane, tid, name);
+
+    if (!track)
+        return NULL;
+    pthread_mutex_lock(&timeline->mutex);
+    link_track(timeline, track);
+    pthread_mutex_unlock(&timeline->mutex);
+    return track;
+}
+
+long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring)
 {
     const struct Event *events;
-    struct Track *track;
     long moved = 0;
     int error = 0, part;
     size_t i, count;
 
     pthread_mutex_lock(&timeline->mutex);
-    track = find_track(timeline, number);
-    if (!track)
-        error = -ENOMEM;
+    timeline->busy = track;
+    set_age(timeline, track);
     // Twice, not until it is empty: the producer may be as fast as we are.
-    for (part = 0; track && part < 2; part++) {
+    for (part = 0; part < 2; part++) {
         count = Ring_peek(ring, &events);
         for (i = 0; i < count; i++) {
             int added = add_event(timeline, track, &events[i]);
@@ -260,8 +187,24 @@ long Timeline_drain(struct Timeline *timeline, unsigned number,
         track->shown.lost = track->ring_lost + track->dropped;
         Ring_pop(ring, count);
     }
+    timeline->busy = NULL;
+    set_age(timeline, track);
     pthread_mutex_unlock(&timeline->mutex);
     return error ? error : moved;
+}
+
+void Timeline_end(struct Timeline *timeline, struct Track *track)
+{
+    size_t before;
+
+    pthread_mutex_lock(&timeline->mutex);
+    before = track->bytes;
+    Track_end(track);
+    timeline->bytes -= before - track->bytes;
+    if (!track->oldest)
+        drop_track(timeline, track);
+    keep_limit(timeline);
+    pthread_mutex_unlock(&timeline->mutex);
 }
 
 size_t Timeline_bytes(struct Timeline *timeline)
@@ -269,7 +212,7 @@ size_t Timeline_bytes(struct Timeline *timeline)
     size_t bytes;
 
     pthread_mutex_lock(&timeline->mutex);
-    bytes = timeline->bytes;
+    bytes = bytes_of(timeline);
     pthread_mutex_unlock(&timeline->mutex);
     return bytes;
 }
@@ -284,31 +227,7 @@ uint64_t Timeline_forgotten(struct Timeline *timeline)
     return forgotten;
 }
 
-// --- Views ---
-
-// The newest chunk as it is now, and a mark of what was lost since.
-static struct Chunk *copy_newest(const struct Track *track)
-{
-    const struct Chunk *newest = track->newest;
-    uint64_t gap =
-        track->ring_lost > track->marked ? track->ring_lost - track->marked : 0;
-    struct Chunk *chunk;
-    size_t count;
-
-    if (!newest) // all forgotten: but what is open is known
-        return Chunk_new(track->shown.lane, track->open, track->open_count, 0);
-    count = newest->shown.event_count;
-    chunk = Chunk_new(track->shown.lane, newest->open, newest->shown.open_count,
-                      count + 1);
-    if (!chunk)
-        return NULL;
-    memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
-    if (gap)
-        chunk->events[count++] =
-            (struct Event){Chunk_last_ticks(newest) << 4 | EVENT_LOST, gap};
-    chunk->shown.event_count = count;
-    return chunk;
-}
+// --- Views -------------------------------------------------------------------
 
 static void add_to_view(struct View *view, struct Chunk *chunk)
 {
@@ -338,7 +257,7 @@ static int freeze_track(struct View *view, const struct Track *track)
     }
     if (!chunk && !track->open_count)
         return 0;
-    copy = copy_newest(track);
+    copy = Track_show_newest(track);
     if (!copy)
         return -ENOMEM;
     add_to_view(view, copy);
@@ -348,23 +267,26 @@ static int freeze_track(struct View *view, const struct Track *track)
 static struct View *new_view(const struct Timeline *timeline)
 {
     struct View *view = calloc(1, sizeof *view);
-    size_t i, chunks = 1;
+    size_t chunks = 1;
+    const struct Track *track;
 
     if (!view)
         return NULL;
-    for (i = 0; i < timeline->lane_count; i++) {
-        const struct Track *track = timeline->lanes[i];
+    for (track = timeline->first; track; track = track->next) {
         const struct Chunk *chunk;
 
-        for (chunk = track ? track->oldest : NULL; chunk; chunk = chunk->next)
+        for (chunk = track->oldest; chunk; chunk = chunk->next)
             chunks++;
         chunks++; // open calls, all else forgotten
     }
     view->chunks = calloc(chunks, sizeof *view->chunks);
-    view->lanes = calloc(timeline->lane_count + 1, sizeof *view->lanes);
+    view->lanes = calloc(timeline->track_count + 1, sizeof *view->lanes);
     // A pointer to a chunk is a pointer to what it shows, its first member.
     view->shown.chunks = (const struct TimelineChunk *const *)view->chunks;
     view->shown.lanes = view->lanes;
+    view->shown.forgotten = timeline->forgotten;
+    view->shown.whole_ticks = timeline->whole_ticks;
+    view->shown.lost = timeline->lost;
     if (view->chunks && view->lanes)
         return view;
     TimelineView_free(&view->shown);
@@ -373,19 +295,14 @@ static struct View *new_view(const struct Timeline *timeline)
 
 struct TimelineView *Timeline_freeze(struct Timeline *timeline)
 {
+    const struct Track *track;
     struct View *view;
     int error = 0;
-    size_t i;
 
     pthread_mutex_lock(&timeline->mutex);
     view = new_view(timeline);
-    for (i = 0; view && !error && i < timeline->lane_count; i++)
-        if (timeline->lanes[i])
-            error = freeze_track(view, timeline->lanes[i]);
-    if (view) {
-        view->shown.forgotten = timeline->forgotten;
-        view->shown.whole_ticks = timeline->whole_ticks;
-    }
+    for (track = timeline->first; view && !error && track; track = track->next)
+        error = freeze_track(view, track);
     pthread_mutex_unlock(&timeline->mutex);
     if (!view)
         return NULL;

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 struct Timeline;
+struct Track; // a lane's part of it
 
 // A call that was open where a chunk begins, so that a chunk can be read
 // without those before it.
@@ -37,30 +38,34 @@ struct TimelineLane {
     uint64_t forgotten; // events dropped to stay within the limit
 };
 
-// A frozen look: chunks in order, lane by lane, oldest first.
+// A frozen look: chunks lane by lane, in the order of the lanes, oldest first.
 struct TimelineView {
     const struct TimelineChunk *const *chunks;
     size_t chunk_count;
     const struct TimelineLane *lanes;
     size_t lane_count;
-    uint64_t forgotten; // events, of all lanes
+    uint64_t forgotten; // events, of all lanes, also of those that are gone
     uint64_t lost;
     uint64_t first_ticks; // covered span; 0 when empty
     uint64_t last_ticks;
     uint64_t whole_ticks; // the newest forgotten event: later, all is there
 };
 
-// NULL: memory. The limit may be passed by what cannot be forgotten: the chunk
-// that is being added to and the open calls.
+// NULL: memory. The limit may be passed by what cannot be forgotten: the lanes
+// that have not ended, with the chunk that is being added to and the open
+// calls.
 struct Timeline *Timeline_new(size_t limit_bytes);
 void Timeline_free(struct Timeline *timeline);
-// Names a lane (once, before its first events; again to rename). 0, -ENOMEM.
-int Timeline_lane(struct Timeline *timeline, unsigned lane, pid_t tid,
-                  const char *name);
+// A new lane's track, which is the timeline's. NULL: memory.
+struct Track *Timeline_begin(struct Timeline *timeline, unsigned lane,
+                             pid_t tid, const char *name);
 // Moves all that is in the ring into the log. Collector, or whoever has
 // stopped it. Events moved, or -ENOMEM (what did not fit counts as lost).
-long Timeline_drain(struct Timeline *timeline, unsigned lane,
+long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
+// The lane has ended and its ring is drained: the track is not the caller's to
+// use any more. It goes with its last chunk, and what it lost stays counted.
+void Timeline_end(struct Timeline *timeline, struct Track *track);
 size_t Timeline_bytes(struct Timeline *timeline);
 uint64_t Timeline_forgotten(struct Timeline *timeline);
 // A view of all that has been drained, with the gap that is not marked yet, if

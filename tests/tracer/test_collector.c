@@ -260,6 +260,52 @@ static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
     TimelineView_free(view);
 }
 
+// However many threads come and go, the recorder holds its limit and covers the
+// newest of them.
+static void test_threads_that_come_and_go(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add_code(&f->engine, "f", 0);
+    const size_t limit = 128 << 10;
+    const unsigned count = 3000;
+    struct TimelineView *view;
+    size_t chunks = 0;
+
+    Timeline_free(f->session.timeline);
+    f->session.timeline = Timeline_new(limit);
+    for (unsigned i = 1; i <= count; i++) {
+        struct Lane *lane = add_lane(&f->engine, true);
+
+        for (unsigned n = 0; n < 3; n++)
+            call(lane, code, 1000 * (uint64_t)i + 10 * n);
+        snprintf(lane->name, sizeof lane->name, "worker %u", i);
+        if (i % 2)
+            Collector_drain(f->collector); // it is seen alive, too
+        atomic_store_explicit(&lane->ended, true, memory_order_release);
+        if (i % 3 == 0)
+            Collector_drain(f->collector);
+        assert_true(Timeline_bytes(f->session.timeline) <= limit);
+    }
+    Collector_drain(f->collector);
+    view = Timeline_freeze(f->session.timeline);
+    assert_true(view->lane_count > 100 && view->lane_count < 1000);
+    for (size_t i = 0; i < view->lane_count; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "worker %u", view->lanes[i].lane + 1);
+        assert_string_equal(view->lanes[i].name, name);
+        for (; chunks < view->chunk_count &&
+               view->chunks[chunks]->lane == view->lanes[i].lane;
+             chunks++)
+            assert_int_equal(view->chunks[chunks]->event_count, 6);
+    }
+    assert_int_equal(chunks, view->chunk_count);
+    assert_int_equal(chunks, view->lane_count);
+    assert_int_equal(view->forgotten + 6 * chunks, 6 * count);
+    assert_int_equal(view->last_ticks / 1000, count);
+    TimelineView_free(view);
+}
+
 // --- The retired -------------------------------------------------------------
 
 static void test_names_of_the_retired_are_kept(void **state)
@@ -433,6 +479,7 @@ int main(void)
         TEST(test_rings_are_drained),
         TEST(test_a_busy_thread),
         TEST(test_an_ended_thread_is_kept_in_the_timeline),
+        TEST(test_threads_that_come_and_go),
         TEST(test_names_of_the_retired_are_kept),
         TEST(test_without_a_timeline_nobody_asks),
         TEST(test_events_of_the_retired),

@@ -87,14 +87,21 @@ static void test_sum(void **state)
 struct Visits {
     unsigned count;
     unsigned sum; // of the numbers, each plus one
+    unsigned ended;
 };
 
-static void note(void *context, struct Lane *lane)
+static void note(void *context, struct Lane *lane, bool ended)
 {
     struct Visits *visits = context;
 
     visits->count++;
     visits->sum += lane->number + 1;
+    visits->ended += ended;
+}
+
+static void note_look(void *context, struct Lane *lane)
+{
+    note(context, lane, false);
 }
 
 static void test_an_ended_lane_is_visited_once_more(void **state)
@@ -112,6 +119,7 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     Lanes_visit(&f->lanes, note, &visits);
     assert_int_equal(visits.count, 3);
     assert_int_equal(visits.sum, 1 + 2 + 3);
+    assert_int_equal(visits.ended, 1); // and it was told so
     Lanes_visit(&f->lanes, note, &visits);
     assert_int_equal(visits.count, 3 + 2);
     assert_int_equal(visits.sum, 6 + 1 + 3);
@@ -137,8 +145,8 @@ static void test_a_look_ends_nothing(void **state)
     struct Visits visits = {0};
 
     end(add(f, true));
-    Lanes_look(&f->lanes, note, &visits);
-    Lanes_look(&f->lanes, note, &visits);
+    Lanes_look(&f->lanes, note_look, &visits);
+    Lanes_look(&f->lanes, note_look, &visits);
     assert_int_equal(visits.count, 2);
     assert_int_equal(Lanes_sum(&f->lanes).count, 1);
 }
@@ -154,7 +162,7 @@ static void test_reset_starts_anew(void **state)
     Cell_set(&lane->debt, 9);
     Cell_set(&lane->unwound, 9);
     Cell_set(&ended->debt, 9);
-    lane->named = true;
+    lane->track = (struct Track *)lane;
     Ring_push(lane->ring, 5, EVENT_ENTER, 0);
     lane->ring->lost = 9;
     end(ended);
@@ -163,7 +171,7 @@ static void test_reset_starts_anew(void **state)
     assert_null(lane->next);
     assert_int_equal(lane->last, 5000);
     assert_int_equal(Cell_get(&lane->unwound), 0);
-    assert_false(lane->named);
+    assert_null(lane->track);
     assert_memory_equal(lane->cost, other, sizeof other);
     assert_int_equal(lane->ring->head, 0);
     assert_int_equal(Lanes_sum(&f->lanes).debt, 0);
@@ -270,12 +278,13 @@ static void *start_lives(void *context)
     return NULL;
 }
 
-static void drain(void *context, struct Lane *lane)
+static void drain(void *context, struct Lane *lane, bool ended)
 {
     struct Race *race = context;
     const struct Event *events;
     size_t count;
 
+    (void)ended;
     while ((count = Ring_peek(lane->ring, &events)) > 0) {
         race->drained += count;
         Ring_pop(lane->ring, count);
@@ -307,7 +316,7 @@ static void test_threads_come_and_go_under_visits(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, start_lives, &race);
     for (int i = 0; i < 50; i++) {
-        Lanes_look(&f->lanes, note, &looks);
+        Lanes_look(&f->lanes, note_look, &looks);
         assert_true(Lanes_sum(&f->lanes).debt <= THREADS * LIVES * EVENTS);
     }
     for (int i = 0; i < THREADS; i++)

@@ -77,6 +77,14 @@ static size_t replay(const struct TimelineView *view, unsigned lane)
     return events;
 }
 
+static struct Track *begin(struct Timeline *timeline, unsigned lane)
+{
+    struct Track *track = Timeline_begin(timeline, lane, 100, "a thread");
+
+    assert_non_null(track);
+    return track;
+}
+
 static void an_empty_one(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
@@ -84,8 +92,10 @@ static void an_empty_one(void **state)
     struct TimelineView *view;
 
     (void)state;
-    assert_int_equal(Timeline_drain(timeline, 3, ring), 0);
-    assert_int_equal(Timeline_lane(timeline, 3, 77, "a name"), 0);
+    assert_int_equal(Timeline_drain(timeline,
+                                    Timeline_begin(timeline, 3, 77, "a name"),
+                                    ring),
+                     0);
     view = Timeline_freeze(timeline);
     assert_non_null(view);
     assert_int_equal(view->chunk_count, 0);
@@ -111,7 +121,7 @@ static void a_long_name_is_cut(void **state)
     (void)state;
     memset(name, 'x', sizeof name);
     name[499] = 0;
-    assert_int_equal(Timeline_lane(timeline, 0, 1, name), 0);
+    assert_non_null(Timeline_begin(timeline, 0, 1, name));
     view = Timeline_freeze(timeline);
     assert_int_equal(strlen(view->lanes[0].name), 63);
     TimelineView_free(view);
@@ -122,13 +132,14 @@ static void chunks_hold_all_in_order_and_what_is_open(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
     struct TimelineView *view;
     size_t i;
 
     (void)state;
     for (i = 0; i < 50; i++) {
         Program_run(&program, 7001);
-        assert_int_equal(Timeline_drain(timeline, 0, program.ring), 7001);
+        assert_int_equal(Timeline_drain(timeline, track, program.ring), 7001);
     }
     view = Timeline_freeze(timeline);
     assert_true(view->chunk_count > 50 * 7001 / CHUNK_EVENTS / 2);
@@ -148,20 +159,23 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
     struct Timeline *timeline = Timeline_new(limit);
     struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
-    struct Program ended = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Program idle = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *tracks[3];
     uint64_t pushed = 100, kept;
     struct TimelineView *view;
     size_t i;
 
     (void)state;
-    Program_run(&ended, 100);
-    Timeline_drain(timeline, 2, ended.ring);
+    for (i = 0; i < 3; i++)
+        tracks[i] = begin(timeline, (unsigned)i);
+    Program_run(&idle, 100);
+    Timeline_drain(timeline, tracks[2], idle.ring);
     for (i = 0; i < 100; i++) {
         Program_run(&fast, 20000);
         slow.ticks = fast.ticks;
         Program_run(&slow, 200);
-        assert_int_equal(Timeline_drain(timeline, 0, fast.ring), 20000);
-        assert_int_equal(Timeline_drain(timeline, 1, slow.ring), 200);
+        assert_int_equal(Timeline_drain(timeline, tracks[0], fast.ring), 20000);
+        assert_int_equal(Timeline_drain(timeline, tracks[1], slow.ring), 200);
         assert_true(Timeline_bytes(timeline) <= limit + (64 << 10));
         pushed += 20200;
     }
@@ -176,32 +190,33 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
     assert_int_equal(view->lanes[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
     // The calls that were open are still known, with the time of their enter.
-    if (ended.depth) {
+    if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
         assert_int_equal(last->lane, 2);
         assert_int_equal(last->event_count, 0);
-        assert_int_equal(last->open_count, ended.depth);
-        assert_int_equal(last->open[0].id, ended.ids[0]);
+        assert_int_equal(last->open_count, idle.depth);
+        assert_int_equal(last->open[0].id, idle.ids[0]);
     }
     TimelineView_free(view);
     Timeline_free(timeline);
     Ring_free(fast.ring);
     Ring_free(slow.ring);
-    Ring_free(ended.ring);
+    Ring_free(idle.ring);
 }
 
 static void a_view_does_not_change_and_outlives_all(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 5, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
     struct TimelineView *view, *other;
     size_t events, i;
 
     (void)state;
     for (i = 0; i < 3; i++) {
         Program_run(&program, 10000);
-        Timeline_drain(timeline, 0, program.ring);
+        Timeline_drain(timeline, track, program.ring);
     }
     view = Timeline_freeze(timeline);
     other = Timeline_freeze(timeline);
@@ -210,7 +225,7 @@ static void a_view_does_not_change_and_outlives_all(void **state)
     events = replay(view, 0);
     for (i = 0; i < 20; i++) {
         Program_run(&program, 10000);
-        Timeline_drain(timeline, 0, program.ring);
+        Timeline_drain(timeline, track, program.ring);
         assert_int_equal(replay(view, 0), events);
     }
     assert_true(Timeline_forgotten(timeline) >= 30000);
@@ -220,9 +235,10 @@ static void a_view_does_not_change_and_outlives_all(void **state)
     TimelineView_free(view);
 }
 
-static void drain(struct Timeline *timeline, struct Ring *ring)
+static void drain(struct Timeline *timeline, struct Track *track,
+                  struct Ring *ring)
 {
-    assert_true(Timeline_drain(timeline, 0, ring) >= 0);
+    assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
 // After a gap, what comes next tells what is still open.
@@ -230,6 +246,7 @@ static void the_level_is_authoritative(void **state)
 {
     struct Timeline *timeline = Timeline_new(0);
     struct Ring *ring = Ring_new(NULL);
+    struct Track *track = begin(timeline, 0);
     struct TimelineView *view;
     const struct TimelineChunk *last;
     unsigned i;
@@ -242,10 +259,10 @@ static void the_level_is_authoritative(void **state)
     Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5)); // closes 9
     Ring_push(ring, 23, EVENT_LOOP, Event_loop(1, 1, 0));
     Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0)); // closes nothing
-    drain(timeline, ring);
+    drain(timeline, track, ring);
     for (i = 0; i < CHUNK_EVENTS; i++)
         Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
-    drain(timeline, ring);
+    drain(timeline, track, ring);
     view = Timeline_freeze(timeline);
     last = view->chunks[view->chunk_count - 1];
     assert_int_equal(last->open_count, 3);
@@ -262,12 +279,13 @@ static void gaps_are_counted_and_marked(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
     struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
     struct TimelineView *view;
     const struct TimelineChunk *last;
 
     (void)state;
     Program_run(&program, RING_EVENTS + 99);
-    drain(timeline, program.ring);
+    drain(timeline, track, program.ring);
     view = Timeline_freeze(timeline); // the ring's mark is still to come
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->lanes[0].lost, 99);
@@ -278,7 +296,7 @@ static void gaps_are_counted_and_marked(void **state)
     TimelineView_free(view);
 
     Program_run(&program, 1);
-    drain(timeline, program.ring);
+    drain(timeline, track, program.ring);
     view = Timeline_freeze(timeline);
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -291,21 +309,170 @@ static void gaps_are_counted_and_marked(void **state)
     Ring_free(program.ring);
 }
 
+// --- Threads that end --------------------------------------------------------
+
+// One that makes so many events and ends; its number is also its tid.
+static void live(struct Timeline *timeline, struct Ring *ring, unsigned lane,
+                 size_t events)
+{
+    struct Program program = {ring, lane, 1000 * (uint64_t)lane, 0, {0}};
+    struct Track *track = Timeline_begin(timeline, lane, (pid_t)lane, "short");
+
+    Program_run(&program, events);
+    assert_int_equal(Timeline_drain(timeline, track, ring), events);
+    Timeline_end(timeline, track);
+}
+
 static void a_thousand_short_threads_fit(void **state)
 {
     struct Timeline *timeline = Timeline_new(4 << 20);
     struct Ring *ring = Ring_new(NULL);
+    struct TimelineView *view;
     unsigned lane;
 
     (void)state;
-    for (lane = 0; lane < 1000; lane++) {
-        struct Program program = {ring, lane, 1000 * lane, 0, {0}};
-
-        Program_run(&program, 50);
-        assert_int_equal(Timeline_drain(timeline, lane, ring), 50);
-    }
+    for (lane = 1; lane <= 1000; lane++)
+        live(timeline, ring, lane, 50);
     assert_int_equal(Timeline_forgotten(timeline), 0);
-    assert_true(Timeline_bytes(timeline) < 4 << 20);
+    // What they keep is not much more than their events.
+    assert_true(Timeline_bytes(timeline) < 1000 * (50 * 16 + 400));
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->lane_count, 1000);
+    for (lane = 1; lane <= 1000; lane++) {
+        assert_int_equal(view->lanes[lane - 1].lane, lane);
+        assert_int_equal(replay(view, lane), 50);
+    }
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
+// However many have come and gone, the limit holds the newest events, and the
+// names of those whose events they are.
+static void dead_threads_leave_room(void **state)
+{
+    const size_t limit = 256 << 10;
+    struct Timeline *timeline = Timeline_new(limit);
+    struct Ring *ring = Ring_new(NULL);
+    const unsigned count = 30000;
+    size_t kept = 0, i;
+    struct TimelineView *view;
+    unsigned lane;
+
+    (void)state;
+    for (lane = 1; lane <= count; lane++) {
+        live(timeline, ring, lane, lane % 5 ? 4 : 100);
+        assert_true(Timeline_bytes(timeline) <= limit);
+    }
+    view = Timeline_freeze(timeline);
+    for (i = 0; i < view->lane_count; i++) {
+        size_t events = replay(view, view->lanes[i].lane);
+
+        // Each of them has something to show, and they are the newest ones.
+        assert_true(events > 0);
+        assert_int_equal(view->lanes[i].lane, count - view->lane_count + 1 + i);
+        assert_int_equal(view->lanes[i].tid, view->lanes[i].lane);
+        assert_string_equal(view->lanes[i].name, "short");
+        kept += events;
+    }
+    assert_true(kept * sizeof(struct Event) > limit / 3);
+    assert_int_equal(Timeline_forgotten(timeline),
+                     count / 5 * 100 + count / 5 * 4 * 4 - kept);
+    assert_true(view->first_ticks / 1000 >= count - view->lane_count);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
+static void what_the_dead_lost_stays_counted(void **state)
+{
+    struct Timeline *timeline = Timeline_new(256 << 10);
+    struct Track *track = begin(timeline, 1);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    struct TimelineView *view;
+
+    (void)state;
+    Program_run(&program, RING_EVENTS + 99);
+    drain(timeline, track, program.ring);
+    Timeline_end(timeline, track);
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->lost, 99);
+    assert_int_equal(view->lane_count, 1);
+    assert_int_equal(view->lanes[0].lost, 99);
+    // The mark that the ring could not make.
+    assert_int_equal(
+        Event_kind(&view->chunks[view->chunk_count - 1]->events
+                        [view->chunks[view->chunk_count - 1]->event_count - 1]),
+        EVENT_LOST);
+    TimelineView_free(view);
+
+    Ring_free(program.ring);
+    program.ring = Ring_new(NULL);
+    track = begin(timeline, 2);
+    Program_run(&program, 60000);
+    drain(timeline, track, program.ring);
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->lane_count, 1); // the first one is forgotten
+    assert_int_equal(view->lanes[0].lane, 2);
+    assert_int_equal(view->lanes[0].lost, 0);
+    assert_int_equal(view->lost, 99);
+    assert_true(view->forgotten > RING_EVENTS);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+// One that is alive keeps its name and its open calls, whatever it says.
+static void the_silent_one_stays(void **state)
+{
+    struct Timeline *timeline = Timeline_new(64 << 10);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *silent = Timeline_begin(timeline, 0, 7, "silent");
+    struct TimelineView *view;
+    unsigned lane;
+
+    (void)state;
+    Ring_push(ring, 10, EVENT_ENTER, Event_call(5, 0));
+    drain(timeline, silent, ring);
+    for (lane = 1; lane <= 2000; lane++)
+        live(timeline, ring, lane, 20);
+    Timeline_end(timeline, begin(timeline, lane)); // it said nothing
+    view = Timeline_freeze(timeline);
+    assert_string_equal(view->lanes[0].name, "silent");
+    assert_int_equal(view->lanes[0].forgotten, 1);
+    assert_int_equal(view->chunks[0]->lane, 0);
+    assert_int_equal(view->chunks[0]->event_count, 0);
+    assert_int_equal(view->chunks[0]->open_count, 1);
+    assert_int_equal(view->lanes[view->lane_count - 1].lane, lane - 1);
+    TimelineView_free(view);
+    Timeline_end(timeline, silent); // with its last chunk gone, it goes
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->lanes[0].lane, lane - view->lane_count);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
+// Lanes that are all found in one look come newest first.
+static void lanes_come_in_order(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    static const unsigned numbers[] = {5, 9, 2, 7, 1, 8};
+    struct Ring *ring = Ring_new(NULL);
+    struct TimelineView *view;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 6; i++)
+        live(timeline, ring, numbers[i], 10);
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->lane_count, 6);
+    assert_int_equal(view->chunk_count, 6);
+    for (i = 0; i < 6; i++) {
+        assert_int_equal(view->chunks[i]->lane, view->lanes[i].lane);
+        assert_true(!i || view->lanes[i].lane > view->lanes[i - 1].lane);
+    }
+    TimelineView_free(view);
     Timeline_free(timeline);
     Ring_free(ring);
 }
@@ -314,18 +481,19 @@ static void deep_recursion_does_not_fill_it_with_stacks(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
     struct Ring *ring = Ring_new(NULL);
+    struct Track *track = begin(timeline, 0);
     struct TimelineView *view;
     unsigned i;
 
     (void)state;
     for (i = 0; i < 50000; i++)
         Ring_push(ring, i + 1, EVENT_ENTER, Event_call(1, i));
-    drain(timeline, ring);
+    drain(timeline, track, ring);
     for (i = 0; i < 1000000; i++) {
         Ring_push(ring, 50000 + i, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
                   Event_call(2, 50000));
         if (i % 50000 == 49999)
-            drain(timeline, ring);
+            drain(timeline, track, ring);
     }
     view = Timeline_freeze(timeline);
     assert_int_equal(view->forgotten, 0);
@@ -338,6 +506,7 @@ static void deep_recursion_does_not_fill_it_with_stacks(void **state)
 // One thread traced, one draining, this one looking.
 struct Race {
     struct Timeline *timeline;
+    struct Track *track;
     struct Program program;
     _Atomic bool done;
 };
@@ -358,20 +527,21 @@ static void *collect(void *context)
 
     do {
         done = atomic_load(&race->done);
-        Timeline_drain(race->timeline, 0, race->program.ring);
+        Timeline_drain(race->timeline, race->track, race->program.ring);
     } while (!done);
-    Timeline_drain(race->timeline, 0, race->program.ring);
+    Timeline_drain(race->timeline, race->track, race->program.ring);
     return NULL;
 }
 
 static void views_are_taken_while_it_records(void **state)
 {
-    struct Race race = {Timeline_new(1 << 20), {.seed = 1}, false};
+    struct Race race = {Timeline_new(1 << 20), NULL, {.seed = 1}, false};
     struct TimelineView *views[16] = {0};
     pthread_t tracer, collector;
     unsigned i = 0;
 
     (void)state;
+    race.track = begin(race.timeline, 0);
     race.program.ring = Ring_new(NULL);
     pthread_create(&tracer, NULL, trace, &race);
     pthread_create(&collector, NULL, collect, &race);
@@ -399,6 +569,10 @@ int main(void)
         cmocka_unit_test(the_level_is_authoritative),
         cmocka_unit_test(gaps_are_counted_and_marked),
         cmocka_unit_test(a_thousand_short_threads_fit),
+        cmocka_unit_test(dead_threads_leave_room),
+        cmocka_unit_test(what_the_dead_lost_stays_counted),
+        cmocka_unit_test(the_silent_one_stays),
+        cmocka_unit_test(lanes_come_in_order),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
         cmocka_unit_test(views_are_taken_while_it_records),
     };

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Threads that come and go by the thousand: what the dead leave behind does not
+push the newest events out of the flight recorder."""
+
+import json
+import threading
+
+import ocular
+from e2e.counting import row
+
+LIMIT = 1 << 20  # the least there is
+
+
+def leaf():
+    return 1
+
+
+def lives():
+    for _ in range(40):
+        leaf()
+
+
+def churn(count):
+    for _ in range(count):
+        thread = threading.Thread(target=lives)
+        thread.start()
+        thread.join()
+
+
+def exported(path):
+    ocular.export(str(path))
+    return json.loads(path.read_text())
+
+
+def test_short_threads_leave_room(tmp_path):
+    ocular.start_tracing(
+        timeline_limit=LIMIT,
+        deinstrument_threshold=0,
+        include_only=["test_thread_churn.py"],
+        output=str(tmp_path / "at_stop.json"),
+        quiet=True,
+    )
+    try:
+        churn(200)
+        before = ocular.snapshot()["memory_bytes"]
+        churn(1200)
+        snapshot = ocular.snapshot()
+        trace = exported(tmp_path / "now.json")
+    finally:
+        ocular.stop_tracing()
+    # The recorder is full by now, and all else is as it was.
+    assert snapshot["memory_bytes"] < before + LIMIT + (200 << 10)
+    assert row(snapshot, "lives")["calls"] == 1400
+    events = trace["traceEvents"]
+    begun = {}
+    for event in events:
+        if event["ph"] == "B":
+            begun.setdefault(event["tid"], []).append(event)
+    named = {e["tid"] for e in events if e.get("name") == "thread_name"}
+    # Threads whose events are there have their names, and only they.
+    assert named == set(begun)
+    # 122 events of 16 bytes, and less than 400 bytes for each thread.
+    assert len(begun) > LIMIT / (122 * 16 + 400)
+    other = trace["otherData"]
+    assert other["lost_events"] == 0
+    assert other["forgotten_events"] > 0
+    # The newest are there: what is covered ends with the newest thread.
+    newest = max(e["ts"] for e in events if e["ph"] == "B")
+    assert other["covered_to_us"] - newest < 1e6
