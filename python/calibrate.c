@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Runs a probe with and without each kind of hook, in turns, and takes the
-// least of each: noise only ever adds. Interpreter's lock held.
+// Runs a probe with and without each kind of hook, in turns. Each cost is the
+// median of the differences within a round, so that neither a slow phase of
+// the machine nor a single interruption is taken for a hook's cost.
+// Interpreter's lock held.
 #include "python/calibrate.h"
 #include "python/adopt.h"
 #include "python/tools.h"
 
-#define ROUNDS 24
+#include <math.h>
+#include <stdlib.h>
+
+#define WARM_ROUNDS 4 // the interpreter specialises the probe
+#define ROUNDS 21
 #define ITERATIONS 200
 
 static const char SOURCE[] =
@@ -24,7 +30,7 @@ struct Trial {
     PyObject *run;      // borrowed: the function to time
     PyCodeObject *code; // borrowed: what the events are set on
     PyObject *events;   // owned
-    uint64_t least;     // ticks of ITERATIONS
+    int64_t ticks;      // of ITERATIONS, in this round
 };
 
 static int time_once(struct State *state, struct Trial *trial, PyObject *count)
@@ -40,32 +46,72 @@ static int time_once(struct State *state, struct Trial *trial, PyObject *count)
     Py_XDECREF(result);
     if (Tools_set_local(state, trial->code, state->no_events) < 0 || !result)
         return -1;
-    if (ticks < trial->least)
-        trial->least = ticks;
+    trial->ticks = (int64_t)ticks;
     return 0;
 }
 
-static int64_t per_iteration(const struct Trial *with,
-                             const struct Trial *without, int64_t hooks)
-{
-    int64_t extra = (int64_t)(with->least - without->least);
+enum { CALLS_BARE, CALLS_HOOKED, LOOPS_BARE, LOOPS_HOOKED, TRIALS };
 
-    return extra > 0 ? extra / (ITERATIONS * hooks) : 0;
+struct Probe {
+    struct Trial trials[TRIALS];
+    struct Code *leaf; // its own cycles, while no cost is taken off yet
+    int64_t rounds[HOOK_KINDS][ROUNDS];
+};
+
+// What a round says of each kind, in ticks of ITERATIONS.
+//
+// Of a call's two hooks a part lies within the callee's span, from enter's
+// reading of the counter to leave's, and the rest in the caller's. What is left
+// of the callee's span is to be what an empty call takes untraced: to be called
+// is a function's own cost.
+//
+// Jump and branch cost the same, but more in turns than each alone: so they are
+// measured in turns.
+static void note_round(struct Probe *probe, int round, uint64_t self)
+{
+    const struct Trial *trials = probe->trials;
+    int64_t bare = trials[CALLS_BARE].ticks, loop = trials[LOOPS_BARE].ticks;
+    int64_t both = trials[CALLS_HOOKED].ticks - bare;
+    int64_t within = (int64_t)self - (bare - loop);
+    int64_t turn = trials[LOOPS_HOOKED].ticks - loop;
+
+    probe->rounds[HOOK_ENTER][round] = within;
+    probe->rounds[HOOK_LEAVE][round] = both - within;
+    probe->rounds[HOOK_JUMP][round] = turn / 2;
+    probe->rounds[HOOK_BRANCH][round] = turn - turn / 2;
 }
 
-enum { CALLS_BARE, CALLS_HOOKED, LOOPS_BARE, LOOPS_JUMP, LOOPS_BRANCH, TRIALS };
-
-static int run_trials(struct State *state, struct Trial trials[TRIALS])
+static int run_trials(struct State *state, struct Probe *probe)
 {
     PyObject *count = PyLong_FromLong(ITERATIONS);
     int round, i, result = count ? 0 : -1;
 
-    // The first rounds also let the interpreter specialise the probe.
-    for (round = 0; result == 0 && round < ROUNDS; round++)
+    for (round = -WARM_ROUNDS; result == 0 && round < ROUNDS; round++) {
+        uint64_t self = Cell_get(&probe->leaf->self_cycles);
+
         for (i = 0; result == 0 && i < TRIALS; i++)
-            result = time_once(state, &trials[i], count);
+            result = time_once(state, &probe->trials[i], count);
+        if (round >= 0)
+            note_round(probe, round,
+                       Cell_get(&probe->leaf->self_cycles) - self);
+    }
     Py_XDECREF(count);
     return result;
+}
+
+static int compare(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+// What leave's hook costs, or enter's, may come out below zero: only their sum
+// is a hook's cost.
+static int64_t middle(int64_t values[ROUNDS])
+{
+    qsort(values, ROUNDS, sizeof *values, compare);
+    return llround((double)values[ROUNDS / 2] / ITERATIONS);
 }
 
 static int calibrate(struct State *state, PyObject *globals)
@@ -81,40 +127,38 @@ static int calibrate(struct State *state, PyObject *globals)
         [CALLS_BARE] = {calls, leaf, 0},
         [CALLS_HOOKED] = {calls, leaf, bits[ON_START] | bits[ON_RETURN]},
         [LOOPS_BARE] = {loops, loops, 0},
-        [LOOPS_JUMP] = {loops, loops, bits[ON_JUMP]},
         // The arm taken to go on is the left one; the other one is dark.
-        [LOOPS_BRANCH] = {loops, loops, bits[ON_BRANCH] | bits[ON_BRANCH_LEFT]},
+        [LOOPS_HOOKED] = {loops, loops,
+                          bits[ON_JUMP] | bits[ON_BRANCH] |
+                              bits[ON_BRANCH_LEFT]},
     };
-    struct Trial trials[TRIALS];
-    int64_t *cost = state->engine.cost;
+    struct Probe probe;
     int i, result = -1;
 
-    memset(trials, 0, sizeof trials);
+    memset(&probe, 0, sizeof probe);
     if (!leaf || !calls || !loops)
         goto done;
-    if (!Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(leaf)) ||
+    probe.leaf = Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(leaf));
+    if (!probe.leaf ||
         !Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(loops)))
         goto done;
     for (i = 0; i < TRIALS; i++) {
-        trials[i].run = plan[i].run;
-        trials[i].code = (PyCodeObject *)PyFunction_GET_CODE(plan[i].on);
-        trials[i].least = UINT64_MAX;
-        trials[i].events = PyLong_FromLong(plan[i].events);
-        if (!trials[i].events)
+        struct Trial *trial = &probe.trials[i];
+
+        trial->run = plan[i].run;
+        trial->code = (PyCodeObject *)PyFunction_GET_CODE(plan[i].on);
+        trial->events = PyLong_FromLong(plan[i].events);
+        if (!trial->events)
             goto done;
     }
-    if (run_trials(state, trials) < 0)
+    if (run_trials(state, &probe) < 0)
         goto done;
-    cost[HOOK_ENTER] = cost[HOOK_LEAVE] =
-        per_iteration(&trials[CALLS_HOOKED], &trials[CALLS_BARE], 2);
-    cost[HOOK_JUMP] =
-        per_iteration(&trials[LOOPS_JUMP], &trials[LOOPS_BARE], 1);
-    cost[HOOK_BRANCH] =
-        per_iteration(&trials[LOOPS_BRANCH], &trials[LOOPS_BARE], 1);
+    for (i = 0; i < HOOK_KINDS; i++)
+        state->engine.cost[i] = middle(probe.rounds[i]);
     result = 0;
 done:
     for (i = 0; i < TRIALS; i++)
-        Py_XDECREF(trials[i].events);
+        Py_XDECREF(probe.trials[i].events);
     return result;
 }
 

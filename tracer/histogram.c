@@ -15,7 +15,7 @@ void Histogram_halve(struct Histogram *histogram)
 {
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
         atomic_store_explicit(&histogram->buckets[i],
-                              (uint32_t)at(histogram, i) / 2,
+                              (uint16_t)((at(histogram, i) + 1) / 2),
                               memory_order_relaxed);
 }
 
