@@ -162,7 +162,9 @@ static void rearm_wanted(struct State *state, uint64_t deadline)
            Rearm_pop(&session->rearm, &id)) {
         struct Code *code = Registry_by_id(state->engine.registry, id);
 
-        if (id == 0)
+        // A round that is under way goes on: begun anew by each request, it
+        // might never come to its end.
+        if (id == 0 && !state->rearm_next)
             state->rearm_next = Registry_first(state->engine.registry);
         else if (code)
             rearm(state, code);

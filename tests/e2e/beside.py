@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: MIT
+"""Other tools that watch a program, each with one shape: start() and stop(),
+as often as wanted, and seen(), what it has to say about the file that is run,
+without anything that differs from one run to the next."""
+
+import cProfile
+import shutil
+import sys
+import threading
+import trace
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+
+from e2e import load
+
+monitoring = sys.monitoring
+
+
+class Load:
+    """A copy of load.py of its own, so that no tool has seen its code."""
+
+    def __init__(self, directory):
+        self.path = str(Path(directory, "load.py"))
+        if not Path(self.path).exists():
+            shutil.copy(load.__file__, self.path)
+        code = compile(Path(self.path).read_text(), self.path, "exec")
+        self.names = {"__name__": "load", "__file__": self.path}
+        exec(code, self.names)
+        self.expected = load.work()
+        self.times = 0
+
+    def __call__(self):
+        self.times += 1
+        assert self.names["work"]() == self.expected
+
+    def holds(self, code):
+        return code.co_filename == self.path
+
+    def codes(self):
+        """Every code object in it."""
+        todo = [value for value in self.names.values()]
+        todo += [m for v in todo if isinstance(v, type) for m in vars(v).values()]
+        return [v.__code__ for v in todo if hasattr(v, "__code__")]
+
+
+class Tool:
+    def __init__(self, load):
+        self.load = load
+        self.notes = []
+
+    def seen(self):
+        return self.notes
+
+
+class CProfile(Tool):
+    def __init__(self, load):
+        super().__init__(load)
+        self.profile = cProfile.Profile()
+
+    def start(self):
+        self.profile.enable()
+
+    def stop(self):
+        self.profile.disable()
+
+    def seen(self):
+        """Calls, primitive ones too, and of whom by whom."""
+        self.profile.create_stats()
+        found = {}
+        for key, (primitive, calls, _, _, callers) in self.profile.stats.items():
+            by = {
+                caller: (counts if isinstance(counts, int) else counts[:2])
+                for caller, counts in callers.items()
+                if caller[0] == self.load.path
+            }
+            if key[0] == self.load.path:
+                found[key] = primitive, calls, by
+            elif by:
+                found[key] = by
+        return found
+
+
+def described(argument):
+    """An argument of an event, without addresses."""
+    if isinstance(argument, tuple):
+        return tuple(map(described, argument))
+    if isinstance(argument, (int, str, bool, type(None))):
+        return argument
+    return getattr(argument, "__qualname__", None) or type(argument).__qualname__
+
+
+class SetTrace(Tool):
+    opcodes = False
+
+    def note(self, frame, event, argument):
+        code = frame.f_code
+        if not self.load.holds(code):
+            return None
+        if self.opcodes:
+            frame.f_trace_opcodes = True
+        place = frame.f_lasti if event == "opcode" else frame.f_lineno
+        self.notes.append((code.co_qualname, event, place, described(argument)))
+        return self.note
+
+    def start(self):
+        sys.settrace(self.note)
+
+    def stop(self):
+        sys.settrace(None)
+
+
+class SetTraceOpcodes(SetTrace):
+    """Whether opcodes are traced at all is remembered by the interpreter, from
+    the first frame that asks for it: let it be so from the beginning."""
+
+    opcodes = True
+
+    def __init__(self, load):
+        super().__init__(load)
+
+        def ask(frame, event, argument):
+            frame.f_trace_opcodes = True
+
+        sys.settrace(ask)
+        self.seen()
+        sys.settrace(None)
+
+
+class SetProfile(SetTrace):
+    def start(self):
+        sys.setprofile(self.note)
+
+    def stop(self):
+        sys.setprofile(None)
+
+
+class TraceAllThreads(SetTrace):
+    """Per thread, for there is no order between them."""
+
+    def note(self, frame, event, argument):
+        if not self.load.holds(frame.f_code):
+            return None
+        self.notes.append(
+            (
+                threading.current_thread().name,
+                (frame.f_code.co_qualname, event, frame.f_lineno, described(argument)),
+            )
+        )
+        return self.note
+
+    def start(self):
+        threading.settrace_all_threads(self.note)
+
+    def stop(self):
+        threading.settrace_all_threads(None)
+
+    def seen(self):
+        return {
+            name: [note for other, note in self.notes if other == name]
+            for name in {name for name, _ in self.notes}
+        }
+
+
+class ProfileAllThreads(TraceAllThreads):
+    def start(self):
+        threading.setprofile_all_threads(self.note)
+
+    def stop(self):
+        threading.setprofile_all_threads(None)
+
+
+class Trace(Tool):
+    """The trace module: hits of lines."""
+
+    def __init__(self, load):
+        super().__init__(load)
+        self.trace = trace.Trace(count=True, trace=False)
+
+    def start(self):
+        sys.settrace(self.trace.globaltrace)
+
+    def stop(self):
+        sys.settrace(None)
+
+    def seen(self):
+        return {
+            key: hits
+            for key, hits in self.trace.results().counts.items()
+            if key[0] == self.load.path
+        }
+
+
+class Tracemalloc(Tool):
+    """Blocks alive that work() has made; its own lines only."""
+
+    def start(self):
+        tracemalloc.start(3)
+
+    def stop(self):
+        kept = self.load.names.setdefault("kept", [])
+        kept.append([object() for _ in range(100)])
+        places = {tracemalloc.get_object_traceback(o) is not None for o in kept[-1]}
+        self.notes.append((len(kept), places))
+        tracemalloc.stop()
+
+
+# --- Tools of sys.monitoring ------------------------------------------------------
+
+EVENTS = {
+    name: bit
+    for name, bit in vars(monitoring.events).items()
+    if bit and bit.bit_count() == 1
+}
+if "BRANCH_LEFT" in EVENTS:
+    EVENTS.pop("BRANCH", None)  # an alias
+# These can be disabled, one place at a time.
+PLACES = "PY_START PY_RESUME PY_RETURN PY_YIELD CALL LINE INSTRUCTION JUMP".split()
+PLACES += [name for name in EVENTS if name.startswith("BRANCH")]
+PLACES += ["STOP_ITERATION"]
+
+
+class Monitor(Tool):
+    """All events there are, globally, as they come."""
+
+    tool = 0
+    local = False
+    disables = False
+    names = [name for name in EVENTS if name != "INSTRUCTION"]
+
+    def callback(self, name):
+        def note(code, *arguments):
+            if self.load.holds(code):
+                self.notes.append((name, code.co_qualname, *map(described, arguments)))
+                if not self.disables:
+                    return None
+            return monitoring.DISABLE if name in PLACES else None
+
+        return note
+
+    def events(self):
+        chosen = sum(EVENTS[name] for name in self.names)
+        return chosen & ~(EVENTS["C_RETURN"] | EVENTS["C_RAISE"])
+
+    def start(self):
+        monitoring.use_tool_id(self.tool, "another tool")
+        for name in self.names:
+            monitoring.register_callback(self.tool, EVENTS[name], self.callback(name))
+        self.arm(self.events())
+
+    def arm(self, events):
+        if not self.local:
+            monitoring.set_events(self.tool, events)
+            return
+        for code in self.load.codes():
+            monitoring.set_local_events(self.tool, code, events)
+
+    def stop(self):
+        self.arm(0)
+        for name in self.names:
+            monitoring.register_callback(self.tool, EVENTS[name], None)
+        monitoring.free_tool_id(self.tool)
+
+
+class MonitorInstructions(Monitor):
+    names = ["INSTRUCTION"]
+    tool = 2
+
+
+class MonitorLast(Monitor):
+    tool = 5
+
+
+class MonitorLocal(Monitor):
+    """Only on the load's code, with the instructions."""
+
+    local = True
+    tool = 1
+    names = PLACES
+
+
+class MonitorOnce(Monitor):
+    """Each place once: as a coverage tool does it."""
+
+    disables = True
+    names = PLACES
+
+
+class MonitorOnceLines(MonitorOnce):
+    tool = 1
+    names = ["PY_START", "LINE"]
+
+
+class MonitorRestarts(MonitorOnce):
+    """... and again after each start: restart_events() is for all tools."""
+
+    def start(self):
+        super().start()
+        monitoring.restart_events()
+
+    def stop(self):
+        monitoring.restart_events()
+        super().stop()
+
+
+class StandIn:
+    """In Ocular's place, and with its events, but all in Python: what goes
+    wrong beside this one too is CPython's doing."""
+
+    def __init__(self, load, deinstrument_threshold, mode="adaptive"):
+        self.load = load
+        self.threshold = deinstrument_threshold
+        self.hits = Counter()
+        self.known = set()
+        names = "PY_START PY_RESUME PY_RETURN PY_YIELD JUMP"
+        names += " BRANCH_LEFT BRANCH_RIGHT" if "BRANCH_LEFT" in EVENTS else " BRANCH"
+        names += " INSTRUCTION" if mode == "precise" else ""
+        self.names = names.split()
+
+    def scout(self, code, offset):
+        if self.load.holds(code) and code not in self.known:
+            self.known.add(code)
+            self.arm(code)
+        return monitoring.DISABLE
+
+    def arm(self, code):
+        monitoring.set_local_events(4, code, sum(EVENTS[n] for n in self.names))
+
+    def hit(self, code, offset, *_):
+        self.hits[code, offset] += 1
+        if 0 < self.threshold <= self.hits[code, offset]:
+            return monitoring.DISABLE
+
+    def start(self):
+        monitoring.use_tool_id(3, "scout")
+        monitoring.use_tool_id(4, "tracer")
+        for name in self.names:
+            monitoring.register_callback(4, EVENTS[name], self.hit)
+        for name in self.names[:2]:
+            monitoring.register_callback(3, EVENTS[name], self.scout)
+        for code in self.known:
+            self.arm(code)
+        monitoring.set_events(3, EVENTS["PY_START"] | EVENTS["PY_RESUME"])
+
+    def stop(self):
+        monitoring.set_events(3, 0)
+        for code in self.known:
+            monitoring.set_local_events(4, code, 0)
+        for tool in 3, 4:
+            for name in self.names:
+                monitoring.register_callback(tool, EVENTS[name], None)
+            monitoring.free_tool_id(tool)
+
+
+# --- coverage.py --------------------------------------------------------------------
+
+
+class Coverage(Tool):
+    core = "ctrace"
+    branch = False
+
+    def __init__(self, load):
+        super().__init__(load)
+        import coverage
+
+        self.coverage = coverage.Coverage(
+            data_file=None, config_file=False, branch=self.branch, include=[load.path]
+        )
+        self.coverage.set_option("run:core", self.core)
+
+    def start(self):
+        self.coverage.start()
+
+    def stop(self):
+        self.coverage.stop()
+
+    def seen(self):
+        data = self.coverage.get_data()
+        assert self.core in dict(self.coverage.sys_info())["core"].lower()
+        return {
+            "lines": sorted(data.lines(self.load.path) or []),
+            "arcs": sorted(data.arcs(self.load.path) or []),
+        }
+
+
+class CoverageBranches(Coverage):
+    branch = True
+
+
+class CoverageSysmon(Coverage):
+    core = "sysmon"
+
+
+class CoverageSysmonBranches(CoverageSysmon):
+    branch = True  # from 3.14 on
+
+
+def tools():
+    found = []
+    todo = [Tool]
+    while todo:
+        new = todo.pop().__subclasses__()
+        todo += new
+        found += new
+    if sys.version_info < (3, 14):
+        found.remove(CoverageSysmonBranches)
+    return sorted(found, key=lambda tool: tool.__name__)
+
+
+def calls(snapshot, path):
+    """Qualified name -> calls, of the functions of that file."""
+    counts = Counter()
+    for row in snapshot["functions"]:
+        if row["file"] == path:
+            counts[row["name"]] += row["calls"]
+    return dict(counts)
