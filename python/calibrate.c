@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 #define WARM_ROUNDS 4 // the interpreter specialises the probe
-#define ROUNDS 21
-#define ITERATIONS 200
+#define ROUNDS 41
+#define ITERATIONS 40
+#define CALLS 3 // an iteration
 
 static const char SOURCE[] =
     "def leaf():\n"
@@ -20,80 +21,89 @@ static const char SOURCE[] =
     "def calls(n):\n"
     "    while n:\n"
     "        n -= 1\n"
-    "        leaf()\n"
+    "        leaf(); leaf(); leaf()\n"
     "def loops(n):\n"
     "    while n:\n"
     "        n -= 1\n";
 
-// One thing to measure: events on a probe while a function runs.
-struct Trial {
-    PyObject *run;      // borrowed: the function to time
-    PyCodeObject *code; // borrowed: what the events are set on
-    PyObject *events;   // owned
-    int64_t ticks;      // of ITERATIONS, in this round
-};
-
-static int time_once(struct State *state, struct Trial *trial, PyObject *count)
-{
-    uint64_t begin, ticks;
-    PyObject *result;
-
-    if (Tools_set_local(state, trial->code, trial->events) < 0)
-        return -1;
-    begin = Clock_read(&state->engine.clock);
-    result = PyObject_CallOneArg(trial->run, count);
-    ticks = Clock_read(&state->engine.clock) - begin;
-    Py_XDECREF(result);
-    if (Tools_set_local(state, trial->code, state->no_events) < 0 || !result)
-        return -1;
-    trial->ticks = (int64_t)ticks;
-    return 0;
-}
-
 enum { CALLS_BARE, CALLS_HOOKED, LOOPS_BARE, LOOPS_HOOKED, TRIALS };
 
 struct Probe {
-    struct Trial trials[TRIALS];
-    struct Code *leaf; // its own cycles, while no cost is taken off yet
+    PyObject *calls, *loops; // borrowed: the functions to time
+    PyCodeObject *leaf;      // borrowed
+    PyObject *call_events;   // owned: for the leaf
+    PyObject *loop_events;   // owned: for the others
+    struct Code *leaf_cells; // of which no cost is taken off yet
+    int64_t ticks[TRIALS];   // of ITERATIONS, in this round
     int64_t rounds[HOOK_KINDS][ROUNDS];
 };
 
-// What a round says of each kind, in ticks of ITERATIONS.
+static int set_events(struct State *state, const struct Probe *probe,
+                      PyObject *run, bool hooked)
+{
+    PyObject *none = state->no_events;
+    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(run);
+
+    if (Tools_set_local(state, probe->leaf,
+                        hooked ? probe->call_events : none) < 0)
+        return -1;
+    return Tools_set_local(state, code, hooked ? probe->loop_events : none);
+}
+
+static int time_once(struct State *state, struct Probe *probe, int trial,
+                     PyObject *count)
+{
+    PyObject *run = trial < LOOPS_BARE ? probe->calls : probe->loops, *result;
+    bool hooked = trial == CALLS_HOOKED || trial == LOOPS_HOOKED;
+    uint64_t begin, ticks;
+
+    if (set_events(state, probe, run, hooked) < 0)
+        return -1;
+    begin = Clock_read(&state->engine.clock);
+    result = PyObject_CallOneArg(run, count);
+    ticks = Clock_read(&state->engine.clock) - begin;
+    Py_XDECREF(result);
+    if (set_events(state, probe, run, false) < 0 || !result)
+        return -1;
+    probe->ticks[trial] = (int64_t)ticks;
+    return 0;
+}
+
+// What a round says of each kind, in ticks of ITERATIONS hooks.
+//
+// Hooks of several kinds cost more in turns than each alone: so they are
+// measured in turns, as programs meet them. Jump and branch cost the same.
 //
 // Of a call's two hooks a part lies within the callee's span, from enter's
 // reading of the counter to leave's, and the rest in the caller's. What is left
 // of the callee's span is to be what an empty call takes untraced: to be called
 // is a function's own cost.
-//
-// Jump and branch cost the same, but more in turns than each alone: so they are
-// measured in turns.
-static void note_round(struct Probe *probe, int round, uint64_t self)
+static void note_round(struct Probe *probe, int round, int64_t self)
 {
-    const struct Trial *trials = probe->trials;
-    int64_t bare = trials[CALLS_BARE].ticks, loop = trials[LOOPS_BARE].ticks;
-    int64_t both = trials[CALLS_HOOKED].ticks - bare;
-    int64_t within = (int64_t)self - (bare - loop);
-    int64_t turn = trials[LOOPS_HOOKED].ticks - loop;
+    const int64_t *ticks = probe->ticks;
+    int64_t turn = ticks[LOOPS_HOOKED] - ticks[LOOPS_BARE];
+    int64_t call = ticks[CALLS_BARE] - ticks[LOOPS_BARE];
+    int64_t both = ticks[CALLS_HOOKED] - ticks[CALLS_BARE] - turn;
 
-    probe->rounds[HOOK_ENTER][round] = within;
-    probe->rounds[HOOK_LEAVE][round] = both - within;
+    probe->rounds[HOOK_ENTER][round] = (self - call) / CALLS;
+    probe->rounds[HOOK_LEAVE][round] = (both - (self - call)) / CALLS;
     probe->rounds[HOOK_JUMP][round] = turn / 2;
-    probe->rounds[HOOK_BRANCH][round] = turn - turn / 2;
+    probe->rounds[HOOK_BRANCH][round] = turn / 2;
 }
 
 static int run_trials(struct State *state, struct Probe *probe)
 {
+    const cell_t *self = &probe->leaf_cells->self_cycles;
     PyObject *count = PyLong_FromLong(ITERATIONS);
     int round, i, result = count ? 0 : -1;
 
     for (round = -WARM_ROUNDS; result == 0 && round < ROUNDS; round++) {
-        uint64_t self = Cell_get(&probe->leaf->self_cycles);
+        uint64_t before = Cell_get(self);
 
         for (i = 0; result == 0 && i < TRIALS; i++)
-            result = time_once(state, &probe->trials[i], count);
+            result = time_once(state, probe, i, count);
         if (round >= 0)
-            note_round(probe, round,
-                       Cell_get(&probe->leaf->self_cycles) - self);
+            note_round(probe, round, (int64_t)(Cell_get(self) - before));
     }
     Py_XDECREF(count);
     return result;
@@ -114,51 +124,39 @@ static int64_t middle(int64_t values[ROUNDS])
     return llround((double)values[ROUNDS / 2] / ITERATIONS);
 }
 
+static struct Code *adopt(struct State *state, PyObject *function)
+{
+    return Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(function));
+}
+
 static int calibrate(struct State *state, PyObject *globals)
 {
     const long *bits = state->event_bits;
     PyObject *leaf = PyDict_GetItemString(globals, "leaf");
-    PyObject *calls = PyDict_GetItemString(globals, "calls");
-    PyObject *loops = PyDict_GetItemString(globals, "loops");
-    const struct {
-        PyObject *run, *on;
-        long events;
-    } plan[TRIALS] = {
-        [CALLS_BARE] = {calls, leaf, 0},
-        [CALLS_HOOKED] = {calls, leaf, bits[ON_START] | bits[ON_RETURN]},
-        [LOOPS_BARE] = {loops, loops, 0},
+    struct Probe probe = {
+        .calls = PyDict_GetItemString(globals, "calls"),
+        .loops = PyDict_GetItemString(globals, "loops"),
+        .call_events = PyLong_FromLong(bits[ON_START] | bits[ON_RETURN]),
         // The arm taken to go on is the left one; the other one is dark.
-        [LOOPS_HOOKED] = {loops, loops,
-                          bits[ON_JUMP] | bits[ON_BRANCH] |
-                              bits[ON_BRANCH_LEFT]},
+        .loop_events = PyLong_FromLong(bits[ON_JUMP] | bits[ON_BRANCH] |
+                                       bits[ON_BRANCH_LEFT]),
     };
-    struct Probe probe;
     int i, result = -1;
 
-    memset(&probe, 0, sizeof probe);
-    if (!leaf || !calls || !loops)
+    if (!leaf || !probe.calls || !probe.loops || !probe.call_events ||
+        !probe.loop_events)
         goto done;
-    probe.leaf = Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(leaf));
-    if (!probe.leaf ||
-        !Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(loops)))
-        goto done;
-    for (i = 0; i < TRIALS; i++) {
-        struct Trial *trial = &probe.trials[i];
-
-        trial->run = plan[i].run;
-        trial->code = (PyCodeObject *)PyFunction_GET_CODE(plan[i].on);
-        trial->events = PyLong_FromLong(plan[i].events);
-        if (!trial->events)
-            goto done;
-    }
-    if (run_trials(state, &probe) < 0)
+    probe.leaf = (PyCodeObject *)PyFunction_GET_CODE(leaf);
+    probe.leaf_cells = adopt(state, leaf);
+    if (!probe.leaf_cells || !adopt(state, probe.calls) ||
+        !adopt(state, probe.loops) || run_trials(state, &probe) < 0)
         goto done;
     for (i = 0; i < HOOK_KINDS; i++)
         state->engine.cost[i] = middle(probe.rounds[i]);
     result = 0;
 done:
-    for (i = 0; i < TRIALS; i++)
-        Py_XDECREF(probe.trials[i].events);
+    Py_XDECREF(probe.call_events);
+    Py_XDECREF(probe.loop_events);
     return result;
 }
 
