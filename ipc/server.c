@@ -2,16 +2,15 @@
 // The server's thread: a poll loop over the listening socket, an eventfd that
 // other threads ring, and the audience. Other threads reach it through `fresh`,
 // `stopping` and the list of answers, nothing else.
-#define _GNU_SOURCE 1 // pthread_setname_np
 #include "ipc/server.h"
 
 #include "ipc/answers.h"
 #include "ipc/audience.h"
 #include "ipc/listener.h"
+#include "ipc/worker.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +26,10 @@
 
 struct Server {
     struct ServerSource source;
-    pthread_t thread;
-    clockid_t cpu_clock;
+    struct Worker worker;
     int wake;             // eventfd, rung by ring()
     atomic_bool fresh;    // set by Server_notify, taken by turn()
-    atomic_bool stopping; // set by Server_close, read by run()
-    unsigned wait_ms;     // written before stopping
+    atomic_bool stopping; // set by stop_thread, read by run()
     atomic_bool busy;     // audience may be half changed; for Server_abandon
     struct Answers answers;
     // The thread's own:
@@ -148,10 +145,10 @@ static void turn(struct Server *server, const struct pollfd *polled)
 }
 
 // Sends what is left to those who read it, for at most wait_ms.
-static void finish(struct Server *server)
+static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[AUDIENCE_MAX];
-    uint64_t now = now_ms(), deadline = now + server->wait_ms;
+    uint64_t now = now_ms(), deadline = now + wait_ms;
 
     Listener_leave(&server->listener);
     deliver_answers(server, now);
@@ -171,46 +168,34 @@ static void finish(struct Server *server)
     Audience_release(&server->audience);
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
     struct Server *server = argument;
     struct pollfd polled[POLLED_MAX];
 
-    pthread_setname_np(pthread_self(), "ocular-server");
     server->check_at_ms = now_ms() + CHECK_MS;
     for (;;) {
         wait_for_work(server, polled);
         if (atomic_load(&server->stopping))
-            break;
+            return;
         turn(server, polled);
     }
-    finish(server);
-    return NULL;
 }
 
-// All signals stay with the traced program's own threads.
-static int start_thread(struct Server *server, char *why, size_t why_size)
+static int start_thread(struct Server *server)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int error;
+    atomic_store(&server->stopping, false);
+    return Worker_start(&server->worker, "ocular-server", run, server,
+                        STACK_SIZE);
+}
 
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&server->thread, &attributes, run, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (error) {
-        snprintf(why, why_size, "cannot start a thread: %s", strerror(error));
-        Listener_leave(&server->listener);
-        return -error;
-    }
-    // The clock outlives the thread (it then fails), the handle does not.
-    if (pthread_getcpuclockid(server->thread, &server->cpu_clock))
-        server->cpu_clock = -1;
-    return 0;
+// Joined, and nothing of what it serves is touched.
+static void stop_thread(struct Server *server)
+{
+    atomic_store(&server->stopping, true);
+    ring(server);
+    Worker_join(&server->worker);
+    atomic_store(&server->busy, false);
 }
 
 // --- What other threads call
@@ -244,8 +229,14 @@ int Server_open(struct Server **out, const struct ServerSource *source,
     else
         error = Listener_open(&server->listener, why, why_size);
     *out = server; // before there is a thread whose callbacks want it
-    if (!error)
-        error = start_thread(server, why, why_size);
+    if (!error) {
+        error = start_thread(server);
+        if (error) {
+            snprintf(why, why_size, "cannot start a thread: %s",
+                     strerror(-error));
+            Listener_leave(&server->listener);
+        }
+    }
     if (error) {
         *out = NULL;
         Answers_release(&server->answers);
@@ -275,19 +266,23 @@ void Server_answer(struct Server *server, uint64_t viewer,
 
 uint64_t Server_cpu_ns(struct Server *server)
 {
-    struct timespec used;
+    return Worker_cpu_ns(&server->worker);
+}
 
-    if (clock_gettime(server->cpu_clock, &used) < 0)
-        return 0;
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+void Server_pause(struct Server *server)
+{
+    stop_thread(server);
+}
+
+int Server_resume(struct Server *server)
+{
+    return server->worker.started ? 0 : start_thread(server);
 }
 
 void Server_close(struct Server *server, unsigned wait_ms)
 {
-    server->wait_ms = wait_ms < INT_MAX ? wait_ms : INT_MAX;
-    atomic_store(&server->stopping, true);
-    ring(server);
-    pthread_join(server->thread, NULL);
+    stop_thread(server);
+    finish(server, wait_ms < INT_MAX ? wait_ms : INT_MAX);
     Answers_release(&server->answers);
     free_server(server);
 }

@@ -10,7 +10,8 @@
 
 struct Server;
 
-// What the server needs of the tracer; called on the server's thread.
+// What the server needs of the tracer; called on the server's thread, get and
+// put also on the closing one.
 struct ServerSource {
     void *context;
     // A viewer is due: have a fresh snapshot published, then call
@@ -42,8 +43,12 @@ void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
 // CPU nanoseconds the thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);
-// Sends the newest snapshot and END to everyone, waits at most `wait_ms` for
-// them to take it, joins the thread, unlinks the socket, frees.
+// Its thread ends; socket and viewers stay, and wait. It goes on: 0 or -errno,
+// then it may be tried again. One thread at a time, the closing one among them.
+void Server_pause(struct Server *server);
+int Server_resume(struct Server *server);
+// Joins the thread, sends the newest snapshot and END to everyone, waits at
+// most `wait_ms` for them to take it, unlinks the socket, frees.
 void Server_close(struct Server *server, unsigned wait_ms);
 // After fork, in the child: drops the descriptors and the memory, joins
 // nothing, unlinks nothing.

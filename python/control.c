@@ -124,6 +124,7 @@ int Control_start(struct State *state, const struct Request *request)
         return -1;
     }
     state->phase = PHASE_STARTING;
+    state->inherited = false;
     if (set_up(state, request) == 0)
         return 0;
     take_down(state);
@@ -259,13 +260,13 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
 }
 
 // Writes the timeline; *path is empty where there is none.
-static int write_trace(struct Session *session, char path[PATH_MAX])
+static int write_trace(struct Session *session, bool write, char path[PATH_MAX])
 {
     struct PerfettoResult result;
     int error;
 
     path[0] = '\0';
-    if (!session->timeline)
+    if (!session->timeline || !write)
         return 0;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
     Export_free_name(session->config.output, path);
@@ -297,7 +298,7 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
         error ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
 }
 
-PyObject *Control_stop(struct State *state)
+PyObject *Control_stop(struct State *state, bool write)
 {
     struct Session *session = state->engine.session;
     struct Snapshot *snapshot;
@@ -319,7 +320,7 @@ PyObject *Control_stop(struct State *state)
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);
     Py_END_ALLOW_THREADS;
-    error = write_trace(session, path);
+    error = write_trace(session, write, path);
     snapshot = Session_take(session);
     if (snapshot)
         result = results(state, snapshot, path, error);

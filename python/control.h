@@ -18,7 +18,8 @@ struct Request {
 int Control_start(struct State *state, const struct Request *request);
 // (snapshot, report, trace path or None, error text or None); a new reference.
 // NULL with an exception when nothing is traced (RuntimeError) or on trouble.
-PyObject *Control_stop(struct State *state);
+// `write`: the timeline goes to its file.
+PyObject *Control_stop(struct State *state, bool write);
 PyObject *Control_snapshot(struct State *state);                 // dict
 PyObject *Control_export(struct State *state, const char *path); // bytes
 

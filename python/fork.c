@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Fork handlers: C's, which also cover a fork that Python does not know of,
-// hold our locks across the fork so that the child finds them free.
+// Python's fork handlers, and C's, which also cover a fork that Python does not
+// know of; see the header.
 #include "python/fork.h"
 #include "python/adopt.h"
 #include "python/governor.h"
 #include "python/hook.h"
+#include "python/thread_state.h"
 #include "python/tools.h"
 #include "tracer/rcu.h"
 
 #include <pthread.h>
+#include <time.h>
 
-static void before(void)
+#define POLL_NS 1000000L
+
+// --- Every fork: locks -----------------------------------------------------
+
+static void hold_locks(void)
 {
     // The first: it may take as long as a server's goodbye.
     pthread_mutex_lock(&ocular_state.engine.ending);
@@ -19,7 +25,7 @@ static void before(void)
     Rcu_before_fork();
 }
 
-static void after_in_parent(void)
+static void let_go_of_locks(void)
 {
     Rcu_after_fork_parent();
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
@@ -27,7 +33,7 @@ static void after_in_parent(void)
     pthread_mutex_unlock(&ocular_state.engine.ending);
 }
 
-static void after_in_child(void)
+static void be_a_child(void)
 {
     struct Engine *engine = &ocular_state.engine;
 
@@ -42,6 +48,7 @@ static void after_in_child(void)
         Ring_free(Hooks_own_lane()->ring);
         Hooks_own_lane()->ring = NULL;
     }
+    Heir_abandon(&ocular_state.heir);
     ocular_state.forked = ocular_state.phase != PHASE_IDLE;
 }
 
@@ -53,26 +60,128 @@ int Fork_init(struct State *state)
     (void)state;
     if (done)
         return 0;
-    error = pthread_atfork(before, after_in_parent, after_in_child);
+    error = pthread_atfork(hold_locks, let_go_of_locks, be_a_child);
     done = error == 0;
     return -error;
 }
 
+// --- A fork through Python: threads ----------------------------------------
+
+// Whether CPython would warn because of us alone. An export that a viewer has
+// asked for goes on, warning or not.
+static bool would_be_alone(struct State *state)
+{
+    return !state->users && Governor_count_threads(state) <= 1 &&
+           Export_is_idle(&state->engine.session->export);
+}
+
+void Fork_before(struct State *state)
+{
+    Heir_pause(&state->heir);
+    state->paused |= state->heir.pending;
+    if (state->phase != PHASE_TRACING || state->pausing ||
+        !would_be_alone(state))
+        return;
+    // Other threads may come in while the lock is released: see Fork_settle.
+    state->pausing = true;
+    Governor_pause(state);
+    Py_BEGIN_ALLOW_THREADS;
+    Session_pause(state->engine.session);
+    Py_END_ALLOW_THREADS;
+    state->pausing = false;
+    state->ended = state->paused = true;
+}
+
+// Where a thread cannot be started again it is tried at the next occasion.
+static void resume(struct State *state)
+{
+    bool whole = true;
+
+    state->ended = false;
+    if (state->phase == PHASE_TRACING)
+        whole = Session_resume(state->engine.session) == 0 &&
+                Governor_resume(state) == 0;
+    whole &= Heir_resume(&state->heir) == 0;
+    state->paused = !whole;
+}
+
+// A pending call. It may come while another library's handler runs, deeper in
+// the stack than the caller of os.fork(): before CPython has counted.
+static int resume_later(void *context)
+{
+    struct State *state = context;
+
+    state->resuming = false;
+    if (!state->paused)
+        return 0;
+    if (ThreadState_depth(THREAD_STATE_CALL()) > state->fork_depth &&
+        Py_AddPendingCall(resume_later, state) == 0)
+        state->resuming = true;
+    else
+        resume(state);
+    return 0;
+}
+
+void Fork_after_in_parent(struct State *state)
+{
+    uint32_t depth = ThreadState_depth(THREAD_STATE_CALL());
+
+    if (!state->paused)
+        return;
+    // A fork inside another one's handlers: the outer one has not counted yet.
+    if (!state->resuming || depth < state->fork_depth)
+        state->fork_depth = depth;
+    if (!state->resuming) {
+        state->resuming = Py_AddPendingCall(resume_later, state) == 0;
+        if (!state->resuming) // the queue is full: better a warning than this
+            resume(state);
+    }
+}
+
+void Fork_settle(struct State *state)
+{
+    const struct timespec pause = {0, POLL_NS};
+
+    if (state->forked)
+        Fork_after_in_child(state);
+    while (state->pausing) {
+        Py_BEGIN_ALLOW_THREADS;
+        nanosleep(&pause, NULL);
+        Py_END_ALLOW_THREADS;
+    }
+    if (state->paused)
+        resume(state);
+}
+
+// --- The child -------------------------------------------------------------
+
 void Fork_after_in_child(struct State *state)
 {
-    if (!state->forked)
-        return;
-    state->phase = PHASE_STOPPING;
-    Tools_disarm(state);
-    if (Adopt_disarm(state) < 0)
-        PyErr_Clear();
-    Tools_close(state);
-    Governor_abandon(state);
-    state->look_next = state->rearm_next = NULL;
-    if (Adopt_drop_all(state) < 0)
-        PyErr_Clear();
-    state->engine.session = NULL; // abandoned: it leaks, once
-    state->users = 0;
-    state->phase = PHASE_IDLE;
-    state->forked = false;
+    struct Session *session = state->engine.session;
+    bool heir = state->heir.pending;
+
+    if (state->forked) {
+        heir |= session && session->config.serve;
+        state->phase = PHASE_STOPPING;
+        Tools_disarm(state);
+        if (Adopt_disarm(state) < 0)
+            PyErr_Clear();
+        Tools_close(state);
+        Governor_abandon(state);
+        state->look_next = state->rearm_next = NULL;
+        if (Adopt_drop_all(state) < 0)
+            PyErr_Clear();
+        state->engine.session = NULL;
+        // What another thread was in the middle of leaks, once.
+        if (session && state->ended)
+            Session_free(session);
+        Filter_release(&state->filter);
+        state->users = 0;
+        state->phase = PHASE_IDLE;
+        state->forked = false;
+    }
+    state->ended = state->paused = false;
+    state->pausing = state->resuming = false;
+    if (heir)
+        Heir_plan(&state->heir);
 }

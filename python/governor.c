@@ -3,13 +3,12 @@
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
 #include "python/adopt.h"
+#include "python/thread_name.h"
 #include "python/tools.h"
-#include "tracer/thread.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #define PERIOD_MS 250
@@ -18,8 +17,8 @@
 
 struct Governor {
     struct State *state;
-    PyThreadState *thread_state;
-    pthread_t thread;
+    PyInterpreterState *interpreter;
+    struct Worker worker;
     pthread_mutex_t mutex; // guards stop
     pthread_cond_t wake;
     bool stop;
@@ -27,69 +26,42 @@ struct Governor {
 
 // --- Thread states ---------------------------------------------------------
 
-// The name threading knows a thread by, or nothing. No Python code runs.
-static void name_thread(PyObject *active, const PyThreadState *thread,
-                        char *out, size_t size)
+// Not one of ours, and not half made.
+static bool is_programs(const struct State *state, const PyThreadState *thread)
 {
-    PyObject *ident, *object, *name;
-    const char *text = NULL;
+    const struct Governor *governor = state->governor;
+    pid_t tid = (pid_t)thread->native_thread_id;
 
-    out[0] = '\0';
-    ident = active ? PyLong_FromUnsignedLong(thread->thread_id) : NULL;
-    object = ident ? PyDict_GetItemWithError(active, ident) : NULL;
-    name = object ? PyObject_GetAttrString(object, "_name") : NULL;
-    if (name && PyUnicode_Check(name))
-        text = PyUnicode_AsUTF8(name);
-    if (text)
-        snprintf(out, size, "%s", text);
-    Py_XDECREF(name);
-    Py_XDECREF(ident);
-    PyErr_Clear();
+    return tid != 0 && tid != state->heir.worker.tid &&
+           (!governor || tid != governor->worker.tid);
 }
 
-// threading._active, if the program has imported threading. Borrowed.
-static PyObject *active_threads(void)
+size_t Governor_count_threads(const struct State *state)
 {
-    PyObject *modules = PySys_GetObject("modules");
-    PyObject *threading =
-        modules ? PyDict_GetItemString(modules, "threading") : NULL;
-    PyObject *active =
-        threading && PyModule_Check(threading)
-            ? PyDict_GetItemString(PyModule_GetDict(threading), "_active")
-            : NULL;
-
-    return active && PyDict_Check(active) ? active : NULL;
-}
-
-static size_t count_threads(PyInterpreterState *interpreter)
-{
-    PyThreadState *thread = PyInterpreterState_ThreadHead(interpreter);
+    PyThreadState *thread =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
     size_t count = 0;
 
     for (; thread; thread = PyThreadState_Next(thread))
-        count++;
+        count += is_programs(state, thread);
     return count;
 }
 
 void Governor_list_threads(struct State *state)
 {
-    const PyThreadState *own =
-        state->governor ? state->governor->thread_state : NULL;
     PyInterpreterState *interpreter = PyInterpreterState_Get();
     struct Sampler *sampler = state->engine.session->sampler;
-    size_t room = count_threads(interpreter), count = 0;
+    size_t room = Governor_count_threads(state), count = 0;
     struct SampledThread *threads = calloc(room + 1, sizeof *threads);
     PyThreadState *thread = PyInterpreterState_ThreadHead(interpreter);
-    PyObject *active = active_threads();
 
     for (; threads && thread && count < room;
          thread = PyThreadState_Next(thread)) {
-        if (thread == own)
+        if (!is_programs(state, thread))
             continue;
         threads[count].state = (uintptr_t)thread;
         threads[count].tid = (pid_t)thread->native_thread_id;
-        name_thread(active, thread, threads[count].name,
-                    sizeof threads[count].name);
+        ThreadName_get(thread, threads[count].name, sizeof threads[count].name);
         count++;
     }
     // Where several threads share the interpreter, a span much longer than
@@ -187,13 +159,10 @@ static void slice(struct State *state)
     Governor_list_threads(state);
 }
 
-static void account(struct State *state)
+static void account(struct Governor *governor)
 {
-    struct timespec used;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    Cell_set(&state->engine.session->governor_ns,
-             (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec);
+    Cell_set(&governor->state->engine.session->governor_ns,
+             Worker_cpu_ns(&governor->worker));
 }
 
 // Waits one period. false: it is time to end.
@@ -217,21 +186,34 @@ static bool wait_period(struct Governor *governor)
     return !stop;
 }
 
-static void *run(void *context)
+// The thread state is made here: it takes the ids of the thread that makes it.
+static void run(void *context)
 {
     struct Governor *governor = context;
+    PyThreadState *state = PyThreadState_New(governor->interpreter);
 
-    prctl(PR_SET_NAME, "ocular-governor");
-    while (wait_period(governor)) {
-        PyEval_RestoreThread(governor->thread_state);
+    while (state && wait_period(governor)) {
+        PyEval_RestoreThread(state);
         slice(governor->state);
-        account(governor->state);
+        account(governor);
         PyEval_SaveThread();
     }
-    PyEval_RestoreThread(governor->thread_state);
-    PyThreadState_Clear(governor->thread_state);
+    if (!state) // memory is out: nothing is re-armed
+        return;
+    PyEval_RestoreThread(state);
+    PyThreadState_Clear(state);
     PyThreadState_DeleteCurrent();
-    return NULL;
+}
+
+int Governor_resume(struct State *state)
+{
+    struct Governor *governor = state->governor;
+
+    if (governor->worker.started)
+        return 0;
+    governor->stop = false;
+    return Worker_start(&governor->worker, "ocular-governor", run, governor,
+                        STACK_BYTES);
 }
 
 int Governor_start(struct State *state)
@@ -245,27 +227,37 @@ int Governor_start(struct State *state)
         return -1;
     }
     governor->state = state;
+    governor->interpreter = PyInterpreterState_Get();
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&governor->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    governor->thread_state = PyThreadState_New(PyInterpreterState_Get());
-    error = governor->thread_state
-                ? Thread_start(&governor->thread, run, governor, STACK_BYTES)
-                : -ENOMEM;
-    if (error == 0) {
-        state->governor = governor;
+    state->governor = governor;
+    error = Governor_resume(state);
+    if (error == 0)
         return 0;
-    }
-    if (governor->thread_state) {
-        PyThreadState_Clear(governor->thread_state);
-        PyThreadState_Delete(governor->thread_state);
-    }
+    state->governor = NULL;
     free(governor);
     PyErr_Format(PyExc_RuntimeError, "the governor cannot start: %s",
                  strerror(-error));
     return -1;
+}
+
+static void end_thread(struct Governor *governor)
+{
+    pthread_mutex_lock(&governor->mutex);
+    governor->stop = true;
+    pthread_cond_signal(&governor->wake);
+    pthread_mutex_unlock(&governor->mutex);
+    Py_BEGIN_ALLOW_THREADS;
+    Worker_join(&governor->worker);
+    Py_END_ALLOW_THREADS;
+}
+
+void Governor_pause(struct State *state)
+{
+    end_thread(state->governor);
 }
 
 void Governor_stop(struct State *state)
@@ -274,14 +266,8 @@ void Governor_stop(struct State *state)
 
     if (!governor)
         return;
+    end_thread(governor);
     state->governor = NULL;
-    pthread_mutex_lock(&governor->mutex);
-    governor->stop = true;
-    pthread_cond_signal(&governor->wake);
-    pthread_mutex_unlock(&governor->mutex);
-    Py_BEGIN_ALLOW_THREADS;
-    pthread_join(governor->thread, NULL);
-    Py_END_ALLOW_THREADS;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
     free(governor);

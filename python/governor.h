@@ -13,9 +13,15 @@ struct Governor;
 int Governor_start(struct State *state);
 // Releases the interpreter's lock while it joins the thread.
 void Governor_stop(struct State *state);
+// For a fork: its thread ends, releasing the interpreter's lock as above, and
+// goes on (0 or -errno; it may be tried again).
+void Governor_pause(struct State *state);
+int Governor_resume(struct State *state);
 // After fork, in the child: the thread is not there.
 void Governor_abandon(struct State *state);
 // What a slice does first; also at start, on the starting thread.
 void Governor_list_threads(struct State *state);
+// Python's threads, ours left out.
+size_t Governor_count_threads(const struct State *state);
 
 #endif

@@ -17,33 +17,46 @@
 
 struct State ocular_state;
 
-// In the child of a fork that went past Python, the first call lets go.
+// A fork may have left something to do.
 static struct State *settled(void)
 {
-    Fork_after_in_child(&ocular_state);
+    Fork_settle(&ocular_state);
     return &ocular_state;
+}
+
+// The same for who wants to look: in a forked child whose own session is about
+// to start, it starts now.
+static struct State *looked_at(void)
+{
+    struct State *state = settled();
+
+    Heir_hurry(&state->heir);
+    return state;
 }
 
 PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
-             "include, serve, sampler, budget, output, command)\n\n"
-             "Starts tracing; budget is a float, NaN for none.");
+             "include, serve, sampler, budget, output, command, inherited)\n\n"
+             "Starts tracing; budget is a float, NaN for none. inherited: the "
+             "heir starts it, see set_heir.");
 
 static PyObject *start(PyObject *module, PyObject *args)
 {
     struct Request request;
     struct Config *config = &request.config;
     const char *mode, *output;
-    int timeline, serve, sampler;
+    struct State *state = settled();
+    int timeline, serve, sampler, inherited;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     (void)module;
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnKO!O!ppdys:start", &mode, &timeline, &limit,
-                          &threshold, &PyList_Type, &request.exclude,
+    if (!PyArg_ParseTuple(args, "spnKO!O!ppdysp:start", &mode, &timeline,
+                          &limit, &threshold, &PyList_Type, &request.exclude,
                           &PyList_Type, &request.include, &serve, &sampler,
-                          &config->budget, &output, &request.command))
+                          &config->budget, &output, &request.command,
+                          &inherited))
         return NULL;
     if (strlen(output) >= sizeof config->output) {
         PyErr_SetString(PyExc_ValueError, "output: the path is too long");
@@ -56,8 +69,15 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
     config->sampler = sampler;
-    if (Control_start(settled(), &request) < 0)
+    Heir_cancel(&state->heir);
+    // What has started by itself makes room for what is asked for.
+    if (state->inherited && state->phase == PHASE_TRACING)
+        Py_XDECREF(Control_stop(state, false));
+    if (inherited)
+        Export_own_name(output, config->output);
+    if (Control_start(state, &request) < 0)
         return NULL;
+    state->inherited = inherited;
     Py_RETURN_NONE;
 }
 
@@ -67,8 +87,11 @@ PyDoc_STRVAR(stop_doc,
 
 static PyObject *stop(PyObject *module, PyObject *unused)
 {
+    struct State *state = settled();
+
     (void)module, (void)unused;
-    return Control_stop(settled());
+    Heir_cancel(&state->heir);
+    return Control_stop(state, true);
 }
 
 PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
@@ -76,7 +99,7 @@ PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
 static PyObject *snapshot(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return Control_snapshot(settled());
+    return Control_snapshot(looked_at());
 }
 
 PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
@@ -88,7 +111,7 @@ static PyObject *export(PyObject *module, PyObject *path)
         PyErr_SetString(PyExc_TypeError, "path must be bytes");
         return NULL;
     }
-    return Control_export(settled(), PyBytes_AS_STRING(path));
+    return Control_export(looked_at(), PyBytes_AS_STRING(path));
 }
 
 PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
@@ -103,7 +126,7 @@ PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
 
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
-    const struct Session *session = settled()->engine.session;
+    const struct Session *session = looked_at()->engine.session;
 
     (void)module, (void)unused;
     if (ocular_state.phase != PHASE_TRACING || !session->server)
@@ -125,12 +148,37 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
         (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
 }
 
-PyDoc_STRVAR(after_fork_doc, "after_fork(): for os.register_at_fork.");
+PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
 
-static PyObject *after_fork(PyObject *module, PyObject *unused)
+static PyObject *before_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_before(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_after_in_parent(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+static PyObject *after_fork_in_child(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     Fork_after_in_child(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(set_heir_doc,
+             "set_heir(callable): starts the session of a forked child whose "
+             "parent serves.");
+
+static PyObject *set_heir(PyObject *module, PyObject *start_it)
+{
+    (void)module;
+    Py_XSETREF(ocular_state.heir.start, Py_NewRef(start_it));
     Py_RETURN_NONE;
 }
 
@@ -156,7 +204,10 @@ static PyMethodDef methods[] = {
     {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
-    {"after_fork", after_fork, METH_NOARGS, after_fork_doc},
+    {"before_fork", before_fork, METH_NOARGS, fork_doc},
+    {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
+    {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},
+    {"set_heir", set_heir, METH_O, set_heir_doc},
     {"set_package", set_package, METH_O, set_package_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -9,6 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "python/heir.h"
 #include "tracer/filter.h"
 #include "tracer/session.h"
 
@@ -46,6 +47,15 @@ struct State {
     bool ready;     // set up, whole
     unsigned users; // threads inside calls that use the session, lock dropped
     bool forked;    // this process is a child that does not trace any more
+
+    // Around a fork (fork.h).
+    bool pausing;        // our threads are being ended for it
+    bool ended;          // they have been: none runs
+    bool paused;         // some are to start again
+    bool resuming;       // a pending call will do that
+    uint32_t fork_depth; // of the Python frame that called os.fork()
+    struct Heir heir;
+    bool inherited; // the session was started by the heir
 
     Py_ssize_t extra; // co_extra index
     struct Filter filter;

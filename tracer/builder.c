@@ -266,7 +266,7 @@ static void fill_overhead(struct Snapshot *snapshot, const struct Moment *at,
     now.hooks = (double)totals->debt / at->hz;
     now.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
     now.threads =
-        sampler.cpu_s + (double)Cell_get(&collector->cpu_ns) / 1e9 +
+        sampler.cpu_s + (double)Worker_cpu_ns(&collector->worker) / 1e9 +
         (session->server ? (double)Server_cpu_ns(session->server) / 1e9 : 0);
     cpu = now.process_cpu - then->process_cpu;
     if (now.at - then->at >= 1 || isnan(collector->measured.at)) {

@@ -5,12 +5,10 @@
 #include "tracer/builder.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
-#include "tracer/thread.h"
 
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #define DRAIN_MS 50  // while a timeline is kept; a half-full ring wakes us
@@ -117,22 +115,19 @@ static void turn(struct Collector *collector)
     if (wanted != collector->done)
         build(collector);
     Clock_refine(&session->engine->clock);
-    Cell_set(&collector->cpu_ns, now_ns(CLOCK_THREAD_CPUTIME_ID));
     pthread_mutex_lock(&collector->mutex);
     collector->done = wanted;
     pthread_cond_broadcast(&collector->built);
 }
 
-static void *run(void *context)
+static void run(void *context)
 {
     struct Collector *collector = context;
 
-    prctl(PR_SET_NAME, "ocular-collect");
     pthread_mutex_lock(&collector->mutex);
     while (collector->running)
         turn(collector);
     pthread_mutex_unlock(&collector->mutex);
-    return NULL;
 }
 
 // --- The others' side ------------------------------------------------------
@@ -163,10 +158,12 @@ void Collector_init(struct Collector *collector, struct Session *session)
 
 int Collector_start(struct Collector *collector)
 {
-    int error;
+    int error = 0;
 
     pthread_mutex_lock(&collector->mutex);
-    error = Thread_start(&collector->thread, run, collector, STACK_BYTES);
+    if (!collector->running)
+        error = Worker_start(&collector->worker, "ocular-collect", run,
+                             collector, STACK_BYTES);
     collector->running = error == 0;
     pthread_mutex_unlock(&collector->mutex);
     return error;
@@ -174,16 +171,12 @@ int Collector_start(struct Collector *collector)
 
 void Collector_stop(struct Collector *collector)
 {
-    bool was_running;
-
     pthread_mutex_lock(&collector->mutex);
-    was_running = collector->running;
     collector->running = false;
     sem_post(&collector->session->engine->due);
     pthread_cond_broadcast(&collector->built);
     pthread_mutex_unlock(&collector->mutex);
-    if (was_running)
-        pthread_join(collector->thread, NULL);
+    Worker_join(&collector->worker);
 }
 
 void Collector_want(struct Collector *collector)

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_COLLECTOR_H
 #define OCULAR_TRACER_COLLECTOR_H
 
+#include "ipc/worker.h"
 #include "tracer/cell.h"
 
 #include <pthread.h>
@@ -24,21 +25,20 @@ struct Baseline {
 
 struct Collector {
     struct Session *session;
-    pthread_t thread;
+    struct Worker worker;
     pthread_mutex_t mutex; // guards running, wanted and done
     pthread_cond_t built;  // a snapshot is done, or none will be
     bool running;
     uint64_t wanted;          // snapshots asked for
     uint64_t done;            // snapshots built
     pthread_mutex_t draining; // one at a time
-    cell_t cpu_ns;            // of the thread
     struct Baseline baseline; // the thread's own
     struct Baseline measured; // shares, as last computed
 };
 
 void Collector_init(struct Collector *collector, struct Session *session);
-int Collector_start(struct Collector *collector); // 0 or -errno
-void Collector_stop(struct Collector *collector); // joins
+int Collector_start(struct Collector *collector); // 0 or -errno; once is enough
+void Collector_stop(struct Collector *collector); // joins; may start again
 // Asks for a fresh snapshot; returns at once. Any thread.
 void Collector_want(struct Collector *collector);
 // Asks for one and waits, at most timeout_ms. 0, -ETIMEDOUT, or -ESHUTDOWN: the

@@ -3,12 +3,10 @@
 // for it; recording goes on meanwhile.
 #include "tracer/export.h"
 #include "tracer/session.h"
-#include "tracer/thread.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
@@ -33,7 +31,7 @@ void Export_close(struct Export *export)
         Export_cancel(export);
     pthread_mutex_unlock(&export->mutex);
     if (join)
-        pthread_join(export->thread, NULL);
+        Worker_join(&export->worker);
 }
 
 void Export_release(struct Export *export)
@@ -45,6 +43,21 @@ void Export_release(struct Export *export)
 void Export_cancel(struct Export *export)
 {
     atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
+}
+
+bool Export_is_idle(struct Export *export)
+{
+    bool idle, join;
+
+    pthread_mutex_lock(&export->mutex);
+    idle = !export->busy;
+    join = idle && export->joinable;
+    if (join)
+        export->joinable = false;
+    pthread_mutex_unlock(&export->mutex);
+    if (join)
+        Worker_join(&export->worker);
+    return idle;
 }
 
 // Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN.
@@ -68,7 +81,7 @@ static int claim(struct Export *export, bool background)
     }
     pthread_mutex_unlock(&export->mutex);
     if (join) // it has done its work, and is ending
-        pthread_join(export->thread, NULL);
+        Worker_join(&export->worker);
     return error;
 }
 
@@ -175,7 +188,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 
 // --- In the background -----------------------------------------------------
 
-static void *run(void *context)
+static void run(void *context)
 {
     struct Export *export = context;
     struct PerfettoResult result = {0};
@@ -183,7 +196,6 @@ static void *run(void *context)
     char why[PATH_MAX + 128];
     int error;
 
-    prctl(PR_SET_NAME, "ocular-export");
     error = write_view(export, export->path, true, &result);
     if (error == 0) {
         message.type = MESSAGE_REPLY;
@@ -198,7 +210,6 @@ static void *run(void *context)
         message.text = why;
     }
     let_go(export, &message);
-    return NULL;
 }
 
 // A viewer's path is relative to our working directory; it is sent back whole.
@@ -221,7 +232,8 @@ static int start_thread(struct Export *export)
     if (export->closed)
         error = -ESHUTDOWN;
     else
-        error = Thread_start(&export->thread, run, export, STACK_BYTES);
+        error = Worker_start(&export->worker, "ocular-export", run, export,
+                             STACK_BYTES);
     export->joinable = error == 0;
     pthread_mutex_unlock(&export->mutex);
     return error;
@@ -259,18 +271,28 @@ static const char *endings(const char *path)
     return dot ? dot : path + strlen(path);
 }
 
-void Export_free_name(const char *output, char path[PATH_MAX])
+static void number_name(const char *output, unsigned number,
+                        char path[PATH_MAX])
 {
     const char *end = endings(output);
+    char tag[16] = "";
+
+    if (number > 1)
+        snprintf(tag, sizeof tag, ".%u", number);
+    snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
+             (int)getpid(), tag, end);
+}
+
+void Export_own_name(const char *output, char path[PATH_MAX])
+{
+    number_name(output, 1, path);
+}
+
+void Export_free_name(const char *output, char path[PATH_MAX])
+{
     unsigned number;
 
     snprintf(path, PATH_MAX, "%s", output);
-    for (number = 1; access(path, F_OK) == 0 && number < 10000; number++) {
-        char tag[16] = "";
-
-        if (number > 1)
-            snprintf(tag, sizeof tag, ".%u", number);
-        snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
-                 (int)getpid(), tag, end);
-    }
+    for (number = 1; access(path, F_OK) == 0 && number < 10000; number++)
+        number_name(output, number, path);
 }

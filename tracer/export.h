@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_EXPORT_H
 #define OCULAR_TRACER_EXPORT_H
 
+#include "ipc/worker.h"
 #include "tracer/perfetto.h"
 
 #include <limits.h>
@@ -18,7 +19,7 @@ struct Export {
     bool busy;
     bool closed;   // nothing is started in the background any more
     bool joinable; // the background thread is still to be joined
-    pthread_t thread;
+    struct Worker worker;
     _Atomic bool cancel;
     // The request in the background.
     uint64_t viewer;
@@ -42,9 +43,13 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 // (also -ESHUTDOWN: closed) are returned, and not sent.
 int Export_start(struct Export *export, const char *path, bool overwrite,
                  uint64_t viewer, uint32_t request);
+// Whether none runs; one that has ended in the background is joined.
+bool Export_is_idle(struct Export *export);
 void Export_cancel(struct Export *export); // whichever runs
 // The file to write at stop: `output`, or, where that exists, a name with the
 // pid (and a number) in it.
 void Export_free_name(const char *output, char path[PATH_MAX]);
+// `output` with the pid in it: a child's own.
+void Export_own_name(const char *output, char path[PATH_MAX]);
 
 #endif

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The sampler's thread: when it wakes, what it does then, and the account of
 // it. Nothing here waits for the interpreter.
-#define _GNU_SOURCE 1 // gettid
 #include "tracer/sampler.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
@@ -28,11 +24,10 @@ struct Sampler {
     uint64_t random;
     size_t next; // whose turn it is in the table
 
-    pthread_t thread;
+    struct Worker worker;
     pthread_mutex_t lock; // guards stop
     pthread_cond_t wake;
     bool stop;
-    _Atomic pid_t tid;
 
     cell_t wakeups;
     cell_t samples;
@@ -164,20 +159,18 @@ static bool wait_until(struct Sampler *sampler, uint64_t ns)
     return !stop;
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
     struct Sampler *sampler = argument;
     uint64_t due = now_ns(), now;
 
-    prctl(PR_SET_NAME, "ocular-sampler");
-    atomic_store_explicit(&sampler->tid, gettid(), memory_order_relaxed);
     for (;;) {
         now = now_ns();
         due += draw_interval(sampler);
         if (due < now)
             due = now + draw_interval(sampler); // never in a burst
         if (!wait_until(sampler, due))
-            return NULL;
+            return;
         Cell_add(&sampler->wakeups, 1);
         Subjects_take(&sampler->subjects);
         sample(sampler);
@@ -186,20 +179,9 @@ static void *run(void *argument)
 
 static int start_thread(struct Sampler *sampler)
 {
-    pthread_attr_t attributes;
-    sigset_t all, before;
-    int error;
-
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&sampler->thread, &attributes, run, sampler);
-    if (error == EINVAL) // the program's thread-local data alone is larger
-        error = pthread_create(&sampler->thread, NULL, run, sampler);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return -error;
+    sampler->stop = false;
+    return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
+                        STACK_SIZE);
 }
 
 static void free_all(struct Sampler *sampler)
@@ -258,15 +240,25 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
     return 0;
 }
 
-void Sampler_stop(struct Sampler *sampler)
+void Sampler_pause(struct Sampler *sampler)
 {
-    if (sampler == NULL)
-        return;
     pthread_mutex_lock(&sampler->lock);
     sampler->stop = true;
     pthread_cond_signal(&sampler->wake);
     pthread_mutex_unlock(&sampler->lock);
-    pthread_join(sampler->thread, NULL);
+    Worker_join(&sampler->worker);
+}
+
+int Sampler_resume(struct Sampler *sampler)
+{
+    return sampler->worker.started ? 0 : start_thread(sampler);
+}
+
+void Sampler_stop(struct Sampler *sampler)
+{
+    if (sampler == NULL)
+        return;
+    Sampler_pause(sampler);
     pthread_cond_destroy(&sampler->wake);
     pthread_mutex_destroy(&sampler->lock);
     free_all(sampler);
@@ -280,8 +272,7 @@ void Sampler_abandon(struct Sampler *sampler)
         free_all(sampler);
 }
 
-// --- Threads in, shares out
-// -----------------------------------------------------------
+// --- Threads in, shares out --------------------------------------------------
 
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct SampledThread *threads, size_t count)
@@ -294,16 +285,6 @@ long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
     return Subjects_shares(&sampler->subjects, Sampler_now(sampler), shares);
 }
 
-static double cpu_seconds(pid_t tid)
-{
-    struct timespec used;
-
-    if (tid == 0 ||
-        clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &used) != 0)
-        return 0;
-    return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
-}
-
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     double now = Sampler_now(sampler);
@@ -313,6 +294,5 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     totals->unknown = Cell_get(&sampler->unknown);
     totals->truncated = Cell_get(&sampler->truncated);
     totals->elsewhere = ShareValue_window(&sampler->elsewhere, now);
-    totals->cpu_s =
-        cpu_seconds(atomic_load_explicit(&sampler->tid, memory_order_relaxed));
+    totals->cpu_s = (double)Worker_cpu_ns(&sampler->worker) / 1e9;
 }

@@ -8,6 +8,7 @@
 #ifndef OCULAR_TRACER_SAMPLER_H
 #define OCULAR_TRACER_SAMPLER_H
 
+#include "ipc/worker.h"
 #include "tracer/registry.h"
 #include "tracer/subjects.h"
 
@@ -30,7 +31,11 @@ struct Sampler;
 // layout or a rate (more than 0, up to 10000) that cannot be.
 int Sampler_start(struct Sampler **sampler, struct Registry *registry,
                   const struct FrameLayout *layout, double hz);
-void Sampler_stop(struct Sampler *sampler);    // joins, frees
+void Sampler_stop(struct Sampler *sampler); // joins, frees
+// Its thread ends, all else stays; and goes on (0 or -errno, then it may be
+// tried again). One thread at a time calls these.
+void Sampler_pause(struct Sampler *sampler);
+int Sampler_resume(struct Sampler *sampler);
 void Sampler_abandon(struct Sampler *sampler); // after fork: frees, no join
 // The thread states that now exist (copied); the shares of those known stay.
 // Called with the interpreter's lock held, by the governor: takes no lock. 0 or

@@ -249,12 +249,33 @@ void Session_free(struct Session *session)
     free(session);
 }
 
+void Session_pause(struct Session *session)
+{
+    // The collector first: it reads how long the others have run.
+    Collector_stop(&session->collector);
+    if (session->server)
+        Server_pause(session->server);
+    if (session->sampler)
+        Sampler_pause(session->sampler);
+}
+
+int Session_resume(struct Session *session)
+{
+    int error = session->sampler ? Sampler_resume(session->sampler) : 0;
+
+    if (!error && session->server)
+        error = Server_resume(session->server);
+    return error ? error : Collector_start(&session->collector);
+}
+
 // The child has one thread, and the others may have held any lock: what they
 // guard is left as it is, and leaks once.
 void Session_abandon(struct Session *session)
 {
     if (session->server)
         Server_abandon(session->server);
+    session->server = NULL;
     if (session->sampler)
         Sampler_abandon(session->sampler);
+    session->sampler = NULL;
 }

@@ -60,7 +60,13 @@ void Session_finish(struct Session *session);
 // The final snapshot; the caller's. After Session_finish.
 struct Snapshot *Session_take(struct Session *session);
 void Session_free(struct Session *session);
-// After fork, in the child: drops everything, joins nothing.
+// For a fork: all threads end, all else stays, viewers included; and go on (0
+// or -errno; it may be tried again). No export runs in the background and
+// nobody waits for a snapshot.
+void Session_pause(struct Session *session);
+int Session_resume(struct Session *session);
+// After fork, in the child: drops the server and the sampler, joins nothing.
+// Only where it had been paused it may be freed then.
 void Session_abandon(struct Session *session);
 
 #endif

@@ -18,6 +18,7 @@ if sys.version_info < (3, 12):
 import _thread
 import atexit
 import contextlib
+import dataclasses
 import functools
 import inspect
 import os
@@ -28,7 +29,7 @@ from ._ocular import __version__
 __all__ = ["start_tracing", "stop_tracing", "snapshot", "export",
            "is_tracing", "tracing", "traced", "__version__"]
 
-_quiet = False
+_running = _settings.Settings()  # the settings of the newest trace
 
 
 def start_tracing(mode="adaptive", perfetto=True,
@@ -58,17 +59,20 @@ def start_tracing(mode="adaptive", perfetto=True,
     where tracing cannot start (already tracing, no free tool id, no place for
     the socket); nothing is traced then.
     """
-    global _quiet
-    settings = _settings.check(
+    _start(_settings.check(
         mode, perfetto, deinstrument_threshold, exclude, include_only, serve,
-        overhead_budget, output, timeline_limit, timeline_spill, quiet)
+        overhead_budget, output, timeline_limit, timeline_spill, quiet))
+
+
+def _start(settings, inherited=False):
+    global _running
     budget = settings.overhead_budget
     _ocular.start(settings.mode, settings.perfetto, settings.timeline_limit,
                   settings.deinstrument_threshold, settings.exclude,
                   settings.include_only, settings.serve, settings.sampler,
                   float("nan") if budget is None else budget,
-                  os.fsencode(settings.output), _command())
-    _quiet = settings.quiet
+                  os.fsencode(settings.output), _command(), inherited)
+    _running = settings
 
 
 def _command():
@@ -100,7 +104,7 @@ def stop_tracing():
     if result is None:
         return None
     final, report, _, trouble = result
-    if not _quiet:
+    if not _running.quiet:
         _say(report)
     if trouble:
         _say(f"ocular: {trouble}\n")
@@ -216,11 +220,24 @@ _ocular.set_package(os.path.dirname(os.path.abspath(__file__)))
 atexit.register(stop_tracing)
 
 
+def _inherit():
+    """In a forked child of a process that serves, a moment after the fork:
+    the child is traced as its parent is, and serves on a socket of its own."""
+    _start(dataclasses.replace(_running, quiet=True), inherited=True)
+    # A child of multiprocessing ends without atexit.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, stop_tracing, exitpriority=-1000)
+
+
 def _after_fork():
-    """In a forked child: nothing is traced, and no lock is held."""
+    """In a forked child: no lock is held."""
     _Shared.lock = _thread.RLock()
     _Shared.running = None
-    _ocular.after_fork()
+    _ocular.after_fork_in_child()
 
 
-os.register_at_fork(after_in_child=_after_fork)
+_ocular.set_heir(_inherit)
+os.register_at_fork(before=_ocular.before_fork,
+                    after_in_parent=_ocular.after_fork_in_parent,
+                    after_in_child=_after_fork)

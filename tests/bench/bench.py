@@ -243,6 +243,41 @@ def show_ratios(rounds):
           f"each; no hook is left in it)")
 
 
+# --- Forks ---------------------------------------------------------------------
+
+
+def fork_ms(forks):
+    """Medians over `forks` of os.fork() and waitpid(), the child ending at
+    once: what os.fork() itself took, and both."""
+    itself, both = [], []
+    for _ in range(forks):
+        begin = time.perf_counter()
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        itself.append(time.perf_counter() - begin)
+        os.waitpid(pid, 0)
+        both.append(time.perf_counter() - begin)
+    return 1e3 * statistics.median(itself), 1e3 * statistics.median(both)
+
+
+def show_forks(rounds):
+    kinds = {"untraced": None, "traced": {}, "serving": {"serve": True}}
+    ms = {name: [] for name in kinds}
+    for _ in range(rounds):
+        for name, settings in kinds.items():
+            traced = contextlib.nullcontext() if settings is None else \
+                ocular.tracing(perfetto=False, quiet=True, **settings)
+            with traced:
+                ms[name].append(fork_ms(20))
+    print("\nms per fork of a program with one thread")
+    print(f"{'':24}" + "".join(f"{name:>12}" for name in kinds))
+    for row, title in enumerate(("os.fork()", "and waitpid()")):
+        medians = [statistics.median(pair[row] for pair in ms[name])
+                   for name in kinds]
+        print(f"{title:24}" + "".join(f"{value:12.2f}" for value in medians))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -265,6 +300,7 @@ def main():
     if not options.no_callgrind:
         show_instructions()
     show_ratios(options.rounds)
+    show_forks(options.rounds)
 
 
 if __name__ == "__main__":

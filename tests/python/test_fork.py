@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Forking while traced: the child neither hangs nor touches what is its
-parent's; the parent goes on being traced. Each in a process of its own."""
+parent's; the parent goes on being traced, and Python warns of no thread that is
+ours. Each in a process of its own."""
 
 import os
 
 import pytest
 from e2e import trace
-from e2e.program import script
+from e2e.program import PYTHON, run, script, write
 
 PRELUDE = """
 import json, multiprocessing, ocular, os, sys, threading, time, warnings
@@ -23,8 +24,16 @@ def finish(pid):
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 def say(value):
     print(json.dumps(value), flush=True)
+def wait_until(condition):
+    limit = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+def all_named(): # a thread gives itself its name
+    return sum(name.startswith("ocular-") for name in ours()) == len(ours()) - 1
 if __name__ == "__main__":
-    ocular.start_tracing(serve=True, quiet=True, output="trace.json",
+    serve = os.environ.get("SERVE", "yes") == "yes"
+    ocular.start_tracing(serve=serve, quiet=True, output="trace.json",
                          deinstrument_threshold=0)
     path = ocular._ocular.socket_path()
 """
@@ -47,7 +56,7 @@ if not pid:
 status = finish(pid)
 work(5)
 snapshot = ocular.snapshot()
-time.sleep(0.2) # a thread gives itself its name
+wait_until(all_named)
 say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
 """,
     )
@@ -77,7 +86,9 @@ work(5)
     assert sorted(os.listdir(tmp_path)) == ["program.py", "trace.json"]
 
 
-def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets):
+@pytest.mark.parametrize("serve", ["yes", "no"])
+def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
+    """But, where the parent serves, what starts the child's own session."""
     result = answer(
         tmp_path,
         """
@@ -97,11 +108,14 @@ os.close(write)
 finish(pid)
 say(json.loads(os.read(read, 10000)))
 """,
+        env={"SERVE": serve},
     )
     tracing, tools, local, threads, sockets_open, stopped = result
     assert not tracing and stopped is None
     assert tools == [None] * 3 and local == [0, 0]
-    assert len(threads) == 1 and not threads[0].startswith("ocular-")
+    assert len(threads) == (2 if serve == "yes" else 1)
+    ended = {"collect", "governor", "sampler", "server"}
+    assert not {"ocular-" + name for name in ended} & set(threads)
     assert sockets_open == []
 
 
@@ -142,7 +156,7 @@ def spin():
 threads = [threading.Thread(target=spin) for _ in range(2)]
 for thread in threads: thread.start()
 statuses = []
-for n in range(25):
+for n in range(10):
     pid = os.fork()
     if not pid:
         work(100)
@@ -154,10 +168,10 @@ for n in range(25):
     statuses.append(finish(pid))
 stop.set()
 for thread in threads: thread.join()
-say([statuses, calls(ocular.snapshot(), "work") > 25])
+say([statuses, calls(ocular.snapshot(), "work") > 10])
 """,
     )
-    assert result == [list(range(25)), True]
+    assert result == [list(range(10)), True]
 
 
 def test_fork_inside_a_thread_and_a_generator(tmp_path, sockets):
@@ -324,3 +338,283 @@ say(sorted(statuses))
 """,
     )
     assert result == [0]
+
+
+# --- CPython's warning, and our threads around a fork --------------------------
+
+# Everything that may run between our handlers and the place where CPython
+# counts threads: handlers of others, that call Python code of any depth.
+OTHERS = """
+def deep(n):
+    for _ in range(20):
+        work(1)
+    return n and deep(n - 1)
+os.register_at_fork(before=lambda: deep(3), after_in_parent=lambda: deep(3),
+                    after_in_child=lambda: deep(3))
+"""
+
+
+@pytest.mark.parametrize("serve", ["yes", "no"])
+def test_no_warning_because_of_our_threads(tmp_path, sockets, serve):
+    result = answer(
+        tmp_path,
+        OTHERS
+        + """
+import pty
+warnings.simplefilter("error", DeprecationWarning)
+wait_until(all_named)
+before = ours()
+def nested(n):
+    return os.fork() if n == 0 else nested(n - 1)
+def thread():
+    other = threading.Thread(target=work, args=(5,))
+    other.start(); other.join()
+statuses = []
+for n in range(12):
+    if n % 4 == 0:
+        pid = nested(n)
+    elif n % 4 == 1:
+        thread() # it has ended: the fork is a single-threaded program's
+        pid = os.fork()
+    elif n % 4 == 2:
+        pid, fd = pty.fork()
+    else:
+        pid = list(map(lambda _: os.fork(), [0]))[0]
+    if not pid:
+        if n == 4:
+            grandchild = os.fork()
+            if not grandchild:
+                os._exit(3)
+            os._exit(finish(grandchild))
+        os._exit(3)
+    statuses.append(finish(pid))
+context = multiprocessing.get_context("fork")
+for _ in range(2):
+    process = context.Process(target=work, args=(5,))
+    process.start(); process.join()
+    statuses.append(process.exitcode + 3)
+wait_until(lambda: sorted(ours()) == sorted(before))
+def other_file():
+    return calls(ocular.snapshot(), "nested")
+say([statuses, len(before), other_file()])
+""",
+        env={"SERVE": serve},
+    )
+    statuses, threads, calls = result
+    assert statuses == [3] * 14
+    assert threads == (5 if serve == "yes" else 3)
+    assert calls == 1 + 5 + 9
+
+
+def test_warnings_of_a_program_with_threads(tmp_path, sockets):
+    """It gets those it would get untraced, no more and no less."""
+    body = """
+import os, sys, threading, time, warnings
+if sys.argv[1] == "traced":
+    import ocular
+    ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+stop = threading.Event()
+thread = threading.Thread(target=stop.wait)
+thread.start()
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        pid = os.fork()
+        if not pid:
+            os._exit(0)
+        os.waitpid(pid, 0)
+stop.set()
+thread.join()
+print(len(seen), {w.category.__name__ for w in seen})
+"""
+    path = write(tmp_path, body)
+    done = [run([PYTHON, path, kind], cwd=tmp_path) for kind in ("bare", "traced")]
+    assert done[0].out == done[1].out == "3 {'DeprecationWarning'}\n"
+    assert done[1].status == 0 and done[1].err == ""
+
+
+def test_a_fork_that_fails(tmp_path, sockets):
+    """For want of processes, and so of threads: all goes on once there are."""
+    result = answer(
+        tmp_path,
+        """
+import errno, resource
+ocular.stop_tracing()
+if os.getuid() == 0: # root has no limit
+    try:
+        os.setresuid(65534, 65534, 65534)
+    except OSError:
+        say("no other user")
+        sys.exit()
+ocular.start_tracing(overhead_budget=0.01, quiet=True, perfetto=False)
+wait_until(all_named)
+before = ours()
+warnings.simplefilter("error", DeprecationWarning)
+_, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+for limit in (0, hard):
+    resource.setrlimit(resource.RLIMIT_NPROC, (limit, hard))
+    errors = []
+    for _ in range(3):
+        try:
+            pid = os.fork()
+        except OSError as error:
+            errors.append(error.errno == errno.EAGAIN)
+        else:
+            if not pid:
+                os._exit(0)
+            errors.append(finish(pid))
+        work(5)
+    if limit == 0:
+        alone, first = ours(), errors
+snapshot = ocular.snapshot()
+wait_until(lambda: sorted(before) == sorted(ours()))
+say([first, len(alone), errors,
+     calls(snapshot, "work")])
+ocular.stop_tracing()
+""",
+    )
+    if result == "no other user":
+        pytest.skip("runs as root, and there is no other user")
+    assert result == [[True] * 3, 1, [0] * 3, 6]
+
+
+# --- Children of a process that serves -----------------------------------------
+
+
+def test_a_child_serves_on_its_own_socket(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+import socket, subprocess
+from ocular import _ocular
+viewer = socket.socket(socket.AF_UNIX)
+viewer.connect(path)
+viewer.set_inheritable(False)
+done, go = os.pipe()
+pid = os.fork()
+if not pid:
+    viewer.close()
+    os.close(go)
+    while not os.read(done, 1): # the end: until the parent says so
+        pass
+    work(5)
+    sys.exit(9)
+other = path.replace(str(os.getpid()), str(pid))
+def look(target):
+    def loud():
+        global out
+        out = subprocess.run([os.environ["OCULAR_TOP"], "-p", str(target),
+                              "--once", "--json"], capture_output=True, text=True)
+        return out.returncode == 0
+    wait_until(loud)
+    return json.loads(out.stdout)
+seen = look(pid)
+mine = look(os.getpid())
+listed = subprocess.run([os.environ["OCULAR_TOP"]], stdin=subprocess.DEVNULL,
+                        capture_output=True, text=True)
+listed = listed.stdout + listed.stderr
+ocular.stop_tracing()
+viewer.settimeout(20)
+while viewer.recv(65536): # the child does not hold it
+    pass
+gone = not os.path.exists(path) and os.path.exists(other)
+os.write(go, b"x")
+say([seen["pid"] == pid, seen["command"] == mine["command"],
+     mine["pid"] == os.getpid(), str(pid) in listed and str(os.getpid()) in listed,
+     gone, finish(pid), os.path.exists(other), str(pid)])
+""",
+    )
+    *right, status, left, pid = result
+    assert right == [True] * 5 and (status, left) == (9, False)
+    assert set(os.listdir(tmp_path)) == {
+        "program.py", "trace.json", f"trace.{pid}.json"}
+    assert trace.read(tmp_path / f"trace.{pid}.json").names()["work"] == 1
+    assert "work" not in trace.read(tmp_path / "trace.json").names()
+
+
+def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
+    """Its session, about to start, starts then; one of its own replaces it."""
+    result = answer(
+        tmp_path,
+        """
+pid = os.fork()
+if not pid:
+    seen = ocular.snapshot()
+    assert ocular.is_tracing() and seen["pid"] == os.getpid()
+    assert os.path.exists(path.replace(str(os.getppid()), str(os.getpid())))
+    ocular.start_tracing(quiet=True, output="own.json", deinstrument_threshold=0)
+    assert ocular._ocular.socket_path() is None
+    work(5)
+    assert calls(ocular.stop_tracing(), "work") == 1
+    assert ocular.stop_tracing() is None and not ocular.is_tracing()
+    sys.exit(4)
+say(finish(pid))
+""",
+    )
+    assert result == 4
+    assert set(os.listdir(tmp_path)) == {"program.py", "trace.json", "own.json"}
+
+
+def test_children_of_multiprocessing_serve_and_tidy_up(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+def child(pipe):
+    def served():
+        return ocular.is_tracing()
+    wait_until(served)
+    pipe.send(ocular._ocular.socket_path())
+    pipe.recv()
+context = multiprocessing.get_context("fork")
+here, there = context.Pipe()
+process = context.Process(target=child, args=(there,))
+process.start()
+socket = here.recv()
+there_was = os.path.exists(socket)
+here.send(None)
+process.join()
+with context.Pool(2, maxtasksperchild=1) as pool:
+    total = sum(pool.map(abs, range(-12, 0), chunksize=1))
+say([there_was, os.path.exists(socket), process.exitcode, total])
+""",
+    )
+    assert result == [True, False, 0, 78]
+
+
+def test_what_is_executed_after_a_fork_is_not_traced(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+import subprocess
+statuses = [subprocess.call(["sleep", "0.2"], preexec_fn=lambda: work(5))]
+pid = os.fork()
+if not pid:
+    os.execvp("sleep", ["sleep", "0.2"])
+statuses.append(finish(pid))
+say([statuses, os.listdir(os.path.dirname(path)) == [os.path.basename(path)]])
+""",
+    )
+    assert result == [[0, 0], True]
+
+
+def test_forks_of_several_threads_at_once(tmp_path, sockets):
+    result = answer(
+        tmp_path,
+        """
+def storm():
+    for n in range(8):
+        pid = os.fork()
+        if not pid:
+            work(5)
+            if n % 4 == 0:
+                ocular.snapshot()
+            os._exit(n)
+        statuses.append(finish(pid) == n)
+statuses = []
+threads = [threading.Thread(target=storm) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+say([statuses, calls(ocular.snapshot(), "storm")])
+""",
+    )
+    assert result == [[True] * 32, 4]

@@ -190,7 +190,7 @@ static void test_start_and_stop(void **state)
         Collector_stop(f->collector);
         Collector_stop(f->collector);
     }
-    assert_true(Cell_get(&f->collector->cpu_ns) > 0);
+    assert_true(Worker_cpu_ns(&f->collector->worker) > 0);
 }
 
 // --- The timeline ------------------------------------------------------------

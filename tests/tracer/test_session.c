@@ -669,6 +669,110 @@ static void test_abandoned_in_a_child(void **state)
     halt(f);
 }
 
+// Of which only the paused one may be freed in the child, timeline and all.
+static void test_a_paused_one_is_freed_in_a_child(void **state)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message;
+    int status;
+    pid_t child;
+
+    start_usual(f);
+    client = join(f);
+    message = expect(client, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    Collector_drain(&f->session->collector);
+    Session_pause(f->session);
+    Rcu_before_fork();
+    child = fork();
+    if (child == 0) {
+        Rcu_after_fork_child();
+        Session_abandon(f->session);
+        end(f);
+        start_usual(f);
+        halt(f);
+        _exit(0);
+    }
+    Rcu_after_fork_parent();
+    assert_int_equal(Session_resume(f->session), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    message = expect(client, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    Client_close(client);
+    halt(f);
+}
+
+// --- Pause -------------------------------------------------------------------
+
+static unsigned of_ours(void)
+{
+    return entries("/proc/self/task");
+}
+
+static void test_a_pause_ends_the_threads_and_no_more(void **state)
+{
+    struct Fixture *f = *state;
+    unsigned alone = of_ours();
+    struct Client *client;
+    struct Message message;
+    struct SamplerTotals before, after;
+    uint64_t cpu;
+
+    start_usual(f);
+    client = join(f);
+    for (int i = 0; i < 30; i++) {
+        call(f->lane, add_code(&f->engine, "f", 0),
+             Clock_read(&f->engine.clock));
+        if (i % 10 == 0) {
+            message = expect(client, MESSAGE_SNAPSHOT);
+            Message_release(&message);
+        }
+        Sampler_totals(f->session->sampler, &before);
+        cpu = Server_cpu_ns(f->session->server);
+        Session_pause(f->session);
+        assert_int_equal(of_ours(), alone);
+        assert_int_equal(access(Server_path(f->session->server), F_OK), 0);
+        assert_int_equal(Session_resume(f->session), 0);
+        assert_int_equal(Session_resume(f->session), 0); // all run already
+        assert_int_equal(of_ours(), alone + 3);
+        assert_int_equal(Session_refresh(f->session), 0);
+        Sampler_totals(f->session->sampler, &after);
+        assert_true(after.cpu_s >= before.cpu_s);
+        assert_true(Server_cpu_ns(f->session->server) >= cpu);
+    }
+    // The viewer has noticed nothing, and what came meanwhile is there.
+    expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
+    do {
+        message = expect(client, MESSAGE_SNAPSHOT);
+        cpu = message.snapshot->function_count;
+        Message_release(&message);
+    } while (cpu < 30);
+    Session_pause(f->session);
+    Client_close(client);
+    halt(f); // a paused one can be finished
+}
+
+static void test_a_paused_server_says_goodbye(void **state)
+{
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message;
+
+    start_usual(f);
+    client = join(f);
+    message = expect(client, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    Session_pause(f->session);
+    Session_finish(f->session);
+    message = expect(client, MESSAGE_END);
+    Message_release(&message);
+    Client_close(client);
+    end(f);
+}
+
 // --- Fixture -----------------------------------------------------------------
 
 static int set_up(void **state)
@@ -718,6 +822,9 @@ int main(void)
         TEST(test_finish_during_an_export),
         TEST(test_finish_under_requests),
         TEST(test_abandoned_in_a_child),
+        TEST(test_a_paused_one_is_freed_in_a_child),
+        TEST(test_a_pause_ends_the_threads_and_no_more),
+        TEST(test_a_paused_server_says_goodbye),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

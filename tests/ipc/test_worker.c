@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/thread: signals stay with the program's own threads, the stack is
+// ipc/worker: signals stay with the program's own threads, the stack is
 // small, and a program with much thread-local memory gets its thread too.
 #define _GNU_SOURCE 1 // pthread_getattr_np, tgkill
-#include "tracer/thread.h"
+#include "ipc/worker.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,11 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #define STACK (256u << 10)
+
+static unsigned long own_threads;
 
 struct Seen {
     sigset_t blocked;
@@ -26,7 +30,7 @@ struct Seen {
     int value;
 };
 
-static void *look(void *context)
+static void look(void *context)
 {
     struct Seen *seen = context;
     pthread_attr_t attributes;
@@ -39,19 +43,17 @@ static void *look(void *context)
     while (seen->hold)
         usleep(1000);
     seen->value = 42;
-    return seen;
 }
 
 static void test_runs_with_its_context(void **state)
 {
     struct Seen seen = {.value = 0};
-    pthread_t thread;
-    void *result;
+    struct Worker worker = {0};
 
     (void)state;
-    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
-    assert_int_equal(pthread_join(thread, &result), 0);
-    assert_ptr_equal(result, &seen);
+    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
+                     0);
+    Worker_join(&worker);
     assert_int_equal(seen.value, 42);
 }
 
@@ -59,16 +61,17 @@ static void test_all_signals_are_blocked_there_and_none_here(void **state)
 {
     struct Seen seen = {.value = 0};
     sigset_t mine, before, after;
-    pthread_t thread;
+    struct Worker worker = {0};
 
     (void)state;
     sigemptyset(&mine);
     sigaddset(&mine, SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &mine, NULL);
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
+    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
+                     0);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
-    pthread_join(thread, NULL);
+    Worker_join(&worker);
     for (int s = 1; s <= SIGRTMAX; s++) {
         assert_int_equal(sigismember(&before, s), sigismember(&after, s));
         if (s == SIGKILL || s == SIGSTOP || (s >= 32 && s < SIGRTMIN))
@@ -92,11 +95,12 @@ static void test_a_signal_is_handled_by_the_program(void **state)
 {
     struct Seen seen = {.hold = true};
     struct sigaction action = {.sa_handler = handle};
-    pthread_t thread;
+    struct Worker worker = {0};
 
     (void)state;
     sigaction(SIGUSR1, &action, NULL);
-    assert_int_equal(Thread_start(&thread, look, &seen, STACK), 0);
+    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
+                     0);
     while (!seen.tid)
         usleep(1000);
     for (int i = 0; i < 20; i++) {
@@ -107,39 +111,94 @@ static void test_a_signal_is_handled_by_the_program(void **state)
         assert_int_equal(handled_on, gettid());
     }
     seen.hold = false;
-    pthread_join(thread, NULL);
+    Worker_join(&worker);
 }
 
 static void test_the_stack_is_small(void **state)
 {
     struct Seen seen = {.value = 0};
-    pthread_t thread;
+    struct Worker worker = {0};
 
     (void)state;
-    assert_int_equal(Thread_start(&thread, look, &seen, 12 * STACK), 0);
-    pthread_join(thread, NULL);
+    assert_int_equal(
+        Worker_start(&worker, "ocular-test", look, &seen, 12 * STACK), 0);
+    Worker_join(&worker);
     assert_int_equal(seen.stack, 12 * STACK);
 }
 
 // The program's thread-local memory comes out of every thread's stack.
 static _Thread_local char much[1 << 20];
 
-static void *use_much(void *context)
+static void use_much(void *context)
 {
     memset(much, 1, sizeof much);
     *(int *)context = much[sizeof much - 1];
-    return NULL;
 }
 
 static void test_much_thread_local_memory(void **state)
 {
-    pthread_t thread;
+    struct Worker worker = {0};
     int value = 0;
 
     (void)state;
-    assert_int_equal(Thread_start(&thread, use_much, &value, STACK), 0);
-    pthread_join(thread, NULL);
+    assert_int_equal(
+        Worker_start(&worker, "ocular-test", use_much, &value, STACK), 0);
+    Worker_join(&worker);
     assert_int_equal(value, 1);
+}
+
+// What CPython counts to warn of a fork: joined means gone.
+static void test_a_joined_one_is_not_counted(void **state)
+{
+    struct Worker worker = {0};
+    struct Seen seen = {.value = 0};
+    struct stat status;
+
+    (void)state;
+    for (int i = 0; i < 500; i++) {
+        assert_int_equal(
+            Worker_start(&worker, "ocular-test", look, &seen, STACK), 0);
+        Worker_join(&worker);
+        assert_int_equal(stat("/proc/self/task", &status), 0);
+        assert_int_equal(status.st_nlink, 2 + own_threads);
+    }
+    Worker_join(&worker); // once is enough
+}
+
+static void burn(void *context)
+{
+    struct timespec used;
+
+    (void)context;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    while (used.tv_nsec < 5000000);
+}
+
+static void test_cpu_time_adds_up(void **state)
+{
+    struct Worker worker = {0};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(
+            Worker_start(&worker, "ocular-test", burn, NULL, STACK), 0);
+        while (Worker_cpu_ns(&worker) < (unsigned)i * 5000000u + 2000000u)
+            usleep(100); // also of one that runs
+        Worker_join(&worker);
+        assert_true(Worker_cpu_ns(&worker) >= (unsigned)(i + 1) * 5000000u);
+    }
+}
+
+static int count_threads(void **state)
+{
+    struct stat status;
+
+    (void)state;
+    if (stat("/proc/self/task", &status))
+        return -1;
+    own_threads = status.st_nlink - 2; // a sanitizer may have one
+    return 0;
 }
 
 int main(void)
@@ -150,7 +209,9 @@ int main(void)
         cmocka_unit_test(test_a_signal_is_handled_by_the_program),
         cmocka_unit_test(test_the_stack_is_small),
         cmocka_unit_test(test_much_thread_local_memory),
+        cmocka_unit_test(test_a_joined_one_is_not_counted),
+        cmocka_unit_test(test_cpu_time_adds_up),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, count_threads, NULL);
 }

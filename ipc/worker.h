@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// One of our own threads in a stranger's process: no signal is ever delivered
+// to it, its stack is small, and the CPU time of it and of those started in its
+// place before is known. Whoever starts it joins it.
+#ifndef OCULAR_IPC_WORKER_H
+#define OCULAR_IPC_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct Worker {
+    pthread_t thread;
+    bool started; // and not joined; the starter's and joiner's
+    const char *name;
+    void (*run)(void *context);
+    void *context;
+    atomic_int tid;            // 0 until it runs, and once it is joined
+    _Atomic uint64_t ended_ns; // CPU time of those that were joined
+    uint64_t last_ns;          // of the one that has ended; for the joiner
+};
+
+// Starts it: with this name, at most 15 bytes. 0 or -errno. Its stack is larger
+// where the program's thread-local memory would not fit. The worker is zeroed
+// before its first start and stays where it is; it may be started again after
+// Worker_join.
+int Worker_start(struct Worker *worker, const char *name,
+                 void (*run)(void *context), void *context, size_t stack_bytes);
+// Waits for its end. It is not counted among the process's threads afterwards
+// (pthread_join alone returns a moment before that). Nothing if it was not
+// started.
+void Worker_join(struct Worker *worker);
+// CPU time used by it and those before it. Any thread, but not while it is
+// being joined.
+uint64_t Worker_cpu_ns(const struct Worker *worker);
+
+#endif

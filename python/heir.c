@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// The forked child's own session, a moment after the fork; see the header.
+#include "python/heir.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DELAY_MS 100
+#define STACK_BYTES (1u << 20) // Python code runs on it
+
+// Whether it is due; false: it was told to stop.
+static bool wait_until_due(struct Heir *heir)
+{
+    bool stop;
+
+    pthread_mutex_lock(&heir->mutex);
+    while (!heir->stop &&
+           pthread_cond_timedwait(&heir->wake, &heir->mutex, &heir->due) == 0)
+        ;
+    stop = heir->stop;
+    pthread_mutex_unlock(&heir->mutex);
+    return !stop;
+}
+
+static void start_session(struct Heir *heir)
+{
+    PyObject *error = PyErr_GetRaisedException();
+
+    if (heir->pending) {
+        heir->pending = false;
+        Py_XDECREF(PyObject_CallNoArgs(heir->start));
+    }
+    PyErr_SetRaisedException(error); // clears what the start has raised
+}
+
+static void run(void *context)
+{
+    struct Heir *heir = context;
+    PyThreadState *state;
+
+    if (!wait_until_due(heir))
+        return;
+    state = PyThreadState_New(heir->interpreter);
+    if (!state)
+        return;
+    PyEval_RestoreThread(state);
+    start_session(heir);
+    PyThreadState_Clear(state);
+    PyThreadState_DeleteCurrent();
+}
+
+static void end_thread(struct Heir *heir)
+{
+    // It starts the session, and calls what ends with us.
+    if (!heir->worker.started || heir->worker.tid == gettid())
+        return;
+    pthread_mutex_lock(&heir->mutex);
+    heir->stop = true;
+    pthread_cond_signal(&heir->wake);
+    pthread_mutex_unlock(&heir->mutex);
+    Py_BEGIN_ALLOW_THREADS;
+    Worker_join(&heir->worker);
+    Py_END_ALLOW_THREADS;
+}
+
+void Heir_plan(struct Heir *heir)
+{
+    pthread_condattr_t monotonic;
+
+    heir->interpreter = PyInterpreterState_Get();
+    pthread_mutex_init(&heir->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&heir->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    clock_gettime(CLOCK_MONOTONIC, &heir->due);
+    heir->due.tv_nsec += DELAY_MS * 1000000L;
+    if (heir->due.tv_nsec >= 1000000000L) {
+        heir->due.tv_nsec -= 1000000000L;
+        heir->due.tv_sec++;
+    }
+    heir->pending = heir->start != NULL;
+    Heir_resume(heir);
+}
+
+void Heir_pause(struct Heir *heir)
+{
+    end_thread(heir);
+}
+
+int Heir_resume(struct Heir *heir)
+{
+    if (!heir->pending || heir->worker.started)
+        return 0;
+    heir->stop = false;
+    return Worker_start(&heir->worker, "ocular-heir", run, heir, STACK_BYTES);
+}
+
+void Heir_cancel(struct Heir *heir)
+{
+    heir->pending = false;
+    end_thread(heir);
+}
+
+void Heir_hurry(struct Heir *heir)
+{
+    if (heir->pending)
+        start_session(heir);
+}
+
+void Heir_abandon(struct Heir *heir)
+{
+    memset(&heir->worker, 0, sizeof heir->worker);
+}
