@@ -223,11 +223,11 @@ atexit.register(stop_tracing)
 def _inherit():
     """In a forked child of a process that serves, a moment after the fork:
     the child is traced as its parent is, and serves on a socket of its own."""
-    _start(dataclasses.replace(_running, quiet=True), inherited=True)
     # A child of multiprocessing ends without atexit.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(None, stop_tracing, exitpriority=-1000)
+    _start(dataclasses.replace(_running, quiet=True), inherited=True)
 
 
 def _after_fork():
