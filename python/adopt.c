@@ -173,8 +173,11 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
                          state->engine.session->config.threshold);
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
-    // Some code-likes (Cython's) have no instruction to instrument.
-    if (accepted && Tools_set_local(state, code, state->local_events) < 0) {
+    // Some code-likes (Cython's) have no instruction to instrument. What an
+    // earlier holder of the id has left set and disabled would stay disabled
+    // (3.12, 3.13): the events have to pass through none.
+    if (accepted && (Tools_set_local(state, code, state->no_events) < 0 ||
+                     Tools_set_local(state, code, state->local_events) < 0)) {
         PyErr_Clear();
         accepted = false;
     }

@@ -282,6 +282,10 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
     PyObject *text, *dict;
     char trouble[PATH_MAX + 256] = "";
 
+    if (state->robbed)
+        snprintf(trouble, sizeof trouble,
+                 "another tool took Ocular's sys.monitoring ids, events or "
+                 "callbacks: what ran after that was not counted");
     if (error)
         snprintf(trouble, sizeof trouble,
                  "the timeline could not be written to %s: %s", path,
@@ -295,7 +299,7 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
     return Py_BuildValue(
         "(NNNN)", dict, text,
         *path && !error ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None),
-        error ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
+        *trouble ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
 }
 
 PyObject *Control_stop(struct State *state, bool write)

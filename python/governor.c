@@ -154,6 +154,7 @@ static void slice(struct State *state)
 
     if (state->phase != PHASE_TRACING)
         return;
+    Tools_watch(state);
     rearm_wanted(state, deadline);
     look(state, deadline);
     Governor_list_threads(state);

@@ -66,10 +66,13 @@ struct State {
     PyObject *hooks[HOOK_EVENTS];
     PyObject *scout_hook;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
-    PyObject *set_events, *set_local_events;
+    PyObject *get_events, *set_events, *set_local_events;
     long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
-    int scout, tracer;            // tool ids, 0 = not held
-    long local_mask;              // the tracer's events on accepted code
+    int scout, tracer;            // tool ids, 0 = none
+    bool held[2];                 // scout, tracer: the id is still ours
+    bool robbed;           // somebody took ids, events or callbacks of ours
+    long global_events[2]; // that are set
+    long local_mask;       // the tracer's events on accepted code
     PyObject *tracer_id, *local_events, *no_events; // the calls' arguments
 
     struct Governor *governor;

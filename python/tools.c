@@ -53,6 +53,7 @@ static int read_functions(struct State *state, PyObject *monitoring)
         {"use_tool_id", &state->use_tool_id},
         {"free_tool_id", &state->free_tool_id},
         {"get_tool", &state->get_tool},
+        {"get_events", &state->get_events},
         {"register_callback", &state->register_callback},
         {"set_events", &state->set_events},
         {"set_local_events", &state->set_local_events},
@@ -158,6 +159,61 @@ static int choose_ids(struct State *state)
     return -1;
 }
 
+static int id_of(const struct State *state, int tool)
+{
+    return tool ? state->tracer : state->scout;
+}
+
+// Who holds an id of ours by now? 1: we do; 0: nobody; -1: somebody else.
+static int holder(struct State *state, int tool)
+{
+    PyObject *name =
+        PyObject_CallFunction(state->get_tool, "i", id_of(state, tool));
+    int result = -1;
+
+    if (name && Py_IsNone(name))
+        result = 0;
+    else if (name && PyUnicode_Check(name) &&
+             PyUnicode_CompareWithASCIIString(name, TOOL_NAMES[tool]) == 0)
+        result = 1;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return result;
+}
+
+static long events_of(struct State *state, int tool)
+{
+    PyObject *events =
+        PyObject_CallFunction(state->get_events, "i", id_of(state, tool));
+    long result = events ? PyLong_AsLong(events) : 0;
+
+    Py_XDECREF(events);
+    PyErr_Clear();
+    return result;
+}
+
+void Tools_watch(struct State *state)
+{
+    int tool;
+
+    for (tool = 0; tool < 2; tool++) {
+        state->held[tool] = id_of(state, tool) && holder(state, tool) == 1;
+        if (id_of(state, tool) && !state->held[tool])
+            state->robbed = true;
+    }
+}
+
+// An id that somebody has freed, but nobody taken, is ours again; until 3.13
+// all our events are still set on it.
+static void regain(struct State *state, int tool)
+{
+    if (holder(state, tool) != 0)
+        return;
+    state->held[tool] = call(state->use_tool_id, "(is)", id_of(state, tool),
+                             TOOL_NAMES[tool]) == 0;
+    PyErr_Clear();
+}
+
 static int register_hooks(struct State *state)
 {
     int i;
@@ -184,11 +240,14 @@ int Tools_open(struct State *state)
         state->scout = state->tracer = 0;
         return -1;
     }
+    state->held[0] = true;
+    state->robbed = false;
     if (call(state->use_tool_id, "(is)", state->tracer, TOOL_NAMES[1]) < 0) {
         state->tracer = 0;
         Tools_close(state);
         return -1;
     }
+    state->held[1] = true;
     state->tracer_id = PyLong_FromLong(state->tracer);
     if (state->tracer_id && register_hooks(state) == 0)
         return 0;
@@ -209,36 +268,70 @@ int Tools_arm(struct State *state)
         global |= state->event_bits[ON_UNWIND];
     if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
         return -1;
+    state->global_events[0] =
+        state->event_bits[ON_START] | state->event_bits[ON_RESUME];
+    state->global_events[1] = global;
     return call(state->set_events, "(il)", state->scout,
-                state->event_bits[ON_START] | state->event_bits[ON_RESUME]);
+                state->global_events[0]);
 }
 
 void Tools_disarm(struct State *state)
 {
-    const int ids[2] = {state->scout, state->tracer};
-    size_t i;
+    int tool;
 
-    for (i = 0; i < 2; i++)
-        if (ids[i] && call(state->set_events, "(il)", ids[i], 0L) < 0)
+    Tools_watch(state);
+    for (tool = 0; tool < 2; tool++) {
+        if (!id_of(state, tool))
+            continue;
+        if (!state->held[tool])
+            regain(state, tool);
+        if (!state->held[tool])
+            continue;
+        if (events_of(state, tool) != state->global_events[tool])
+            state->robbed = true;
+        if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
             PyErr_Clear();
+        state->global_events[tool] = 0;
+    }
+}
+
+// Takes back what we have registered; whatever else is there stays.
+static void unregister(struct State *state, int tool, int event)
+{
+    const PyObject *ours = tool                 ? state->hooks[event]
+                           : event <= ON_RESUME ? state->scout_hook
+                                                : NULL;
+    PyObject *old;
+
+    if (!ours || !state->event_bits[event])
+        return;
+    old = PyObject_CallFunction(state->register_callback, "ilO",
+                                id_of(state, tool), state->event_bits[event],
+                                Py_None);
+    if (old && old != ours) {
+        state->robbed = true;
+        if (!Py_IsNone(old) &&
+            call(state->register_callback, "(ilO)", id_of(state, tool),
+                 state->event_bits[event], old) < 0)
+            PyErr_Clear();
+    }
+    Py_XDECREF(old);
+    PyErr_Clear();
 }
 
 void Tools_close(struct State *state)
 {
-    const int ids[2] = {state->scout, state->tracer};
     PyObject *error = PyErr_GetRaisedException();
-    size_t i;
-    int event;
+    int tool, event;
 
     // Up to 3.13 freeing an id frees but its name: what is registered stays.
-    for (i = 0; i < 2; i++) {
-        for (event = 0; ids[i] && event < HOOK_EVENTS; event++)
-            if (state->event_bits[event] &&
-                call(state->register_callback, "(ilO)", ids[i],
-                     state->event_bits[event], Py_None) < 0)
-                PyErr_Clear();
-        if (ids[i] && call(state->free_tool_id, "(i)", ids[i]) < 0)
+    for (tool = 0; tool < 2; tool++) {
+        for (event = 0; id_of(state, tool) && event < HOOK_EVENTS; event++)
+            unregister(state, tool, event);
+        if (state->held[tool] &&
+            call(state->free_tool_id, "(i)", id_of(state, tool)) < 0)
             PyErr_Clear();
+        state->held[tool] = false;
     }
     Py_CLEAR(state->tracer_id);
     state->scout = state->tracer = 0;
@@ -248,9 +341,13 @@ void Tools_close(struct State *state)
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
 {
     PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
-    PyObject *result =
-        PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
+    PyObject *result;
 
+    if (!state->held[1]) {
+        PyErr_SetString(PyExc_RuntimeError, "the tool id is not ours any more");
+        return -1;
+    }
+    result = PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
     Py_XDECREF(result);
     return result ? 0 : -1;
 }

@@ -15,6 +15,9 @@ int Tools_init(struct State *state);
 int Tools_open(struct State *state);
 // Sets the scout's events, and those of the tracer's that can only be global.
 int Tools_arm(struct State *state);
+// Sees whether both ids are ours still: any program may free them, and take
+// them. What is not ours any more is not touched again, and `robbed` is set.
+void Tools_watch(struct State *state);
 // Clears the global events of both; goes on after errors.
 void Tools_disarm(struct State *state);
 // Takes all hooks back and frees the ids; goes on after errors.
