@@ -87,7 +87,8 @@ static const struct Field TRANSITION_FIELDS[] = {
     F64(Transition, seen_at_s), TEXT(Transition, function),
     TEXT(Transition, file),     U64(Transition, line),
     U64(Transition, offset),    TEXT(Transition, from),
-    TEXT(Transition, to),
+    TEXT(Transition, to),       BOOL(Transition, storm),
+    U64(Transition, id),
 };
 static const struct Record TRANSITION_RECORD =
     RECORD(Transition, "transition", TRANSITION_FIELDS);

@@ -68,10 +68,12 @@ struct Transition {
     double seen_at_s;
     const char *function;
     const char *file;
-    uint64_t line;
+    uint64_t line;   // of the instruction
     uint64_t offset; // bytes
     const char *from;
     const char *to;
+    uint64_t storm; // bool: the site has changed again and again
+    uint64_t id;    // of the function
 };
 
 struct TransitionPair {

@@ -275,17 +275,6 @@ int Adopt_drop_all(struct State *state)
     return 0;
 }
 
-void Adopt_look_all(struct State *state)
-{
-    struct Code *code = Registry_first(state->engine.registry);
-
-    for (; code; code = Registry_next(code))
-        Code_look(
-            code,
-            (const uint8_t *)((PyCodeObject *)code->address)->co_code_adaptive,
-            &state->engine.opcodes);
-}
-
 // Classifies the code of a frame and of those below it.
 static void classify_stack(struct State *state, PyFrameObject *frame)
 {

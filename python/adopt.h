@@ -55,7 +55,5 @@ int Adopt_running(struct State *state);
 // "other", so that only the address is kept. 0 or -1.
 int Adopt_disarm(struct State *state);
 int Adopt_drop_all(struct State *state);
-// Copies the live bytecode of every accepted code object, for the report.
-void Adopt_look_all(struct State *state);
 
 #endif

@@ -7,6 +7,7 @@
 #include "python/governor.h"
 #include "python/hook.h"
 #include "python/interpreter.h"
+#include "python/poll.h"
 #include "python/tools.h"
 #include "tracer/report.h"
 
@@ -105,6 +106,7 @@ static int set_up(struct State *state, const struct Request *request)
                 Clock_read(&engine->clock));
     if (start_session(state, &request->config) < 0)
         return -1;
+    Poll_reset(state);
     state->phase = PHASE_TRACING;
     Governor_list_threads(state);
     if (Adopt_again(state) < 0 || Adopt_running(state) < 0 ||
@@ -154,6 +156,7 @@ PyObject *Control_snapshot(struct State *state)
 
     if (!session)
         return NULL;
+    Poll_now(state);
     Py_BEGIN_ALLOW_THREADS;
     error = Session_refresh(session);
     Py_END_ALLOW_THREADS;
@@ -314,7 +317,7 @@ PyObject *Control_stop(struct State *state, bool write)
         Py_RETURN_NONE;
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
-    Adopt_look_all(state); // before the armed sites lose what hides there
+    Poll_all(state); // before the sites lose what hides there
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);

@@ -2,16 +2,21 @@
 // The governor's thread. It holds the interpreter for about 50 us at a time
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
-#include "python/adopt.h"
+#include "python/poll.h"
 #include "python/thread_name.h"
 #include "python/tools.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_MS 250
+// Of two full slices; the lock is given up to 5 ms later (the interpreter's
+// switch interval), or more where many threads want it.
+#define PERIOD_MS 200
+#define HURRY_MS 10 // to the next look at bytecode, where those are behind
+#define RANK_S 1.0  // between two rankings of the functions
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 
@@ -22,6 +27,8 @@ struct Governor {
     pthread_mutex_t mutex; // guards stop
     pthread_cond_t wake;
     bool stop;
+    struct Hottest hottest; // as ranked last
+    uint64_t due;           // ticks of the next full slice
 };
 
 // --- Thread states ---------------------------------------------------------
@@ -75,28 +82,6 @@ void Governor_list_threads(struct State *state)
     free(threads);
 }
 
-// --- Live bytecode ---------------------------------------------------------
-
-// Goes on where the last slice ended, once round all code objects at most.
-static void look(struct State *state, uint64_t deadline)
-{
-    struct Registry *registry = state->engine.registry;
-    struct Code *first = NULL, *code;
-
-    while (Clock_read(&state->engine.clock) < deadline) {
-        code = state->look_next ? state->look_next : Registry_first(registry);
-        if (!code || code == first)
-            return;
-        if (!first)
-            first = code;
-        Code_look(
-            code,
-            (const uint8_t *)((PyCodeObject *)code->address)->co_code_adaptive,
-            &state->engine.opcodes);
-        state->look_next = Registry_next(code);
-    }
-}
-
 // --- Re-arming -------------------------------------------------------------
 
 static void rearm(struct State *state, struct Code *code)
@@ -146,18 +131,42 @@ static void rearm_wanted(struct State *state, uint64_t deadline)
 
 // --- The thread ------------------------------------------------------------
 
-static void slice(struct State *state)
+static uint64_t ticks_of(const struct Governor *governor, double s)
 {
-    struct Clock *clock = &state->engine.clock;
+    return (uint64_t)(s * Clock_hz(&governor->state->engine.clock));
+}
+
+// The functions to look at most often; without the interpreter's lock.
+static void rank(struct Governor *governor)
+{
+    struct Engine *engine = &governor->state->engine;
+    struct Sampler *sampler = engine->session->sampler;
+    uint64_t now = Clock_read(&engine->clock);
+
+    if (now - governor->hottest.ticks >= ticks_of(governor, RANK_S))
+        Hottest_rank(&governor->hottest, engine->registry, now,
+                     sampler ? Sampler_now(sampler) : NAN);
+}
+
+// A full slice, or one that only goes on with the round of live bytecode. true:
+// that is behind.
+static bool slice(struct Governor *governor, bool full)
+{
+    struct State *state = governor->state;
     uint64_t deadline =
-        Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock));
+        Clock_read(&state->engine.clock) + ticks_of(governor, SLICE_S);
+    bool behind;
 
     if (state->phase != PHASE_TRACING)
-        return;
+        return false;
+    if (!full)
+        return Poll_slice(state, false, deadline);
     Tools_watch(state);
+    state->poll.hottest = governor->hottest;
     rearm_wanted(state, deadline);
-    look(state, deadline);
+    behind = Poll_slice(state, true, deadline);
     Governor_list_threads(state);
+    return behind;
 }
 
 static void account(struct Governor *governor)
@@ -166,14 +175,14 @@ static void account(struct Governor *governor)
              Worker_cpu_ns(&governor->worker));
 }
 
-// Waits one period. false: it is time to end.
-static bool wait_period(struct Governor *governor)
+// false: it is time to end.
+static bool wait_ms(struct Governor *governor, long ms)
 {
     struct timespec due;
     bool stop;
 
     clock_gettime(CLOCK_MONOTONIC, &due);
-    due.tv_nsec += PERIOD_MS * 1000000L;
+    due.tv_nsec += ms * 1000000L;
     if (due.tv_nsec >= 1000000000L) {
         due.tv_nsec -= 1000000000L;
         due.tv_sec++;
@@ -187,17 +196,46 @@ static bool wait_period(struct Governor *governor)
     return !stop;
 }
 
+static long ms_until_due(const struct Governor *governor)
+{
+    struct Clock *clock = &governor->state->engine.clock;
+    double s =
+        (double)(int64_t)(governor->due - Clock_read(clock)) / Clock_hz(clock);
+
+    return s < 1e-3 ? 1 : s * 1e3 > PERIOD_MS ? PERIOD_MS : (long)(s * 1e3) + 1;
+}
+
+// Is the next slice a full one? Then it ranks the functions for it.
+static bool prepare(struct Governor *governor)
+{
+    uint64_t now = Clock_read(&governor->state->engine.clock);
+
+    if (now < governor->due)
+        return false;
+    governor->due = now + ticks_of(governor, PERIOD_MS / 1e3);
+    rank(governor);
+    return true;
+}
+
 // The thread state is made here: it takes the ids of the thread that makes it.
 static void run(void *context)
 {
     struct Governor *governor = context;
     PyThreadState *state = PyThreadState_New(governor->interpreter);
+    long pause = PERIOD_MS;
 
-    while (state && wait_period(governor)) {
+    governor->due = Clock_read(&governor->state->engine.clock) +
+                    ticks_of(governor, PERIOD_MS / 1e3);
+    while (state && wait_ms(governor, pause)) {
+        bool full = prepare(governor), behind;
+
         PyEval_RestoreThread(state);
-        slice(governor->state);
+        behind = slice(governor, full);
         account(governor);
         PyEval_SaveThread();
+        pause = ms_until_due(governor);
+        if (behind && pause > HURRY_MS)
+            pause = HURRY_MS;
     }
     if (!state) // memory is out: nothing is re-armed
         return;

@@ -25,6 +25,18 @@ static int read_row(struct Opcodes *opcodes, PyObject *row)
     return 0;
 }
 
+static int read_birth_counter(struct Opcodes *opcodes, PyObject *module)
+{
+    PyObject *number = PyObject_CallMethod(module, "birth_counter", NULL);
+    long value = number ? PyLong_AsLong(number) : -1;
+
+    Py_XDECREF(number);
+    if (value < 0)
+        return -1;
+    opcodes->birth_counter = (uint16_t)value;
+    return 0;
+}
+
 int Interpreter_opcodes(struct State *state)
 {
     static const struct {
@@ -59,8 +71,9 @@ int Interpreter_opcodes(struct State *state)
     }
     if (module && bits)
         table = PyObject_CallMethod(module, "table", "O", bits);
-    if (table) {
-        result = 0;
+    if (table)
+        result = read_birth_counter(&state->engine.opcodes, module);
+    if (table && result == 0) {
         for (row = 0; result == 0 && row < PyList_GET_SIZE(table); row++)
             result =
                 read_row(&state->engine.opcodes, PyList_GET_ITEM(table, row));

@@ -11,6 +11,7 @@
 
 #include "python/heir.h"
 #include "tracer/filter.h"
+#include "tracer/hottest.h"
 #include "tracer/session.h"
 
 enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
@@ -40,6 +41,12 @@ struct OtherCode {
 };
 
 #define EXTRA_OTHER 1u
+
+struct Poll { // of live bytecode, see poll.h
+    struct Hottest hottest;
+    uint64_t round_ticks; // when this round of all code began
+    uint64_t round_done;  // code objects looked at in it
+};
 
 struct State {
     struct Engine engine;
@@ -76,7 +83,8 @@ struct State {
     PyObject *tracer_id, *local_events, *no_events; // the calls' arguments
 
     struct Governor *governor;
-    struct Code *look_next;  // where the governor's rounds go on; moved on
+    struct Poll poll;
+    struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed
     double switch_interval;  // s, sys.getswitchinterval()
 };

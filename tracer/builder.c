@@ -300,7 +300,7 @@ static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)
     snapshot->sampler_elsewhere = totals.elsewhere;
 }
 
-static uint64_t memory_of(const struct Session *session,
+static uint64_t memory_of(struct Session *session,
                           const struct Snapshot *snapshot,
                           const struct LanesTotals *totals)
 {
@@ -308,7 +308,8 @@ static uint64_t memory_of(const struct Session *session,
                                 memory_order_relaxed) +
            sizeof *session->engine->registry + totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
-           Snapshot_bytes(snapshot);
+           sizeof session->transitions +
+           Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot);
 }
 
 struct Snapshot *Builder_snapshot(struct Session *session)
@@ -347,6 +348,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     } else {
         whole &= fill_lanes(snapshot, engine, &totals);
     }
+    whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, &at, &totals);
     snapshot->memory_bytes = memory_of(session, snapshot, &totals);
     if (whole)

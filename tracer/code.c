@@ -144,7 +144,7 @@ void Code_free(struct Code *code)
     free(code->file);
     free(code->bytecode);
     free(code->line_table);
-    free(code->adaptive);
+    Story_release(&code->story);
     free(code->callers);
     free(code);
 }
@@ -156,8 +156,7 @@ size_t Code_bytes(const struct Code *code)
     size += code->unit_count * (sizeof *code->units + 2);
     size += code->site_count * sizeof *code->sites + code->line_table_size;
     size += code->caller_room * sizeof *code->callers;
-    if (code->adaptive)
-        size += 2 * code->unit_count;
+    size += Story_bytes(&code->story, code->unit_count);
     if (code->histogram)
         size += sizeof *code->histogram;
     return size;
@@ -198,35 +197,6 @@ int Code_add_caller(struct Code *code, uint32_t caller)
     }
     code->callers[code->caller_count++] = caller;
     return 1;
-}
-
-int Code_look(struct Code *code, const uint8_t *live,
-              const struct Opcodes *opcodes)
-{
-    size_t size = 2 * (size_t)code->unit_count, unit = 0;
-    uint32_t specialized = 0, specializable = 0;
-
-    if (!code->adaptive)
-        code->adaptive = malloc(size ? size : 1);
-    if (!code->adaptive)
-        return -ENOMEM;
-    memcpy(code->adaptive, live, size);
-    while (unit < code->unit_count) {
-        uint8_t base = code->bytecode[2 * unit];
-        unsigned now = opcodes->flags[code->adaptive[2 * unit]];
-
-        if (opcodes->flags[base] & OPCODE_SPECIALIZABLE) {
-            specializable++;
-            if (now & OPCODE_SPECIALIZED)
-                specialized++;
-        }
-        unit += Opcodes_length(opcodes, base);
-    }
-    atomic_store_explicit(&code->specialized, specialized,
-                          memory_order_relaxed);
-    atomic_store_explicit(&code->specializable, specializable,
-                          memory_order_relaxed);
-    return 0;
 }
 
 void Code_refresh(struct Code *code)

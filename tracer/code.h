@@ -10,6 +10,7 @@
 #include "tracer/histogram.h"
 #include "tracer/opcode.h"
 #include "tracer/share.h"
+#include "tracer/story.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,7 +79,7 @@ struct Code {
     struct Site *sites;
 
     struct Share share;
-    _Atomic uint32_t specialized;   // sites, as last looked at
+    _Atomic uint32_t specialized;   // sites, as last known
     _Atomic uint32_t specializable; // UINT32_MAX: not looked at yet
 
     // The collector's, for figures that need a difference.
@@ -87,6 +88,8 @@ struct Code {
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
     _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
+
+    uint64_t ranked_events; // events at the newest Hottest_rank; the governor's
 
     // Who it is; immutable.
     uintptr_t address; // of the code object
@@ -98,8 +101,8 @@ struct Code {
     size_t line_table_size;
 
     // Guarded by the interpreter's lock.
-    uint8_t *adaptive; // newest copy of the live bytecode, or NULL
-    uint32_t *callers; // ids of known callers
+    struct Story story; // of its specialisation
+    uint32_t *callers;  // ids of known callers
     uint32_t caller_count;
     uint32_t caller_room;
 
@@ -171,9 +174,5 @@ double Code_mean_cycles(const struct Code *code);
 // Estimated calls since it went dark: the sampled time over the mean call.
 // NaN where either is missing.
 double Code_dark_calls(const struct Code *code, double hz);
-// Takes a copy of the live bytecode (2 * unit_count bytes) and counts what is
-// specialised in it. With the interpreter's lock held.
-int Code_look(struct Code *code, const uint8_t *live,
-              const struct Opcodes *opcodes);
 
 #endif

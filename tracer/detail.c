@@ -78,18 +78,15 @@ static double site_cycles(const struct Site *site, const struct Site *end)
 
 static void set_live(const struct Walk *walk, struct DetailRow *row)
 {
-    const struct Opcodes *opcodes = walk->opcodes;
-    uint8_t now;
+    const struct Story *story = &walk->code->story;
+    uint8_t known = Story_opcode(story, row->offset / 2, row->opcode);
 
     row->live = row->opcode;
-    if (!walk->code->adaptive)
-        return;
-    now = walk->code->adaptive[row->offset];
-    if (opcodes->flags[now] & OPCODE_EXECUTOR)
+    if (story->live &&
+        walk->opcodes->flags[story->live[row->offset]] & OPCODE_EXECUTOR)
         row->jitted = true;
-    else if (opcodes->flags[now] & OPCODE_SPECIALIZED &&
-             opcodes->base[now] == row->opcode)
-        row->live = now;
+    else if (walk->opcodes->flags[known] & OPCODE_SPECIALIZED)
+        row->live = known;
 }
 
 static void set_site(const struct Walk *walk, size_t index)

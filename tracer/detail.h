@@ -14,7 +14,7 @@ struct DetailRow {
     uint8_t opcode;    // base
     uint8_t oparg;     // the low byte; EXTENDED_ARG rows are folded away
     uint32_t argument; // whole
-    uint8_t live;      // as now in the bytecode: specialised, or base
+    uint8_t live;      // what is known to be there: specialised, or base
     bool jitted;       // an executor is entered here
     bool site;         // instrumentable and not redundant
     bool dark;

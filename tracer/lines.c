@@ -14,13 +14,8 @@ enum EntryCode {         // 0 to 9: same line
     ENTRY_NONE = 15
 };
 
-struct Table {
-    const uint8_t *at;
-    const uint8_t *end;
-};
-
 // Six bits a byte, least significant first; the lowest bit is the sign.
-static int64_t signed_number(struct Table *table)
+static int64_t signed_number(struct LineReader *table)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -37,7 +32,7 @@ static int64_t signed_number(struct Table *table)
     return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-static int64_t line_step(struct Table *table, unsigned code)
+static int64_t line_step(struct LineReader *table, unsigned code)
 {
     if (code == ENTRY_NO_COLUMNS || code == ENTRY_LONG)
         return signed_number(table);
@@ -46,27 +41,38 @@ static int64_t line_step(struct Table *table, unsigned code)
     return 0;
 }
 
-void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,
-                  size_t size, uint32_t first_line)
+void LineReader_init(struct LineReader *reader, const uint8_t *table,
+                     size_t size, uint32_t first_line)
 {
-    struct Table rest = {table, table + size};
-    int64_t line = first_line;
-    size_t unit = 0;
+    *reader = (struct LineReader){table, table + size, first_line, 0, true};
+}
 
-    while (unit < unit_count && rest.at < rest.end) {
-        uint8_t first = *rest.at++;
-        unsigned code = first >> 3 & 15, count = (first & 7) + 1;
-        int64_t step;
+uint32_t LineReader_line(struct LineReader *reader, size_t unit)
+{
+    while (reader->behind <= unit && reader->at < reader->end) {
+        uint8_t first = *reader->at++;
+        unsigned code = first >> 3 & 15;
+        int64_t line;
 
         if (!(first & FIRST))
             continue; // the rest of an entry
-        step = line_step(&rest, code);
+        line = reader->line + line_step(reader, code);
         // A line that no file has: damaged; go on with what is left.
-        if (line + step >= 0 && line + step <= INT32_MAX)
-            line += step;
-        for (; count && unit < unit_count; count--)
-            lines[unit++] = code == ENTRY_NONE ? 0 : (uint32_t)line;
+        if (line >= 0 && line <= INT32_MAX)
+            reader->line = line;
+        reader->behind += (first & 7) + 1;
+        reader->none = code == ENTRY_NONE;
     }
-    while (unit < unit_count)
-        lines[unit++] = 0;
+    return reader->none || reader->behind <= unit ? 0 : (uint32_t)reader->line;
+}
+
+void Lines_decode(uint32_t *lines, size_t unit_count, const uint8_t *table,
+                  size_t size, uint32_t first_line)
+{
+    struct LineReader reader;
+    size_t unit;
+
+    LineReader_init(&reader, table, size, first_line);
+    for (unit = 0; unit < unit_count; unit++)
+        lines[unit] = LineReader_line(&reader, unit);
 }

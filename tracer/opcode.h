@@ -28,6 +28,9 @@ struct Opcodes {
     uint8_t base[256];   // the unspecialised opcode; itself if it is one
     uint8_t caches[256]; // inline cache units that follow
     uint16_t flags[256]; // enum OpcodeFlag, of the opcode itself
+    // What the first cache unit of a specialisable instruction holds before its
+    // first run: it counts down from there, and higher after each failure.
+    uint16_t birth_counter;
 };
 
 // Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.
@@ -35,6 +38,19 @@ static inline size_t Opcodes_length(const struct Opcodes *opcodes,
                                     uint8_t opcode)
 {
     return 1u + opcodes->caches[opcodes->base[opcode]];
+}
+
+// What people read for an opcode that enters tier-2 or jitted code.
+#define OPCODE_EXECUTOR_TEXT "(executor)"
+
+static inline const char *Opcodes_text(const struct Opcodes *opcodes,
+                                       uint8_t opcode)
+{
+    const char *name = opcodes->name[opcode];
+
+    if (opcodes->flags[opcode] & OPCODE_EXECUTOR)
+        return OPCODE_EXECUTOR_TEXT;
+    return *name ? name : "?";
 }
 
 #endif

@@ -101,7 +101,7 @@ static void opcode_text(char *text, size_t size, const struct DetailRow *row,
     const char *base = opcodes->name[row->opcode];
 
     if (row->jitted)
-        snprintf(text, size, "%s -> (executor)", base);
+        snprintf(text, size, "%s -> " OPCODE_EXECUTOR_TEXT, base);
     else if (row->live != row->opcode)
         snprintf(text, size, "%s -> %s", base, opcodes->name[row->live]);
     else

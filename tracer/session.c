@@ -186,6 +186,8 @@ int Session_start(struct Session **result, struct Engine *engine,
     Collector_init(&session->collector, session);
     Rearm_init(&session->rearm);
     session->start_ticks = Clock_read(&engine->clock);
+    Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
+                     session->start_ticks);
     session->start_unix_ns =
         engine->clock.start_unix_ns +
         (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
@@ -246,6 +248,7 @@ void Session_free(struct Session *session)
     if (session->timeline)
         Timeline_free(session->timeline);
     Rearm_release(&session->rearm);
+    Transitions_release(&session->transitions);
     free(session);
 }
 

@@ -12,6 +12,7 @@
 #include "tracer/publish.h"
 #include "tracer/rearm.h"
 #include "tracer/timeline.h"
+#include "tracer/transitions.h"
 
 #include <limits.h>
 
@@ -43,6 +44,7 @@ struct Session {
                            // Collector.draining
     cell_t governor_ns;    // CPU time of python/'s governor thread
     struct Rearm rearm;    // for the governor
+    struct Transitions transitions;
 };
 
 // Starts the threads that the configuration asks for. 0 or -errno with `why`;

@@ -24,16 +24,6 @@ double Deopt_total(const struct Snapshot *snapshot)
     return total;
 }
 
-// FNV-1a over the name, then the line. Rows with equal hashes would share a
-// mark, which is all that a collision does.
-static uint64_t hash(const char *name, uint64_t line)
-{
-    uint64_t value = 14695981039346656037u ^ line;
-    for (; name && *name; name++)
-        value = (value ^ (unsigned char)*name) * 1099511628211u;
-    return value;
-}
-
 static int compare(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -45,22 +35,22 @@ int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot)
     *deopt = (struct Deopt){0};
     if (!snapshot->transition_count)
         return 0;
-    deopt->hashes = malloc(snapshot->transition_count * sizeof(uint64_t));
-    if (!deopt->hashes)
+    deopt->ids = malloc(snapshot->transition_count * sizeof(uint64_t));
+    if (!deopt->ids)
         return -ENOMEM;
     for (size_t i = 0; i < snapshot->transition_count; i++) {
         const struct Transition *one = &snapshot->transitions[i];
         if (one->seen_at_s >= snapshot->uptime_s - DEOPT_RECENT_S &&
-            Deopt_is(one->from, one->to))
-            deopt->hashes[deopt->count++] = hash(one->function, one->line);
+            (Deopt_is(one->from, one->to) || one->storm == 1))
+            deopt->ids[deopt->count++] = one->id;
     }
-    qsort(deopt->hashes, deopt->count, sizeof *deopt->hashes, compare);
+    qsort(deopt->ids, deopt->count, sizeof *deopt->ids, compare);
     return 0;
 }
 
 void Deopt_release(struct Deopt *deopt)
 {
-    free(deopt->hashes);
+    free(deopt->ids);
     *deopt = (struct Deopt){0};
 }
 
@@ -68,7 +58,6 @@ bool Deopt_has(const struct Deopt *deopt, const struct Function *function)
 {
     if (!deopt->count)
         return false;
-    uint64_t wanted = hash(function->name, function->line);
-    return bsearch(&wanted, deopt->hashes, deopt->count, sizeof wanted,
+    return bsearch(&function->id, deopt->ids, deopt->count, sizeof *deopt->ids,
                    compare) != NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which functions lose specialised instructions right now, found in the
-// snapshot's log of transitions. Used by the model, on its thread.
+// Which functions lose specialised instructions right now, or change them
+// again and again, found in the snapshot's log of transitions. Used by the
+// model, on its thread.
 #ifndef OCULAR_TUI_DEOPT_H
 #define OCULAR_TUI_DEOPT_H
 
@@ -10,8 +11,8 @@
 
 #define DEOPT_RECENT_S 10.0
 
-struct Deopt { // functions that lost one lately, as hashes in order
-    uint64_t *hashes;
+struct Deopt { // functions that lost one lately, by id
+    uint64_t *ids;
     size_t count;
 };
 

@@ -100,3 +100,13 @@ def table(bits):
                      _cache_units(base, numbers[base]),
                      sum(bits[flag] for flag in flags)))
     return rows
+
+
+def birth_counter():
+    """What the first cache entry of a specialisable instruction holds in code
+    that has never run, and again where instrumentation has put the base opcode
+    back: the specialiser tries once it has counted down from there."""
+    code = compile("a + b", "<ocular>", "eval")
+    number = opcode.opmap["BINARY_OP"]
+    at = 2 * code.co_code[::2].index(number)
+    return int.from_bytes(code._co_code_adaptive[at + 2:at + 4], sys.byteorder)

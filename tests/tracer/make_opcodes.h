@@ -31,7 +31,11 @@ enum {
     FOR_ITER_RANGE = 100,
     BINARY_OP_ADD_INT,
     ENTER_EXECUTOR,
-    INSTRUMENTED_JUMP_BACKWARD = 240
+    BINARY_OP_ADD_FLOAT,
+    BINARY_OP_ADD_UNICODE,
+    INSTRUMENTED_JUMP_BACKWARD = 240,
+    INSTRUMENTED_FOR_ITER,
+    INSTRUMENTED_LINE
 };
 
 static inline void set_opcode(struct Opcodes *opcodes, int number,
@@ -73,10 +77,18 @@ static inline void make_opcodes(struct Opcodes *opcodes)
                OPCODE_SPECIALIZED);
     set_opcode(opcodes, BINARY_OP_ADD_INT, "BINARY_OP_ADD_INT", BINARY_OP, 1,
                OPCODE_SPECIALIZED);
+    set_opcode(opcodes, BINARY_OP_ADD_FLOAT, "BINARY_OP_ADD_FLOAT", BINARY_OP,
+               1, OPCODE_SPECIALIZED);
+    set_opcode(opcodes, BINARY_OP_ADD_UNICODE, "BINARY_OP_ADD_UNICODE",
+               BINARY_OP, 1, OPCODE_SPECIALIZED);
     SET(ENTER_EXECUTOR, 0, OPCODE_EXECUTOR);
     set_opcode(opcodes, INSTRUMENTED_JUMP_BACKWARD,
                "INSTRUMENTED_JUMP_BACKWARD", JUMP_BACKWARD, 1,
                OPCODE_INSTRUMENTED);
+    set_opcode(opcodes, INSTRUMENTED_FOR_ITER, "INSTRUMENTED_FOR_ITER",
+               FOR_ITER, 1, OPCODE_INSTRUMENTED);
+    SET(INSTRUMENTED_LINE, 0, OPCODE_INSTRUMENTED);
+    opcodes->birth_counter = 0x11;
 }
 
 #undef SET

@@ -427,6 +427,8 @@ static void test_overhead_of_the_first_look(void **state)
     while (seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.1)
         ;
     from = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    Transitions_init(&f->session.transitions, &f->engine.opcodes,
+                     &f->engine.clock, f->session.start_ticks);
     Collector_init(&f->session.collector, &f->session);
     do
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
@@ -519,6 +521,7 @@ static int tear_down(void **state)
     Snapshot_free(f->snapshot);
     if (f->session.sampler)
         Sampler_stop(f->session.sampler);
+    Transitions_release(&f->session.transitions);
     Engine_release(&f->engine);
     free(f);
     return 0;

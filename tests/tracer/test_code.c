@@ -3,6 +3,7 @@
 // re-arming, and the figures that are derived from the cells.
 #include "tracer/code.h"
 
+#include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
 
 #include <errno.h>
@@ -277,7 +278,7 @@ static void test_bytes_follow_what_is_held(void **state)
                               UNITS * (sizeof(struct Unit) + 2) + 2);
     code->histogram = calloc(1, sizeof(struct Histogram));
     assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
-    assert_int_equal(Code_look(code, GENERATOR, &opcodes), 0);
+    assert_int_equal(look_at(code, GENERATOR, &opcodes), 0);
     assert_int_equal(Code_bytes(code) - before,
                      sizeof(struct Histogram) + sizeof GENERATOR);
     Code_free(code);
@@ -490,37 +491,6 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Code_free(code);
 }
 
-// --- Live bytecode -----------------------------------------------------------
-
-static void test_look_counts_what_is_specialised(void **state)
-{
-    uint8_t base[] = {RESUME,    0, FOR_ITER, 2, CACHE,        0,
-                      BINARY_OP, 0, CACHE,    0, BINARY_OP,    0,
-                      CACHE,     0, NOP,      0, RETURN_VALUE, 0};
-    struct Code *code = code_of(base, sizeof base, 500, false);
-
-    (void)state;
-    assert_true(code->specializable == UINT32_MAX);
-    assert_int_equal(Code_look(code, base, &opcodes), 0);
-    assert_int_equal(code->specializable, 3);
-    assert_int_equal(code->specialized, 0);
-
-    base[2] = FOR_ITER_RANGE;
-    base[6] = BINARY_OP_ADD_INT;
-    base[4] = BINARY_OP_ADD_INT; // a cache holds anything
-    base[14] = ENTER_EXECUTOR;
-    assert_int_equal(Code_look(code, base, &opcodes), 0);
-    assert_int_equal(code->specializable, 3);
-    assert_int_equal(code->specialized, 2);
-    assert_memory_equal(code->adaptive, base, sizeof base);
-    assert_int_equal(code->bytecode[2], FOR_ITER); // as adopted
-
-    base[6] = BINARY_OP; // deoptimised
-    Code_look(code, base, &opcodes);
-    assert_int_equal(code->specialized, 1);
-    Code_free(code);
-}
-
 static void test_free_takes_null(void **state)
 {
     (void)state;
@@ -559,7 +529,6 @@ int main(void)
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
         cmocka_unit_test(test_mean_takes_waits_in),
         cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
-        cmocka_unit_test(test_look_counts_what_is_specialised),
         cmocka_unit_test(test_free_takes_null),
     };
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct Brief { // what a function's other numbers are made of
     const char *name;
@@ -161,6 +162,14 @@ static void add_functions(struct Snapshot *snapshot,
     snapshot->functions_total = count;
 }
 
+static uint64_t id_of(const struct Snapshot *snapshot, const char *name)
+{
+    for (size_t i = 0; i < snapshot->function_count; i++)
+        if (!strcmp(snapshot->functions[i].name, name))
+            return snapshot->functions[i].id;
+    abort();
+}
+
 static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
 {
     struct Transition *transitions = take(snapshot, 2 * sizeof *transitions);
@@ -171,14 +180,18 @@ static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
                                          77,
                                          24,
                                          "BINARY_SUBSCR_LIST_INT",
-                                         "BINARY_SUBSCR"};
+                                         "BINARY_SUBSCR",
+                                         0,
+                                         id_of(snapshot, "parse_row")};
     transitions[1] = (struct Transition){snapshot->uptime_s - 90,
                                          "Plan.execute",
                                          "/srv/app/run_benchmark.py",
                                          506,
                                          8,
                                          "LOAD_ATTR",
-                                         "LOAD_ATTR_SLOT"};
+                                         "LOAD_ATTR_SLOT",
+                                         0,
+                                         id_of(snapshot, "Plan.execute")};
     pairs[0] = (struct TransitionPair){"BINARY_SUBSCR_LIST_INT",
                                        "BINARY_SUBSCR", 30 + 3u * wish->tick};
     pairs[1] = (struct TransitionPair){"LOAD_ATTR", "LOAD_ATTR_SLOT", 400};

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: MIT
+"""Specialisation as a story: what the log of transitions tells, and that
+nobody's instrumentation is taken for a change of types."""
+
+import gc
+import itertools
+import sys
+import threading
+import time
+
+import ocular
+import pytest
+from e2e import client
+from e2e.counting import row
+from e2e.program import wait_until
+
+monitoring = sys.monitoring
+QUIET = dict(perfetto=False, quiet=True, include_only=["test_specialisation"])
+INTS, FLOATS, STRINGS, MIXED = (1, 2), (1.0, 2.0), ("a", "b"), (1, 2.0)
+
+
+class Odd:
+    def __add__(self, other):
+        return self
+
+
+# Nothing that any CPython specialises an addition to.
+ODD = Odd(), Odd()
+
+
+@pytest.fixture
+def tracing():
+    def start(**settings):
+        gc.collect()  # what other tests left alive would be adopted, too
+        ocular.start_tracing(**{**QUIET, **settings})
+
+    yield start
+    ocular.stop_tracing()
+
+
+# A fresh function for each test: code remembers what it was specialised to.
+def make_add():
+    names = {"__name__": __name__}
+    source = "def add(a, b):\n    return a + b\n"
+    exec(compile(source, __file__, "exec"), names)
+    return names["add"]
+
+
+def feed(function, pair, times=500):
+    for _ in range(times):
+        function(*pair)
+
+
+def told(snapshot, name, base="BINARY_OP"):
+    """The names one function's sites of one family went through, oldest first:
+    {offset: [from, to, to...]}. Each change begins where the last one ended."""
+    stories = {}
+    for one in reversed(snapshot["transitions"]):
+        if one["function"].rpartition(".")[2] != name:
+            continue
+        if not (one["from"].startswith(base) or one["to"].startswith(base)):
+            continue
+        story = stories.setdefault(one["offset"], [one["from"]])
+        assert story[-1] == one["from"]
+        story.append(one["to"])
+    return stories
+
+
+def story_of(snapshot, name="add"):
+    stories = told(snapshot, name)
+    assert len(stories) <= 1
+    return list(stories.values())[0] if stories else []
+
+
+# --- The story -----------------------------------------------------------------
+
+
+# A specialised instruction that meets other types falls back to its generic
+# body and counts; after 53 such misses (3.12 and 3.13) the specialiser is asked
+# again, and writes the next special form over the last: the base opcode never
+# stands there in between. So it is the same sequence on both versions.
+STORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT",
+         "BINARY_OP_ADD_UNICODE"]
+
+
+@pytest.mark.parametrize("threshold", [500, 0])
+def test_ints_then_floats_then_strings(tracing, threshold):
+    tracing(deinstrument_threshold=threshold)
+    add = make_add()
+    for count, pair in enumerate([INTS, FLOATS, STRINGS], 2):
+        before = time.monotonic()
+        feed(add, pair)
+        snapshot = ocular.snapshot()
+        assert story_of(snapshot) == STORY[:count]
+        newest = next(one for one in snapshot["transitions"]
+                      if one["function"] == "add")
+        assert newest["line"] == 2 and newest["file"] == __file__
+        assert newest["id"] == row(snapshot, "add")["id"]
+        assert 0 <= snapshot["uptime_s"] - newest["seen_at_s"]
+        assert (snapshot["uptime_s"] - newest["seen_at_s"]
+                <= time.monotonic() - before + 0.01)
+    final = ocular.stop_tracing()
+    assert story_of(final) == STORY
+    assert row(final, "add")["specialized_sites"] == 1
+    assert row(final, "add")["specializable_sites"] == 1
+
+
+# Nobody asks: it is the governor that looks.
+def test_the_governor_tells_it_too(tracing):
+    tracing()
+    add = make_add()
+    for pair in INTS, FLOATS, STRINGS:
+        end = time.monotonic() + 0.6
+        while time.monotonic() < end:
+            feed(add, pair, 50)
+            time.sleep(0.005)
+    final = ocular.stop_tracing()
+    assert story_of(final) == STORY
+    seen = [one["seen_at_s"] for one in reversed(final["transitions"])
+            if one["function"] == "add"]
+    # All at the end would be a look at stop only.
+    assert seen[1] - seen[0] > 0.3 and seen[2] - seen[1] > 0.3
+
+
+def test_given_up_and_taken_up_again(tracing):
+    tracing()
+    add = make_add()
+    feed(add, INTS)
+    ocular.snapshot()
+    feed(add, ODD)
+    snapshot = ocular.snapshot()
+    assert story_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
+    assert row(snapshot, "add")["specialized_sites"] == 0
+    # The specialiser waits ever longer: up to 4096 runs.
+    feed(add, INTS, 5000)
+    assert story_of(ocular.snapshot()) == [
+        "BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP", "BINARY_OP_ADD_INT"]
+
+
+def test_what_was_specialised_before_we_came(tracing):
+    add = make_add()
+    feed(add, INTS)
+    tracing()
+    add(*INTS)
+    assert story_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
+    ocular.stop_tracing()
+    tracing()  # a new session begins a new story
+    add(*INTS)
+    assert story_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
+
+
+def test_a_loop_goes_through_other_iterables(tracing):
+    def walk(things):
+        for _ in things:
+            pass
+
+    tracing()
+    for things in range(5), [1] * 5, (1,) * 5:
+        feed(walk, (things,), 300)
+        ocular.snapshot()
+    stories = told(ocular.snapshot(), "walk", "FOR_ITER")
+    assert list(stories.values()) == [
+        ["FOR_ITER", "FOR_ITER_RANGE", "FOR_ITER_LIST", "FOR_ITER_TUPLE"]]
+
+
+def storms(snapshot):
+    return [one["storm"] for one in reversed(snapshot["transitions"])
+            if one["function"] == "add"]
+
+
+def test_a_storm(tracing):
+    tracing()
+    add = make_add()
+    add(*INTS)
+    ocular.snapshot()  # before anything is specialised
+    for pair in INTS, FLOATS, INTS, FLOATS, INTS:
+        feed(add, pair)
+        ocular.snapshot()
+    assert storms(ocular.snapshot()) == [False, False, False, True, True]
+
+
+# Four changes of one site in each of many, no site more than twice: no storm.
+def test_many_changes_are_no_storm(tracing):
+    tracing()
+    for _ in range(5):
+        add = make_add()
+        feed(add, INTS)
+        ocular.snapshot()
+        feed(add, FLOATS)
+        ocular.snapshot()
+    assert storms(ocular.snapshot()) == [False] * 10
+
+
+# --- The log and the counts ------------------------------------------------------
+
+
+def pairs_of(snapshot):
+    return {(one["from"], one["to"]): one["count"]
+            for one in snapshot["transition_pairs"]}
+
+
+def test_the_pairs_are_the_log_counted(tracing):
+    tracing()
+    add, other = make_add(), make_add()
+    for pair in INTS, FLOATS, STRINGS, INTS:
+        feed(add, pair)
+        feed(other, pair)
+        snapshot = ocular.snapshot()
+    counted = {}
+    for one in snapshot["transitions"]:
+        key = one["from"], one["to"]
+        counted[key] = counted.get(key, 0) + 1
+    assert pairs_of(snapshot) == counted
+    assert counted["BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT"] == 2
+    counts = [one["count"] for one in snapshot["transition_pairs"]]
+    assert counts == sorted(counts, reverse=True)
+    times = [one["seen_at_s"] for one in snapshot["transitions"]]
+    assert times == sorted(times, reverse=True)
+
+
+def test_the_log_is_bounded_and_the_counts_are_not(tracing):
+    tracing()
+    before = pairs_of(ocular.snapshot())  # what earlier tests have specialised
+    adds = [make_add() for _ in range(40)]
+    kinds = itertools.cycle([FLOATS, INTS])
+    for add in adds:
+        feed(add, INTS, 10)
+    ocular.snapshot()
+    for _ in range(50):
+        pair = next(kinds)
+        for add in adds:
+            feed(add, pair, 60)
+        snapshot = ocular.snapshot()
+    assert len(snapshot["transitions"]) == 256
+    counts = {pair: count - before.get(pair, 0)
+              for pair, count in pairs_of(snapshot).items()}
+    assert counts["BINARY_OP", "BINARY_OP_ADD_INT"] == 40
+    assert counts["BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT"] == 40 * 25
+    assert counts["BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_INT"] == 40 * 25
+
+
+# Their code is freed, and CPython gives the address to the next one at once.
+def test_code_that_comes_and_goes(tracing):
+    tracing()
+    addresses = set()
+    for number in range(60):
+        names = {}
+        exec(compile(f"def add_{number}(a, b):\n    return a + b\n", __file__,
+                     "exec"), names)
+        add = names[f"add_{number}"]
+        addresses.add(id(add.__code__))
+        feed(add, INTS if number % 2 else FLOATS)
+        ocular.snapshot()
+        del add, names
+        gc.collect()
+    final = ocular.stop_tracing()
+    assert len(addresses) < 60, "no address was used again: no test"
+    for number in range(60):
+        stories = list(told(final, f"add_{number}").values())
+        kind = "INT" if number % 2 else "FLOAT"
+        assert stories == [["BINARY_OP", "BINARY_OP_ADD_" + kind]]
+
+
+# --- No false deoptimisation -------------------------------------------------------
+
+
+class Thing:
+    def __init__(self):
+        self.value = 1
+
+    def method(self):
+        return self.value
+
+
+THINGS = [Thing() for _ in range(5)]
+
+
+# Many families, none of which ever sees another type.
+STEADY = """
+def produce(n):
+    for i in range(n):
+        yield i
+
+def work(things):
+    total = 0
+    text = ""
+    table = {"a": 1}
+    for i in range(5):
+        total = total + i * 2 - 1
+        if total > 3:
+            total -= table["a"]
+    for thing in things:
+        total += thing.method() + len(things)
+        thing.value = 2
+    for i in produce(4):
+        total += i
+    for i in (1,):  # once: what our own arming did is seen for a while
+        total += i
+    first, second = total, 2
+    text = text + "x"
+    text += str(first)
+    return 1.5 * 2.5 + float(second)
+"""
+
+
+def make_steady():
+    names = {"__name__": __name__}
+    exec(compile(STEADY, __file__, "exec"), names)
+    return names["work"]
+
+
+def do_nothing(*ignored):
+    return do_nothing
+
+
+def nobody(step):
+    pass
+
+
+def settrace_on_and_off(step):
+    sys.settrace(do_nothing if step % 2 else None)
+
+
+def setprofile_on_and_off(step):
+    sys.setprofile(do_nothing if step % 2 else None)
+
+
+def other_tool(events):
+    """Another tool, toggled; every other time its callback returns DISABLE, so
+    that it may be over before anybody looks."""
+
+    def toggle(step):
+        answer = monitoring.DISABLE if step % 4 == 1 else None
+        for event in events:
+            monitoring.register_callback(
+                1, getattr(monitoring.events, event), lambda *_: answer)
+        mask = sum(getattr(monitoring.events, event) for event in events)
+        monitoring.set_events(1, mask if step % 2 else 0)
+        monitoring.restart_events()
+
+    return toggle
+
+
+def other_tool_locally(step):
+    events = monitoring.events
+    monitoring.register_callback(1, events.INSTRUCTION,
+                                 lambda *_: monitoring.DISABLE)
+    code = toggled.__code__
+    # On and off within one step, and left on for a while.
+    monitoring.set_local_events(1, code, events.INSTRUCTION)
+    toggled(THINGS)
+    monitoring.set_local_events(1, code, events.LINE if step % 2 else 0)
+
+
+TOGGLES = {
+    "nobody": nobody,
+    "settrace": settrace_on_and_off,
+    "setprofile": setprofile_on_and_off,
+    "lines": other_tool(["LINE"]),
+    "instructions": other_tool(["INSTRUCTION"]),
+    "everything": other_tool(["LINE", "INSTRUCTION", "CALL", "JUMP", "BRANCH",
+                              "PY_START", "PY_RETURN", "PY_YIELD",
+                              "STOP_ITERATION"]),
+    "locally": other_tool_locally,
+}
+
+
+def is_deoptimised(one):
+    return one["from"].startswith(one["to"] + "_")
+
+
+def run_steadily(toggle, steps=12):
+    """With a look in every state: right after a toggle, after one run, after
+    two, three and many."""
+    global toggled
+    toggled = work = make_steady()
+    for step in range(steps):
+        ocular.snapshot()
+        toggle(step)
+        for runs in 0, 1, 1, 1, 20:
+            for _ in range(runs):
+                work(THINGS)
+            snapshot = ocular.snapshot()
+    toggle(0)  # off
+    for _ in range(5):
+        work(THINGS)
+        snapshot = ocular.snapshot()
+    return snapshot
+
+
+@pytest.fixture
+def no_tools():
+    monitoring.use_tool_id(1, "another")
+    yield
+    for event in vars(monitoring.events).values():
+        if isinstance(event, int) and event and event & (event - 1) == 0:
+            monitoring.register_callback(1, event, None)
+    monitoring.set_events(1, 0)
+    monitoring.set_local_events(1, toggled.__code__, 0)
+    monitoring.free_tool_id(1)
+    sys.settrace(None)
+    sys.setprofile(None)
+
+
+def expect_no_change(snapshot):
+    """Every site has become one thing, once."""
+    ours = [one for one in snapshot["transitions"]
+            if one["function"] in ("work", "produce", "Thing.method")]
+    assert [one for one in ours if is_deoptimised(one)] == []
+    sites = [(one["id"], one["offset"]) for one in ours]
+    assert len(sites) == len(set(sites)), ours
+    assert not any(one["storm"] for one in ours)
+    bases = {one["from"] for one in ours if one["function"] == "work"}
+    # Else it was no test.
+    assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR",
+            "STORE_ATTR"} <= bases
+
+
+@pytest.mark.parametrize("threshold", [1, 5, 500, 0])
+@pytest.mark.parametrize("name", TOGGLES)
+def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name,
+                                                    threshold):
+    tracing(deinstrument_threshold=threshold)
+    expect_no_change(run_steadily(TOGGLES[name]))
+
+
+@pytest.mark.parametrize("threshold", [1, 5, 500])
+def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
+    tracing(deinstrument_threshold=threshold, serve=True)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+
+        def rearm(step):
+            before = row(ocular.snapshot(), "work")
+            viewer.rearm()
+            if before and before["state"] != "armed":
+                wait_until(lambda: row(ocular.snapshot(), "work")["state"]
+                           != before["state"])
+
+        expect_no_change(run_steadily(rearm, 6))
+
+
+# Governor, viewer and another tool meet the code in the middle of its work.
+@pytest.mark.parametrize("threshold", [5, 500])
+def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools,
+                                             threshold):
+    global toggled
+    toggled = work = make_steady()
+    tracing(deinstrument_threshold=threshold, serve=True)
+    ends = time.monotonic() + 1.5
+
+    def work_on():
+        while time.monotonic() < ends:
+            work(THINGS)
+
+    threads = [threading.Thread(target=work_on) for _ in range(2)]
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        for thread in threads:
+            thread.start()
+        for step in itertools.count():
+            if time.monotonic() > ends:
+                break
+            viewer.rearm()
+            other_tool_locally(step)
+            ocular.snapshot()
+        for thread in threads:
+            thread.join()
+    expect_no_change(ocular.stop_tracing())

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// tracer/transitions: a log that is bounded, counts that are not lost, and a
+// reader beside a writer.
+#include "tracer/transitions.h"
+
+#include "tests/tracer/make_opcodes.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct Fixture {
+    struct Opcodes opcodes;
+    struct Clock clock;
+    struct Transitions log;
+    struct Snapshot *snapshot;
+};
+
+static void add(struct Fixture *f, uint32_t id, int from, int to)
+{
+    char function[32], file[32];
+    struct Change change = {.ticks = f->log.start_ticks + id,
+                            .id = id,
+                            .line = id,
+                            .offset = 2 * id,
+                            .from = (uint8_t)from,
+                            .to = (uint8_t)to,
+                            .storm = id % 2,
+                            .function = function,
+                            .file = file};
+
+    snprintf(function, sizeof function, "function_%u", (unsigned)id);
+    snprintf(file, sizeof file, "file_%u.py", (unsigned)id);
+    Transitions_lock(&f->log);
+    Transitions_add(&f->log, &change);
+    Transitions_unlock(&f->log);
+}
+
+static const struct Snapshot *fill(struct Fixture *f)
+{
+    Snapshot_free(f->snapshot);
+    f->snapshot = Snapshot_new();
+    assert_true(Transitions_fill(&f->log, f->snapshot));
+    return f->snapshot;
+}
+
+static uint64_t sum(const struct Snapshot *s)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < s->transition_pair_count; i++)
+        total += s->transition_pairs[i].count;
+    return total;
+}
+
+static void test_empty(void **state)
+{
+    const struct Snapshot *s = fill(*state);
+
+    assert_int_equal(s->transition_count, 0);
+    assert_int_equal(s->transition_pair_count, 0);
+}
+
+static void test_newest_first_with_everything(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
+    add(f, 0, BINARY_OP_ADD_INT, BINARY_OP);
+    add(f, 3, JUMP_BACKWARD, ENTER_EXECUTOR);
+    s = fill(f);
+    assert_int_equal(s->transition_count, 3);
+    assert_string_equal(s->transitions[0].from, "JUMP_BACKWARD");
+    assert_string_equal(s->transitions[0].to, "(executor)");
+    assert_string_equal(s->transitions[0].function, "function_3");
+    assert_string_equal(s->transitions[0].file, "file_3.py");
+    assert_int_equal(s->transitions[0].id, 3);
+    assert_int_equal(s->transitions[0].line, 3);
+    assert_int_equal(s->transitions[0].offset, 6);
+    assert_int_equal(s->transitions[0].storm, 1);
+    assert_true(s->transitions[0].seen_at_s == 3 / Clock_hz(&f->clock));
+    assert_true(s->transitions[1].line == NULL_U64);
+    assert_int_equal(s->transitions[1].storm, 0);
+    assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
+}
+
+static void test_pairs_most_frequent_first(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    for (uint32_t i = 0; i < 5; i++)
+        add(f, i, BINARY_OP, BINARY_OP_ADD_INT);
+    for (uint32_t i = 0; i < 9; i++)
+        add(f, i, FOR_ITER, FOR_ITER_RANGE);
+    for (uint32_t i = 0; i < 5; i++)
+        add(f, i, BINARY_OP, BINARY_OP_ADD_FLOAT);
+    s = fill(f);
+    assert_int_equal(s->transition_pair_count, 3);
+    assert_string_equal(s->transition_pairs[0].from, "FOR_ITER");
+    assert_int_equal(s->transition_pairs[0].count, 9);
+    assert_string_equal(s->transition_pairs[1].to, "BINARY_OP_ADD_FLOAT");
+    assert_string_equal(s->transition_pairs[2].to, "BINARY_OP_ADD_INT");
+    assert_int_equal(s->transition_pairs[2].count, 5);
+}
+
+// The log forgets its oldest; the counts forget nothing.
+static void test_thousands(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+    size_t bytes;
+
+    for (uint32_t i = 1; i <= 5000; i++) {
+        add(f, i, BINARY_OP, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT);
+        if (i == 2000)
+            bytes = Transitions_bytes(&f->log);
+    }
+    s = fill(f);
+    assert_int_equal(s->transition_count, TRANSITIONS_LOG);
+    for (uint32_t i = 0; i < TRANSITIONS_LOG; i++)
+        assert_int_equal(s->transitions[i].id, 5000 - i);
+    assert_string_equal(s->transitions[TRANSITIONS_LOG - 1].function,
+                        "function_4745");
+    assert_int_equal(sum(s), 5000);
+    assert_int_equal(Transitions_bytes(&f->log), bytes);
+}
+
+// More pairs than any CPython can make: each is counted, if only as another.
+static void test_pairs_without_end(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    for (int from = 0; from < 256; from++)
+        for (int to = 0; to < 256; to++)
+            add(f, 1, from, to);
+    s = fill(f);
+    assert_int_equal(sum(s), 256 * 256);
+    assert_true(s->transition_pair_count <= TRANSITIONS_PAIRS + 1);
+    assert_string_equal(s->transition_pairs[0].from, "(other)");
+}
+
+// As many as CPython's largest families make, there is room for all.
+static void test_room_for_the_real_ones(void **state)
+{
+    struct Fixture *f = *state;
+
+    for (int family = 0; family < 240; family += 12)
+        for (int from = family; from < family + 8; from++)
+            for (int to = family; to < family + 8; to++)
+                add(f, 1, from, to);
+    assert_int_equal(fill(f)->transition_pair_count, 20 * 64);
+    assert_int_equal(f->log.other, 0);
+}
+
+static void test_a_seen_time_stays(void **state)
+{
+    struct Fixture *f = *state;
+    double before;
+
+    add(f, 1000000, BINARY_OP, BINARY_OP_ADD_INT);
+    before = fill(f)->transitions[0].seen_at_s;
+    Clock_refine(&f->clock);
+    assert_true(fill(f)->transitions[0].seen_at_s == before);
+}
+
+static void test_without_names(void **state)
+{
+    struct Fixture *f = *state;
+    struct Change change = {.to = BINARY_OP_ADD_INT};
+
+    Transitions_add(&f->log, &change);
+    assert_null(fill(f)->transitions[0].function);
+}
+
+// --- A reader and a writer ---------------------------------------------------
+
+enum { ADDITIONS = 20000 };
+
+static void *write_all(void *context)
+{
+    for (uint32_t i = 1; i <= ADDITIONS; i++)
+        add(context, i, BINARY_OP, BINARY_OP_ADD_INT);
+    return NULL;
+}
+
+// Whatever it meets is whole: successive ids, and names that belong to them.
+static void expect_whole(const struct Snapshot *s)
+{
+    for (size_t i = 0; i < s->transition_count; i++) {
+        const struct Transition *t = &s->transitions[i];
+        char name[32];
+
+        snprintf(name, sizeof name, "function_%u", (unsigned)t->id);
+        assert_string_equal(t->function, name);
+        assert_int_equal(t->id, s->transitions[0].id - i);
+    }
+    assert_int_equal(sum(s), s->transition_count ? s->transitions[0].id : 0);
+}
+
+static void test_reader_and_writer(void **state)
+{
+    struct Fixture *f = *state;
+    pthread_t thread;
+    uint64_t newest = 0;
+
+    assert_int_equal(pthread_create(&thread, NULL, write_all, f), 0);
+    while (newest < ADDITIONS) {
+        expect_whole(fill(f));
+        Transitions_bytes(&f->log);
+        if (f->snapshot->transition_count)
+            newest = f->snapshot->transitions[0].id;
+    }
+    pthread_join(thread, NULL);
+}
+
+static void test_trying_does_not_wait(void **state)
+{
+    struct Fixture *f = *state;
+
+    assert_true(Transitions_try(&f->log));
+    assert_false(Transitions_try(&f->log));
+    Transitions_unlock(&f->log);
+    assert_true(Transitions_try(&f->log));
+    Transitions_unlock(&f->log);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_opcodes(&f->opcodes);
+    Clock_start(&f->clock);
+    Transitions_init(&f->log, &f->opcodes, &f->clock, Clock_read(&f->clock));
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Snapshot_free(f->snapshot);
+    Transitions_release(&f->log);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_empty),
+        TEST(test_newest_first_with_everything),
+        TEST(test_pairs_most_frequent_first),
+        TEST(test_thousands),
+        TEST(test_pairs_without_end),
+        TEST(test_room_for_the_real_ones),
+        TEST(test_a_seen_time_stays),
+        TEST(test_without_names),
+        TEST(test_reader_and_writer),
+        TEST(test_trying_does_not_wait),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

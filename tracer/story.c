@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// See story.h.
+#include "tracer/story.h"
+#include "tracer/code.h"
+#include "tracer/lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void Story_release(struct Story *story)
+{
+    free(story->live);
+    free(story->spots);
+    memset(story, 0, sizeof *story);
+}
+
+size_t Story_bytes(const struct Story *story, uint32_t unit_count)
+{
+    return (story->live ? 2 * (size_t)unit_count : 0) +
+           story->room * sizeof *story->spots;
+}
+
+uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base)
+{
+    uint32_t from = 0, to = story->count;
+
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+
+        if (story->spots[middle].unit < unit)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < story->count && story->spots[from].unit == unit
+               ? story->spots[from].opcode
+               : base;
+}
+
+struct Look { // a walk over the instructions
+    struct Code *code;
+    const struct Opcodes *opcodes;
+    struct Transitions *log;
+    uint64_t ticks;
+    bool first; // nothing was seen of it before
+    size_t unit;
+    uint8_t base;
+    uint32_t spot; // the first at `unit` or behind
+    struct LineReader lines;
+    int error;
+};
+
+// Has the specialiser failed here since the counter was at its birth?
+static bool is_given_up(const struct Look *look)
+{
+    size_t size = 2 * (size_t)look->code->unit_count, at = 2 * look->unit + 2;
+    uint16_t counter;
+
+    if (!look->opcodes->caches[look->base] || at + 2 > size)
+        return false;
+    memcpy(&counter, look->code->story.live + at, sizeof counter);
+    return counter > look->opcodes->birth_counter;
+}
+
+// What is there for certain; `before` where nothing is.
+static uint8_t certain(const struct Look *look, uint8_t before)
+{
+    const struct Opcodes *opcodes = look->opcodes;
+    uint8_t now = look->code->story.live[2 * look->unit];
+    unsigned flags = opcodes->flags[now];
+
+    if (flags & OPCODE_EXECUTOR)
+        return now;
+    if (flags & OPCODE_SPECIALIZED && opcodes->base[now] == look->base)
+        return now;
+    if (now == look->base && opcodes->flags[before] & OPCODE_SPECIALIZED &&
+        is_given_up(look))
+        return now;
+    return before;
+}
+
+static struct Spot *spot_here(const struct Look *look)
+{
+    const struct Story *story = &look->code->story;
+    struct Spot *spot = &story->spots[look->spot];
+
+    return look->spot < story->count && spot->unit == look->unit ? spot : NULL;
+}
+
+static struct Spot *add_spot(struct Look *look)
+{
+    struct Story *story = &look->code->story;
+    struct Spot *spot;
+
+    if (story->count == story->room) {
+        uint32_t room = story->room ? 2 * story->room : 4;
+        struct Spot *spots = realloc(story->spots, room * sizeof *spots);
+
+        if (!spots)
+            return NULL;
+        story->spots = spots;
+        story->room = room;
+    }
+    spot = &story->spots[look->spot];
+    memmove(spot + 1, spot, (story->count - look->spot) * sizeof *spot);
+    story->count++;
+    *spot = (struct Spot){.unit = (uint32_t)look->unit, .opcode = look->base};
+    return spot;
+}
+
+// Notes that this poll differs from the one before. Is it a storm?
+static bool note_poll(const struct Look *look, struct Spot *spot)
+{
+    uint64_t oldest = spot->polls[spot->next];
+
+    spot->polls[spot->next] = look->ticks;
+    spot->next = (spot->next + 1) % (STORM_POLLS - 1);
+    return oldest && look->ticks - oldest <= look->log->storm_ticks;
+}
+
+static void change(struct Look *look, struct Spot *spot, uint8_t now)
+{
+    struct Change change = {
+        .ticks = look->ticks,
+        .id = look->code->id,
+        .line = LineReader_line(&look->lines, look->unit),
+        .offset = (uint32_t)(2 * look->unit),
+        .to = now,
+        .function = look->code->name,
+        .file = look->code->file,
+    };
+
+    if (!spot)
+        spot = add_spot(look);
+    if (!spot) { // it is found when next something changes
+        look->error = -ENOMEM;
+        return;
+    }
+    change.from = spot->opcode;
+    spot->opcode = now;
+    // Before the first look there was no poll that this one could differ from.
+    change.storm = !look->first && note_poll(look, spot);
+    Transitions_add(look->log, &change);
+}
+
+// One instruction. Returns whether it is known to be specialised.
+static bool step(struct Look *look)
+{
+    struct Spot *spot;
+    uint8_t before, now;
+
+    while (look->spot < look->code->story.count &&
+           look->code->story.spots[look->spot].unit < look->unit)
+        look->spot++;
+    spot = spot_here(look);
+    before = spot ? spot->opcode : look->base;
+    now = certain(look, before);
+    if (now != before)
+        change(look, spot, now);
+    return look->opcodes->flags[now] & OPCODE_SPECIALIZED;
+}
+
+static void walk(struct Look *look)
+{
+    struct Code *code = look->code;
+    uint32_t specialized = 0, specializable = 0;
+
+    while (look->unit < code->unit_count) {
+        bool is;
+
+        look->base = code->bytecode[2 * look->unit];
+        is = step(look);
+        if (look->opcodes->flags[look->base] & OPCODE_SPECIALIZABLE) {
+            specializable++;
+            specialized += is;
+        }
+        look->unit += Opcodes_length(look->opcodes, look->base);
+    }
+    atomic_store_explicit(&code->specialized, specialized,
+                          memory_order_relaxed);
+    atomic_store_explicit(&code->specializable, specializable,
+                          memory_order_relaxed);
+}
+
+int Story_look(struct Code *code, const uint8_t *live,
+               const struct Opcodes *opcodes, struct Transitions *log,
+               uint64_t ticks)
+{
+    struct Story *story = &code->story;
+    size_t size = 2 * (size_t)code->unit_count;
+    struct Look look = {.code = code,
+                        .opcodes = opcodes,
+                        .log = log,
+                        .ticks = ticks,
+                        .first = !story->live};
+
+    if (look.first)
+        story->live = malloc(size ? size : 1);
+    else if (!memcmp(story->live, live, size))
+        return 0; // most of the code, most of the time
+    if (!story->live)
+        return -ENOMEM;
+    memcpy(story->live, live, size);
+    LineReader_init(&look.lines, code->line_table, code->line_table_size,
+                    code->line);
+    walk(&look);
+    return look.error;
+}

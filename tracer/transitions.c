@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// A ring of changes, and a hash table of pairs with linear probing that never
+// forgets one. See transitions.h.
+#include "tracer/transitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBES 64 // slots of the table that are tried for a pair
+
+void Transitions_init(struct Transitions *transitions,
+                      const struct Opcodes *opcodes, const struct Clock *clock,
+                      uint64_t start_ticks)
+{
+    memset(transitions, 0, sizeof *transitions);
+    pthread_mutex_init(&transitions->mutex, NULL);
+    transitions->opcodes = opcodes;
+    transitions->clock = clock;
+    transitions->start_ticks = start_ticks;
+    transitions->storm_ticks = (uint64_t)(STORM_S * Clock_hz(clock));
+}
+
+static void forget(struct Change *change)
+{
+    free(change->function);
+    free(change->file);
+    change->function = change->file = NULL;
+}
+
+void Transitions_release(struct Transitions *transitions)
+{
+    size_t i;
+
+    for (i = 0; i < TRANSITIONS_LOG; i++)
+        forget(&transitions->log[i]);
+    pthread_mutex_destroy(&transitions->mutex);
+}
+
+void Transitions_lock(struct Transitions *transitions)
+{
+    pthread_mutex_lock(&transitions->mutex);
+}
+
+bool Transitions_try(struct Transitions *transitions)
+{
+    return pthread_mutex_trylock(&transitions->mutex) == 0;
+}
+
+void Transitions_unlock(struct Transitions *transitions)
+{
+    pthread_mutex_unlock(&transitions->mutex);
+}
+
+static void count_pair(struct Transitions *transitions, uint8_t from,
+                       uint8_t to)
+{
+    size_t start = (from * 31u + to) % TRANSITIONS_PAIRS, i;
+
+    for (i = 0; i < PROBES; i++) {
+        struct PairCount *pair =
+            &transitions->pairs[(start + i) % TRANSITIONS_PAIRS];
+
+        if (pair->count && (pair->from != from || pair->to != to))
+            continue;
+        pair->from = from;
+        pair->to = to;
+        pair->count++;
+        return;
+    }
+    transitions->other++;
+}
+
+void Transitions_add(struct Transitions *transitions,
+                     const struct Change *change)
+{
+    struct Change *slot =
+        &transitions->log[transitions->count++ % TRANSITIONS_LOG];
+
+    forget(slot);
+    *slot = *change;
+    // Now and for good: the clock is refined, and a change is to be known again
+    // by its time.
+    slot->seen_at_s =
+        (double)(int64_t)(change->ticks - transitions->start_ticks) /
+        Clock_hz(transitions->clock);
+    // Without memory a name is missing, no more.
+    slot->function = change->function ? strdup(change->function) : NULL;
+    slot->file = change->file ? strdup(change->file) : NULL;
+    count_pair(transitions, change->from, change->to);
+}
+
+// --- Into a snapshot, with the mutex held ---
+
+static bool fill_log(const struct Transitions *transitions,
+                     struct Snapshot *snapshot)
+{
+    size_t i, count = transitions->count < TRANSITIONS_LOG
+                          ? (size_t)transitions->count
+                          : TRANSITIONS_LOG;
+    struct Transition *rows =
+        Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
+
+    if (!rows)
+        return false;
+    for (i = 0; i < count; i++) {
+        const struct Change *change =
+            &transitions->log[(transitions->count - 1 - i) % TRANSITIONS_LOG];
+        struct Transition *row = &rows[i];
+
+        row->seen_at_s = change->seen_at_s;
+        row->function = Snapshot_text(snapshot, change->function);
+        row->file = Snapshot_text(snapshot, change->file);
+        row->line = change->line ? change->line : NULL_U64;
+        row->offset = change->offset;
+        row->from = Opcodes_text(transitions->opcodes, change->from);
+        row->to = Opcodes_text(transitions->opcodes, change->to);
+        row->storm = change->storm;
+        row->id = change->id;
+    }
+    snapshot->transitions = rows;
+    snapshot->transition_count = count;
+    return true;
+}
+
+static int more_first(const void *left, const void *right)
+{
+    const struct TransitionPair *a = left, *b = right;
+    int order = strcmp(a->from, b->from);
+
+    if (a->count != b->count)
+        return a->count < b->count ? 1 : -1;
+    return order ? order : strcmp(a->to, b->to);
+}
+
+static bool fill_pairs(const struct Transitions *transitions,
+                       struct Snapshot *snapshot)
+{
+    struct TransitionPair *rows;
+    size_t i, room = transitions->other != 0, count = 0;
+
+    for (i = 0; i < TRANSITIONS_PAIRS; i++)
+        room += transitions->pairs[i].count != 0;
+    rows = Snapshot_alloc(snapshot, (room + 1) * sizeof *rows);
+    if (!rows)
+        return false;
+    for (i = 0; i < TRANSITIONS_PAIRS; i++) {
+        const struct PairCount *pair = &transitions->pairs[i];
+
+        if (pair->count)
+            rows[count++] = (struct TransitionPair){
+                Opcodes_text(transitions->opcodes, pair->from),
+                Opcodes_text(transitions->opcodes, pair->to), pair->count};
+    }
+    if (transitions->other)
+        rows[count++] =
+            (struct TransitionPair){"(other)", "(other)", transitions->other};
+    qsort(rows, count, sizeof *rows, more_first);
+    snapshot->transition_pairs = rows;
+    snapshot->transition_pair_count = count;
+    return true;
+}
+
+bool Transitions_fill(struct Transitions *transitions,
+                      struct Snapshot *snapshot)
+{
+    bool whole;
+
+    pthread_mutex_lock(&transitions->mutex);
+    whole = fill_log(transitions, snapshot);
+    whole = fill_pairs(transitions, snapshot) && whole;
+    pthread_mutex_unlock(&transitions->mutex);
+    return whole;
+}
+
+size_t Transitions_bytes(struct Transitions *transitions)
+{
+    size_t i, size = 0;
+
+    pthread_mutex_lock(&transitions->mutex);
+    for (i = 0; i < TRANSITIONS_LOG; i++) {
+        const struct Change *change = &transitions->log[i];
+
+        size += change->function ? strlen(change->function) + 1 : 0;
+        size += change->file ? strlen(change->file) + 1 : 0;
+    }
+    pthread_mutex_unlock(&transitions->mutex);
+    return size;
+}
