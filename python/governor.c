@@ -23,6 +23,7 @@
 struct Governor {
     struct State *state;
     PyInterpreterState *interpreter;
+    PyThreadState *thread_state;
     struct Worker worker;
     pthread_mutex_t mutex; // guards stop
     pthread_cond_t wake;
@@ -40,7 +41,7 @@ static bool is_programs(const struct State *state, const PyThreadState *thread)
     pid_t tid = (pid_t)thread->native_thread_id;
 
     return tid != 0 && tid != state->heir.worker.tid &&
-           (!governor || tid != governor->worker.tid);
+           (!governor || thread != governor->thread_state);
 }
 
 size_t Governor_count_threads(const struct State *state)
@@ -217,16 +218,20 @@ static bool prepare(struct Governor *governor)
     return true;
 }
 
-// The thread state is made here: it takes the ids of the thread that makes it.
 static void run(void *context)
 {
     struct Governor *governor = context;
-    PyThreadState *state = PyThreadState_New(governor->interpreter);
+    PyThreadState *state = governor->thread_state;
     long pause = PERIOD_MS;
 
+    PyEval_RestoreThread(state);
+    // A thread state takes the ids of the thread that makes it.
+    state->thread_id = PyThread_get_thread_ident();
+    state->native_thread_id = PyThread_get_thread_native_id();
+    PyEval_SaveThread();
     governor->due = Clock_read(&governor->state->engine.clock) +
                     ticks_of(governor, PERIOD_MS / 1e3);
-    while (state && wait_ms(governor, pause)) {
+    while (wait_ms(governor, pause)) {
         bool full = prepare(governor), behind;
 
         PyEval_RestoreThread(state);
@@ -237,8 +242,6 @@ static void run(void *context)
         if (behind && pause > HURRY_MS)
             pause = HURRY_MS;
     }
-    if (!state) // memory is out: nothing is re-armed
-        return;
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);
     PyThreadState_DeleteCurrent();
@@ -247,12 +250,25 @@ static void run(void *context)
 int Governor_resume(struct State *state)
 {
     struct Governor *governor = state->governor;
+    int error;
 
     if (governor->worker.started)
         return 0;
+    // Made here, with the lock: memory that Python hands out without it goes
+    // through tracemalloc, which crashes if it is stopped meanwhile (gh-128679,
+    // up to 3.13.1).
+    governor->thread_state = PyThreadState_New(governor->interpreter);
+    if (!governor->thread_state)
+        return -ENOMEM;
     governor->stop = false;
-    return Worker_start(&governor->worker, "ocular-governor", run, governor,
-                        STACK_BYTES);
+    error = Worker_start(&governor->worker, "ocular-governor", run, governor,
+                         STACK_BYTES);
+    if (error) {
+        PyThreadState_Clear(governor->thread_state);
+        PyThreadState_Delete(governor->thread_state);
+        governor->thread_state = NULL;
+    }
+    return error;
 }
 
 int Governor_start(struct State *state)
@@ -292,6 +308,7 @@ static void end_thread(struct Governor *governor)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(&governor->worker);
     Py_END_ALLOW_THREADS;
+    governor->thread_state = NULL; // ended with its thread
 }
 
 void Governor_pause(struct State *state)
