@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What tracing has changed: two runs of one module, test by test. Knows nothing
+of processes; tests/regrtest/test_compare.py feeds it made-up runs."""
+
+import re
+from dataclasses import dataclass
+
+BAD = {"failure", "error", "unexpected success"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is so when traced and not when untraced."""
+
+    kind: str  # what to look for again: "crash", "hang", "error", "output"...
+    test: str  # its id; the module's name where it is no single test
+    detail: str
+
+    def key(self):
+        detail = self.detail if self.kind == "output" else None
+        return self.kind, self.test, detail
+
+
+def differences(untraced, traced):
+    """What the traced run shows and the untraced one does not."""
+    found = list(_of_the_process(untraced, traced))
+    if not traced.end.startswith(("crash", "hang")):
+        found += _of_the_tests(untraced, traced)
+        found += _of_the_output(untraced, traced)
+    return found
+
+
+def _of_the_process(untraced, traced):
+    kind = traced.end.partition(":")[0]
+    if kind in ("crash", "hang") and not untraced.end.startswith(kind):
+        yield Difference(kind, traced.module,
+                         f"{traced.end}\n{traced.output[-6000:]}")
+    elif kind not in ("crash", "hang") and traced.end != untraced.end and \
+            not _follows(traced):
+        yield Difference("exit", traced.module,
+                         f"{untraced.end} untraced, {traced.end} traced")
+    known = {kind for kind, _ in untraced.notes}
+    for kind, text in traced.notes:
+        if kind not in known:
+            yield Difference(kind, traced.module, text)
+
+
+def _follows(traced):
+    """Whether an exit status only says that tests have failed."""
+    return traced.end == "exit 2" and any(
+        outcome.status in BAD for outcome in traced.tests.values())
+
+
+def _of_the_tests(untraced, traced):
+    for test in untraced.tests.keys() - traced.tests.keys():
+        if untraced.tests[test].status not in BAD:
+            yield Difference("vanished", test, "did not run when traced")
+    for test, outcome in traced.tests.items():
+        before = untraced.tests.get(test)
+        if before is None:
+            yield Difference("appeared" if outcome.status not in BAD else
+                             outcome.status, test, outcome.words)
+        elif outcome.status != before.status and outcome.status != "ok":
+            yield Difference(outcome.status, test, outcome.words)
+
+
+# --- Output -------------------------------------------------------------------
+
+# What unittest and regrtest print of their own accord; a difference there shows
+# as a test's.
+OWN = re.compile(
+    r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
+    r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
+    r"Raised RLIMIT|.*load avg|\d+ tests? |Finished running|test[_.]\S*$|"
+    r"(test )?test\S* failed)")
+ANNOUNCED = re.compile(r"^.*? \.\.\. ")  # "test_one (test_x.C) ... "
+REPORTS = re.compile(r"^={70}\n.*?(?=^-{70}\nRan |\Z)", re.M | re.S)
+CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
+
+
+def lines(output):
+    """What the tests printed: a set of lines, freed of what changes from run
+    to run."""
+    text = REPORTS.sub("", output)
+    said = (ANNOUNCED.sub("", line).strip() for line in text.splitlines())
+    return {CHANGING.sub("#", line) for line in said
+            if line and not OWN.search(line)}
+
+
+def _of_the_output(untraced, traced):
+    for line in sorted(lines(traced.output) - lines(untraced.output)):
+        yield Difference("output", traced.module, line)
+
+
+# --- Two runs of each ---------------------------------------------------------
+
+
+@dataclass
+class Verdict:
+    """What came of one module in one mode, after a second look."""
+
+    confirmed: list  # differences that are ours until proven otherwise
+    flakes: list  # (difference, why it does not count)
+
+
+def judge(first, again, untraced_again):
+    """`first`: differences of the first pair of runs. `again`: those of a
+    traced run to *either* untraced run; `untraced_again`: that run itself. A
+    crash or a hang needs no second one to count."""
+    seen = {difference.key() for difference in again}
+    verdict = Verdict([], [])
+    for difference in first:
+        if difference.kind in ("crash", "hang") and \
+                not untraced_again.end.startswith(difference.kind):
+            verdict.confirmed.append(difference)
+        elif _also_untraced(difference, untraced_again):
+            verdict.flakes.append((difference, "the same, untraced"))
+        elif difference.key() in seen:
+            verdict.confirmed.append(difference)
+        else:
+            verdict.flakes.append((difference, "not when traced again"))
+    return verdict
+
+
+def _also_untraced(difference, run):
+    if difference.kind == "output":
+        return difference.detail in lines(run.output)
+    outcome = run.tests.get(difference.test)
+    if difference.kind == "vanished":
+        return outcome is None
+    if outcome is not None:
+        return outcome.status == difference.kind or (
+            outcome.status in BAD and difference.kind in BAD)
+    return run.end.startswith(difference.kind) or \
+        difference.kind in {kind for kind, _ in run.notes}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The list of differences that are not ours: expected.toml."""
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+
+KEYS = {"kind", "shows", "reason", "versions", "modes"}
+VAGUE = re.compile(r"[*?]")
+
+
+@dataclass
+class Entry:
+    """A single test that differs, how, and why that is no bug of ours."""
+
+    test: str
+    kind: str
+    shows: str  # must be found in the words of the difference
+    reason: str
+    versions: list = field(default_factory=list)  # "3.12"; empty: all
+    modes: list = field(default_factory=list)  # empty: all
+    met: bool = False  # it did happen in this run
+
+    def fits(self, version):
+        return not self.versions or version in self.versions
+
+    def explains(self, difference, mode):
+        return (difference.test == self.test
+                and difference.kind == self.kind
+                and (not self.modes or mode in self.modes)
+                and re.search(self.shows, difference.detail) is not None)
+
+
+class Expected:
+    """The entries that concern one version of CPython ("3.13")."""
+
+    def __init__(self, entries, version):
+        self.entries = [entry for entry in entries if entry.fits(version)]
+
+    def unmet(self, modules, modes):
+        """Those that should have happened in a run of these."""
+        return [entry for entry in self.entries if not entry.met
+                and (not entry.modes or set(entry.modes) & set(modes))
+                and any(entry.test.removeprefix("test.").startswith(module)
+                        for module in modules)]
+
+    def find(self, difference, mode):
+        for entry in self.entries:
+            if entry.explains(difference, mode):
+                entry.met = True
+                return entry
+        return None
+
+
+def load(path):
+    """All entries of a file, each checked; ValueError says what is wrong."""
+    with open(path, "rb") as file:
+        found = tomllib.load(file).get("difference", [])
+    return [entry for values in found for entry in _entries(values)]
+
+
+def _entries(values):
+    """One for each test that a [[difference]] names."""
+    values = dict(values)
+    for name in (tests := values.pop("tests", [])):
+        yield _entry(name, values)
+    if not tests:
+        raise ValueError(f"a difference without tests: {values}")
+
+
+def _entry(name, values):
+    if unknown := values.keys() - KEYS:
+        raise ValueError(f"{name}: there is no {', '.join(unknown)}")
+    if lacking := {"kind", "shows", "reason"} - values.keys():
+        raise ValueError(f"{name}: {', '.join(sorted(lacking))} is missing")
+    if values["kind"] in ("crash", "hang"):
+        raise ValueError(f"{name}: a {values['kind']} is never expected")
+    if values["kind"] != "output" and (
+            name.count(".") < 3 or VAGUE.search(name)):
+        raise ValueError(f"{name}: name a single test, as in "
+                         f"test.test_x.Class.test_y")
+    if not values["shows"] or re.search(values["shows"], "") is not None:
+        raise ValueError(f"{name}: `shows` fits anything; it must be what "
+                         f"this very difference shows")
+    if len(values["reason"].split()) < 5:
+        raise ValueError(f"{name}: give a reason that can be checked")
+    return Entry(test=name, **values)

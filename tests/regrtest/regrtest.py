@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""`make regrtest`: CPython's own test suite under tracing.
+
+Runs each module of modules.txt untraced and traced, and compares test by test.
+What differs is run once more, untraced and traced, before it counts. Exit
+status 1 where a difference remains that expected.toml does not explain.
+"""
+
+import argparse
+import fnmatch
+import os
+import platform
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import compare  # noqa: E402
+import expected  # noqa: E402
+import run  # noqa: E402
+
+from ocular import _settings  # noqa: E402
+
+VERSION = "%d.%d" % sys.version_info[:2]
+UNTRACED_LIMIT = 900
+PACE = threading.Lock()  # of what is printed
+
+
+def test_directory():
+    import test
+
+    return Path(test.__file__).parent
+
+
+def read_modules(short):
+    """[names], and those that this version of CPython lacks."""
+    names, lacking = [], []
+    for line in (HERE / "modules.txt").read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if not words or short and words[1:] != ["short"]:
+            continue
+        found = expand(words[0], test_directory())
+        names += found
+        lacking += [] if found else [words[0]]
+    return names, lacking
+
+
+def expand(name, folder):
+    """A line of modules.txt as module names that exist."""
+    plain = name.removesuffix(".*")
+    if plain != name and (folder / plain).is_dir():
+        return sorted(f"{plain}.{path.stem}"
+                      for path in (folder / plain).glob("test_*.py"))
+    there = (folder / plain).is_dir() or (folder / f"{plain}.py").exists()
+    return [plain] if there else []
+
+
+@dataclass
+class Tally:
+    """The figures of one mode."""
+
+    modules: int = 0
+    tests: int = 0
+    failing: int = 0  # tests that fail or have an error
+    seconds: float = 0.0
+    explained: list = field(default_factory=list)
+    open: list = field(default_factory=list)
+    flakes: list = field(default_factory=list)
+
+    def add(self, one):
+        ran = [test for test in one.tests.values() if test.status != "skipped"]
+        self.modules += bool(ran)
+        self.tests += len(ran)
+        self.failing += sum(test.status in compare.BAD for test in ran)
+        self.seconds += one.seconds
+
+
+class Driver:
+    """One `make regrtest`."""
+
+    def __init__(self, options):
+        self.options = options
+        self.expected = expected.Expected(
+            expected.load(HERE / "expected.toml"), VERSION)
+        self.tallies = {mode: Tally() for mode in ("untraced", *options.modes)}
+
+    def say(self, text):
+        with PACE:
+            print(text, flush=True)
+
+    def log(self, one, name):
+        """Keeps a run's output where one can look at it later."""
+        folder = self.options.logs / one.mode
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.log").write_text(
+            f"{one.end}, {one.seconds:.1f} s\n{one.output}")
+
+    def run(self, module, mode, seconds, name=None):
+        one = run.run_module(module, mode, seconds)
+        self.log(one, name or module)
+        return one
+
+    def module(self, module):
+        """All of one module."""
+        untraced = self.run(module, "untraced", UNTRACED_LIMIT)
+        with PACE:
+            self.tallies["untraced"].add(untraced)
+        words = [f"{module}: {len(untraced.tests)} tests, "
+                 f"untraced {untraced.seconds:.1f} s"]
+        if not untraced.end.startswith("exit"):
+            words.append(f"  untraced: {untraced.end}")
+        for mode in self.options.modes:
+            traced = self.run(module, mode,
+                              run.limit(mode, untraced.seconds))
+            verdict = self.judge(untraced, traced)
+            words[0] += f", {mode} {traced.seconds:.1f} s"
+            words += self.take(mode, traced, verdict)
+        self.say("\n".join(words))
+
+    def judge(self, untraced, traced):
+        """Compares; what differs gets a second run of each kind."""
+        first = compare.differences(untraced, traced)
+        if not first:
+            return compare.Verdict([], [])
+        module, mode = traced.module, traced.mode
+        untraced_again = self.run(module, "untraced", UNTRACED_LIMIT,
+                                  f"{module}.again")
+        slowest = max(untraced.seconds, untraced_again.seconds)
+        traced_again = self.run(module, mode, run.limit(mode, slowest),
+                                f"{module}.again")
+        again = compare.differences(untraced_again, traced_again)
+        if not any(one.kind in ("crash", "hang") for one in first):
+            first += [one for one in again if one.kind in ("crash", "hang")]
+        return compare.judge(first, again, untraced_again)
+
+    def take(self, mode, traced, verdict):
+        """Files a verdict under its mode; the lines to print."""
+        words = []
+        with PACE:
+            tally = self.tallies[mode]
+            tally.add(traced)
+            for difference in verdict.confirmed:
+                entry = self.expected.find(difference, mode)
+                (tally.explained if entry else tally.open).append(difference)
+                if entry is None:
+                    words.append(tell(mode, difference))
+            tally.flakes += verdict.flakes
+        words += [f"  {mode}: flake ({why}): {flake.kind} {flake.test}"
+                  for flake, why in verdict.flakes if flake.kind != "output"]
+        return words
+
+    def close(self, began):
+        """Prints the figures; whether all is well."""
+        version = platform.python_version()
+        print(f"\nregrtest, CPython {version}, "
+              f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs")
+        print("| CPython | mode | modules | tests | failing | expected "
+              "differences | unexplained | flakes | seconds |")
+        print("|---|---|---|---|---|---|---|---|---|")
+        for mode, tally in self.tallies.items():
+            print(f"| {version} | {mode} | {tally.modules} | {tally.tests} | "
+                  f"{tally.failing} | {len(tally.explained)} | "
+                  f"{len(tally.open)} | {len(tally.flakes)} | "
+                  f"{tally.seconds:.0f} |")
+        for entry in self.expected.unmet(self.options.names,
+                                         self.options.modes):
+            print(f"expected, but did not happen: {entry.test}")
+        unexplained = sum(len(tally.open) for tally in self.tallies.values())
+        for mode, tally in self.tallies.items():
+            for difference in tally.open:
+                print(f"unexplained: {mode}: {difference.kind} "
+                      f"{difference.test}")
+        ran = self.tallies["untraced"].modules
+        print(f"regrtest: {ran} modules, {unexplained} differences "
+              f"unexplained, {time.monotonic() - began:.0f} s; "
+              f"output in {self.options.logs}")
+        return unexplained == 0 and ran > 0
+
+
+def tell(mode, difference):
+    """A difference that nothing explains, for who must look at it."""
+    detail = difference.detail.strip().splitlines()
+    shown = "\n".join(f"      {line}" for line in detail[-25:])
+    return f"  {mode}: {difference.kind.upper()} {difference.test}\n{shown}"
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="make regrtest ARGS=...",
+                                     description=__doc__)
+    add = parser.add_argument
+    add("modules", nargs="*", metavar="MODULE",
+        help="run these (patterns fit the list's names) instead of all")
+    add("--short", action="store_true", help="the short list, for CI")
+    add("--modes", default=",".join(mode for mode in ("adaptive", "precise")
+                                    if mode in _settings.MODES),
+        help=f"of {', '.join(run.MODES)} (default %(default)s)")
+    add("--jobs", type=int, default=2, help="modules at a time (default 2)")
+    add("--logs", type=Path, help="where the output of every run goes",
+        default=Path(os.environ.get("OCULAR_BUILD", "build"), "regrtest",
+                     platform.python_version()))
+    options = parser.parse_args()
+    options.modes = options.modes.split(",")
+    for mode in options.modes:
+        if mode not in run.MODES:
+            parser.error(f"there is no mode {mode!r}; there are "
+                         f"{', '.join(run.MODES)}")
+    names, options.lacking = read_modules(options.short)
+    chosen = options.modules or ["*"]
+    options.names = [name for name in names
+                     if any(fnmatch.fnmatch(name, one) for one in chosen)]
+    options.names += [name for name in options.modules
+                      if not fnmatch.filter(names, name)
+                      and expand(name.replace(".", "/"), test_directory())]
+    if not options.names:
+        parser.error(f"no module fits {' '.join(chosen)}")
+    return options
+
+
+def end_all(number, frame):
+    """SIGTERM, SIGINT: what runs has sessions of its own."""
+    for leader in list(run.RUNNING):
+        run.kill_session(leader)
+    os._exit(128 + number)
+
+
+def main():
+    options = parse()
+    # A shell's background job ignores SIGINT, and so would the tests.
+    signal.signal(signal.SIGINT, end_all)
+    signal.signal(signal.SIGTERM, end_all)
+    began = time.monotonic()
+    driver = Driver(options)
+    print(f"regrtest: {len(options.names)} modules, untraced and "
+          f"{' and '.join(options.modes)}, {options.jobs} at a time; CPython "
+          f"{platform.python_version()}", flush=True)
+    if options.lacking and not options.short:
+        print(f"not in this version: {', '.join(options.lacking)}")
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(driver.module, options.names))
+    return 0 if driver.close(began) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""One module of CPython's test suite, run once by `python -m test` in a process
+of its own, traced or not: what came of each test, and of the process."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+TRACE = "trace.json"
+
+# How a mode is traced: options of `python -m ocular`, and by what factor a run
+# may take longer than untraced before it counts as hung.
+SERVING = ["--serve"]
+TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
+MODES = {
+    "adaptive": ([*SERVING, *TIMELINE], 10),
+    "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
+    "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
+}
+MOST_MEMORY = 4 << 30  # bytes; a run that holds more has got out of hand
+EXTRA = []  # further options of regrtest
+GRACE = 3  # seconds in which what a run has started may come to its end
+LEAST_LIMIT = 120  # seconds; a module that takes none untraced gets these
+
+# regrtest's exit statuses when it has come to its end: all well, a test
+# failed, environment changed, no tests ran (a skipped module), same again.
+REGULAR_EXITS = {0, 2, 3, 4, 5}
+
+
+@dataclass
+class Run:
+    """What one run showed. compare.py judges it."""
+
+    module: str
+    mode: str  # "untraced" or one of MODES
+    seconds: float = 0.0
+    end: str = "exit 0"  # "exit N", "crash: ..." or "hang: ..."
+    # (hang: it had to be ended, because of time or of memory)
+    tests: dict = field(default_factory=dict)  # id -> Outcome
+    notes: list = field(default_factory=list)  # (kind, text): see after_run
+    output: str = ""
+
+
+@dataclass
+class Outcome:
+    """What came of one test, and the words that came with it."""
+
+    status: str  # ok, skipped, failure, error, ...
+    words: str = ""
+
+
+def limit(mode, untraced_seconds):
+    """Seconds after which a traced run counts as hung."""
+    return LEAST_LIMIT + MODES[mode][1] * untraced_seconds
+
+
+def command(module, mode, scratch):
+    test = ["-m", "test", "-v", "--randseed=1", f"--tempdir={scratch}",
+            f"--junit-xml={scratch}/junit.xml", *EXTRA, module]
+    if mode == "untraced":
+        return [sys.executable, *test]
+    options = [word.format(scratch=scratch) for word in MODES[mode][0]]
+    return [sys.executable, "-m", "ocular", "--quiet", *options, *test]
+
+
+def run_module(module, mode, seconds):
+    """Runs it, for at most so many seconds."""
+    scratch = Path(tempfile.mkdtemp(prefix="rt-"))
+    try:
+        return _run_in(scratch, Run(module, mode), seconds)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _run_in(scratch, run, seconds):
+    sockets = scratch / "s"
+    sockets.mkdir(mode=0o700)
+    environment = dict(os.environ, OCULAR_DIR=str(sockets),
+                       TMPDIR=str(scratch))
+    began = time.monotonic()
+    with open(scratch / "output", "w+b") as output:
+        process = subprocess.Popen(
+            command(run.module, run.mode, scratch), stdin=subprocess.DEVNULL,
+            stdout=output, stderr=output, cwd=scratch, env=environment,
+            start_new_session=True)
+        socket = sockets / f"{process.pid}.sock"
+        RUNNING.add(process.pid)
+        served, trouble = _wait(process, began + seconds, socket)
+        run.seconds = time.monotonic() - began
+        if trouble:
+            run.end = f"hang: {trouble} after {run.seconds:.0f} s"
+            _say_where(process, output)
+            kill_session(process.pid)
+            process.wait()
+        else:
+            run.end = _end(process.returncode)
+        left = _end_session(process.pid)
+        RUNNING.discard(process.pid)
+        output.seek(0)
+        run.output = output.read().decode("utf-8", "replace")
+    if "Fatal Python error" in run.output.split("\n== CPython")[-1] and \
+            process.returncode not in REGULAR_EXITS:
+        run.end = f"crash: {run.end}"
+    run.tests = read_tests(scratch / "junit.xml", run.output)
+    if left:
+        run.notes.append(("left a process", left))
+    if run.mode != "untraced":
+        _note_tracing(run, served, socket, scratch / TRACE)
+    return run
+
+
+RUNNING = set()  # leaders of the sessions there are; the driver's to end
+
+
+def _wait(process, deadline, socket):
+    """Waits for the end. Whether the tracer served, and why the process had to
+    be ended."""
+    served = False
+    page = os.sysconf("SC_PAGESIZE")
+    while process.poll() is None:
+        served = served or socket.exists()
+        if time.monotonic() > deadline:
+            return served, "still running"
+        with contextlib.suppress(OSError, IndexError):
+            words = Path(f"/proc/{process.pid}/statm").read_text().split()
+            if int(words[1]) * page > MOST_MEMORY:
+                return served, f"more than {MOST_MEMORY >> 30} GB"
+        time.sleep(0.02)
+    return served, None
+
+
+def _end(status):
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"crash: {signal.Signals(-status).name}"
+    if status not in REGULAR_EXITS:
+        return f"crash: exit {status}"
+    return f"exit {status}"
+
+
+def _say_where(process, output):
+    """Has a hung process say where it is: Python's side by faulthandler, whose
+    SIGABRT handler regrtest installs, and the C side by gdb if there is one."""
+    if shutil.which("gdb"):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                ["gdb", "-p", str(process.pid), "-batch", "-ex",
+                 "thread apply all backtrace 30"], stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.DEVNULL, timeout=60)
+    process.send_signal(signal.SIGABRT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+    process.returncode = None
+
+
+def _session(leader):
+    """What still runs in a session: {pid: command line}."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            words = (entry / "stat").read_text().rpartition(")")[2].split()
+            if int(words[3]) == leader and words[0] not in "ZX":
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ")
+                found[int(entry.name)] = line.decode("utf-8", "replace")
+    return found
+
+
+def _end_session(leader):
+    """Ends what a run has left behind, after a moment of grace; says what."""
+    deadline = time.monotonic() + GRACE
+    while (left := _session(leader)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    kill_session(leader)
+    return "; ".join(left.values())
+
+
+def kill_session(leader):
+    for pid in _session(leader):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _note_tracing(run, served, socket, trace):
+    """That the run was traced at all, and that the tracer tidied up."""
+    if not run.end.startswith("exit"):
+        return
+    if not served:
+        run.notes.append(("was not traced", "no socket was seen"))
+    if socket.exists():
+        run.notes.append(("left its socket", socket.name))
+    if TIMELINE[0] in MODES[run.mode][0]:
+        try:
+            json.loads(trace.read_bytes())
+        except (OSError, ValueError) as error:
+            run.notes.append(("timeline", f"{type(error).__name__}: {error}"))
+
+
+# --- What came of each test ---------------------------------------------------
+
+ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
+# What unittest prints above a traceback. regrtest's XML lacks the failures of
+# subtests and of setUpClass; these lines have them.
+HEADER = re.compile(
+    r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M)
+HEADER_STATUS = {"ERROR": "error", "FAIL": "failure",
+                 "UNEXPECTED SUCCESS": "unexpected success"}
+WORST_FIRST = ("error", "failure", "unexpected success", "expected failure",
+               "skipped", "ok")
+
+
+def _put(tests, name, outcome):
+    """Several tests may have one id: the worst of them stays."""
+    name = ADDRESS.sub("0x", name)
+    known = tests.get(name)
+    if known is None or WORST_FIRST.index(outcome.status) < \
+            WORST_FIRST.index(known.status):
+        tests[name] = outcome
+
+
+def _outcome(case):
+    """Of one <testcase>."""
+    for tag, status in (("error", "error"), ("failure", "failure"),
+                        ("skipped", "skipped"),
+                        ("output", "expected failure"),
+                        ("outcome", "unexpected success")):
+        found = case.find(tag)
+        if found is not None:
+            return Outcome(status, found.text or "")
+    return Outcome("ok")
+
+
+def read_tests(junit, output):
+    """{test id: Outcome} out of the XML, and out of what was printed."""
+    tests = {}
+    with contextlib.suppress(OSError, ElementTree.ParseError):
+        for case in ElementTree.parse(junit).iter("testcase"):
+            if name := case.get("name"):
+                _put(tests, name, _outcome(case))
+    for match in HEADER.finditer(output):
+        word, name, place, rest = match.groups()
+        if not place.endswith("." + name):
+            place = f"{place}.{name}"
+        block = output[match.end():].split("\n=====")[0]
+        block = block.split("\n" + "-" * 70 + "\nRan ")[0]
+        _put(tests, place, Outcome(HEADER_STATUS[word], f"{rest}\n{block}"))
+    return tests
