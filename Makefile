@@ -92,7 +92,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan bench env format format-check clean help
+.PHONY: all demo test unit asan tsan bench stress regrtest env format format-check clean help
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -119,6 +119,12 @@ tsan: $(tsan_programs) ## the unit tests under ThreadSanitizer
 
 bench: all $(obj_programs) $(test_modules) ## measure the overhead (ARGS are bench.py's)
 	@$(running) '$(interpreter)' tests/bench/bench.py $(ARGS)
+
+stress: all $(test_modules) ## everything at once for a minute (ARGS='--seconds 10')
+	@$(running) '$(interpreter)' tests/stress/stress.py $(ARGS)
+
+regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
+	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)
 
 env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 	@$(MAKE) --no-print-directory all >&2 # its words would be evaluated
@@ -200,8 +206,8 @@ $(top): $(viewer_units:%.c=build/obj/%.o)
 
 # --- One interpreter's part ---------------------------------------------------
 
-python_flags := $(common) $(flags_obj) \
-	$(addprefix -isystem ,$(sort $(python_includes)))
+python_common := $(common) $(addprefix -isystem ,$(sort $(python_includes)))
+python_flags := $(python_common) $(flags_obj)
 $(call remember,$(here),$(CC) $(python_flags) $(CFLAGS))
 
 # $1: what to compile, as python/%.c
@@ -220,6 +226,34 @@ $(extension): $(binding_units:%.c=$(here)/obj/%.o) \
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
 		$(call libs,liburcu-bp json-c zlib) -lm
+
+# The extension under a sanitizer, whose runtime must be the first library of a
+# process that is not built with it. $1: variant
+define sanitized_extension
+$(call remember,$(here)/$1,$(CC) $(python_common) $(flags_$1) $(CFLAGS))
+$(here)/$1/python/%.o: python/%.c $(here)/$1/flags
+	@mkdir -p $$(@D)
+	@echo "  CC    $(tag)/$1/$$<"
+	$(quiet)$(CC) $(python_common) $(flags_$1) $(foreign) $(CFLAGS) -MMD -MP \
+		-c -o $$@ $$<
+
+$(here)/$1/lib/ocular/_ocular$(extension_suffix): \
+		$(binding_units:%.c=$(here)/$1/%.o) \
+		$(engine_units:%.c=build/$1/%.o) | build/$1/runtime
+	@mkdir -p $$(@D)
+	@ln -sfn '$(CURDIR)'/python/ocular/* $$(@D)/
+	@echo "  LINK  $$@"
+	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$(filter \
+		%.o,$$^) $(call libs,liburcu-bp json-c zlib) -lm
+
+.PHONY: stress-$1
+stress-$1: all $(test_modules) \
+		$(here)/$1/lib/ocular/_ocular$(extension_suffix)
+	@$(running) PYTHONPATH='$(CURDIR)/$(here)/$1/lib' '$(interpreter)' \
+		tests/stress/stress.py --preload "`$(CC) -print-file-name=lib$1.so`" \
+		$(ARGS)
+endef
+$(foreach v,asan tsan,$(eval $(call sanitized_extension,$v)))
 
 # Extension modules that belong to a test or a benchmark.
 $(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
@@ -241,4 +275,4 @@ endif
 
 .SECONDARY:
 -include $(wildcard $(foreach v,$(variants),build/$v/*/*.d build/$v/*/*/*.d) \
-	$(if $(tag),$(here)/obj/*/*.d $(here)/obj/*/*/*.d))
+	$(if $(tag),$(here)/*/python/*.d $(here)/obj/*/*/*.d))

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Forks of every kind, in the middle of everything. The main thread forks the
+children that end like a program; other threads fork those that do not."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import multiprocessing.process
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+import ocular
+
+SLOW = 20  # seconds after which a child counts as hung
+
+
+def calls():
+    """Something to trace."""
+    def one(i):
+        return i + 1
+
+    return sum(one(i) for i in range(200))
+
+
+def trace(party, serve):
+    """A child that traces itself, as any process may."""
+    ocular.start_tracing(serve=serve, quiet=True, timeline_limit=1 << 20,
+                         output=party.folder / f"child{os.getpid()}.json")
+    calls()
+    snapshot = ocular.snapshot()
+    assert snapshot["pid"] == os.getpid(), snapshot["pid"]
+    rows = [row for row in snapshot["functions"]
+            if row["name"].endswith("calls.<locals>.one")]
+    assert rows[0]["calls"] == 200, rows
+
+
+def stop(party):
+    ocular.stop_tracing()
+    (party.folder / f"child{os.getpid()}.json").unlink()
+
+
+# --- What a child does and how it ends: (function, its wait status) -----------
+
+
+def just_ends(party):
+    calls()
+
+
+def traces_and_stops(party):
+    if ocular.is_tracing():  # a child of a served process may be traced
+        ocular.stop_tracing()
+    trace(party, serve=False)
+    stop(party)
+
+
+def serves_and_stops(party):
+    if ocular.is_tracing():
+        ocular.stop_tracing()
+    trace(party, serve=True)
+    stop(party)
+
+
+def forks_again(party):
+    pid = os.fork()
+    if pid == 0:
+        calls()
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def is_killed(party):
+    calls()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def is_terminated(party):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    calls()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(SLOW)
+
+
+DEEDS = [(just_ends, 0), (traces_and_stops, 0), (serves_and_stops, 0),
+         (forks_again, 0), (is_killed, signal.SIGKILL),
+         (is_terminated, signal.SIGTERM)]
+
+
+def in_child(party, deed):
+    """Does it; the child's exit status. Words go to the parent by a file."""
+    try:
+        deed(party)
+        return 0
+    except BaseException:
+        path = party.folder / f"trouble-{os.getpid()}"
+        path.write_text(f"child, {deed.__name__}: {traceback.format_exc()}")
+        return 3
+
+
+def expect(party, pid, name, status, tidy=False):
+    """Waits for a child and looks at how it ended; one that is tidy leaves
+    nothing behind."""
+    limit = time.monotonic() + SLOW
+    while True:
+        done, got = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        if time.monotonic() > limit:
+            party.fail(f"child, {name}: hangs\n{backtrace(pid)}")
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return
+        time.sleep(0.003)
+    for left in (f"{os.environ['OCULAR_DIR']}/{pid}.sock",
+                 party.folder / f"child{pid}.json"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(left)
+            if tidy:
+                party.fail(f"child, {name}: left {left}")
+    if got != status:
+        words = f"wait status {got}, not {status}"
+        with contextlib.suppress(OSError):
+            words += "\n" + (party.folder / f"trouble-{pid}").read_text()
+        party.fail(f"child, {name}: {words}")
+    party.count("children")
+
+
+def backtrace(pid):
+    """Where a process is, in C, if gdb is here to say it."""
+    if not shutil.which("gdb"):
+        return "(no gdb for a backtrace)"
+    return subprocess.run(
+        ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 40"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, timeout=120).stdout
+
+
+def fork_and_leave(party, dice):
+    """A fork whose child ends by os._exit or a signal: from any thread."""
+    while party.going(dice.random() * 0.2):
+        deed, status = dice.choice(DEEDS)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(in_child(party, deed))
+        expect(party, pid, deed.__name__, status)
+
+
+def fork_and_return(party, dice):
+    """The main thread's: the child ends like a program, with its atexit
+    functions. False in the child, which is to return from main() then."""
+    deed, status = dice.choice(DEEDS[:4])
+    leave_traced = deed is just_ends and dice.random() < 0.5
+    pid = os.fork()
+    if pid:
+        expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
+        return True
+    # It would wait for its parent's children at exit.
+    multiprocessing.process._children.clear()
+    status = in_child(party, deed)
+    if status:
+        os._exit(status)
+    if leave_traced and not ocular.is_tracing():
+        ocular.start_tracing(perfetto=False, quiet=True)
+        calls()
+    return False
+
+
+def fork_raw(party, dice):
+    """A fork in C, of which Python knows nothing."""
+    raw = extension("rawfork")
+    while party.going(0.2):
+        expect(party, raw.fork(), "raw fork", 0)
+
+
+def extension(name):
+    """A module that was built from this directory."""
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
+                        "stress", name + suffix)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def spawn(party, dice):
+    """multiprocessing and subprocess."""
+    while party.going(0.1):
+        if dice.random() < 0.1:
+            subprocess.run([sys.executable, "-c", "pass"], check=True,
+                           timeout=SLOW)
+            continue
+        context = multiprocessing.get_context("fork")
+        near, far = context.Pipe()
+        process = context.Process(target=_answer, args=(far,))
+        process.start()
+        far.close()
+        if not near.poll(SLOW):
+            party.fail(f"multiprocessing: no answer\n{backtrace(process.pid)}")
+            process.kill()
+        elif near.recv() != sum(range(1, 201)):
+            party.fail("multiprocessing: a wrong answer")
+        process.join(SLOW)
+        if process.exitcode != 0:
+            party.fail(f"multiprocessing: exit code {process.exitcode}")
+        near.close()
+        process.close()
+        party.count("children")
+
+
+def _answer(connection):
+    connection.send(calls())
+    connection.close()
+
+
+PARTS = [("fork", fork_and_leave), ("raw fork", fork_raw), ("spawn", spawn)]

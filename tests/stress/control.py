@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The tracer itself: start and stop with changing settings from several
+threads, snapshots and exports in between; and what must be true of them."""
+
+import json
+import os
+import time
+
+import ocular
+
+# What one thread may meet when another has started or stopped in between.
+USUAL = ("is tracing already", "is still stopping", "is still starting",
+         "is not tracing", "no timeline is kept", "another export is running",
+         "Operation canceled")
+MOST_THREADS = 64
+
+
+def usual(error):
+    return any(word in str(error) for word in USUAL)
+
+
+def settings(party, dice):
+    """Some of all there is."""
+    chosen = dict(
+        mode="precise" if party.precise and dice.random() < 0.3 else
+             "adaptive",
+        deinstrument_threshold=dice.choice((0, 1, 50, 500)),
+        perfetto=dice.random() < 0.5,
+        serve=dice.random() < 0.7,
+        exclude=dice.choice((None, ["/made/3"], ["asyncio", "threading"])),
+        include_only=dice.choice((None, None, ["/made/", "work"])),
+        timeline_limit=1 << 20, quiet=True,
+        output=party.folder / f"{party.fresh('trace')}.json.gz")
+    if chosen["deinstrument_threshold"] and chosen["mode"] == "adaptive" and \
+            dice.random() < 0.3:
+        chosen["overhead_budget"] = dice.choice((0.001, 0.01, 0.5))
+    return chosen
+
+
+def switch(party, dice):
+    """Starts, waits, stops; another thread may have done it before."""
+    while party.going(dice.random() * 0.05):
+        chosen = settings(party, dice)
+        try:
+            ocular.start_tracing(**chosen)
+        except RuntimeError as error:
+            if not usual(error):
+                party.fail(f"start_tracing: {error}")
+            continue
+        party.count("traces")
+        party.going(dice.choice((0.0, 0.01, 0.1, 0.5, 1.0)))
+        check(party, ocular.stop_tracing())
+        chosen["output"].unlink(missing_ok=True)
+    check(party, ocular.stop_tracing())
+
+
+def look(party, dice):
+    """Snapshots, without pause or with."""
+    while party.going(dice.choice((0.0, 0.003, 0.03))):
+        try:
+            check(party, ocular.snapshot())
+            party.count("snapshots")
+        except RuntimeError as error:
+            if not usual(error):
+                party.fail(f"snapshot: {error}")
+
+
+def export(party, dice):
+    path = party.folder / "export.json"
+    while party.going(0.02):
+        try:
+            ocular.export(path)
+        except (RuntimeError, OSError) as error:  # OSError: cut short by a stop
+            if not usual(error):
+                party.fail(f"export: {error}")
+            continue
+        party.count("exports")
+        if dice.random() < 0.1:
+            check_timeline(party, path)
+
+
+def check(party, snapshot):
+    """What holds of every snapshot."""
+    if snapshot is None:  # somebody else has stopped
+        return
+    if snapshot["pid"] != os.getpid():
+        party.fail(f"a snapshot of {snapshot['pid']}")
+    for row in snapshot["functions"]:
+        for name in ("calls", "self_cycles", "total_cycles", "sites"):
+            value = row[name]
+            # A ten minutes' worth of cycles: anything more has wrapped.
+            if value is not None and not 0 <= value < 1 << 42:
+                party.fail(f"{name} of {row['name']} is {value}")
+        for name in ("share", "cpu_share", "wait_share", "c_share"):
+            # Of one core, so a function that many threads are in has many.
+            if row[name] is not None and not 0 <= row[name] <= MOST_THREADS:
+                party.fail(f"{name} of {row['name']} is {row[name]}")
+        if row["name"].startswith("raising") and \
+                "/made/" not in (row["file"] or ""):
+            party.fail(f"{row['name']} is in {row['file']}")
+
+
+def check_timeline(party, path):
+    """Balanced and nested on each thread, and never before the start."""
+    events = json.loads(path.read_bytes())["traceEvents"]
+    stacks = {}
+    for event in events:
+        if event["ph"] in "BEi" and event["ts"] < 0:
+            party.fail(f"an event at {event['ts']}")
+        if event["ph"] == "B":
+            stacks.setdefault(event["tid"], []).append(event["name"])
+        elif event["ph"] == "E" and not stacks.setdefault(event["tid"], []):
+            party.fail("a call ends that has not begun")
+        elif event["ph"] == "E":
+            stacks[event["tid"]].pop()
+    open_calls = sum(map(len, stacks.values()))
+    if open_calls:
+        party.fail(f"{open_calls} calls of a timeline do not end")
+
+
+PARTS = [("switch 0", switch), ("switch 1", switch), ("look", look),
+         ("export", export)]
+
+
+def wait_until_idle(seconds=10):
+    limit = time.monotonic() + seconds
+    while ocular.is_tracing() and time.monotonic() < limit:
+        ocular.stop_tracing()
+        time.sleep(0.01)
+    return not ocular.is_tracing()

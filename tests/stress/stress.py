@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""`make stress`: threads, code that comes and goes, forks, start and stop,
+snapshots, viewers and other tools, all at once, and then a look at what is left.
+
+The test runs in a process of its own; this one watches over it, so that a crash
+and a hang are told from an end. On failure it says how to run it again.
+"""
+
+import argparse
+import faulthandler
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import party as parties  # noqa: E402
+
+PATIENCE = 120  # seconds beyond the chosen ones, after which it hangs
+
+
+# Every object an allocation of its own, so that a sanitizer sees its end; leaks
+# of an interpreter are no news.
+SANITIZED = {
+    "PYTHONMALLOC": "malloc",
+    "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "die_after_fork=0:report_signal_unsafe=0:"
+                    "exitcode=0:second_deadlock_stack=1",
+}
+
+# --- The test itself ----------------------------------------------------------
+
+
+def parts(party):
+    import children
+    import control
+    import viewers
+    import work
+
+    found = list(work.PARTS)
+    if party.tracing:
+        found += control.PARTS + viewers.PARTS + children.PARTS
+    return found
+
+
+def round_of(party, seconds):
+    """All parts at once for so many seconds, the main thread forking. False in
+    a child."""
+    import children
+
+    party.over.clear()
+    troop = parties.Troop(party, parts(party))
+    troop.start()
+    dice = party.dice("main")
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        if party.tracing and not children.fork_and_return(party, dice):
+            return False
+        time.sleep(0.2)
+    party.over.set()
+    if stuck := troop.join(PATIENCE / 2):
+        party.fail(f"{', '.join(stuck)}: still running\n"
+                   f"{parties.where(stuck)}\n"
+                   f"{children.backtrace(os.getpid())}")
+    return not stuck
+
+
+def look_around(party, before):
+    """What is left after everything has ended."""
+    import control
+    import watch
+
+    if not control.wait_until_idle():
+        party.fail("tracing does not stop")
+    after = watch.settled(before)
+    found = watch.complaints(before, after)
+    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps what was freed
+        found = [trouble for trouble in found if "memory" not in trouble]
+    for trouble in found + watch.leftovers():
+        party.fail(trouble)
+    for mode in ("adaptive", "precise") if party.precise else ("adaptive",):
+        for threshold in (0, 500):
+            for trouble in watch.quiet_phase(mode, threshold):
+                party.fail(trouble)
+    return {"memory": [before.memory >> 20, after.memory >> 20],
+            "descriptors": [before.descriptors.total(),
+                            after.descriptors.total()],
+            "threads": [before.threads.total(), after.threads.total()]}
+
+
+def inner(options):
+    """In the process that is watched over."""
+    from ocular import _settings
+
+    import control
+    import watch
+
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    mother = os.getpid()
+    party = parties.Party(options.seed, options.folder,
+                          "precise" in _settings.MODES)
+    party.tracing = not options.untraced
+    # What is made once and kept (arenas, stacks, caches) is no leak.
+    went_on = round_of(party, options.seconds / 4)
+    if os.getpid() != mother:
+        return 0
+    figures = {}
+    if went_on and control.wait_until_idle():
+        before = watch.Held.now()
+        went_on = round_of(party, options.seconds)
+        if os.getpid() != mother:
+            return 0
+        if went_on:
+            figures = look_around(party, before)
+    Path(options.report).write_text(json.dumps({
+        "counts": party.counts, **figures}))
+    if threading.active_count() > 1:
+        os._exit(1)  # stuck ones would keep us from ending
+    return 0
+
+
+# --- Who watches over it ------------------------------------------------------
+
+
+def outer(options):
+    """Runs it, shows what came of it; the exit status."""
+    scratch = Path(tempfile.mkdtemp(prefix="st-"))
+    try:
+        troubles, report = watch_over(options, scratch)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    counts = report.pop("counts", {})
+    for what, number in sorted(counts.items()):
+        print(f"  {number:8} {what}")
+    for what, (before, after) in report.items():
+        print(f"  {what}: {before} before, {after} after")
+    for trouble, times in Counter(troubles).most_common(20):
+        print(f"stress: {trouble}" + (f" ({times} times)" if times > 1 else ""))
+    if troubles:
+        print(f"stress: FAILED, {len(troubles)} troubles; run it again with "
+              f"make PYTHON={sys.executable} stress "
+              f"ARGS='--seed {options.seed} --seconds {options.seconds:g}'")
+        return 1
+    print(f"stress: ok, {options.seconds:g} s, seed {options.seed}")
+    return 0
+
+
+def command(options, scratch, report):
+    """Of the process that does it."""
+    words = [sys.executable, "-W", "ignore::DeprecationWarning", __file__,
+             "--inner", "--seed", options.seed, "--report", str(report),
+             "--seconds", str(options.seconds), "--folder", str(scratch)]
+    words += ["--untraced"] if options.untraced else []
+    if options.gdb:
+        words[:0] = ["gdb", "-batch", "-ex", "handle SIGTERM nostop pass",
+                     "-ex", "run", "-ex", "thread apply all bt", "--args"]
+    return words
+
+
+def watch_over(options, scratch):
+    """(what went wrong, what the test reports)"""
+    (scratch / "s").mkdir(mode=0o700)
+    report = scratch / "report.json"
+    environment = dict(os.environ, OCULAR_DIR=str(scratch / "s"))
+    if options.preload:
+        environment.update(SANITIZED, LD_PRELOAD=options.preload)
+    troubles = []
+    with open(scratch / "output", "w+b") as output:
+        process = subprocess.Popen(
+            command(options, scratch, report), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            env=environment, cwd=scratch, start_new_session=True)
+        try:
+            status = process.wait(1.25 * options.seconds + PATIENCE)
+        except subprocess.TimeoutExpired:
+            troubles.append(f"hangs\n{c_stacks(process.pid)}")
+            process.send_signal(signal.SIGUSR1)  # Python's stacks
+            time.sleep(1)
+            os.killpg(process.pid, signal.SIGKILL)
+            status = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        output.seek(0)
+        words = output.read().decode("utf-8", "replace")
+    if status:
+        name = signal.Signals(-status).name if status < 0 else status
+        troubles.append(f"ended with {name}")
+    if words and not options.gdb:
+        troubles.append(f"printed:\n{words[-80000:]}")
+    elif words:
+        print(words[-20000:])
+    if (scratch / "troubles").exists():
+        found = (scratch / "troubles").read_text()
+        troubles += found.split(parties.TROUBLE_ENDS)[:-1]
+    if not report.exists():
+        return troubles or ["ended too soon"], {}
+    return troubles, json.loads(report.read_text())
+
+
+def c_stacks(pid):
+    import children
+
+    return children.backtrace(pid)
+
+
+def parse():
+    parser = argparse.ArgumentParser(prog="make stress ARGS=...",
+                                     description=__doc__)
+    add = parser.add_argument
+    add("--seconds", type=float, default=60, help="default %(default)s")
+    add("--seed", default=str(int.from_bytes(os.urandom(4))),
+        help="of every choice that is made; random")
+    add("--untraced", action="store_true",
+        help="only the work, for comparison: is it CPython that crashes?")
+    add("--gdb", action="store_true", help="run it under gdb: where it crashes")
+    add("--preload", help="a sanitizer's runtime, for an extension built with it")
+    add("--inner", action="store_true", help=argparse.SUPPRESS)
+    add("--report", help=argparse.SUPPRESS)
+    add("--folder", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    if options.inner:
+        return inner(options)
+    print(f"stress: CPython {platform.python_version()}, "
+          f"{options.seconds:g} s, seed {options.seed}", flush=True)
+    return outer(options)
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    sys.exit(main())

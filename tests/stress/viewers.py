@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Viewers: the real ocular-top, and a client of the protocol that asks for all
+there is, sends nonsense and vanishes at bad moments."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import time
+
+from e2e import client
+
+TOP = os.environ["OCULAR_TOP"]
+
+
+def top(party, dice):
+    """ocular-top --once --json, as a person would."""
+    while party.going(0.3):
+        done = subprocess.run(
+            [TOP, "--pid", str(os.getpid()), "--once", "--json", "-d", "0.2"],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        if done.returncode == 0 and done.stdout:
+            snapshot = json.loads(done.stdout)
+            if snapshot["pid"] != os.getpid():
+                party.fail(f"ocular-top showed {snapshot['pid']}")
+            party.count("ocular-top answered")
+        elif done.returncode != 1 or not done.stderr:
+            party.fail(f"ocular-top: {done}")
+        party.count("ocular-top runs")
+
+
+def talk(party, dice):
+    """One connection after the other, each with a whim."""
+    path = f"{os.environ['OCULAR_DIR']}/{os.getpid()}.sock"
+    while party.going(0.005):
+        try:
+            with client.Client(path, timeout=2) as viewer:
+                dice.choice(WHIMS)(party, viewer, dice)
+            party.count("connections")
+        except (OSError, client.Ended, client.Refused, AssertionError):
+            # No server now, or it has gone, or has refused nonsense, or frames
+            # that answer nonsense were read as something else.
+            party.going(0.02)
+
+
+def reads_for_a_while(party, viewer, dice):
+    viewer.rate(0.1)
+    for _ in range(dice.randrange(10)):
+        viewer.snapshot()
+        party.count("snapshots received")
+
+
+def asks_for_hooks(party, viewer, dice):
+    snapshot = viewer.snapshot()
+    ids = [row["id"] for row in snapshot["functions"]] + [0, 1 << 40]
+    for _ in range(dice.randrange(1, 30)):
+        try:
+            viewer.rearm(dice.choice(ids))
+            party.count("re-arm requests granted")
+        except client.Refused:
+            party.count("re-arm requests refused")
+
+
+def asks_for_details(party, viewer, dice):
+    snapshot = viewer.snapshot()
+    for row in snapshot["functions"][:10]:
+        viewer.ask(client.DETAIL, struct.pack("<Q", row["id"]))
+
+
+def asks_for_a_timeline(party, viewer, dice):
+    path = str(party.folder / "viewer.json")
+    if dice.random() < 0.5:
+        viewer.export(path, overwrite=True)
+        party.count("exports for a viewer")
+    else:
+        viewer.send(client.EXPORT, struct.pack("<Q", 1) +
+                    client.pack_text(path), 1)
+        viewer.send(client.CANCEL, b"", 2)
+        viewer.snapshot()
+
+
+def vanishes_in_a_frame(party, viewer, dice):
+    head = client.MAGIC + struct.pack("<HII", client.REARM, 8, 1)
+    viewer.socket.sendall(head[:dice.randrange(1, len(head))])
+
+
+def promises_more(party, viewer, dice):
+    viewer.socket.sendall(client.MAGIC + struct.pack(
+        "<HII", client.RATE, dice.choice((64, 0xffff_ffff)), 1) + b"1234")
+    viewer.receive()
+
+
+def sends_nonsense(party, viewer, dice):
+    for _ in range(dice.randrange(1, 60)):
+        viewer.send(dice.randrange(200), random.randbytes(dice.randrange(60)))
+    viewer.socket.sendall(random.randbytes(dice.randrange(200)))
+    viewer.receive()
+
+
+def never_reads(party, viewer, dice):
+    for number in range(300):
+        viewer.send(client.REARM, struct.pack("<Q", 0), number)
+    limit = time.monotonic() + 0.3
+    while party.going(0.02) and time.monotonic() < limit:
+        pass
+
+
+WHIMS = [reads_for_a_while, asks_for_hooks, asks_for_details,
+         asks_for_a_timeline, vanishes_in_a_frame, promises_more,
+         sends_nonsense, never_reads]
+
+PARTS = [("top", top), ("talk 0", talk), ("talk 1", talk)]

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""What a process holds, before and after: threads, descriptors, memory,
+children, tool ids; and a quiet phase in which every number is known."""
+
+import ctypes
+import gc
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import ocular
+
+# A process that has run for a while has grown; what may be ours to answer for
+# begins above this.
+MEMORY_SLACK = 48 << 20
+
+
+@dataclass
+class Held:
+    descriptors: Counter
+    threads: Counter
+    memory: int
+
+    @classmethod
+    def now(cls):
+        return cls(_descriptors(), _threads(), _memory())
+
+
+def _descriptors():
+    """What is open, by where it leads to, numbers left out."""
+    found = Counter()
+    for entry in os.scandir("/proc/self/fd"):
+        try:
+            target = os.readlink(entry.path)
+        except FileNotFoundError:  # the directory's own
+            continue
+        found[target.partition(":[")[0]] += 1
+    return found
+
+
+def _threads():
+    found = Counter()
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            found[(task / "comm").read_text().strip()] += 1
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+def _memory():
+    """Resident bytes, after everything was given back that can be."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    return int(Path("/proc/self/statm").read_text().split()[1]) * \
+        os.sysconf("SC_PAGESIZE")
+
+
+def settled(before, seconds=5):
+    """Held.now(), after a moment for threads that are about to end."""
+    limit = time.monotonic() + seconds
+    while True:
+        held = Held.now()
+        if not complaints(before, held) or time.monotonic() > limit:
+            return held
+        time.sleep(0.1)
+
+
+def complaints(before, after):
+    """What is held after, and was not before."""
+    found = [f"{number} more descriptors of {what}"
+             for what, number in (after.descriptors -
+                                  before.descriptors).items()]
+    found += [f"{number} more threads called {what}"
+              for what, number in (after.threads - before.threads).items()]
+    found += [f"a thread {what} is left"
+              for what in after.threads if what.startswith("ocular-")]
+    if after.memory > before.memory + MEMORY_SLACK:
+        found.append(f"memory grew from {before.memory >> 20} to "
+                     f"{after.memory >> 20} MB")
+    return found
+
+
+def leftovers():
+    """Zombies, tool ids, a socket."""
+    found = []
+    try:
+        pid, _ = os.waitpid(-1, os.WNOHANG)
+        found.append(f"child {pid} is still there" if pid else
+                     "a child is still running")
+    except ChildProcessError:
+        pass
+    for tool in (3, 4, 5):
+        if name := sys.monitoring.get_tool(tool):
+            found.append(f"tool id {tool} is still {name}'s")
+    found += [f"{name} is left" for name in os.listdir(
+        os.environ["OCULAR_DIR"]) if name.startswith(f"{os.getpid()}.")]
+    return found
+
+
+# --- The quiet phase ----------------------------------------------------------
+
+CALLS = 3000
+THREADS = 4
+
+
+def _known():
+    """A module's worth of functions that have never run before."""
+    names = {}
+    exec(compile(KNOWN, "/made/known.py", "exec"), names)
+    return names
+
+
+KNOWN = """
+def leaf(i):
+    return i + 1
+
+def caller(times):
+    for i in range(times):
+        leaf(i)
+
+def steps(times):
+    for i in range(times):
+        yield i
+
+def fails(i):
+    raise KeyError(i)
+
+def catches(times):
+    for i in range(times):
+        try:
+            fails(i)
+        except KeyError:
+            pass
+
+def all_of_it(times):
+    caller(times)
+    for _ in steps(times):
+        pass
+    catches(times)
+"""
+
+
+def quiet_phase(mode, threshold):
+    """Traces calls whose number is known, in several threads at once; what is
+    wrong with the numbers."""
+    names = _known()
+    ocular.start_tracing(mode=mode, deinstrument_threshold=threshold,
+                         perfetto=False, quiet=True)
+    threads = [threading.Thread(target=names["all_of_it"], args=(CALLS,))
+               for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    final = ocular.stop_tracing()
+    rows = {row["name"]: row for row in final["functions"]
+            if row["file"] == "/made/known.py"}
+    found = []
+    total = CALLS * THREADS
+    # A generator is entered once more than it yields.
+    for name, calls in (("leaf", total), ("fails", total),
+                        ("steps", total + THREADS), ("caller", THREADS),
+                        ("catches", THREADS), ("all_of_it", THREADS)):
+        row = rows.get(name)
+        if row is None:
+            found.append(f"{mode}, threshold {threshold}: {name} is missing")
+            continue
+        exact = threshold == 0 or calls < threshold
+        fine = row["calls"] == calls if exact else \
+            threshold <= row["calls"] <= calls and not row["calls_exact"]
+        if not fine or exact and not row["calls_exact"]:
+            found.append(f"{mode}, threshold {threshold}: {name} was called "
+                         f"{calls} times, the snapshot says {row['calls']}, "
+                         f"exact: {row['calls_exact']}")
+    return found
