@@ -236,8 +236,16 @@ static int initialise_state(struct State *state)
 }
 
 // The state outlives the module (see state.h): a second import finds it ready.
+// A subinterpreter's must not: the trace is that of the main one.
 static int initialise(PyObject *module)
 {
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError,
+                        "Ocular does not work in a subinterpreter: import it "
+                        "in the main interpreter, whose code is then traced, "
+                        "and no other's");
+        return -1;
+    }
     if (!ocular_state.ready && initialise_state(&ocular_state) < 0)
         return -1;
     ocular_state.ready = true;
@@ -246,7 +254,9 @@ static int initialise(PyObject *module)
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, initialise},
-    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+    // Not that it were: so that initialise() can refuse in words, which it does
+    // before it touches anything shared.
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
     {0, NULL},
 };
 

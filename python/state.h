@@ -9,6 +9,10 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#ifdef Py_GIL_DISABLED
+#error "Ocular does not work on a free-threaded CPython: use a usual build"
+#endif
+
 #include "python/heir.h"
 #include "tracer/filter.h"
 #include "tracer/hottest.h"

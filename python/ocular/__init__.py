@@ -11,9 +11,15 @@ All functions may be called from any thread. Nothing is ever printed on stdout.
 
 import sys
 
-if sys.version_info < (3, 12):
+# Up to the last of these checks, and for a compiler, this file is Python 3.8.
+if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
     raise ImportError("Ocular needs CPython 3.12 or newer (sys.monitoring); "
-                      "this is Python %d.%d" % sys.version_info[:2])
+                      "this is %s %d.%d: run it with a newer one" % (
+                          sys.implementation.name, *sys.version_info[:2]))
+if "t" in sys.abiflags:
+    raise ImportError("Ocular does not work on a free-threaded build of "
+                      "CPython, with or without PYTHON_GIL=1: run it with a "
+                      "usual build of Python %d.%d" % sys.version_info[:2])
 
 import _thread
 import atexit
@@ -22,6 +28,7 @@ import dataclasses
 import functools
 import inspect
 import os
+import warnings
 
 from . import _ocular, _settings
 from ._ocular import __version__
@@ -67,12 +74,30 @@ def start_tracing(mode="adaptive", perfetto=True,
 def _start(settings, inherited=False):
     global _running
     budget = settings.overhead_budget
+    _warn_of_jit()
     _ocular.start(settings.mode, settings.perfetto, settings.timeline_limit,
                   settings.deinstrument_threshold, settings.exclude,
                   settings.include_only, settings.serve, settings.sampler,
                   float("nan") if budget is None else budget,
                   os.fsencode(settings.output), _command(), inherited)
     _running = settings
+
+
+_warned_of_jit = False
+
+
+def _warn_of_jit():
+    """Once a process; turned into an error it prevents the start."""
+    global _warned_of_jit
+    jit = getattr(sys, "_jit", None)
+    if _warned_of_jit or jit is None or not jit.is_enabled():
+        return
+    warnings.warn(
+        "CPython's JIT is on, and together with sys.monitoring, which Ocular "
+        "is built on, it can give a program wrong values (CPython issue "
+        "gh-156319): turn it off with PYTHON_JIT=0 in the environment",
+        RuntimeWarning, skip_file_prefixes=(os.path.dirname(__file__),))
+    _warned_of_jit = True
 
 
 def _command():

@@ -78,7 +78,7 @@ def _start(options):
     except (TypeError, ValueError, NotImplementedError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
-    except (RuntimeError, OSError) as error:
+    except (RuntimeError, OSError, Warning) as error:
         print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
 
 
