@@ -101,6 +101,17 @@ static const struct Field PAIR_FIELDS[] = {
 static const struct Record PAIR_RECORD =
     RECORD(TransitionPair, "transition_pair", PAIR_FIELDS);
 
+static const struct Field RETIRED_FIELDS[] = {
+    TEXT(RetiredRow, name),         TEXT(RetiredRow, file),
+    U64(RetiredRow, line),          U64(RetiredRow, objects),
+    U64(RetiredRow, calls),         BOOL(RetiredRow, calls_exact),
+    U64(RetiredRow, self_cycles),   U64(RetiredRow, total_cycles),
+    U64(RetiredRow, waited_cycles), F64(RetiredRow, run_share),
+    U64(RetiredRow, samples),
+};
+static const struct Record RETIRED_RECORD =
+    RECORD(RetiredRow, "retired", RETIRED_FIELDS);
+
 static const struct Field SNAPSHOT_FIELDS[] = {
     U64(Snapshot, schema),
     TEXT(Snapshot, version),
@@ -130,6 +141,7 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     LIST(Snapshot, functions, function_count, FUNCTION_RECORD),
     LIST(Snapshot, transitions, transition_count, TRANSITION_RECORD),
     LIST(Snapshot, transition_pairs, transition_pair_count, PAIR_RECORD),
+    LIST(Snapshot, retired, retired_count, RETIRED_RECORD),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

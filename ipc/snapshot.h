@@ -82,6 +82,21 @@ struct TransitionPair {
     uint64_t count;
 };
 
+// A function of which code objects are gone; all of them have one row.
+struct RetiredRow {
+    const char *name; // "(others)", without a place: those that had no row left
+    const char *file;
+    uint64_t line;
+    uint64_t objects; // code objects
+    uint64_t calls;
+    uint64_t calls_exact;
+    uint64_t self_cycles;
+    uint64_t total_cycles;
+    uint64_t waited_cycles;
+    double run_share; // of their CPU time, since the start of the trace
+    uint64_t samples;
+};
+
 struct Snapshot {
     uint64_t schema;
     const char *version; // of Ocular
@@ -115,6 +130,8 @@ struct Snapshot {
     size_t transition_count;
     const struct TransitionPair *transition_pairs;
     size_t transition_pair_count;
+    const struct RetiredRow *retired;
+    size_t retired_count;
     struct SnapshotChunk *arena; // everything above points into it
 };
 

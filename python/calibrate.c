@@ -178,6 +178,10 @@ int Calibrate_hooks(struct State *state, bool timeline)
     if (result < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the cost of a hook cannot be measured");
+    // The functions hold the globals that hold them: the probes are to go now,
+    // not during the session.
+    if (globals)
+        PyDict_Clear(globals);
     Py_XDECREF(done);
     Py_XDECREF(code);
     Py_XDECREF(globals);

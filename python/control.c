@@ -78,6 +78,7 @@ static void take_down(struct State *state)
     Lanes_reset(&state->engine.lanes, state->engine.cost, false, 0); // no rings
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
+    Registry_free_retired(state->engine.registry); // nobody reads it any more
     Filter_release(&state->filter);
     state->phase = PHASE_IDLE;
     PyErr_SetRaisedException(error);

@@ -107,6 +107,8 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 static bool fill_function(struct Snapshot *snapshot, struct Function *f,
                           struct Code *code, const struct Moment *at)
 {
+    // Beside what Registry.bytes holds.
+    snapshot->memory_bytes += Cell_get(&code->grown_bytes);
     uint32_t specializable =
         atomic_load_explicit(&code->specializable, memory_order_relaxed);
     uint64_t seen = Cell_get(&code->last_seen);
@@ -155,36 +157,110 @@ static int hotter_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Code that was adopted because it was on a stack, or whose calls are all
-// before our time, has no row until something is seen of it.
-static bool has_row(const struct Code *code)
+// Gone, and not among the retired functions yet.
+static size_t count_waiting(struct Registry *registry)
 {
-    return Cell_get(&code->calls) || Cell_get(&code->last_seen) ||
-           Cell_get(&code->share.samples);
+    const struct Code *code = Registry_retired(registry);
+    size_t count = 0;
+
+    for (; code; code = code->next_retired)
+        count++;
+    return count;
 }
 
+// Code may come and go while rows are made. What came before has a row, also if
+// it goes meanwhile; what comes later has to wait.
 static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
 {
     struct Registry *registry = at->session->engine->registry;
-    size_t room = atomic_load_explicit(&registry->count, memory_order_relaxed);
+    uint32_t newest = Registry_newest_id(registry);
+    // In this order: what goes in between is counted twice, and not never.
+    size_t room = Registry_count(registry) + count_waiting(registry) + 1;
     struct Function *functions =
-        Snapshot_alloc(snapshot, (room + 1) * sizeof *functions);
+        Snapshot_alloc(snapshot, room * sizeof *functions);
+    uint64_t number = ++at->session->snapshots;
     struct Code *code;
     size_t count = 0;
-    bool whole = true;
+    bool whole = functions;
 
-    if (!functions)
+    if (!whole)
         return false;
     Rcu_read_lock();
-    for (code = Registry_first(registry); code && count < room;
-         code = Registry_next(code))
-        if (has_row(code))
+    for (code = Registry_first(registry);
+         code && count < room && !Code_is_after(code, newest);
+         code = Registry_next(code)) {
+        if (!Code_was_seen(code))
+            continue;
+        code->shown = number;
+        whole &= fill_function(snapshot, &functions[count++], code, at);
+    }
+    for (code = Registry_retired(registry); code && count < room;
+         code = code->next_retired)
+        if (code->shown != number && !Code_is_after(code, newest) &&
+            Code_was_seen(code))
             whole &= fill_function(snapshot, &functions[count++], code, at);
     Rcu_read_unlock();
     qsort(functions, count, sizeof *functions, hotter_first);
     snapshot->functions = functions;
     snapshot->function_count = count;
     snapshot->functions_total = count;
+    return whole;
+}
+
+static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
+                             const struct RetiredTotals *totals,
+                             const struct Moment *at)
+{
+    bool sampled = !isnan(at->sampler_now) && at->sampler_now > 0;
+
+    row->line = NULL_U64;
+    row->objects = totals->objects;
+    row->calls = totals->calls;
+    row->calls_exact = !totals->inexact;
+    row->self_cycles = totals->self_cycles;
+    row->total_cycles = totals->total_cycles;
+    row->waited_cycles = totals->waited_cycles;
+    row->run_share = sampled ? (double)totals->cpu_ns / at->sampler_now : NAN;
+    row->samples = sampled ? totals->samples : NULL_U64;
+    row->name = Snapshot_text(snapshot, "(others)");
+    return row->name;
+}
+
+static int costlier_first(const void *left, const void *right)
+{
+    const struct RetiredRow *a = left, *b = right;
+
+    if (a->self_cycles != b->self_cycles)
+        return a->self_cycles < b->self_cycles ? 1 : -1;
+    return (a->calls < b->calls) - (a->calls > b->calls);
+}
+
+// The costliest first, the others last.
+static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
+{
+    const struct Retired *retired = &at->session->retired;
+    struct RetiredRow *rows =
+        Snapshot_alloc(snapshot, (retired->count + 1) * sizeof *rows);
+    bool whole = rows;
+    size_t i;
+
+    for (i = 0; whole && i < retired->count; i++) {
+        const struct RetiredFunction *function = &retired->functions[i];
+
+        whole = fill_retired_row(snapshot, &rows[i], &function->totals, at);
+        rows[i].name = Snapshot_text(snapshot, function->name);
+        rows[i].file = Snapshot_text(snapshot, function->file);
+        rows[i].line = function->line;
+        whole &= rows[i].name && rows[i].file;
+    }
+    if (!whole)
+        return false;
+    qsort(rows, i, sizeof *rows, costlier_first);
+    if (retired->others.objects)
+        whole = fill_retired_row(snapshot, &rows[i++], &retired->others, at);
+    snapshot->retired = rows;
+    snapshot->retired_count = i;
+    snapshot->events += retired->events;
     return whole;
 }
 
@@ -306,7 +382,9 @@ static uint64_t memory_of(struct Session *session,
 {
     return atomic_load_explicit(&session->engine->registry->bytes,
                                 memory_order_relaxed) +
-           sizeof *session->engine->registry + totals->bytes +
+           sizeof *session->engine->registry + sizeof *session +
+           session->retired.bytes + Names_bytes(&session->engine->names) +
+           totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            sizeof session->transitions +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot);
@@ -338,10 +416,10 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->threshold = session->config.threshold;
     snapshot->uptime_s = (double)(at.ticks - session->start_ticks) / at.hz;
     snapshot->tsc_hz = at.hz;
-    snapshot->events = Cell_get(&session->retired_events);
     snapshot->lost = totals.lost;
+    snapshot->events = snapshot->memory_bytes = 0;
     snapshot->sites_armed = snapshot->sites_dark = 0;
-    whole = fill_functions(snapshot, &at);
+    whole = fill_functions(snapshot, &at) && fill_retired(snapshot, &at);
     if (session->sampler) {
         fill_sampler(snapshot, session->sampler);
         whole &= fill_threads(snapshot, session->sampler);
@@ -350,7 +428,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     }
     whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, &at, &totals);
-    snapshot->memory_bytes = memory_of(session, snapshot, &totals);
+    snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)
         return snapshot;
     Snapshot_free(snapshot);

@@ -177,14 +177,21 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
     }
 }
 
-int Code_add_caller(struct Code *code, uint32_t caller)
+bool Code_has_caller(const struct Code *code, uint32_t caller)
 {
     uint32_t i;
 
     for (i = 0; i < code->caller_count; i++)
         if (code->callers[i] == caller)
-            return 0;
-    if (code->stop_at == CODE_NEVER && i == CALLERS_UNBOUNDED)
+            return true;
+    return false;
+}
+
+int Code_add_caller(struct Code *code, uint32_t caller)
+{
+    if (Code_has_caller(code, caller))
+        return 0;
+    if (code->stop_at == CODE_NEVER && code->caller_count == CALLERS_UNBOUNDED)
         return 0;
     if (code->caller_count == code->caller_room) {
         uint32_t room = code->caller_room ? 2 * code->caller_room : 4;
@@ -192,6 +199,8 @@ int Code_add_caller(struct Code *code, uint32_t caller)
 
         if (!callers)
             return -ENOMEM;
+        Cell_add(&code->grown_bytes,
+                 (room - code->caller_room) * sizeof *callers);
         code->callers = callers;
         code->caller_room = room;
     }

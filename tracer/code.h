@@ -88,6 +88,7 @@ struct Code {
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
     _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
+    uint64_t shown;                // newest snapshot it has a row in
 
     uint64_t ranked_events; // events at the newest Hottest_rank; the governor's
 
@@ -113,6 +114,7 @@ struct Code {
     struct Code *previous_in_list;
     struct Code *next_retired;
     size_t registered_bytes; // its part of Registry.bytes
+    cell_t grown_bytes;      // what it has allocated since
 };
 
 // What Code_new copies; borrowed during the call.
@@ -140,6 +142,20 @@ static inline struct Histogram *Code_histogram(const struct Code *code)
     return atomic_load_explicit(&code->histogram, memory_order_relaxed);
 }
 
+// Ids are given out in turn and may wrap: was it adopted after that id was?
+static inline bool Code_is_after(const struct Code *code, uint32_t id)
+{
+    return (int32_t)(code->id - id) > 0;
+}
+
+// Code that was adopted because it was on a stack, or whose calls are all
+// before our time, is nobody's business until something is seen of it.
+static inline bool Code_was_seen(const struct Code *code)
+{
+    return Cell_get(&code->calls) || Cell_get(&code->last_seen) ||
+           Cell_get(&code->share.samples);
+}
+
 // The site at a byte offset, or NULL.
 static inline struct Site *Code_site(const struct Code *code, size_t offset)
 {
@@ -154,6 +170,7 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
 
 // Counts over the sites that are not redundant.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
+bool Code_has_caller(const struct Code *code, uint32_t caller);
 // Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
 int Code_add_caller(struct Code *code, uint32_t caller);
 // Hooks that ran in it, exceptions aside.

@@ -57,29 +57,37 @@ static void reclaim(struct Session *session)
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->next_retired;
-        if (code->id > session->first_id)
-            Cell_add(&session->retired_events, Code_events(code));
+        Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);
         Code_free(code);
     }
 }
 
-void Collector_drain(struct Collector *collector)
+static void drain(struct Session *session)
 {
-    struct Session *session = collector->session;
-
-    pthread_mutex_lock(&collector->draining);
     Lanes_visit(&session->engine->lanes, drain_lane, session);
     reclaim(session);
+}
+
+void Collector_drain(struct Collector *collector)
+{
+    pthread_mutex_lock(&collector->draining);
+    drain(collector->session);
     pthread_mutex_unlock(&collector->draining);
 }
 
-static void build(struct Collector *collector)
+void Collector_build(struct Collector *collector)
 {
     struct Session *session = collector->session;
-    struct Snapshot *snapshot = Builder_snapshot(session);
+    struct Snapshot *snapshot;
 
+    // Nothing is reclaimed between the drain and the last row: each code object
+    // is among the living or the retired, and not in both.
+    pthread_mutex_lock(&collector->draining);
+    drain(session);
+    snapshot = Builder_snapshot(session);
+    pthread_mutex_unlock(&collector->draining);
     if (!snapshot) // memory is out: the one before stays
         return;
     Publish_set(&session->publish, snapshot);
@@ -111,9 +119,10 @@ static void turn(struct Collector *collector)
         ; // one turn is for all who have asked
     wanted = collector->wanted;
     pthread_mutex_unlock(&collector->mutex);
-    Collector_drain(collector);
     if (wanted != collector->done)
-        build(collector);
+        Collector_build(collector);
+    else
+        Collector_drain(collector);
     Clock_refine(&session->engine->clock);
     pthread_mutex_lock(&collector->mutex);
     collector->done = wanted;

@@ -48,5 +48,8 @@ int Collector_wait(struct Collector *collector, unsigned timeout_ms);
 // retired to where they are kept: all of it, when it returns. What the thread
 // does each time; any other may, but not with the interpreter's lock.
 void Collector_drain(struct Collector *collector);
+// The same, then builds a snapshot and publishes it. The thread, or whoever has
+// stopped it.
+void Collector_build(struct Collector *collector);
 
 #endif

@@ -118,6 +118,17 @@ int64_t Lane_wait(struct Lane *lane, int64_t span)
     return 0;
 }
 
+// Callers that have gone make room before the list would grow.
+static void drop_dead_callers(const struct Lane *lane, struct Code *code)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < code->caller_count; i++)
+        if (Registry_by_id(lane->registry, code->callers[i]))
+            code->callers[kept++] = code->callers[i];
+    code->caller_count = kept;
+}
+
 void Lane_note_caller(struct Lane *lane, struct Code *code)
 {
     const struct Frame *frame = lane->top;
@@ -125,6 +136,10 @@ void Lane_note_caller(struct Lane *lane, struct Code *code)
     code->last_caller = frame->id;
     if (!frame->code)
         return;
+    if (Code_has_caller(code, frame->id))
+        return;
+    if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
+        drop_dead_callers(lane, code);
     if (Code_add_caller(code, frame->id) == 1 && code->dark)
         Code_gain_dark_callee(frame->code);
 }
@@ -167,6 +182,7 @@ void Lane_record_first(struct Code *code, uint64_t self)
     if (Cell_get(&code->self_calls) == 2 && !Cell_get(&code->waited_cycles))
         Histogram_add(histogram, Cell_get(&code->self_cycles) - self);
     Histogram_add(histogram, self);
+    Cell_add(&code->grown_bytes, sizeof *histogram);
     // Pairs with the acquire of whoever builds a snapshot.
     atomic_store_explicit(&code->histogram, histogram, memory_order_release);
     Code_refresh(code);

@@ -30,12 +30,14 @@ struct Names {
     pthread_mutex_t mutex;
     struct RetiredNames *retired; // allocated at the first retirement
     uint64_t count;               // retired in all
+    size_t bytes;                 // held
 };
 
 void Names_init(struct Names *names);
 void Names_release(struct Names *names);
 // Moves the names out of a retired code object.
 void Names_retire(struct Names *names, struct Code *code);
+size_t Names_bytes(struct Names *names);
 
 // One asker's copy of the answer, and the context of PerfettoTrace.name.
 struct NameQuery {

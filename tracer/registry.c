@@ -64,16 +64,23 @@ struct Registry *Registry_new(void)
     return calloc(1, sizeof(struct Registry));
 }
 
+void Registry_free_retired(struct Registry *registry)
+{
+    struct Code *code, *next;
+
+    for (code = Registry_take_retired(registry); code; code = next) {
+        next = code->next_retired;
+        Code_free(code);
+    }
+}
+
 void Registry_free(struct Registry *registry)
 {
     struct Code *code, *next;
 
     if (registry == NULL)
         return;
-    for (code = Registry_take_retired(registry); code; code = next) {
-        next = code->next_retired;
-        Code_free(code);
-    }
+    Registry_free_retired(registry);
     for (code = Registry_first(registry); code; code = next) {
         next = Registry_next(code);
         Code_free(code);
@@ -83,7 +90,20 @@ void Registry_free(struct Registry *registry)
 
 uint32_t Registry_next_id(struct Registry *registry)
 {
-    return ++registry->next_id;
+    uint32_t id = registry->newest_id;
+
+    // After four thousand million of them: 0 is nobody, and old code may live.
+    do
+        id++;
+    while (id == 0 || Registry_by_id(registry, id));
+    // Pairs with the acquire in Registry_newest_id.
+    atomic_store_explicit(&registry->newest_id, id, memory_order_release);
+    return id;
+}
+
+uint32_t Registry_newest_id(struct Registry *registry)
+{
+    return atomic_load_explicit(&registry->newest_id, memory_order_acquire);
 }
 
 void Registry_add(struct Registry *registry, struct Code *code)
@@ -119,15 +139,20 @@ void Registry_retire(struct Registry *registry, struct Code *code)
     unchain(bucket_of(registry, code->address), code, by_address);
     unchain(bucket_of_id(registry, code->id), code, by_id);
     unlink_from_list(registry, code);
-    atomic_fetch_sub(&registry->count, 1);
     atomic_fetch_sub(&registry->bytes, code->registered_bytes);
-
     head = atomic_load_explicit(&registry->retired, memory_order_relaxed);
     do { // pairs with the exchange in Registry_take_retired
         code->next_retired = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
                                                     code, memory_order_release,
                                                     memory_order_relaxed));
+    // Last, and read first: whoever counts both misses none.
+    atomic_fetch_sub(&registry->count, 1);
+}
+
+size_t Registry_count(struct Registry *registry)
+{
+    return atomic_load(&registry->count);
 }
 
 struct Code *Registry_find(struct Registry *registry, uintptr_t address)
@@ -170,4 +195,10 @@ struct Code *Registry_take_retired(struct Registry *registry)
         oldest = newest;
     }
     return oldest;
+}
+
+struct Code *Registry_retired(struct Registry *registry)
+{
+    // Pairs with the exchange in Registry_retire.
+    return follow(&registry->retired);
 }

@@ -16,17 +16,20 @@ struct Registry {
     struct Code *last;
     struct Code *_Atomic retired; // a stack; the collector takes it whole
     _Atomic uint64_t count;
-    _Atomic uint64_t bytes; // of the codes, as they were when added
-    uint32_t next_id;
+    _Atomic uint64_t bytes;     // of the codes, as they were when added
+    _Atomic uint32_t newest_id; // given out
 };
 
 struct Registry *Registry_new(void); // NULL when memory is out
 // Frees all code in it and all that was retired; no readers left.
 void Registry_free(struct Registry *registry);
 uint32_t Registry_next_id(struct Registry *registry);
+// The newest id given out: what is adopted later comes after it. Any thread.
+uint32_t Registry_newest_id(struct Registry *registry);
 void Registry_add(struct Registry *registry, struct Code *code);
 // Unlinks and queues it; the memory stays until the collector reclaims it.
 void Registry_retire(struct Registry *registry, struct Code *code);
+size_t Registry_count(struct Registry *registry);
 // In a read section: the code at that address, or NULL.
 struct Code *Registry_find(struct Registry *registry, uintptr_t address);
 // In a read section or with the interpreter's lock held: the code with that
@@ -38,5 +41,10 @@ struct Code *Registry_next(const struct Code *code);
 // Takes all that was retired (a list by next_retired, oldest first); it may be
 // freed after the next grace period. Collector.
 struct Code *Registry_take_retired(struct Registry *registry);
+// What is retired and not taken yet (a list by next_retired, newest first).
+// Whoever keeps others from taking it meanwhile.
+struct Code *Registry_retired(struct Registry *registry);
+// Frees what was retired, when there are no readers.
+void Registry_free_retired(struct Registry *registry);
 
 #endif

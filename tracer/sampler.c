@@ -98,14 +98,14 @@ static size_t look_all(struct Sampler *sampler, struct Subject **ran,
 }
 
 static void walk(struct Sampler *sampler, struct Subject *subject,
-                 struct WalkStart *start)
+                 struct WalkStart *start, uint32_t newest_id)
 {
     Walk_frames(&sampler->walk, start);
     if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
-    Subject_set_stack(subject, &sampler->walk);
+    Subject_set_stack(subject, &sampler->walk, newest_id);
 }
 
 static void sample(struct Sampler *sampler)
@@ -115,6 +115,7 @@ static void sample(struct Sampler *sampler)
     double now = Sampler_now(sampler);
     size_t count = look_all(sampler, ran, now);
     size_t first = count ? draw(sampler) % count : 0, asks = 0;
+    uint32_t newest_id = Registry_newest_id(sampler->registry);
 
     for (size_t i = 0; i < count; i++)
         starts[i].state = ran[i]->state;
@@ -124,7 +125,7 @@ static void sample(struct Sampler *sampler)
         struct Subject *subject = ran[turn];
         bool running;
 
-        walk(sampler, subject, &starts[turn]);
+        walk(sampler, subject, &starts[turn], newest_id);
         running = Subject_runs(subject);
         if (!running && asks++ < ASKS)
             running = Subject_could_run(subject);

@@ -3,7 +3,6 @@
 // Start and finish: the thread that python/ calls from. Requests: the server's
 // thread.
 #include "tracer/session.h"
-#include "tracer/builder.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
@@ -181,7 +180,8 @@ int Session_start(struct Session **result, struct Engine *engine,
         return -ENOMEM;
     session->config = *config;
     session->engine = engine;
-    session->first_id = engine->registry->next_id;
+    // What went between two sessions belongs to none, and nobody reads it.
+    Registry_free_retired(engine->registry);
     Export_init(&session->export, session);
     Collector_init(&session->collector, session);
     Rearm_init(&session->rearm);
@@ -214,16 +214,11 @@ int Session_refresh(struct Session *session)
 
 void Session_finish(struct Session *session)
 {
-    struct Snapshot *snapshot;
-
     // Before the server: a background export answers through it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
-    Collector_drain(&session->collector);
     Clock_refine(&session->engine->clock);
-    snapshot = Builder_snapshot(session);
-    if (snapshot) // else memory is out, and the one before stays
-        Publish_set(&session->publish, snapshot);
+    Collector_build(&session->collector);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)
         Server_close(session->server, GOODBYE_MS);
@@ -247,6 +242,7 @@ void Session_free(struct Session *session)
     Publish_set(&session->publish, NULL);
     if (session->timeline)
         Timeline_free(session->timeline);
+    Retired_release(&session->retired);
     Rearm_release(&session->rearm);
     Transitions_release(&session->transitions);
     free(session);

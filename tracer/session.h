@@ -11,6 +11,7 @@
 #include "tracer/export.h"
 #include "tracer/publish.h"
 #include "tracer/rearm.h"
+#include "tracer/retired.h"
 #include "tracer/timeline.h"
 #include "tracer/transitions.h"
 
@@ -39,11 +40,10 @@ struct Session {
     struct Collector collector;
     struct Publish publish;
     struct Export export;
-    uint32_t first_id;     // code with a higher one belongs to this session
-    cell_t retired_events; // hooks run in such code that is gone; written under
-                           // Collector.draining
-    cell_t governor_ns;    // CPU time of python/'s governor thread
-    struct Rearm rearm;    // for the governor
+    struct Retired retired; // functions whose code objects are gone
+    uint64_t snapshots;     // built; both under Collector.draining
+    cell_t governor_ns;     // CPU time of python/'s governor thread
+    struct Rearm rearm;     // for the governor
     struct Transitions transitions;
 };
 

@@ -100,8 +100,10 @@ bool Subject_could_run(const struct Subject *subject)
     return end && strncmp(end, ") R", 3) == 0;
 }
 
-void Subject_set_stack(struct Subject *subject, const struct Walk *walk)
+void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
+                       uint32_t newest_id)
 {
+    subject->newest_id = newest_id;
     subject->depth = walk->depth;
     for (unsigned i = 0; i < walk->depth; i++)
         subject->stack[i] = walk->frames[i].code;
@@ -152,7 +154,8 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
     for (unsigned i = 0; i < subject->depth; i++) {
         struct Code *code = Registry_find(registry, subject->stack[i]);
 
-        if (code == NULL || among(codes, count, code))
+        if (code == NULL || Code_is_after(code, subject->newest_id) ||
+            among(codes, count, code))
             continue;
         if (count == 0)
             top = i;

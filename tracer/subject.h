@@ -34,6 +34,7 @@ struct Subject {
     // Of the last half minute or so: what it ran by its clock, and by looks.
     double ran_ns;
     double seen_ns;
+    uint32_t newest_id; // code adopted later is not on the stack
     unsigned depth;
     uintptr_t stack[WALK_DEPTH]; // code addresses, innermost first
 };
@@ -53,7 +54,10 @@ enum SubjectLook Subject_look(struct Subject *subject, double now);
 bool Subject_runs(const struct Subject *subject);
 // Whether it would, if only it had a CPU (we may be on it). About 3 us.
 bool Subject_could_run(const struct Subject *subject);
-void Subject_set_stack(struct Subject *subject, const struct Walk *walk);
+// `newest_id` is the registry's from before the walk: code that has come to one
+// of the addresses since is not what was seen there.
+void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
+                       uint32_t newest_id);
 // Credits the time since the look before (DOING_IDLED: all the time it idled)
 // to the functions on its stack: to the innermost that the registry knows, and
 // to every distinct one as `under`. Returns the ns it *ran* with something else

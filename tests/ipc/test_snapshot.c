@@ -59,7 +59,9 @@ static void test_names_and_groups_are_the_contract(void **state)
         "p50_cycles,p99_cycles,waited_cycles,state,age_s,sites,dark_sites,"
         "specialized_sites,specializable_sites,callers[id,share]],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id],"
-        "transition_pairs[from,to,count]");
+        "transition_pairs[from,to,count],"
+        "retired[name,file,line,objects,calls,calls_exact,self_cycles,"
+        "total_cycles,waited_cycles,run_share,samples]");
 }
 
 static size_t member_size(const struct Field *field)

@@ -248,7 +248,7 @@ static void test_events(void **state)
     struct Code *code = called(f, "f", 100);
 
     Cell_set(&code->sites[1].hits, 50);
-    Cell_set(&f->session.retired_events, 7);
+    f->session.retired.events = 7;
     assert_int_equal(build(f)->events, 157);
 }
 

@@ -337,25 +337,39 @@ static void test_without_a_timeline_nobody_asks(void **state)
     assert_null(Registry_take_retired(f->engine.registry));
 }
 
-// Code of a session before this one is freed in this one: its hits are not
-// this one's.
-static void test_events_of_the_retired(void **state)
+static void test_what_the_retired_counted(void **state)
 {
     struct Fixture *f = *state;
     struct Lane *lane = add_lane(&f->engine, false);
-    struct Code *old = add_code(&f->engine, "old", 0), *new;
+    const struct Snapshot *snapshot;
+    struct Code *code, *alive;
 
-    f->session.first_id = old->id;
-    new = add_code(&f->engine, "new", 0);
-    for (uint64_t i = 0; i < 5; i++)
-        call(lane, old, 1000 + 10 * i);
-    for (uint64_t i = 0; i < 3; i++)
-        call(lane, new, 2000 + 10 * i);
-    Engine_retire(&f->engine, old);
-    Engine_retire(&f->engine, new);
-    Collector_drain(f->collector);
-    // Three calls and three returns.
-    assert_int_equal(Cell_get(&f->session.retired_events), 6);
+    for (uint64_t i = 0; i < 10; i++) {
+        code = add_code(&f->engine, "gone", 0);
+        code->line = 7;
+        for (uint64_t n = 0; n < 3; n++)
+            call(lane, code, 1000 + 100 * i + 10 * n);
+        Engine_retire(&f->engine, code);
+        if (i == 5)
+            Collector_drain(f->collector);
+    }
+    alive = add_code(&f->engine, "alive", 0);
+    call(lane, alive, 5000);
+    Collector_build(f->collector);
+    snapshot = Publish_get(&f->session.publish);
+    assert_int_equal(snapshot->function_count, 1);
+    assert_int_equal(snapshot->functions[0].id, alive->id);
+    assert_int_equal(snapshot->retired_count, 1);
+    assert_string_equal(snapshot->retired[0].name, "gone");
+    assert_int_equal(snapshot->retired[0].line, 7);
+    assert_int_equal(snapshot->retired[0].objects, 10);
+    assert_int_equal(snapshot->retired[0].calls, 30);
+    assert_int_equal(snapshot->retired[0].calls_exact, 1);
+    assert_int_equal(snapshot->retired[0].samples, NULL_U64);
+    assert_true(isnan(snapshot->retired[0].run_share));
+    // Three calls and three returns each.
+    assert_int_equal(snapshot->events, 10 * 6 + 2);
+    Publish_put(&f->session.publish);
 }
 
 struct Race {
@@ -363,6 +377,7 @@ struct Race {
     _Atomic bool stop;
     _Atomic uint64_t read;
     _Atomic unsigned wrong;
+    _Atomic uint64_t made;
 };
 
 static void *read_registry(void *context)
@@ -428,11 +443,64 @@ static void test_code_goes_under_readers(void **state)
     Collector_stop(f->collector);
     Collector_drain(f->collector);
     assert_int_equal(race.wrong, 0);
-    assert_int_equal(Cell_get(&f->session.retired_events), count - 16);
+    assert_int_equal(f->session.retired.events, count - 16);
     assert_int_equal(f->engine.names.count, count - 16);
     NameQuery_init(&query, &f->engine.names, f->engine.registry);
     assert_true(NameQuery_find(&query, count - 20, &name));
     NameQuery_release(&query);
+}
+
+// Whenever a snapshot is built, a code object is in one place, and in one only.
+static void *build_always(void *context)
+{
+    struct Race *race = context;
+
+    while (!race->stop) {
+        const struct Snapshot *snapshot;
+        uint64_t objects = 0, calls = 0, at_least = race->made;
+
+        Collector_build(race->fixture->collector);
+        snapshot = Publish_get(&race->fixture->session.publish);
+        for (size_t i = 0; i < snapshot->function_count; i++) {
+            calls += snapshot->functions[i].calls;
+            objects++;
+        }
+        for (size_t i = 0; i < snapshot->retired_count; i++) {
+            calls += snapshot->retired[i].calls;
+            objects += snapshot->retired[i].objects;
+        }
+        // Those that were made meanwhile may be there.
+        race->wrong +=
+            objects != calls || objects < at_least || objects > race->made + 1;
+        race->read++;
+        Publish_put(&race->fixture->session.publish);
+    }
+    return NULL;
+}
+
+static void test_each_is_counted_once(void **state)
+{
+    struct Race race = {.fixture = *state};
+    struct Fixture *f = *state;
+    struct Code *alive[40] = {NULL};
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, build_always, &race);
+    for (unsigned i = 0; i < 20000 || race.read < 50; i++) {
+        struct Code **slot = &alive[i % 40];
+
+        if (*slot)
+            Engine_retire(&f->engine, *slot);
+        *slot = add_code(&f->engine, "f", 500);
+        (*slot)->line = 1;
+        Cell_add(&(*slot)->calls, 1);
+        race.made++;
+        if (i % 50 == 0)
+            sched_yield();
+    }
+    race.stop = true;
+    pthread_join(thread, NULL);
+    assert_int_equal(race.wrong, 0);
 }
 
 // --- Fixture -----------------------------------------------------------------
@@ -457,6 +525,7 @@ static int tear_down(void **state)
 
     Collector_stop(f->collector);
     Publish_set(&f->session.publish, NULL);
+    Retired_release(&f->session.retired);
     if (f->session.timeline)
         Timeline_free(f->session.timeline);
     Engine_release(&f->engine);
@@ -482,8 +551,9 @@ int main(void)
         TEST(test_threads_that_come_and_go),
         TEST(test_names_of_the_retired_are_kept),
         TEST(test_without_a_timeline_nobody_asks),
-        TEST(test_events_of_the_retired),
+        TEST(test_what_the_retired_counted),
         TEST(test_code_goes_under_readers),
+        TEST(test_each_is_counted_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

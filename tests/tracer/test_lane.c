@@ -228,7 +228,7 @@ static void test_ids_that_share_a_counter(void **state)
     struct Code *a = add(f, 0), *b;
 
     Lane_reset(f->lane, NOTHING, 0);
-    f->registry->next_id = a->id + LANE_ACTIVE - 1;
+    f->registry->newest_id = a->id + LANE_ACTIVE - 1;
     b = add(f, 0);
     assert_int_equal(b->id % LANE_ACTIVE, a->id % LANE_ACTIVE);
     enter(f, a, 1, 100);
@@ -574,6 +574,29 @@ static void test_edges(void **state)
     assert_int_equal(callee->callers[0], a->id);
     assert_int_equal(callee->callers[1], b->id);
     assert_int_equal(a->caller_count, 0);
+}
+
+// Callers that have gone are not kept: the list of who is called by code that
+// comes and goes does not grow.
+static void test_callers_that_have_gone_make_room(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *callee = add(f, 1 << 20), *stays = add(f, 0);
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        struct Code *caller = i ? add(f, 0) : stays;
+
+        enter(f, caller, 1, 1000 * (i + 1));
+        enter(f, callee, 2, 1000 * (i + 1) + 10);
+        leave(f, callee, 2, 1000 * (i + 1) + 20);
+        leave(f, caller, 1, 1000 * (i + 1) + 30);
+        if (caller == stays)
+            continue;
+        Lane_forget(f->lane, caller);
+        Registry_retire(f->registry, caller);
+    }
+    assert_true(callee->caller_room <= 8);
+    assert_int_equal(callee->callers[0], stays->id);
 }
 
 // The callee's time would pass for its caller's own: self time and blocks stand
@@ -1385,6 +1408,7 @@ int main(void)
         TEST(test_a_dark_callee),
         TEST(test_clean_again),
         TEST(test_a_caller_met_in_the_dark),
+        TEST(test_callers_that_have_gone_make_room),
         TEST(test_another_thread_ran),
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),

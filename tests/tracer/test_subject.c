@@ -112,7 +112,7 @@ static void test_a_sleeping_thread_idles(void **state)
     assert_int_equal(Subject_look(&subject, 1e7), SUBJECT_RAN);
     assert_false(Subject_runs(&subject));
     assert_false(Subject_could_run(&subject));
-    Subject_set_stack(&subject, &walk);
+    Subject_set_stack(&subject, &walk, 0);
     rest(20);
     assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
     assert_true(subject.idle_ns > 19e6);
@@ -194,6 +194,7 @@ struct Scene {
     struct Registry *registry;
     struct Code *a, *b, *c;
     struct Subject subject;
+    uint32_t newest_id; // as of the walk
 };
 
 static int set_scene(void **state)
@@ -206,6 +207,7 @@ static int set_scene(void **state)
         *codes[i] = make_code(i + 1, 0x1000 * (i + 1));
         Registry_add(scene->registry, *codes[i]);
     }
+    scene->newest_id = 3;
     Subject_init(&scene->subject, 1, 1);
     *state = scene;
     return 0;
@@ -227,7 +229,7 @@ static void stack(struct Scene *scene, unsigned depth, const uintptr_t *codes)
     walk->depth = depth;
     for (unsigned i = 0; i < depth; i++)
         walk->frames[i].code = codes[i];
-    Subject_set_stack(&scene->subject, walk);
+    Subject_set_stack(&scene->subject, walk, scene->newest_id);
     free(walk);
 }
 
@@ -249,6 +251,32 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
     assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
     assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
     assert_int_equal(Cell_get(&code->share.under.total_ns), under);
+}
+
+// Its code object went after it was seen, and another one has its address.
+static void test_who_came_later_is_not_credited(void **state)
+{
+    struct Scene *scene = *state;
+    struct Code *later = make_code(4, 0x2000);
+
+    stack(scene, 2, (uintptr_t[]){0x2000, 0x1000});
+    Registry_retire(scene->registry, scene->b);
+    Registry_add(scene->registry, later);
+    assert_true(credit(scene, DOING_RAN, 100) == 100);
+    assert_ns(later, 0, 0, 0);
+    assert_ns(scene->b, 0, 0, 0);
+    assert_ns(scene->a, 100, 0, 100);
+    // At the next walk it is what is there. Ids may wrap around.
+    scene->newest_id = 4;
+    stack(scene, 2, (uintptr_t[]){0x2000, 0x1000});
+    credit(scene, DOING_RAN, 100);
+    assert_ns(later, 100, 0, 100);
+    later->id = UINT32_MAX;
+    scene->newest_id = 2;
+    stack(scene, 2, (uintptr_t[]){0x2000, 0x1000});
+    credit(scene, DOING_RAN, 100);
+    assert_ns(later, 200, 0, 200);
+    later->id = 4; // as the registry knows it
 }
 
 static void test_the_top_is_credited_and_all_below(void **state)
@@ -359,6 +387,7 @@ int main(void)
         SCENE(test_waiting_for_a_cpu_is_waiting),
         SCENE(test_the_clock_outweighs_the_looks),
         SCENE(test_retired_code_is_not_credited),
+        SCENE(test_who_came_later_is_not_credited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""A program of which the code comes and goes, in every way that Python has.
+
+    python tests/python/churning.py --seconds 300 [--untraced] [--threshold N]
+
+runs it for minutes and prints, ten times, the memory it takes; the tests run
+it for a few hundred rounds. Everything made in a round is gone after it."""
+
+import argparse
+import collections
+import dataclasses
+import gc
+import importlib
+import pathlib
+import pickle
+import sys
+import tempfile
+import time
+import types
+
+
+def by_exec(n):
+    space = {}
+    exec(f"def made(a):\n    return a + {n}\nvalue = made(1)", space)
+    return space["value"]
+
+
+def by_eval(n):
+    return eval(f"(lambda a: a * {n})(2)")
+
+
+def by_lambda(n):
+    return (lambda a: a + n)(1)
+
+
+def in_a_loop(n):
+    total = 0
+    for i in range(3):
+        def inner(a, i=i):
+            return a + i
+        total += inner(n)
+    return total
+
+
+def by_closure(n):
+    def outer():
+        count = n
+
+        def step():
+            nonlocal count
+            count += 1
+            return count
+        return step
+    return [outer()() for _ in range(3)]  # three functions, one code object
+
+
+def by_class_body(n):
+    space = {"n": n}
+    exec("class Made:\n    size = n\n    def twice(self):\n"
+         "        return 2 * self.size\nvalue = Made().twice()", space)
+    return space["value"]
+
+
+def by_generator_expression(n):
+    return eval("sum(a for a in range(b))", {"b": n % 20})
+
+
+def by_comprehension(n):
+    return eval("[a + c for a in range(3) for c in {d: 1 for d in b}]",
+                {"b": range(n % 5)})
+
+
+def by_dataclass(n):
+    made = dataclasses.make_dataclass("Point", [("x", int), ("y", int, n)])
+    return made(1) == made(1, n) and repr(made(2))
+
+
+def by_namedtuple(n):
+    made = collections.namedtuple("Pair", "left right")
+    return made(1, n)._replace(left=2)._asdict()
+
+
+def by_pickle(n):
+    return pickle.loads(pickle.dumps(in_a_loop))(n)
+
+
+def by_replace(n):
+    code = by_lambda.__code__.replace(co_name="copied",
+                                      co_qualname="copied",
+                                      co_firstlineno=n % 3 + 1)
+    return types.FunctionType(code, {})(n)
+
+
+def by_suspension(n):
+    space = {}
+    exec("def made(a):\n    while True:\n        a = yield a", space)
+    running = space.pop("made")(n)
+    next(running)
+    running.send(1)
+    return running  # its code goes with it, suspended as it is
+
+
+def by_recursion(n):
+    space = {}
+    exec("def made(a):\n    globals().pop('made', None)\n"
+         "    return a", space)
+    return space["made"](n)  # its name is gone before it returns
+
+
+class Reloaded:
+    """A module that is read again and again."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name, "reloaded_by_churning.py")
+        self.path.write_text("def hello(a):\n    return a\nvalue = hello(1)\n")
+        sys.path.insert(0, self.folder.name)
+        sys.dont_write_bytecode = True
+        self.module = importlib.import_module("reloaded_by_churning")
+
+    def __call__(self, n):
+        return importlib.reload(self.module).hello(n)
+
+    def close(self):
+        sys.path.remove(self.folder.name)
+        sys.modules.pop("reloaded_by_churning", None)
+        self.folder.cleanup()
+
+
+WAYS = [by_exec, by_eval, by_lambda, in_a_loop, by_closure, by_class_body,
+        by_generator_expression, by_comprehension, by_dataclass,
+        by_namedtuple, by_pickle, by_replace, by_suspension, by_recursion]
+
+
+def rounds(count, first=0, ways=WAYS):
+    for n in range(first, first + count):
+        for way in ways:
+            way(n)
+
+
+def rss():
+    """Bytes, with all garbage gone."""
+    gc.collect()
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * 4096
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--threshold", type=int, default=500)
+    parser.add_argument("--untraced", action="store_true")
+    options = parser.parse_args()
+    import ocular
+
+    reloaded = Reloaded()
+    ways = WAYS + [reloaded]
+    if not options.untraced:
+        ocular.start_tracing(deinstrument_threshold=options.threshold,
+                             serve=True, timeline_limit=4 << 20, quiet=True,
+                             output=reloaded.folder.name + "/trace.json")
+    done, begun = 0, time.monotonic()
+    for part in range(11):
+        until = begun + options.seconds * part / 10
+        while time.monotonic() < until:
+            rounds(20, done, ways)
+            done += 20
+        seen = {} if options.untraced else ocular.snapshot()
+        print(f"{time.monotonic() - begun:7.1f} s  {done:8} rounds  "
+              f"RSS {rss() / 1e6:7.2f} MB"
+              + (f"  engine {seen['memory_bytes'] / 1e6:6.2f} MB  "
+                 f"living {seen['functions_total']}  retired "
+                 f"{sum(r['objects'] for r in seen['retired'])} objects in "
+                 f"{len(seen['retired'])} rows" if seen else ""), flush=True)
+    ocular.stop_tracing()
+    reloaded.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: MIT
+"""Code objects that come and go: their totals stay, under the right names, and
+their memory does not."""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import threading
+import time
+import types
+from collections import Counter
+
+import ocular
+import pytest
+from e2e.counting import traced
+
+HERE = pathlib.Path(__file__).parent
+
+
+def sums(snapshot, file="<made>"):
+    """name -> calls, of the living and the retired."""
+    counts = Counter()
+    for rows in snapshot["functions"], snapshot["retired"]:
+        for row in rows:
+            if row["file"] == file:
+                counts[row["name"]] += row["calls"]
+    return counts
+
+
+def make(name, body="return a", kind=""):
+    space = {}
+    source = f"{kind}def {name}(a=1):\n    {body}"
+    exec(compile(source, "<made>", "exec"), space)
+    return space.pop(name)  # nothing else holds it
+
+
+# --- Totals ------------------------------------------------------------------
+
+
+def test_objects_of_one_name_are_one_row():
+    def program():
+        for n in range(300):
+            made = make("again")
+            for _ in range(n % 7):
+                made()
+        make("never_called")
+
+    _, final = traced(program, include_only=["<made>"])
+    rows = {r["name"]: r for r in final["retired"]}
+    assert set(rows) == {"again", "<module>"}
+    again = rows["again"]
+    # Some were never called: nothing was ever seen of them.
+    assert again["objects"] == sum(n % 7 > 0 for n in range(300))
+    assert again["calls"] == sum(n % 7 for n in range(300))
+    assert again["calls_exact"] is True
+    assert (again["file"], again["line"]) == ("<made>", 1)
+    assert again["total_cycles"] >= again["self_cycles"] > 0
+    assert again["run_share"] is None and again["samples"] is None
+    assert rows["<module>"]["calls"] == 301
+    assert [r for r in final["functions"] if r["file"] == "<made>"] == []
+    # Calls, and as many returns.
+    assert final["events"] == 2 * (again["calls"] + 301)
+
+
+def test_more_names_than_rows():
+    truth = Counter()
+
+    def program():
+        for n in range(1000):
+            made = make(f"made_{n}")
+            for _ in range(1 + n % 3):
+                made()
+                truth[made.__name__] += 1
+
+    _, final = traced(program, include_only=["<made>"])
+    assert len(final["retired"]) == 257
+    others = final["retired"][-1]
+    assert others["name"] == "(others)"
+    assert others["file"] is None and others["line"] is None
+    calls = sum(r["calls"] for r in final["retired"])
+    assert calls == sum(truth.values()) + 1000  # and the modules'
+    assert sum(r["objects"] for r in final["retired"]) == 2000
+    assert others["calls_exact"] is True
+    for name, count in sums(final).items():
+        assert name == "<module>" or count == truth[name]
+
+
+def test_while_it_runs():
+    ocular.start_tracing(deinstrument_threshold=0, perfetto=False, quiet=True,
+                         include_only=["<made>"])
+    try:
+        kept = [make("kept") for _ in range(3)]
+        for n in range(50):
+            for made in kept + [make("goes")]:
+                made()
+            seen = sums(ocular.snapshot())
+            assert seen["kept"] == 3 * (n + 1)
+            assert seen["goes"] == n + 1
+    finally:
+        ocular.stop_tracing()
+
+
+def test_a_session_starts_from_nothing():
+    def program():
+        for _ in range(20):
+            make("again")()
+
+    for _ in range(3):
+        _, final = traced(program, include_only=["<made>"])
+        assert sums(final)["again"] == 20
+        assert final["retired"][0]["objects"] == 20
+
+
+def test_dark_ones_are_a_floor():
+    def program():
+        made = make("often")
+        for _ in range(1000):
+            made()
+        del made
+        make("often")()
+
+    _, final = traced(program, include_only=["<made>"],
+                      deinstrument_threshold=20)
+    row = next(r for r in final["retired"] if r["name"] == "often")
+    assert row["calls_exact"] is False
+    assert 21 <= row["calls"] <= 25
+    assert row["objects"] == 2
+
+
+# --- Addresses that are used again -------------------------------------------
+
+BODIES = ["return a", "return [a, a]", "b = a\n    return b",
+          "for b in range(2):\n        a = b\n    return a"]
+SIZE = 12  # names
+
+
+class Churner:
+    """Makes, calls, keeps and drops functions by chance, and counts."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.calls = Counter()
+        self.objects = []  # calls of each object that is gone or kept
+        self.names_at = {}  # address of a code object -> names it has borne
+        self.kept = []
+        self.suspended = []
+
+    def note(self, function, count=1):
+        name = function.__code__.co_qualname
+        self.calls[name] += count
+        self.names_at.setdefault(id(function.__code__), set()).add(name)
+
+    def function(self):
+        name = f"f{self.random.randrange(SIZE)}"
+        return make(name, self.random.choice(BODIES))
+
+    def call(self):
+        made = self.function()
+        for _ in range(self.random.randrange(1, 6)):
+            made()
+            self.note(made)
+        if self.random.random() < 0.1:
+            self.kept.append(made)
+
+    def call_kept(self):
+        for made in self.random.sample(self.kept, min(3, len(self.kept))):
+            made()
+            self.note(made)
+        if len(self.kept) > 8:
+            self.kept.pop(self.random.randrange(len(self.kept)))
+
+    def suspend(self):
+        made = make(f"g{self.random.randrange(SIZE)}",
+                    "try:\n        while True:\n            a = yield a\n"
+                    "    finally:\n        pass")
+        running = made()
+        next(running)
+        self.note(made)
+        self.suspended.append((running, made.__code__.co_qualname))
+
+    def resume(self):
+        if not self.suspended:
+            return
+        at = self.random.randrange(len(self.suspended))
+        running, name = self.suspended[at]
+        running.send(1)
+        self.calls[name] += 1
+        if len(self.suspended) > 5:
+            # Closing it throws into it: one more resumption.
+            self.suspended.pop(at)[0].close()
+            self.calls[name] += 1
+
+    def replace(self):
+        made = self.function()
+        name = f"r{self.random.randrange(SIZE)}"
+        other = types.FunctionType(
+            made.__code__.replace(co_name=name, co_qualname=name), {}, name,
+            (1,))
+        other()
+        self.note(other)
+
+    def swap_in_its_own_frame(self):
+        """The function's code is another's before it returns."""
+        made = make(f"s{self.random.randrange(SIZE)}", "a()\n    return a")
+        other = self.function()
+        self.note(made)
+
+        def swap():
+            made.__code__ = other.__code__
+
+        made(swap)
+
+    def raise_(self):
+        made = make(f"x{self.random.randrange(SIZE)}", "raise ValueError")
+        with pytest.raises(ValueError):
+            made()
+        self.note(made)
+
+    def run(self, steps):
+        ways = [self.call] * 4 + [self.call_kept, self.suspend, self.resume,
+                                  self.replace, self.swap_in_its_own_frame,
+                                  self.raise_]
+        for _ in range(steps):
+            self.random.choice(ways)()
+        self.close()
+
+    def close(self):
+        for running, name in self.suspended:
+            running.close()
+            self.calls[name] += 1
+        self.suspended.clear()
+
+
+def churn(seed, steps, threads, threshold):
+    churners = [Churner(seed + n) for n in range(threads)]
+
+    def program():
+        workers = [threading.Thread(target=c.run, args=(steps,))
+                   for c in churners[1:]]
+        for worker in workers:
+            worker.start()
+        churners[0].run(steps)
+        for worker in workers:
+            worker.join()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        _, final = traced(program, include_only=["<made>"],
+                          deinstrument_threshold=threshold)
+    finally:
+        sys.setswitchinterval(interval)
+    truth = sum((c.calls for c in churners), Counter())
+    # It is a test only where addresses were used again, under other names.
+    assert sum(len(n) > 1 for c in churners
+               for n in c.names_at.values()) > steps / 50
+    counted = sums(final)
+    counted.pop("<module>")
+    return truth, counted
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_each_call_under_its_own_name(threads):
+    for seed in range(3):
+        truth, counted = churn(100 * seed, 400, threads, 0)
+        assert counted == truth
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_no_call_under_another_name_in_the_dark(threads):
+    for seed in range(3):
+        truth, counted = churn(100 * seed, 400, threads, 2)
+        assert set(counted) == set(truth)
+        for name, count in counted.items():
+            assert 0 < count <= truth[name]
+        assert counted.total() < truth.total()
+
+
+def test_shares_under_their_own_names():
+    """Two names take turns at one address; one works, the other does not."""
+    addresses = {"works": set(), "idles": set()}
+    chance = random.Random(1)
+
+    def program():
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:
+            name = chance.choice(["works", "idles"])
+            made = make(name, "for b in range(a):\n        c = b")
+            addresses[name].add(id(made.__code__))
+            made(20000 if name == "works" else 0)
+            del made
+
+    _, final = traced(program, include_only=["<made>"], overhead_budget=0.5,
+                      deinstrument_threshold=500)
+    rows = {r["name"]: r for r in final["retired"]}
+    if rows["works"]["samples"] is None:
+        pytest.skip("this process may not read itself: no sampler")
+    assert addresses["works"] & addresses["idles"]
+    assert rows["works"]["samples"] >= 10
+    assert rows["works"]["run_share"] > 0
+    # A sample that comes in its microsecond is possible; they are not many.
+    assert rows["idles"]["samples"] <= rows["works"]["samples"] / 10
+
+
+# --- Memory ------------------------------------------------------------------
+
+PROGRAM = """
+import json, sys
+sys.path.insert(0, {folder!r})
+import churning, ocular
+reloaded = churning.Reloaded()
+ways = churning.WAYS + [reloaded]
+churning.rounds(20, 0, ways)
+ocular.start_tracing(deinstrument_threshold=3, perfetto={timeline},
+                     timeline_limit=1 << 20, quiet=True,
+                     overhead_budget=0.5, output={output!r})
+def look():
+    snapshot = ocular.snapshot()
+    return churning.rss(), snapshot["memory_bytes"], sum(
+        row["objects"] for row in snapshot["retired"])
+churning.rounds({warm}, 0, ways)
+before = look()
+churning.rounds({rounds}, 0, ways)
+after = look()
+ocular.stop_tracing()
+reloaded.close()
+print(json.dumps([before, after]))
+"""
+
+
+@pytest.mark.parametrize("timeline", [False, True])
+def test_memory_is_bounded(timeline, tmp_path):
+    # With a timeline, 16384 names of what is gone are remembered, then no more.
+    program = PROGRAM.format(folder=str(HERE), timeline=timeline,
+                             output=str(tmp_path / "trace.json"),
+                             warm=750 if timeline else 400, rounds=300)
+    done = subprocess.run([sys.executable, "-c", program], check=True,
+                          stdout=subprocess.PIPE, timeout=300)
+    before, after = json.loads(done.stdout)
+    made = after[2] - before[2]
+    assert made > 300 * 20
+    # Kept, they would be 1.4 kB each and more.
+    assert after[0] - before[0] < made * 400
+    assert after[1] - before[1] < made * 100
+
+
+# --- Many of them ------------------------------------------------------------
+
+
+def test_what_many_code_objects_cost():
+    """20 000 imported code objects: at most 40 MB."""
+    count = 20_000
+    # A hundred bytes of bytecode or so, as most functions have.
+    code = make("one", "b = [a, 1]\n    for c in b:\n        a += c * 2\n"
+                       "    if a > 5:\n        return str(a)\n    return b"
+                ).__code__
+    codes = [types.FunctionType(code.replace(co_firstlineno=n + 1), {
+        "str": str}, "one", (1,)) for n in range(count)]
+    ocular.start_tracing(perfetto=False, quiet=True, include_only=["<made>"])
+    try:
+        before = ocular.snapshot()["memory_bytes"]
+        for made in codes:
+            made()
+            made()  # the histogram comes with the second call
+        snapshot = ocular.snapshot()
+        assert snapshot["functions_total"] == count
+        # The snapshot is a part of it while it lives.
+        assert snapshot["memory_bytes"] - before < 40e6
+    finally:
+        final = ocular.stop_tracing()
+    assert sum(r["calls"] for r in final["functions"]) == 2 * count
