@@ -92,7 +92,8 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan bench stress regrtest env format format-check clean help
+.PHONY: all demo test unit asan tsan bench accuracy stress regrtest env format \
+	format-check clean help
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -119,6 +120,9 @@ tsan: $(tsan_programs) ## the unit tests under ThreadSanitizer
 
 bench: all $(obj_programs) $(test_modules) ## measure the overhead (ARGS are bench.py's)
 	@$(running) '$(interpreter)' tests/bench/bench.py $(ARGS)
+
+accuracy: all $(test_modules) ## compare cycles and counts with the truth (ARGS=--short)
+	@$(running) '$(interpreter)' tests/accuracy/accuracy.py $(ARGS)
 
 stress: all $(test_modules) ## everything at once for a minute (ARGS='--seconds 10')
 	@$(running) '$(interpreter)' tests/stress/stress.py $(ARGS)

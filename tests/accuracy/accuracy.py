@@ -1,0 +1,446 @@
+# SPDX-License-Identifier: MIT
+"""`make accuracy`: Ocular's cycles beside ground truth, its counts beside
+cProfile's.
+
+Ground truth of a function is what its call takes untraced, by the CPU's counter
+read before and after, less what the reading and the rest of the line take.
+Rounds take turns (truth, threshold 500, truth, threshold 0), each error is that
+of one round against the truths before and after it, and the median over the
+rounds is shown; `noise` is the same between truth and truth.
+"""
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import math
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+import types
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+import loops  # noqa: E402
+import outside  # noqa: E402
+import subjects  # noqa: E402
+from e2e.counting import by_cprofile, by_ocular  # noqa: E402
+from subjects import SUBJECTS  # noqa: E402
+
+import ocular  # noqa: E402
+from ocular.demo.pure import CASES  # noqa: E402
+
+EVENTS = sys.monitoring.events
+BRANCHES = [EVENTS.BRANCH_LEFT, EVENTS.BRANCH_RIGHT] \
+    if hasattr(EVENTS, "BRANCH_LEFT") else [EVENTS.BRANCH]
+
+ROUNDS, SHORT_ROUNDS = 15, 3
+GROUP, TURNS = 6, 200  # so many functions take so many turns
+THRESHOLDS = (500, 0)
+FIGURES = ("p50", "mean", "total")  # own cycles of a call; all, mean
+TARGET = 0.10
+LEAST_NS = 200  # shorter functions are shown, not judged
+WAYS = ("alone", "in turns")
+
+
+def load_timing():
+    """The extension that reads the counter, built like the benchmark's."""
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
+                        "accuracy", "timing" + suffix)
+    spec = importlib.util.spec_from_file_location("timing", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+timing = load_timing()
+
+
+# --- Programs ---------------------------------------------------------------------
+
+
+def stub_of(name):
+    """Returns at once what the other would."""
+    if name in vars(outside.Stubs):
+        return vars(outside.Stubs)[name]
+    names = {}
+    value = getattr(subjects, name)(7)
+    exec(f"def stub(x): return {value!r}", names)
+    return names["stub"]
+
+
+def without_callees(name, stubs):
+    """A copy of a function, of a file that is not traced, in which others take
+    the place of those it calls."""
+    function = getattr(subjects, name)
+    names = {**vars(subjects), **{each: stub_of(each) for each in stubs}}
+    code = function.__code__.replace(co_filename=outside.__file__)
+    return types.FunctionType(code, names, name)
+
+
+def lines_of(subject):
+    """Its line, what of that is not its own, and for one that calls others the
+    line without them."""
+    lines = [subject.call, subject.around]
+    if subject.stubs:
+        lines.append(subject.stand_in.replace(
+            subject.name + "(", subject.name + "_alone("))
+    return lines
+
+
+def names_of_all():
+    names = {**vars(outside), **vars(subjects), "mark": timing.mark}
+    for subject in SUBJECTS:
+        if subject.stubs:
+            names[subject.name + "_alone"] = without_callees(
+                subject.name, subject.stubs)
+    return names
+
+
+def compiled(lines):
+    """A function `drive` with a mark before and after each of the lines. What a
+    line returns is kept beyond the mark: freeing it is not the function's."""
+    source = ["def drive(count):", " for _ in range(count):"]
+    for line in lines:
+        if ":" not in line:
+            line = "kept = " + line
+        source += ["  mark()", *("  " + part for part in line.split("\n")),
+                   "  mark()", "  kept = None"]
+    names = names_of_all()
+    exec(compile("\n".join(source), "<driver>", "exec"), names)
+    return names["drive"]
+
+
+class Program:
+    """Lines that run in turns, and what each of them took."""
+
+    def __init__(self, lines, times):
+        self.width, self.times = 2 * len(lines), times
+        self.drive = compiled(lines)
+        self.drive(30)  # is specialised
+
+    def run(self):
+        """[(median, mean) in ticks, of each line]"""
+        timing.reset(self.width * self.times)
+        self.drive(self.times)
+        spans = timing.spans()
+        taken = [spans[i::self.width] for i in range(0, self.width, 2)]
+        return [(statistics.median(each), statistics.fmean(each))
+                for each in taken]
+
+
+class Way:
+    """How the functions run: each `alone` in a loop, or several `in turns`, so
+    that each finds the caches as the others left them. The same programs run
+    untraced, for the truth, and traced."""
+
+    def __init__(self, name, chosen):
+        size = 1 if name == "alone" else GROUP
+        self.groups = [chosen[i:i + size] for i in range(0, len(chosen), size)]
+        self.programs = [
+            Program([line for each in group for line in lines_of(each)],
+                    group[0].times if size == 1 else TURNS)
+            for group in self.groups]
+        self.empty = Program(["empty()", "None"], 1000)
+
+    def run_truth(self):
+        """{name: [median and mean of its own time, mean of all], in ticks}"""
+        empty, nothing = self.empty.run()
+        call = [a - b for a, b in zip(empty, nothing)]
+        truths = {}
+        for group, program in zip(self.groups, self.programs):
+            spans = iter(program.run())
+            for subject in group:
+                line, around = next(spans), next(spans)
+                alone = next(spans) if subject.stubs else line
+                callees = sum(subject.stubs.values())
+                truths[subject.name] = [each / subject.calls for each in (
+                    alone[0] - around[0] + (1 - callees) * call[0],
+                    alone[1] - around[1] + (1 - callees) * call[1],
+                    line[1] - around[1] + call[1])]
+        return truths
+
+    def run_traced(self, threshold):
+        """{name: [p50 and mean of its own cycles, mean of all]}"""
+        found = {}
+        for group, program in zip(self.groups, self.programs):
+            with quietly(threshold, [subjects.__file__]):
+                program.run()
+                final = ocular.stop_tracing()
+            for subject in group:
+                found[subject.name] = cycles(final, subject.name)
+        return found
+
+
+def cycles(final, name):
+    """[p50, mean of its own, mean of all] of a function; NaN where it has
+    none."""
+    for row in final["functions"]:
+        # A call that an exception left unseen has no cycles.
+        if row["name"] == name and row["p50_cycles"] is not None:
+            total = row["total_cycles"] / row["calls"]
+            return [math.nan if value is None else value for value in
+                    (row["p50_cycles"], row["avg_cycles"], total)]
+    return [math.nan] * 3
+
+
+@contextlib.contextmanager
+def quietly(threshold, include_only):
+    ocular.start_tracing(deinstrument_threshold=threshold, perfetto=False,
+                         quiet=True, include_only=include_only)
+    try:
+        yield
+    finally:
+        ocular.stop_tracing()
+
+
+# --- Rounds ------------------------------------------------------------------------
+
+
+def middle(values):
+    values = [value for value in values if not math.isnan(value)]
+    return statistics.median(values) if values else math.nan
+
+
+def over(value, truth):
+    return value / truth - 1 if truth > 0 else math.nan
+
+
+class Row:
+    """One function run one way: what the rounds found."""
+
+    def __init__(self, subject, way, hz):
+        self.subject, self.way, self.hz = subject, way, hz
+        self.truths = []
+        self.ours = {threshold: [] for threshold in THRESHOLDS}
+        self.errors = {threshold: [] for threshold in THRESHOLDS}
+        self.noise = []
+
+    def add(self, threshold, before, ours, after):
+        name = self.subject.name
+        truth = [(a + b) / 2 for a, b in zip(before[name], after[name])]
+        self.truths.append(truth)
+        self.ours[threshold].append(ours[name])
+        self.errors[threshold].append(
+            [over(mine, true) for mine, true in zip(ours[name], truth)])
+        self.noise.append([abs(over(a, b)) for a, b in
+                           zip(before[name], after[name])])
+
+    def summary(self):
+        def columns(values):
+            return [middle(column) for column in zip(*values)]
+
+        truth = columns(self.truths)
+        ns = truth[0] / self.hz * 1e9
+        errors = {threshold: columns(self.errors[threshold])
+                  for threshold in THRESHOLDS}
+        noise = columns(self.noise)
+        beyond, unsure = [], []
+        for threshold in THRESHOLDS:
+            for what, error, own_noise in zip(FIGURES, errors[threshold], noise):
+                if ns >= LEAST_NS and abs(error) > TARGET:
+                    sure = abs(error) > TARGET + own_noise
+                    (beyond if sure else unsure).append(f"{what} at {threshold}")
+        return {
+            "function": self.subject.name, "way": self.way, "ns": ns,
+            "truth": dict(zip(FIGURES, truth)),
+            "noise": dict(zip(FIGURES, noise)),
+            "ocular": {str(threshold): dict(zip(
+                FIGURES, columns(self.ours[threshold])))
+                for threshold in THRESHOLDS},
+            "error": {str(threshold): dict(zip(
+                FIGURES, errors[threshold]))
+                for threshold in THRESHOLDS},
+            "judged": ns >= LEAST_NS, "misses": beyond, "unsure": unsure,
+        }
+
+
+def compare(chosen, rounds, ways):
+    hz = measured_hz()
+    rows = []
+    for name in ways:
+        way = Way(name, chosen)
+        found = {each.name: Row(each, name, hz) for each in chosen}
+        before = way.run_truth()
+        for _ in range(rounds):
+            for threshold in THRESHOLDS:
+                ours = way.run_traced(threshold)
+                after = way.run_truth()
+                for row in found.values():
+                    row.add(threshold, before, ours, after)
+                before = after
+        rows += [row.summary() for row in found.values()]
+    return rows
+
+
+def measured_hz():
+    with quietly(0, ["no such code"]):
+        return ocular.stop_tracing()["tsc_hz"]
+
+
+def percent(value):
+    return f"{'-':>7}" if math.isnan(value) else f"{100 * value:+7.1f}"
+
+
+def show(rows):
+    print("\ncycles of a call, Ocular over truth, and noise (truth over truth), "
+          "in %")
+    print(f"{'':45}{'own, p50':>22}{'own, mean':>22}{'all, mean':>22}")
+    print(f"{'function':31}{'way':8}{'ns':>6}"
+          + f" {'at 500':>7}{'at 0':>7}{'noise':>7}" * 3)
+    for row in rows:
+        verdict = "" if not row["judged"] else "MISS" if row["misses"] \
+            else "noise" if row["unsure"] else "ok"
+        print(f"{row['function']:31}{row['way']:8}{row['ns']:6.0f}"
+              + "".join(" " + percent(row["error"]["500"][what])
+                        + percent(row["error"]["0"][what])
+                        + f"{100 * row['noise'][what]:7.1f}"
+                        for what in FIGURES) + f"  {verdict}")
+    judged = [row for row in rows if row["judged"]]
+    print(f"{len(judged)} of {LEAST_NS} ns or more, "
+          f"{sum(bool(row['misses']) for row in judged)} with a MISS: a figure "
+          f"is off by more than {100 * TARGET:.0f} % and the noise")
+    for threshold in THRESHOLDS:
+        for what, name in zip(FIGURES, ("own, p50", "own, mean", "all, mean")):
+            off = [abs(row["error"][str(threshold)][what]) for row in judged]
+            off = [each for each in off if not math.isnan(each)]
+            within = sum(each <= TARGET for each in off)
+            print(f"  at {threshold:3}, {name:9}: {within} of {len(off)} within "
+                  f"{100 * TARGET:.0f} %, median error "
+                  f"{100 * middle(off):.1f} %")
+
+
+# --- Counts ------------------------------------------------------------------------
+
+
+def count_calls():
+    """[(case, functions, calls, those that differ)]: Ocular's calls at
+    threshold 0 beside cProfile's."""
+    rows = []
+    for name, case in CASES.items():
+        case()  # caches are warm, modules imported
+        theirs, ours = by_cprofile(case), by_ocular(case)
+        rows.append({
+            "case": name, "functions": len(theirs),
+            "calls": sum(theirs.values()),
+            "differ": sum(theirs.get(key) != ours.get(key)
+                          for key in theirs.keys() | ours.keys())})
+    return rows
+
+
+def show_counts(rows):
+    print("\ncalls counted, Ocular beside cProfile")
+    print(f"{'case':20}{'functions':>10}{'calls':>10}{'differ':>8}")
+    for row in rows:
+        print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}"
+              f"{row['differ']:8}")
+
+
+# --- Events of loops -----------------------------------------------------------------
+
+
+def fired(function, count):
+    """(jumps, branches) of a call with everything armed, by a tool that does
+    nothing else."""
+    monitoring = sys.monitoring
+    counts = {event: 0 for event in (EVENTS.JUMP, *BRANCHES)}
+
+    def counter(event):
+        def add(code, source, destination):
+            counts[event] += 1
+        return add
+
+    monitoring.use_tool_id(0, "counts")
+    for event in counts:
+        monitoring.register_callback(0, event, counter(event))
+    monitoring.set_local_events(0, function.__code__, sum(counts))
+    try:
+        function(count)
+    finally:
+        monitoring.set_local_events(0, function.__code__, 0)
+        for event in counts:
+            monitoring.register_callback(0, event, None)
+        monitoring.free_tool_id(0)
+    jumps = counts.pop(EVENTS.JUMP)
+    return jumps, sum(counts.values())
+
+
+def hooked(function, count):
+    with quietly(0, [function.__qualname__]):
+        function(1)
+        before = ocular.snapshot()["events"]
+        function(count)
+        return ocular.snapshot()["events"] - before
+
+
+def count_events():
+    """What an iteration of each shape of loop fires: with every site armed,
+    with those that Ocular keeps, and the jumps alone."""
+    rows = []
+    for shape in loops.SHAPES:
+        few, many = fired(shape, 1000), fired(shape, 2000)
+        jumps, branches = ((b - a) / 1000 for a, b in zip(few, many))
+        rows.append({
+            "shape": shape.__doc__, "all": jumps + branches,
+            "armed": (hooked(shape, 2000) - hooked(shape, 1000)) / 1000,
+            "jumps": jumps})
+    return rows
+
+
+def show_events(rows):
+    print("\nevents an iteration")
+    print(f"{'':44}{'all sites':>10}{'armed':>8}{'saved':>8}{'jumps alone':>13}")
+    for row in rows:
+        print(f"{row['shape']:44}{row['all']:10.2f}{row['armed']:8.2f}"
+              f"{row['all'] - row['armed']:8.2f}{row['jumps']:13.2f}")
+
+
+# --- All of it -----------------------------------------------------------------------
+
+
+def describe():
+    model = platform.machine()
+    with contextlib.suppress(OSError):
+        match = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
+        model = match.group(1) if match else model
+    return (f"{platform.python_implementation()} {platform.python_version()}, "
+            f"{os.cpu_count()} x {model}, {time.strftime('%Y-%m-%d')}, "
+            f"Ocular {ocular.__version__}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, help=f"default: {ROUNDS}")
+    parser.add_argument("--short", action="store_true",
+                        help=f"{SHORT_ROUNDS} rounds, only alone")
+    parser.add_argument("--strict", action="store_true",
+                        help="exit status 1 where a figure misses")
+    parser.add_argument("--json", metavar="FILE", help="all figures")
+    parser.add_argument("--only", action="append", metavar="FUNCTION")
+    options = parser.parse_args()
+    rounds = options.rounds or (SHORT_ROUNDS if options.short else ROUNDS)
+    chosen = [each for each in SUBJECTS
+              if not options.only or each.name in options.only]
+    print(f"{describe()}, {rounds} rounds")
+    result = {"machine": describe(), "rounds": rounds,
+              "counts": count_calls(), "events": count_events(),
+              "cycles": compare(chosen, rounds,
+                                WAYS[:1] if options.short else WAYS)}
+    show_counts(result["counts"])
+    show_events(result["events"])
+    show(result["cycles"])
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(result, file, indent=1)
+    missed = any(row["misses"] for row in result["cycles"]) or \
+        any(row["differ"] for row in result["counts"])
+    return int(options.strict and missed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What stands around the measured functions and is not measured itself: code
+that the filters exclude, and what takes a callee's place while the truth about
+its caller is found."""
+
+
+def empty():
+    pass
+
+
+def helper(n):
+    x = n * 3 + 1
+    y = x * x - n
+    return (y ^ x) + (n << 3)
+
+
+def run(coroutine):
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+
+
+# --- The same calls, and nothing done -------------------------------------------
+
+
+class Stub:
+    def __init__(self, x, y):
+        pass
+
+    def length(self):
+        return 5.0
+
+    def move(self, dx, dy):
+        return self
+
+
+def spread_nothing(*numbers, **named):
+    pass
+
+
+def defaults_nothing(a, b=2, c=3, *, d=4, e=5):
+    pass
+
+
+ERROR = ValueError(1)
+
+
+# A resumption each, without a loop of its own.
+exec("def yield_nothing(n):\n" + "    yield n\n" * 30)
+
+
+async def answer_nothing(x):
+    return x
+
+
+class Stubs:
+    """In the place of those that do not simply return a number."""
+
+    Point = Stub
+    yields = yield_nothing  # noqa: F821
+    answers = answer_nothing
+
+    def tiny():
+        return 1
+
+    def key_of(number):
+        return number

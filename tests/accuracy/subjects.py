@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: MIT
+"""The functions whose cycles are compared with ground truth: of many kinds,
+each doing the same on every call. SUBJECTS says how each is driven and which
+of the others it calls. What a caller does must not depend on what its callees
+return: it is timed with others in their place."""
+
+import functools
+import json
+import threading
+
+from outside import helper
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+NUMBERS = list(range(20))
+TABLE = {word: len(word) for word in WORDS}
+SHUFFLED = [n * 79 % 199 for n in range(200)]  # small: never allocated
+RECORD = {"id": 17, "tags": WORDS, "nested": {"x": 1.5, "y": [1, 2, 3]}}
+
+
+# --- Straight lines and loops ---------------------------------------------------
+
+
+def arithmetic(x):
+    y = x * 3 + 1
+    z = y * y - x
+    y = (z ^ y) + (x << 3)
+    z = z * 5 - y % 7
+    y = (z ^ y) + (x << 3)
+    z = z * 5 - y % 7
+    y = (z ^ y) + (x << 3)
+    z = z * 5 - y % 7
+    return y + z
+
+
+def floats(x):
+    y = x * 0.5 + 1.25
+    z = y * y - x / 3.0
+    y = z * y + x * 0.125
+    z = z * 5.0 - y / 7.0
+    y = z * y + x * 0.125
+    z = z * 5.0 - y / 7.0
+    y = z * y + x * 0.125
+    return y + z
+
+
+def while_loop(n):
+    while n:
+        n -= 1
+
+
+def while_true(n):
+    while True:
+        n -= 1
+        if n < 0:
+            break
+
+
+def for_range(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def for_list(numbers):
+    total = 0
+    for number in numbers:
+        total += number
+    return total
+
+
+def for_items(table):
+    total = 0
+    for key, value in table.items():
+        total += value
+    return total
+
+
+def for_enumerate(words):
+    total = 0
+    for place, word in enumerate(words):
+        total += place
+    return total
+
+
+def nested(n):
+    total = 0
+    for i in range(n):
+        for j in range(n):
+            total += j
+    return total
+
+
+def branches(numbers):
+    low = high = odd = 0
+    for number in numbers:
+        if number < 5:
+            low += 1
+        elif number > 15:
+            high += 1
+        elif number & 1:
+            odd += 1
+        else:
+            continue
+        low += number
+    return low, high, odd
+
+
+def searching(numbers):
+    for number in numbers:
+        if number == 13:
+            break
+    else:
+        return None
+    return number
+
+
+def long_loop(n):
+    total = 0
+    for i in range(n):
+        if i & 3:
+            total += i
+        else:
+            total ^= i
+    return total
+
+
+def comprehension(numbers):
+    return [number * 2 for number in numbers if number & 1]
+
+
+def mapping(words):
+    return {word: len(word) for word in words}
+
+
+# --- Strings, attributes, C ------------------------------------------------------
+
+
+def strings(words):
+    text = ""
+    for word in words:
+        text += word.upper()
+    return text.replace("A", "b").split("E")
+
+
+def formatting(x):
+    return f"{x:5d} of {x * 2} is {x / 3:.3f}"
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+        self.sum = self.x + self.y
+        self.product = self.x * self.y
+        self.difference = self.sum - self.product
+        self.x = self.difference + self.product - self.y
+        self.y = self.sum - self.x
+
+    def length(self):
+        square = self.x * self.x + self.y * self.y
+        square = square * 2 - self.x * self.x - self.y * self.y
+        square = square * 2 - self.x * self.x - self.y * self.y
+        return square**0.5
+
+    def move(self, dx, dy):
+        for _ in RANGE:
+            self.x = self.x + dx - dx
+            self.y = self.y + dy - dy
+        return self
+
+
+RANGE = range(4)
+POINT = Point(3, 4)
+
+
+def attributes(point):
+    total = point.x
+    total += point.y * point.x
+    point.x = point.x + 1 - 1
+    total += point.y * point.x
+    point.y = point.y + 1 - 1
+    total += point.y * point.x
+    point.x = point.x + 1 - 1
+    total += point.y * point.x
+    point.y = point.y + 1 - 1
+    total += point.y * point.x
+    return total
+
+
+def dictionary(table):
+    total = table["alpha"] + table["beta"]
+    table["gamma"] = total - total + 5
+    total += table["gamma"] + table["delta"]
+    table["eta"] = total - total + 3
+    return total + table["eta"] + len(table)
+
+
+def sorting(numbers):
+    return sorted(numbers)
+
+
+def joining(words):
+    return ",".join(words)
+
+
+def dumping(record):
+    return json.dumps(record)
+
+
+def excluded_callee(n):
+    """Python code that is not accepted counts as its caller's."""
+    return helper(n) + helper(n)
+
+
+# --- Calls -------------------------------------------------------------------------
+
+
+def tiny():
+    return 1
+
+
+def small(x):
+    y = x * 3 + 1
+    return y * y - x
+
+
+def many_tiny():
+    """The hooks of its callees cost more than all it does."""
+    total = 0
+    for _ in range(50):
+        total += tiny()
+    return total
+
+
+def some_small(x):
+    total = small(x)
+    for i in range(5):
+        total += i * x - total % 3
+    total += small(x)
+    for i in range(5):
+        total += i * x - total % 3
+    return total + small(x)
+
+
+def methods(point):
+    total = point.length()
+    for i in range(5):
+        total += i * 3 - total / 3
+    point.move(1, 2)
+    for i in range(5):
+        total += i * 3 - total / 3
+    return total + point.length()
+
+
+def creating(n):
+    points = [Point(n, n), Point(n, n)]
+    for i in range(10):
+        n += i * 3 - n % 3
+    points.append(Point(n, n))
+    return points
+
+
+def spread(*numbers, **named):
+    total = 0
+    for number in numbers:
+        total += number
+    for number in numbers:
+        total += number
+    return total + named["last"] + named["first"]
+
+
+def defaults(a, b=2, c=3, *, d=4, e=5):
+    x = a * b + c
+    for i in range(10):
+        x += d * i - e
+    return x + a
+
+
+def closure_maker(step):
+    def closure(x):
+        for i in range(10):
+            x += step * i - step
+        return x
+
+    return closure
+
+
+CLOSURE = closure_maker(3)
+
+
+def level3(x):
+    y = arithmetic(x)
+    for i in range(10):
+        y += x * i - y % 3
+    return y
+
+
+def level2(x):
+    y = level3(x) * 2 + x
+    for i in range(10):
+        y += x * i - y % 3
+    return y
+
+
+def level1(x):
+    y = level2(x) * 2 + x
+    for i in range(10):
+        y += x * i - y % 3
+    return y
+
+
+def recursive(n):
+    x = n * 3 + 1
+    y = x * x - n
+    x = (y ^ x) + (n << 3)
+    y = y * 5 - x % 7
+    x = (y ^ x) + (n << 3)
+    y = y * 5 - x % 7
+    if n:
+        return recursive(n - 1)
+    return x + y
+
+
+def key_of(number):
+    for _ in RANGE:
+        number += 1
+    return number - 4
+
+
+def from_c(numbers):
+    """Python called by C called by Python."""
+    return sorted(numbers, key=key_of)
+
+
+@functools.lru_cache(None)
+def cached(n):
+    return n
+
+
+def through_cache(n):
+    return cached(n) + cached(n) + cached(n) + cached(n) + cached(n)
+
+
+# --- Exceptions, generators, coroutines -----------------------------------------------
+
+
+def handles(table):
+    try:
+        return table["none"]
+    except KeyError:
+        return 0
+
+
+def finishes(n):
+    try:
+        n = n * 3 + 1
+        n = n * n - 5
+    finally:
+        n = n * 3 + 1
+        n = n * n - 5
+    with LOCK:
+        n += 1
+    return n
+
+
+LOCK = threading.Lock()
+
+
+def raises(n):
+    for i in range(20):
+        n += i
+    raise ValueError(n)
+
+
+def yields(n):
+    for i in range(n):
+        x = i * 3 + 1
+        y = x * x - i
+        x = (y ^ x) + (i << 3)
+        y = y * 5 - x % 7
+        x = (y ^ x) + (i << 3)
+        y = y * 5 - x % 7
+        yield (x + y) & 7
+
+
+def consumes(n):
+    total = 0
+    for number in yields(n):
+        total = (total * 3 + number) & 63
+    return total
+
+
+async def answers(x):
+    for i in range(10):
+        x += i
+    return x & 7
+
+
+async def awaits(n):
+    total = 0
+    for i in range(n):
+        await answers(i)
+        total = (total + i * 3) & 63
+    return total
+
+
+# --- How each is driven ------------------------------------------------------------------
+
+
+class Subject:
+    """One row: `call` stands between two marks, `calls` is how often the
+    function runs in it, and `around` is what of it is not the function's own,
+    an empty call included. `stubs` says which functions it calls and how
+    often: for its own time the line is run with these replaced by empty ones
+    (`stand_in`, where another line is needed for that)."""
+
+    def __init__(self, name, call, *, calls=1, around=None, stubs=None,
+                 stand_in=None, times=600):
+        self.name, self.call, self.calls = name, call, calls
+        self.around, self.stubs = around or "empty()", stubs or {}
+        self.stand_in, self.times = stand_in or call, times
+
+
+SUBJECTS = [
+    Subject("arithmetic", "arithmetic(7)"),
+    Subject("floats", "floats(7.5)"),
+    Subject("while_loop", "while_loop(20)"),
+    Subject("while_true", "while_true(20)"),
+    Subject("for_range", "for_range(20)"),
+    Subject("for_list", "for_list(NUMBERS)"),
+    Subject("for_items", "for_items(TABLE)"),
+    Subject("for_enumerate", "for_enumerate(WORDS)"),
+    Subject("nested", "nested(10)"),
+    Subject("branches", "branches(NUMBERS)"),
+    Subject("searching", "searching(NUMBERS)"),
+    Subject("long_loop", "long_loop(2_000)", times=100),
+    Subject("comprehension", "comprehension(NUMBERS)"),
+    Subject("mapping", "mapping(WORDS)"),
+    Subject("strings", "strings(WORDS)"),
+    Subject("formatting", "formatting(7)"),
+    Subject("attributes", "attributes(POINT)"),
+    Subject("dictionary", "dictionary(TABLE)"),
+    Subject("sorting", "sorting(SHUFFLED)"),
+    Subject("joining", "joining(WORDS)"),
+    Subject("dumping", "dumping(RECORD)"),
+    Subject("excluded_callee", "excluded_callee(7)"),
+    Subject("tiny", "tiny()"),
+    Subject("small", "small(7)"),
+    Subject("many_tiny", "many_tiny()", stubs={"tiny": 50}, times=200),
+    Subject("some_small", "some_small(7)", stubs={"small": 3}),
+    Subject("Point.length", "POINT.length()"),
+    Subject("Point.move", "POINT.move(1, 2)"),
+    Subject("methods", "methods(POINT)", stubs={"Point": 3},
+            stand_in="methods(Stub(1, 2))"),
+    Subject("Point.__init__", "Point(1, 2)", around="Stub(1, 2)"),
+    Subject("creating", "creating(7)", stubs={"Point": 3}),
+    Subject("spread", "spread(1, 2, 3, 4, first=5, last=6)",
+            around="spread_nothing(1, 2, 3, 4, first=5, last=6)"),
+    Subject("defaults", "defaults(1, c=3, e=7)",
+            around="defaults_nothing(1, c=3, e=7)"),
+    Subject("closure_maker.<locals>.closure", "CLOSURE(7)"),
+    Subject("level3", "level3(7)", stubs={"arithmetic": 1}),
+    Subject("level2", "level2(7)", stubs={"level3": 1}),
+    Subject("level1", "level1(7)", stubs={"level2": 1}),
+    Subject("recursive", "recursive(30)", calls=31, times=60),
+    Subject("key_of", "key_of(7)"),
+    Subject("from_c", "from_c(SHUFFLED)", stubs={"key_of": 200}, times=60),
+    Subject("through_cache", "through_cache(7)"),
+    Subject("handles", "handles(TABLE)"),
+    Subject("finishes", "finishes(7)"),
+    Subject("raises", "try: raises(7)\nexcept ValueError: pass",
+            around="try: empty(); raise ERROR\nexcept ValueError: pass"),
+    Subject("yields", "for _ in yields(30): pass", calls=31,
+            around="for _ in yield_nothing(30): pass", times=60),
+    Subject("consumes", "consumes(30)", stubs={"yields": 31}, times=60),
+    Subject("answers", "run(answers(7))", around="run(answer_nothing(7))"),
+    Subject("awaits", "run(awaits(20))", around="run(answer_nothing(7))",
+            stubs={"answers": 20}, stand_in="run(awaits(20))", times=100),
+]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""`make accuracy` in short: it runs, counts are right to the last call, and
+cycles are sane. How right they are is measured on a quiet machine and stands in
+docs/accuracy.md."""
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy",
+                      "accuracy.py")
+SANE = 0.35
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    file = tmp_path_factory.mktemp("accuracy") / "figures.json"
+    done = subprocess.run([sys.executable, SCRIPT, "--short", "--json", file],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "own, p50" in done.stdout and "events an iteration" in done.stdout
+    return json.loads(file.read_text())
+
+
+def test_every_call_is_counted(figures):
+    assert figures["counts"]
+    assert [row for row in figures["counts"] if row["differ"]] == []
+    assert all(row["calls"] > 100 for row in figures["counts"])
+
+
+def test_a_loops_for_iter_is_not_armed(figures):
+    for row in figures["events"]:
+        jumps, branches = row["jumps"], row["all"] - row["jumps"]
+        fors = row["shape"].startswith(("for", "comprehension"))
+        assert row["armed"] == pytest.approx(
+            jumps + branches - (1 + (jumps > 1) * 0.2 if fors else 0)), row
+
+
+def errors(figures, threshold):
+    return [abs(row["error"][threshold]["p50"]) for row in figures["cycles"]
+            if row["judged"] and not math.isnan(row["error"][threshold]["p50"])]
+
+
+@pytest.mark.parametrize("threshold", ["0", "500"])
+def test_cycles_are_sane(figures, threshold):
+    """Most of them: a busy machine may spoil some."""
+    assert len(errors(figures, threshold)) > 30
+    assert statistics.median(errors(figures, threshold)) < SANE
