@@ -83,8 +83,9 @@ def look_around(party, before):
 
     if not control.wait_until_idle():
         party.fail("tracing does not stop")
-    after = watch.settled(before)
-    found = watch.complaints(before, after)
+    code = party.counts["code"]
+    after = watch.settled(before, code)
+    found = watch.complaints(before, after, code)
     if "LD_PRELOAD" in os.environ:  # a sanitizer keeps what was freed
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
