@@ -24,7 +24,7 @@ class Difference:
 def differences(untraced, traced):
     """What the traced run shows and the untraced one does not."""
     found = list(_of_the_process(untraced, traced))
-    if not traced.end.startswith(("crash", "hang")):
+    if untraced.came_to_its_end() and traced.came_to_its_end():
         found += _of_the_tests(untraced, traced)
         found += _of_the_output(untraced, traced)
     return found
@@ -35,8 +35,8 @@ def _of_the_process(untraced, traced):
     if kind in ("crash", "hang") and not untraced.end.startswith(kind):
         yield Difference(kind, traced.module,
                          f"{traced.end}\n{traced.output[-6000:]}")
-    elif kind not in ("crash", "hang") and traced.end != untraced.end and \
-            not _follows(traced):
+    elif untraced.came_to_its_end() and traced.came_to_its_end() and \
+            traced.end != untraced.end and not _follows(traced):
         yield Difference("exit", traced.module,
                          f"{untraced.end} untraced, {traced.end} traced")
     known = {kind for kind, _ in untraced.notes}

@@ -28,7 +28,7 @@ import run  # noqa: E402
 from ocular import _settings  # noqa: E402
 
 VERSION = "%d.%d" % sys.version_info[:2]
-UNTRACED_LIMIT = 900
+UNTRACED_LIMIT = 400  # seconds
 PACE = threading.Lock()  # of what is printed
 
 
@@ -108,13 +108,9 @@ class Driver:
 
     def module(self, module):
         """All of one module."""
-        untraced = self.run(module, "untraced", UNTRACED_LIMIT)
-        with PACE:
-            self.tallies["untraced"].add(untraced)
+        untraced = self.untraced(module)
         words = [f"{module}: {len(untraced.tests)} tests, "
                  f"untraced {untraced.seconds:.1f} s"]
-        if not untraced.end.startswith("exit"):
-            words.append(f"  untraced: {untraced.end}")
         for mode in self.options.modes:
             traced = self.run(module, mode,
                               run.limit(mode, untraced.seconds))
@@ -122,6 +118,18 @@ class Driver:
             words[0] += f", {mode} {traced.seconds:.1f} s"
             words += self.take(mode, traced, verdict)
         self.say("\n".join(words))
+
+    def untraced(self, module):
+        """Tried twice: some modules crash or hang of themselves, now and
+        then."""
+        for name in (module, f"{module}.again"):
+            one = self.run(module, "untraced", UNTRACED_LIMIT, name)
+            if one.came_to_its_end():
+                break
+            self.say(f"{module}: untraced: {one.end}")
+        with PACE:
+            self.tallies["untraced"].add(one)
+        return one
 
     def judge(self, untraced, traced):
         """Compares; what differs gets a second run of each kind."""
@@ -151,9 +159,11 @@ class Driver:
                 if entry is None:
                     words.append(tell(mode, difference))
             tally.flakes += verdict.flakes
-        words += [f"  {mode}: flake ({why}): {flake.kind} {flake.test}"
+        flakes = [f"  {mode}: flake ({why}): {flake.kind} {flake.test}"
                   for flake, why in verdict.flakes if flake.kind != "output"]
-        return words
+        if len(flakes) > 5:
+            flakes[4:] = [f"  {mode}: and {len(flakes) - 4} more flakes"]
+        return words + flakes
 
     def close(self, began):
         """Prints the figures; whether all is well."""

@@ -50,6 +50,9 @@ class Run:
     notes: list = field(default_factory=list)  # (kind, text): see after_run
     output: str = ""
 
+    def came_to_its_end(self):
+        return self.end.startswith("exit")
+
 
 @dataclass
 class Outcome:

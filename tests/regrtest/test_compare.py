@@ -75,6 +75,7 @@ def test_a_crash_and_a_hang(kind, end):
     # Once is enough, and an untraced run that comes to its end is no excuse.
     assert judge(found, [], untraced()).confirmed == found
     assert differences(untraced(end=end), made_up(end=end)) == []
+    assert differences(untraced(end=end, two=None), made_up()) == []
 
 
 def test_another_exit_status_and_what_is_left_behind():
