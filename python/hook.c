@@ -5,6 +5,7 @@
 // code object); it returns None or DISABLE, both immortal.
 #include "python/hook.h"
 #include "python/adopt.h"
+#include "python/frames.h"
 #include "python/thread_state.h"
 
 #include <stddef.h>
@@ -75,10 +76,24 @@ OCULAR_HOT size_t unit_of(PyObject *offset)
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
 }
 
+// The event comes from another stack than the last one, or from another part of
+// the same. What that takes is our cost, not the program's time.
+static void follow(struct Call *call, const PyThreadState *state)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t begin = Clock_read(clock), ticks;
+
+    Frames_switch(call->lane, state, call->depth, call->ticks);
+    ticks = Clock_read(clock);
+    Cell_add(&call->lane->debt, ticks - begin);
+    call->ticks += ticks - begin;
+}
+
 // false: nothing to do here (not accepted, not a code object, no memory).
 static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
                  uint64_t ticks)
 {
+    const PyThreadState *state;
     struct Seen *seen;
 
     if (PyVectorcall_NARGS(nargsf) < 2)
@@ -91,9 +106,12 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
     if (!call->lane || call->unit >= call->code->unit_count)
         return false;
     call->ticks = ticks;
-    call->depth = ThreadState_depth(THREAD_STATE_CALL());
+    state = THREAD_STATE_CALL();
+    call->depth = ThreadState_depth(state);
     if (call->depth == 0) // that of the sentinel, which is never closed
         call->depth = 1;
+    if (call->lane->chunk != ThreadState_chunk(state))
+        follow(call, state);
     seen = Lane_seen(call->lane, call->code->address);
     seen->address = call->code->address;
     seen->code = call->code;
@@ -117,7 +135,8 @@ enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 
     if (!look(&call, args, nargsf, ticks) ||
         !Lane_enter(call.lane, call.code, call.depth,
-                    call.code->units[call.unit].number, ticks, COURSE_WHOLE))
+                    call.code->units[call.unit].number, call.ticks,
+                    COURSE_WHOLE))
         return Py_None;
     mark_dark(call.code, call.unit);
     return ocular_state.disable;
@@ -126,13 +145,15 @@ enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
                            enum Course course)
 {
-    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    const PyThreadState *state = ThreadState_fast();
+    uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
     struct Lane *lane = own_lane;
     const struct Seen *seen;
     size_t unit;
 
-    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2)))
+    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
+                        lane->chunk != ThreadState_chunk(state)))
         return enter_whole(args, nargsf, Clock_counter());
     seen = Lane_seen(lane, (uintptr_t)args[0]);
     unit = unit_of(args[1]);
@@ -164,7 +185,7 @@ leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 
     if (!look(&call, args, nargsf, ticks) ||
         !Lane_leave(call.lane, call.code, site_at(call.code, call.unit),
-                    call.depth, ticks, COURSE_WHOLE))
+                    call.depth, call.ticks, COURSE_WHOLE))
         return Py_None;
     return ocular_state.disable;
 }
@@ -172,7 +193,8 @@ leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
                            enum Course course)
 {
-    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    const PyThreadState *state = ThreadState_fast();
+    uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
     struct Lane *lane = own_lane;
     struct Site *site;
@@ -180,6 +202,7 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
     size_t unit;
 
     if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
+                        lane->chunk != ThreadState_chunk(state) ||
                         lane->top->address != (uintptr_t)args[0]))
         return leave_whole(args, nargsf, Clock_counter());
     code = lane->top->code;
@@ -213,7 +236,7 @@ jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
     if (!site || to >= call.code->unit_count)
         return ocular_state.disable;
     return Lane_jump(call.lane, call.code, site + arm,
-                     call.code->units[to].number, call.depth, ticks, kind,
+                     call.code->units[to].number, call.depth, call.ticks, kind,
                      COURSE_WHOLE)
                ? ocular_state.disable
                : Py_None;
@@ -222,7 +245,8 @@ jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
 OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
                           enum HookKind kind, unsigned arm, enum Course course)
 {
-    uint32_t depth = ThreadState_depth(ThreadState_fast());
+    const PyThreadState *state = ThreadState_fast();
+    uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
     struct Lane *lane = own_lane;
     struct Site *site;
@@ -230,6 +254,7 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     size_t unit, to;
 
     if (OCULAR_UNLIKELY(!lane || (nargsf & 3) != 3 ||
+                        lane->chunk != ThreadState_chunk(state) ||
                         lane->top->address != (uintptr_t)args[0]))
         return jump_whole(args, nargsf, Clock_counter(), kind, arm);
     code = lane->top->code;
@@ -297,7 +322,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock);
-    struct Call call;
+    struct Call call = {.ticks = ticks};
 
     (void)self, (void)names;
     if (PyVectorcall_NARGS(nargsf) >= 2 && PyCode_Check(args[0]) &&
@@ -305,10 +330,11 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         Adopt_classify(&ocular_state, (PyCodeObject *)args[0]) &&
         look(&call, args, nargsf, ticks))
         Lane_enter(call.lane, call.code, call.depth,
-                   call.code->units[call.unit].number, ticks, COURSE_WHOLE);
+                   call.code->units[call.unit].number, call.ticks,
+                   COURSE_WHOLE);
     // Looking at new code is our cost, not its caller's time.
     if (own_lane)
-        Cell_add(&own_lane->debt, Clock_read(clock) - ticks);
+        Cell_add(&own_lane->debt, Clock_read(clock) - call.ticks);
     return ocular_state.disable;
 }
 

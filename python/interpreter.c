@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads the interpreter's opcode tables, struct layouts and names.
 #include "python/interpreter.h"
+#include "python/frames.h"
 
 #include <stddef.h>
-
-// Words of _PyInterpreterFrame, the same in 3.12 to 3.15
-// (Include/internal/pycore_frame.h).
-#define FRAME_CODE 0
-#define FRAME_PREVIOUS (1 * sizeof(void *))
-#define FRAME_INSTRUCTION (7 * sizeof(void *))
 
 static int read_row(struct Opcodes *opcodes, PyObject *row)
 {
@@ -92,11 +87,7 @@ void Interpreter_layout(struct FrameLayout *layout)
     layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
     layout->thread_top = offsetof(PyThreadState, datastack_top);
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
-#if PY_VERSION_HEX >= 0x030E0000
-    layout->code_mask = ~(uintptr_t)3; // a stack reference's tag bits
-#else
-    layout->code_mask = ~(uintptr_t)0;
-#endif
+    layout->code_mask = FRAME_CODE_MASK;
 #if PY_VERSION_HEX >= 0x030D0000
     layout->thread_frame = offsetof(PyThreadState, current_frame);
 #else

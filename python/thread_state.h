@@ -44,6 +44,12 @@ static inline const PyThreadState *ThreadState_fast(void)
 #endif
 }
 
+// The newest chunk of its data stack. Greenlets swap it for one of their own.
+static inline uintptr_t ThreadState_chunk(const PyThreadState *state)
+{
+    return (uintptr_t)state->datastack_chunk;
+}
+
 // 1 = the outermost frame.
 static inline uint32_t ThreadState_depth(const PyThreadState *state)
 {

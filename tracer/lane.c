@@ -9,18 +9,7 @@
 #include <string.h>
 
 #define FIRST_FRAMES 128
-#define MAX_FRAMES (1u << 16) // so that the counters of `active` cannot wrap
-
-// Zeroed, each frame on a cache line of its own.
-static struct Frame *new_frames(size_t count)
-{
-    struct Frame *frames =
-        aligned_alloc(sizeof(struct Frame), count * sizeof *frames);
-
-    if (frames)
-        memset(frames, 0, count * sizeof *frames);
-    return frames;
-}
+#define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
                       struct Contention *contention)
@@ -29,13 +18,13 @@ struct Lane *Lane_new(unsigned number, struct Registry *registry,
 
     if (!lane)
         return NULL;
-    lane->bottom = new_frames(FIRST_FRAMES);
-    if (!lane->bottom) {
+    lane->stack = Stack_new(FIRST_FRAMES);
+    if (!lane->stack) {
         free(lane);
         return NULL;
     }
-    lane->top = lane->bottom;
-    lane->limit = lane->bottom + FIRST_FRAMES - 1;
+    lane->top = lane->bottom = lane->stack->bottom;
+    lane->limit = lane->stack->limit;
     lane->stack_bytes = FIRST_FRAMES * sizeof *lane->bottom;
     lane->number = number;
     lane->registry = registry;
@@ -48,13 +37,22 @@ void Lane_free(struct Lane *lane)
     if (!lane)
         return;
     Ring_free(lane->ring);
-    free(lane->bottom);
+    lane->stack->bottom = lane->bottom; // it may have grown
+    Stack_free(lane->stack);
+    Stack_free(lane->spare);
+    Stacks_clear(&lane->parked);
     free(lane);
 }
 
 void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
                 uint64_t ticks)
 {
+    Stacks_clear(&lane->parked);
+    Stack_free(lane->spare);
+    lane->spare = NULL;
+    lane->stack->root = lane->chunk = 0;
+    lane->stack_bytes =
+        (size_t)(lane->limit + 1 - lane->bottom) * sizeof *lane->bottom;
     lane->top = lane->bottom;
     memset(lane->bottom, 0, sizeof *lane->bottom);
     memset(lane->active, 0, sizeof lane->active);
@@ -66,19 +64,30 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     Cell_set(&lane->unwound, 0);
 }
 
-void Lane_forget(struct Lane *lane, const struct Code *code)
+// Of a stack's frames.
+static void forget(struct Frame *bottom, struct Frame *top,
+                   const struct Code *code)
 {
     struct Frame *frame;
+
+    for (frame = bottom + 1; frame <= top; frame++)
+        if (frame->code == code) {
+            frame->code = NULL;
+            frame->address = 0;
+        }
+}
+
+void Lane_forget(struct Lane *lane, const struct Code *code)
+{
+    const struct Stack *stack;
 
     if (Lane_seen(lane, code->address)->code == code)
         memset(Lane_seen(lane, code->address), 0, sizeof(struct Seen));
     if (!lane->active[code->id % LANE_ACTIVE])
         return;
-    for (frame = lane->bottom + 1; frame <= lane->top; frame++)
-        if (frame->code == code) {
-            frame->code = NULL;
-            frame->address = 0;
-        }
+    forget(lane->bottom, lane->top, code);
+    for (stack = lane->parked.oldest; stack; stack = stack->newer)
+        forget(stack->bottom, stack->top, code);
 }
 
 bool Lane_grow(struct Lane *lane)
@@ -88,7 +97,7 @@ bool Lane_grow(struct Lane *lane)
 
     if (2 * count > MAX_FRAMES)
         return false;
-    frames = new_frames(2 * count);
+    frames = Stack_frames(2 * count);
     if (!frames)
         return false;
     memcpy(frames, lane->bottom, count * sizeof *frames);
@@ -96,7 +105,7 @@ bool Lane_grow(struct Lane *lane)
     lane->limit = frames + 2 * count - 1;
     free(lane->bottom);
     lane->bottom = frames;
-    lane->stack_bytes = 2 * count * sizeof *frames;
+    lane->stack_bytes += count * sizeof *frames;
     return true;
 }
 

@@ -15,6 +15,7 @@
 
 #include "tracer/code.h"
 #include "tracer/ring.h"
+#include "tracer/stacks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,16 +79,23 @@ struct Lane {
     struct Ring *ring;        // NULL unless a timeline is wanted
     struct Frame *limit;
     struct Frame *bottom;
-    _Atomic size_t stack_bytes;
-    cell_t debt;    // ticks spent in hooks
-    cell_t unwound; // frames that left unseen
+    // The newest chunk of the interpreter's data stack, as the last event found
+    // it. Another one is asked about: it may be another stack's (switch.h).
+    uintptr_t chunk;
+    _Atomic size_t stack_bytes; // of all its stacks
+    cell_t debt;                // ticks spent in hooks
+    cell_t unwound;             // frames that left unseen
     struct Registry *registry;
     uint16_t loop_count;
     struct Seen seen[LANE_SEEN];
     struct Loop loops[LANE_LOOPS];
-    uint16_t active[LANE_ACTIVE];
+    uint32_t active[LANE_ACTIVE]; // on all its stacks
 
     // Not the hot path's.
+    struct Stack *stack;  // the one that top, limit and bottom are of; they are
+                          // written back when it is parked
+    struct Stack *spare;  // an empty one for the next greenlet, or NULL
+    struct Stacks parked; // those of greenlets that do not run now
     unsigned number;
     pid_t tid;
     char name[64];
@@ -100,7 +108,7 @@ struct Lane {
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
                       struct Contention *contention);
 void Lane_free(struct Lane *lane);
-// Memory of its shadow stack; any thread.
+// Memory of its shadow stacks; any thread.
 static inline size_t Lane_stack_bytes(const struct Lane *lane)
 {
     return atomic_load_explicit(&lane->stack_bytes, memory_order_relaxed);
@@ -108,7 +116,8 @@ static inline size_t Lane_stack_bytes(const struct Lane *lane)
 // Forgets all open frames and starts counting from zero, at `ticks`.
 void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
                 uint64_t ticks);
-// Drops the frames' pointers to a code object that is about to go.
+// Drops the frames' pointers to a code object that is about to go, on parked
+// stacks too.
 void Lane_forget(struct Lane *lane, const struct Code *code);
 
 // --- Out of the hot path's line ---
@@ -129,8 +138,9 @@ void Lane_record_first(struct Code *code, uint64_t self);
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
                     uint64_t ticks);
-// Another frame of the function is open below this one. Asked only where the
-// counters of open frames leave it open: recursion, or two ids that share one.
+// Another frame of the function is open below this one, on the same stack.
+// Asked only where the counters of open frames leave it open: recursion, two
+// ids that share one, a function that is open on a parked stack.
 bool Lane_is_open_below(const struct Lane *lane, const struct Frame *frame);
 // A frame of which the enter was not seen (started in its middle).
 struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,

@@ -196,21 +196,26 @@ static int write_event(struct Writer *writer, struct json_object *event)
     return error;
 }
 
-static int begin_call(void *context, uint64_t ticks, uint32_t id, bool earlier)
+static int begin_call(void *context, uint64_t ticks, uint32_t id,
+                      enum CallBegin how)
 {
+    static const char *const words[] = {
+        [CALL_EARLIER] = "earlier", // than the trace begins
+        [CALL_RESUMED] = "resumed",
+    };
     struct Writer *writer = context;
     const struct KnownFunction *known = find_function(writer, id);
     struct json_object *event =
         event_of(writer, "B", json_object_get(known->name));
     struct json_object *args = json_object_get(known->args);
 
-    if (earlier && args) { // than the trace begins
+    if (how != CALL_ENTERED && args) {
         struct json_object *copy = NULL;
 
         json_object_deep_copy(args, &copy, NULL);
         json_object_put(args);
         args = copy;
-        add(&args, "earlier", json_object_new_boolean(1));
+        add(&args, words[how], json_object_new_boolean(1));
     }
     add(&event, "cat", text("python"));
     add(&event, "ts", micros(writer, ticks));
@@ -223,10 +228,9 @@ static int end_call(void *context, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
     static const char *const words[] = {
-        [CALL_RAISED] = "raised",
-        [CALL_UNWOUND] = "unwound",
-        [CALL_LOST] = "lost",
-        [CALL_OPEN] = "open",
+        [CALL_RAISED] = "raised", [CALL_UNWOUND] = "unwound",
+        [CALL_LOST] = "lost",     [CALL_OPEN] = "open",
+        [CALL_PARKED] = "parked",
     };
     struct Writer *writer = context;
     const struct KnownFunction *known = find_function(writer, id);

@@ -15,7 +15,7 @@ struct Replay {
 };
 
 static int push(struct Replay *replay, uint32_t id, unsigned level,
-                bool earlier)
+                enum CallBegin how)
 {
     if (replay->depth == replay->room) {
         size_t room = replay->room ? 2 * replay->room : 64;
@@ -27,8 +27,7 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
         replay->room = room;
     }
     replay->stack[replay->depth++] = (struct OpenCall){id, level, replay->now};
-    return replay->target->begin(replay->target->context, replay->now, id,
-                                 earlier);
+    return replay->target->begin(replay->target->context, replay->now, id, how);
 }
 
 static int pop(struct Replay *replay, enum CallEnd how)
@@ -47,6 +46,15 @@ static int pop_from(struct Replay *replay, size_t level, enum CallEnd how)
            replay->stack[replay->depth - 1].level >= level)
         error = pop(replay, how);
     return error;
+}
+
+static int enter(struct Replay *replay, const struct Event *event,
+                 enum CallBegin how)
+{
+    unsigned level = Event_level(event);
+    int error = pop_from(replay, level, CALL_LOST);
+
+    return error ? error : push(replay, Event_id(event), level, how);
 }
 
 // A leave of which the enter was lost tells only what is no longer open.
@@ -68,15 +76,16 @@ static int leave(struct Replay *replay, const struct Event *event,
 static int play(struct Replay *replay, const struct Event *event)
 {
     const struct ReplayTarget *target = replay->target;
-    int error;
 
     if (Event_ticks(event) > replay->now)
         replay->now = Event_ticks(event);
     switch (Event_kind(event)) {
     case EVENT_ENTER:
-        error = pop_from(replay, Event_level(event), CALL_LOST);
-        return error ? error
-                     : push(replay, Event_id(event), Event_level(event), false);
+        return enter(replay, event, CALL_ENTERED);
+    case EVENT_REOPEN:
+        return enter(replay, event, CALL_RESUMED);
+    case EVENT_PARK:
+        return pop_from(replay, 0, CALL_PARKED);
     case EVENT_LEAVE:
         return leave(replay, event, CALL_LEFT);
     case EVENT_RAISE:
@@ -103,11 +112,12 @@ static int begin(struct Replay *replay, const struct TimelineChunk *chunk)
 
     for (i = 0; !error && i < chunk->open_count; i++) {
         const struct OpenCall *call = &chunk->open[i];
-        bool earlier = call->ticks < replay->now;
+        enum CallBegin how =
+            call->ticks < replay->now ? CALL_EARLIER : CALL_ENTERED;
 
         if (call->ticks > replay->now && call->ticks <= first)
             replay->now = call->ticks;
-        error = push(replay, call->id, call->level, earlier);
+        error = push(replay, call->id, call->level, how);
     }
     return error;
 }

@@ -12,14 +12,21 @@ enum CallEnd {
     CALL_RAISED,  // by an exception
     CALL_UNWOUND, // unseen, some time before
     CALL_LOST,    // its end was among lost events
-    CALL_OPEN     // not ended yet
+    CALL_OPEN,    // not ended yet
+    CALL_PARKED   // not ended: another greenlet runs
+};
+
+enum CallBegin {
+    CALL_ENTERED,
+    CALL_EARLIER, // before the time given, where the timeline begins
+    CALL_RESUMED  // a call that was parked goes on
 };
 
 // What a replay tells; each returns 0, or -errno to stop it.
 struct ReplayTarget {
     void *context;
-    // `earlier`: entered before `ticks`, where the timeline begins.
-    int (*begin)(void *context, uint64_t ticks, uint32_t id, bool earlier);
+    int (*begin)(void *context, uint64_t ticks, uint32_t id,
+                 enum CallBegin how);
     int (*end)(void *context, uint64_t ticks, uint32_t id, enum CallEnd how);
     // EVENT_LOOP, EVENT_DARK, EVENT_LOST; `inside` is the innermost open call,
     // 0 = none.

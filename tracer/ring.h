@@ -19,7 +19,9 @@ enum EventKind {
     EVENT_UNWOUND, // left unseen, some time before; Event_call
     EVENT_LOOP,    // an iteration ended; Event_loop
     EVENT_DARK,    // the function's hooks came out; Event_call
-    EVENT_LOST     // what: number of events dropped here
+    EVENT_LOST,    // what: number of events dropped here
+    EVENT_PARK,    // the stack is another greenlet's now: what is open stops
+    EVENT_REOPEN   // after it: this call goes on here; Event_call
 };
 
 struct Event {

@@ -372,7 +372,7 @@ static void test_deeper_than_the_stack_may_grow(void **state)
     for (uint32_t d = 1; d <= deep; d++)
         assert_false(enter(f, code, d, ++ticks));
     kept = (size_t)(f->lane->top - f->lane->bottom);
-    assert_true(kept >= 30000 && kept < 65536); // the counters are 16 bits wide
+    assert_true(kept >= 30000 && kept < 65536);
     assert_int_equal(Cell_get(&code->calls), deep);
     for (uint32_t d = deep; d >= 1; d--)
         assert_false(leave(f, code, d, ++ticks));

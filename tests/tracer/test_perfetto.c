@@ -326,6 +326,37 @@ static void calls_loops_and_marks(void **state)
     json_object_put(root);
 }
 
+// Greenlets: what is open is parked, and goes on later.
+static void parked_calls(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root;
+
+    (void)state;
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_ENTER, 2, 1);
+    Ring_push(maker.ring, maker.now, EVENT_PARK, 0);
+    put(&maker, EVENT_ENTER, 3, 0);
+    Ring_push(maker.ring, maker.now, EVENT_PARK, 0);
+    put(&maker, EVENT_REOPEN, 1, 0);
+    put(&maker, EVENT_REOPEN, 2, 1);
+    put(&maker, EVENT_LEAVE, 2, 1);
+    put(&maker, EVENT_LEAVE, 1, 0);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 5);
+    assert_true(get_number(args_of(nth(root, "E", "f2", 0)), "parked"));
+    assert_true(get_number(args_of(nth(root, "E", "f1", 0)), "parked"));
+    assert_true(get_number(args_of(nth(root, "E", "f3", 0)), "parked"));
+    assert_null(
+        json_object_object_get(args_of(nth(root, "B", "f1", 0)), "resumed"));
+    assert_true(get_number(args_of(nth(root, "B", "f1", 1)), "resumed"));
+    assert_true(get_number(args_of(nth(root, "B", "f2", 1)), "resumed"));
+    assert_null(args_of(nth(root, "E", "f2", 1)));
+    assert_null(args_of(nth(root, "E", "f1", 1)));
+    json_object_put(root);
+}
+
 static void hostile_names(void **state)
 {
     struct Maker maker = maker_of(1 << 20);
@@ -619,6 +650,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_timeline),
         cmocka_unit_test(calls_loops_and_marks),
+        cmocka_unit_test(parked_calls),
         cmocka_unit_test(hostile_names),
         cmocka_unit_test(lost_events_are_marked_and_healed),
         cmocka_unit_test(a_forgotten_start_is_synthesised),

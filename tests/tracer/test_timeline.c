@@ -275,6 +275,36 @@ static void the_level_is_authoritative(void **state)
     Ring_free(ring);
 }
 
+// Greenlets: what is parked is not open, what is reopened is.
+static void a_chunk_after_a_switch(void **state)
+{
+    struct Timeline *timeline = Timeline_new(0);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track = begin(timeline, 0);
+    struct TimelineView *view;
+    const struct TimelineChunk *last;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 5; i++)
+        Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
+    Ring_push(ring, 20, EVENT_PARK, 0);
+    Ring_push(ring, 20, EVENT_REOPEN, Event_call(7, 0));
+    Ring_push(ring, 20, EVENT_REOPEN, Event_call(8, 1));
+    for (i = 0; i < CHUNK_EVENTS; i++)
+        Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
+    drain(timeline, track, ring);
+    view = Timeline_freeze(timeline);
+    last = view->chunks[view->chunk_count - 1];
+    assert_int_equal(last->open_count, 2);
+    assert_int_equal(last->open[0].id, 7);
+    assert_int_equal(last->open[1].id, 8);
+    assert_int_equal(last->open[1].level, 1);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
 static void gaps_are_counted_and_marked(void **state)
 {
     struct Timeline *timeline = Timeline_new(64 << 20);
@@ -567,6 +597,7 @@ int main(void)
         cmocka_unit_test(the_oldest_of_all_lanes_is_forgotten),
         cmocka_unit_test(a_view_does_not_change_and_outlives_all),
         cmocka_unit_test(the_level_is_authoritative),
+        cmocka_unit_test(a_chunk_after_a_switch),
         cmocka_unit_test(gaps_are_counted_and_marked),
         cmocka_unit_test(a_thousand_short_threads_fit),
         cmocka_unit_test(dead_threads_leave_room),

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The interpreter's own stack of the calling thread, read in place: which one
+// it is, and whether a frame is still on it. With the interpreter's lock held.
+#ifndef OCULAR_PYTHON_FRAMES_H
+#define OCULAR_PYTHON_FRAMES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "tracer/switch.h"
+
+// _PyInterpreterFrame (Include/internal/pycore_frame.h). The words are the same
+// in 3.12 to 3.15.
+#define FRAME_CODE 0
+#define FRAME_PREVIOUS (1 * sizeof(void *))
+#define FRAME_INSTRUCTION (7 * sizeof(void *))
+#if PY_VERSION_HEX >= 0x030E0000
+#define FRAME_OWNER 74
+#define FRAME_CODE_MASK (~(uintptr_t)3) // without a stack reference's tag bits
+#else
+#define FRAME_OWNER 70
+#define FRAME_CODE_MASK (~(uintptr_t)0)
+#endif
+#define FRAME_OWNED_BY_GENERATOR 1
+#define FRAME_OWNED_BY_C 3 // from here on: not a frame of Python code
+
+// The lane's stack is replaced where the thread runs on another one now.
+// `depth` is that of the event.
+void Frames_switch(struct Lane *lane, const PyThreadState *state,
+                   uint32_t depth, uint64_t ticks);
+
+#endif

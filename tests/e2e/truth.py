@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""What really happens, told by the interpreter's own frames: a recorder in
+Python, run apart from Ocular on the same program."""
+
+import sys
+from collections import Counter
+
+import ocular
+from e2e import trace
+from e2e.counting import EXACT
+
+EVENTS = sys.monitoring.events
+TOOL = sys.monitoring.DEBUGGER_ID
+ENTERS = EVENTS.PY_START | EVENTS.PY_RESUME | EVENTS.PY_THROW
+
+
+def record(function, file):
+    """(Counter of calls by name, Counter of calls by (name, caller's name)),
+    of the code of that file; a call into a generator is one each time. The
+    caller is the nearest frame below that is of that file too, or None."""
+    calls, edges = Counter(), Counter()
+
+    def caller(frame):
+        while frame := frame.f_back:
+            if frame.f_code is record.__code__:
+                return None
+            if frame.f_code.co_filename == file:
+                return frame.f_code.co_qualname
+        return None
+
+    def entered(code, *_):
+        if code.co_filename == file:
+            calls[code.co_qualname] += 1
+            edges[code.co_qualname, caller(sys._getframe(1))] += 1
+
+    sys.monitoring.use_tool_id(TOOL, "truth")
+    try:
+        for event in (EVENTS.PY_START, EVENTS.PY_RESUME, EVENTS.PY_THROW):
+            sys.monitoring.register_callback(TOOL, event, entered)
+        sys.monitoring.set_events(TOOL, ENTERS)
+        function()
+    finally:
+        sys.monitoring.set_events(TOOL, 0)
+        for event in (EVENTS.PY_START, EVENTS.PY_RESUME, EVENTS.PY_THROW):
+            sys.monitoring.register_callback(TOOL, event, None)
+        sys.monitoring.free_tool_id(TOOL)
+    return calls, edges
+
+
+def seen(function, file, path, **settings):
+    """The same two by Ocular, the second out of the timeline; the timeline and
+    the final snapshot."""
+    ocular.start_tracing(
+        **{**EXACT, "perfetto": True, "output": path, "include_only": [file], **settings}
+    )
+    try:
+        function()
+    finally:
+        final = ocular.stop_tracing()
+    assert final["lost"] == 0
+    timeline = trace.read(path)
+    calls = Counter()
+    for row in final["functions"]:
+        if row["calls"]:
+            calls[row["name"]] += row["calls"]
+    edges = Counter(
+        (call.name, call.parent)
+        for each in timeline.calls.values()
+        for call in each
+        if not call.begin_args.get("resumed")
+    )
+    return calls, edges, timeline, final
+
+
+def check_figures(final):
+    """What holds for every function, whatever happened."""
+    for row in final["functions"]:
+        name = row["name"]
+        if row["self_cycles"] is not None:
+            assert row["self_cycles"] >= 0, name
+        if row["calls"] and row["state"] == "armed":
+            assert row["total_cycles"] is not None, name
+        if row["min_cycles"] is not None and row["avg_cycles"] is not None:
+            assert row["min_cycles"] <= row["avg_cycles"] * 1.001, name

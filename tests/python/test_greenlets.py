@@ -1,0 +1,679 @@
+# SPDX-License-Identifier: MIT
+"""Greenlets swap the interpreter's stack under a thread: each has a shadow
+stack of its own. Calls and callers are held against the interpreter's frames,
+times against what the program itself has measured."""
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections import Counter
+
+import greenlet
+import ocular
+import pytest
+from e2e import trace
+from e2e.counting import EXACT, row, traced
+from e2e.truth import check_figures, record, seen
+
+
+def leaf(n=1):
+    return n
+
+
+def up(depth, function, *arguments):
+    """Calls the function so many frames higher."""
+    return up(depth - 1, function, *arguments) if depth else function(*arguments)
+
+
+# --- Programs -----------------------------------------------------------------
+
+
+def player(rounds, others, depth):
+    for turn in range(rounds):
+        leaf(turn)
+        up(depth, others[0].switch)
+        leaf()
+    return rounds
+
+
+def ping_pong(depth, other_depth, base=0, other_base=0, rounds=20):
+    to_one, to_other = [], []
+
+    def play_one():
+        up(base, player, rounds, to_other, depth)
+
+    def play_other():
+        up(other_base, player, rounds, to_one, other_depth)
+
+    one, other = greenlet.greenlet(play_one), greenlet.greenlet(play_other)
+    to_one.append(one), to_other.append(other)
+    one.switch()
+    leaf()
+    while not one.dead:
+        one.switch()
+    while not other.dead:
+        other.switch()
+
+
+def waits(log):
+    try:
+        leaf()
+        up(3, greenlet.getcurrent().parent.switch)
+        leaf()
+    except ValueError:
+        log.append(leaf())
+        greenlet.getcurrent().parent.switch()
+    finally:
+        log.append(leaf())
+
+
+def killed(how):
+    log = []
+    for depth in (0, 4, 2):
+        child = up(depth, started, log)
+        if how == "exit":
+            child.throw()
+        elif how == "error":
+            child.throw(ValueError)
+            leaf()
+            child.switch()
+        elif how == "collected":
+            del child
+            gc.collect()
+        else:
+            keep.append(child)
+        leaf()
+    if how != "kept":
+        assert len(log) >= 3
+    else:
+        keep.clear()
+
+
+keep = []
+
+
+def started(log):
+    child = greenlet.greenlet(waits)
+    child.switch(log)
+    return child
+
+
+def fails(depth):
+    leaf()
+    if depth == 0:
+        raise KeyError(depth)
+    greenlet.getcurrent().parent.switch()
+    return fails(depth - 1)
+
+
+def exceptions():
+    for n in range(5):
+        child = greenlet.greenlet(fails)
+        try:
+            child.switch(n)
+            while not child.dead:
+                up(n, child.switch)
+        except KeyError:
+            leaf()
+
+
+def numbers(count):
+    for n in range(count):
+        leaf()
+        greenlet.getcurrent().parent.switch(n)
+        yield n
+
+
+def doubled(source):
+    for n in source:
+        yield 2 * n
+
+
+def summed(count):
+    return sum(doubled(numbers(count)))
+
+
+def generators():
+    children = [greenlet.greenlet(summed) for _ in range(3)]
+    for n, child in enumerate(children):
+        child.switch(5 + n)
+    while children:
+        for child in list(children):
+            up(len(children), child.switch)
+            if child.dead:
+                children.remove(child)
+
+
+def delegated():
+    """A generator that is begun in one greenlet and goes on in others."""
+    source = doubled(range(9))
+
+    def taker():
+        for _ in range(3):
+            leaf(next(source))
+            greenlet.getcurrent().parent.switch()
+
+    children = [greenlet.greenlet(taker) for _ in range(3)]
+    while children := [child for child in children if not child.dead]:
+        for child in children:
+            child.switch()
+
+
+def directly():
+    """Greenlets without a Python function: the generator's frame is not on the
+    interpreter's data stack, which begins later or never."""
+    children = [greenlet.greenlet(list) for _ in range(3)]
+    for n, child in enumerate(children):
+        child.switch(numbers(3 + n))
+        leaf()
+    while children := [child for child in children if not child.dead]:
+        for child in children:
+            child.switch()
+
+
+def nested():
+    def inner():
+        leaf()
+        greenlet.getcurrent().parent.switch()
+        leaf()
+
+    def outer():
+        child = greenlet.greenlet(inner)
+        child.switch()
+        greenlet.getcurrent().parent.switch()
+        child.switch()
+        leaf()
+
+    child = greenlet.greenlet(outer)
+    child.switch()
+    leaf()
+    child.switch()
+
+
+PROGRAMS = {
+    "equal depths": lambda: ping_pong(2, 2),
+    "different depths": lambda: ping_pong(0, 7, 3, 1),
+    "deep": lambda: ping_pong(50, 3, 60, 0, rounds=4),
+    "exit": lambda: killed("exit"),
+    "error": lambda: killed("error"),
+    "collected": lambda: killed("collected"),
+    "never finished": lambda: killed("kept"),
+    "exceptions": exceptions,
+    "generators": generators,
+    "delegated": delegated,
+    "directly": directly,
+    "nested": nested,
+}
+
+
+# With a threshold, however high, exceptions leave unseen.
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("threshold", [0, 100_000])
+def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
+    program = PROGRAMS[name]
+    calls, edges = record(program, __file__)
+    ours, tree, timeline, final = seen(
+        program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
+    )
+    assert ours == calls
+    assert tree == edges
+    ends = {word for each in timeline.calls.values() for call in each for word in call.end_args}
+    assert "lost" not in ends and "parked" in ends
+    check_figures(final)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("threshold", [1, 5, 500])
+def test_balanced_while_things_go_dark(name, threshold, tmp_path):
+    program = PROGRAMS[name]
+    calls, _ = record(program, __file__)
+    ours, _, _, final = seen(
+        program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
+    )
+    for function in final["functions"]:
+        true = calls[function["name"]]
+        if function["calls_exact"]:
+            assert function["calls"] == true, function["name"]
+        else:
+            assert function["calls"] <= true
+    check_figures(final)
+
+
+# --- Times --------------------------------------------------------------------
+
+
+class Stopwatch:
+    """Bounds of a function's time: measured inside it, and around its calls."""
+
+    def __init__(self):
+        self.inside = self.around = 0.0
+
+    def call(self, function, *arguments):
+        begin = time.perf_counter()
+        function(*arguments)
+        self.around += time.perf_counter() - begin
+
+    def bounds(self, cycles, final):
+        seconds = cycles / final["tsc_hz"]
+        return self.inside * 0.97 <= seconds <= self.around * 1.03 + 1e-4
+
+
+def slow(watch):
+    begin = time.perf_counter()
+    sum(range(100_000))  # without a hook
+    watch.inside += time.perf_counter() - begin
+
+
+def slower(watch):
+    begin = time.perf_counter()
+    time.sleep(0.005)
+    watch.inside += time.perf_counter() - begin
+
+
+def works_slowly(watch, rounds):
+    for _ in range(rounds):
+        watch.call(slow, watch)
+        up(2, greenlet.getcurrent().parent.switch)
+
+
+def works_slower(watch, rounds):
+    for _ in range(rounds):
+        watch.call(slower, watch)
+        greenlet.getcurrent().parent.switch()
+
+
+def test_times_are_the_greenlets_own():
+    watches = Stopwatch(), Stopwatch()
+    totals = []
+
+    def run(work, watch):
+        totals.append(Stopwatch())
+        mine = totals[-1]
+        mine.call(work, watch, 8)
+        mine.inside = mine.around * 0.98
+
+    def main():
+        children = [
+            greenlet.greenlet(lambda: run(works_slowly, watches[0])),
+            greenlet.greenlet(lambda: run(works_slower, watches[1])),
+        ]
+        while not all(child.dead for child in children):
+            for child in children:
+                child.switch()
+
+    _, final = traced(main, include_only=[__file__])
+    assert watches[0].bounds(row(final, "slow")["self_cycles"], final)
+    assert watches[1].bounds(row(final, "slower")["self_cycles"], final)
+    # A call that was parked takes as long as the clock says.
+    for work, total in zip(("works_slowly", "works_slower"), totals, strict=True):
+        assert total.bounds(row(final, work)["total_cycles"], final), work
+    # But nothing of that is its own.
+    busy = sum(watch.inside for watch in watches)
+    wall = max(total.around for total in totals)
+    for work in ("works_slowly", "works_slower", "up"):
+        assert row(final, work)["self_cycles"] <= (wall - busy) * 1.1 * final["tsc_hz"]
+    everything = sum(function["self_cycles"] for function in final["functions"])
+    assert everything <= wall * 1.05 * final["tsc_hz"]
+
+
+# --- Many ---------------------------------------------------------------------
+
+
+def test_thousands_of_greenlets_that_end():
+    def child():
+        leaf()
+        greenlet.getcurrent().parent.switch()
+        leaf()
+
+    def body(count):
+        for _ in range(count):
+            one = greenlet.greenlet(child)
+            one.switch()
+            one.switch()
+
+    ocular.start_tracing(**EXACT)
+    try:
+        body(100)
+        before = ocular.snapshot()["memory_bytes"]
+        body(5000)
+        after = ocular.snapshot()["memory_bytes"]
+    finally:
+        final = ocular.stop_tracing()
+    assert row(final, "child")["calls"] == 5100
+    assert row(final, "leaf")["calls"] == 2 * 5100
+    assert after < before + 100_000
+
+
+def test_thousands_of_greenlets_at_once():
+    """More than are kept: those parked longest ago are dropped, calls stay
+    exact, and memory bounded."""
+
+    def child(depth):
+        leaf()
+        up(depth % 7, greenlet.getcurrent().parent.switch)
+        leaf()
+
+    children = []
+
+    def body(count):
+        for n in range(count):
+            children.append(greenlet.greenlet(child))
+            children[-1].switch(n)
+        for one in children:
+            one.switch()
+
+    ocular.start_tracing(**EXACT)
+    try:
+        before = ocular.snapshot()["memory_bytes"]
+        body(6000)
+        after = ocular.snapshot()["memory_bytes"]
+    finally:
+        final = ocular.stop_tracing()
+    assert row(final, "child")["calls"] == 6000
+    assert row(final, "leaf")["calls"] == 2 * 6000
+    check_figures(final)
+    assert after < before + 8_000_000
+
+
+def test_greenlets_that_are_dropped_unfinished():
+    def child(n):
+        leaf()
+        up(n % 5, greenlet.getcurrent().parent.switch)
+
+    def body():
+        for n in range(1000):
+            one = greenlet.greenlet(child)
+            one.switch(n)
+            del one  # is killed: GreenletExit, through all its frames
+
+    for threshold in (0, 100_000):
+        _, final = traced(body, deinstrument_threshold=threshold, include_only=[__file__])
+        assert row(final, "child")["calls"] == 1000
+        assert row(final, "leaf")["calls"] == 1000
+        check_figures(final)
+
+
+def dies(depth):
+    if depth:
+        dies(depth - 1)
+    leaf()
+    greenlet.getcurrent().parent.switch()
+    leaf()
+
+
+def lives(depth):
+    greenlet.getcurrent().parent.switch()
+    if depth:
+        lives(depth - 1)
+    leaf()
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
+    """The killed greenlets' frames leave unseen, and the interpreter's memory
+    of their stacks is used again at once, by stacks that begin deeper."""
+
+    def body():
+        for n in range(40):
+            one = greenlet.greenlet(dies)
+            one.switch(n % 4)
+            one.throw()
+            other = greenlet.greenlet(lives)
+            up(n % 6, other.switch, depth)
+            while not other.dead:
+                up(n % 3, other.switch)
+
+    _, edges = record(body, __file__)
+    _, tree, timeline, final = seen(
+        body, __file__, tmp_path / "trace.json", deinstrument_threshold=100_000
+    )
+    assert tree == edges
+    # One at a time is alive: together they last no longer than all of it.
+    for function in final["functions"]:
+        if function["name"] in ("dies", "lives"):
+            assert function["total_cycles"] / final["tsc_hz"] <= final["uptime_s"]
+
+
+# --- Starting and stopping ----------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [0, 3])
+def test_start_and_stop_inside_greenlets(threshold):
+    settings = {**EXACT, "deinstrument_threshold": threshold}
+    finals = []
+
+    def child(what):
+        leaf()
+        if what == "start":
+            ocular.start_tracing(**settings)
+        greenlet.getcurrent().parent.switch()
+        leaf()
+        greenlet.getcurrent().parent.switch()
+        if what == "stop":
+            finals.append(ocular.stop_tracing())
+        leaf()
+
+    children = [greenlet.greenlet(child) for _ in range(4)]
+    try:
+        for one, what in zip(children, ["", "start", "", "stop"], strict=True):
+            one.switch(what)
+        for _ in range(2):
+            for one in children:
+                one.switch()
+    finally:
+        ocular.stop_tracing()
+    # Begun while traced: the last two; leaf: two at the beginning, four in the
+    # middle, three at the end.
+    assert row(finals[0], "child")["calls"] == 2
+    if threshold == 0:
+        assert row(finals[0], "leaf")["calls"] == 9
+    check_figures(finals[0])
+
+
+def test_greenlets_of_an_older_session():
+    def child(rounds):
+        for n in range(rounds):
+            up(n % 3, greenlet.getcurrent().parent.switch)
+            leaf()
+
+    children = [greenlet.greenlet(child) for _ in range(3)]
+
+    def turn(*arguments):
+        for one in children:
+            one.switch(*arguments)
+
+    begin = time.perf_counter()
+    ocular.start_tracing(**EXACT)
+    turn(6), turn()
+    final = ocular.stop_tracing()
+    assert row(final, "child")["calls"] == 3 and row(final, "leaf")["calls"] == 3
+    turn()
+    time.sleep(0.05)
+    began = time.perf_counter()
+    ocular.start_tracing(**EXACT)
+    turn(), turn()
+    final = ocular.stop_tracing()
+    seconds = time.perf_counter() - began
+    assert began - begin > 0.05
+    assert row(final, "leaf")["calls"] == 6
+    # Frames of the first session are open: no call of this one.
+    assert row(final, "child")["calls"] == 0
+    for function in final["functions"]:
+        assert function["total_cycles"] <= seconds * final["tsc_hz"]
+
+
+def test_code_that_goes_while_its_frame_is_parked():
+    """The frames of an unfinished greenlet are freed together with their code,
+    by a thread that is another one."""
+
+    def body():
+        for n in range(50):
+            namespace = {"greenlet": greenlet, "leaf": leaf}
+            exec(
+                f"def parked_{n}():\n leaf()\n greenlet.getcurrent().parent.switch()\n leaf()\n",
+                namespace,
+            )
+            one = greenlet.greenlet(namespace[f"parked_{n}"])
+            one.switch()
+            if n % 2:
+                one.throw()
+            del one
+            namespace.clear()
+            gc.collect(0)
+            leaf()
+
+    _, final = traced(body, deinstrument_threshold=100_000)
+    assert row(final, "leaf")["calls"] == 100
+
+
+def test_threads_have_greenlets_of_their_own():
+    program = PROGRAMS["different depths"]
+    calls, _ = record(program, __file__)
+
+    def body():
+        threads = [threading.Thread(target=program) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        _, final = traced(body, include_only=[__file__])
+    finally:
+        sys.setswitchinterval(before)
+    for name in ("player", "up", "leaf"):
+        assert row(final, name)["calls"] == 4 * calls[name]
+
+
+# --- gevent, in a process of its own ------------------------------------------
+
+
+def run_program(text, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+GEVENT = """
+    import sys, time
+    from gevent import monkey
+    monkey.patch_all()
+    import gevent, gevent.queue, gevent.pool, queue, threading
+    from collections import Counter
+    import ocular
+
+    calls, edges, stacks = Counter(), Counter(), {}
+
+    # The program counts itself: who is called by whom, in which greenlet.
+    def counted(function):
+        name = function.__name__
+        def shell(*arguments):
+            stack = stacks.setdefault(id(gevent.getcurrent()), [])
+            calls[name] += 1
+            edges[name, stack[-1] if stack else None] += 1
+            stack.append(name)
+            try:
+                return function(*arguments)
+            finally:
+                stack.pop()
+                if not stack:
+                    del stacks[id(gevent.getcurrent())]
+        return shell
+
+    @counted
+    def leaf(n): return n
+
+    @counted
+    def put(box, n):
+        gevent.sleep(0.0005 * (n % 3))
+        box.put(leaf(n))
+
+    @counted
+    def produce(box, count):
+        for n in range(count): put(box, n)
+
+    @counted
+    def take(box):
+        return leaf(box.get())
+
+    @counted
+    def consume(box, count):
+        for _ in range(count): take(box)
+
+    @counted
+    def sleeper(n):
+        time.sleep(0.001 * n)  # gevent's by now
+        leaf(n)
+        gevent.sleep(0)
+        if n % 4 == 0: raise ValueError(n)
+
+    @counted
+    def thread():
+        box = queue.Queue()
+        gevent.joinall([gevent.spawn(produce, box, 5), gevent.spawn(consume, box, 5)])
+
+    @counted
+    def forever():
+        while True:
+            gevent.sleep(0.002)
+            leaf(0)
+
+    def main():
+        box = gevent.queue.Queue(3)
+        jobs = [gevent.spawn(produce, box, 20) for _ in range(10)]
+        jobs += [gevent.spawn(consume, box, 20) for _ in range(10)]
+        jobs += [gevent.spawn(sleeper, n % 9) for n in range(60)]
+        threads = [threading.Thread(target=thread) for _ in range(4)]
+        killed = [gevent.spawn(forever) for _ in range(5)]
+        for one in threads: one.start()
+        pool = gevent.pool.Pool(4)
+        list(pool.imap_unordered(leaf, range(30)))
+        gevent.joinall(jobs)
+        for one in threads: one.join()
+        gevent.killall(killed)
+        # Of the hub's own threads: run outside of its greenlets.
+        return gevent.get_hub().threadpool.apply(sum, ([1, 2],))
+
+    gevent.get_hub().handle_error = lambda *_: None  # the ValueErrors
+    threshold, path = int(sys.argv[1]), sys.argv[2]
+    ocular.start_tracing(deinstrument_threshold=threshold, quiet=True, output=path,
+                         include_only=["<string>"], exclude=["shell"])
+    assert main() == 3
+    final = ocular.stop_tracing()
+    for row in final["functions"]:
+        name = row["name"].rpartition(".")[2]
+        if name in calls: print("calls", name, row["calls"], calls[name])
+    for (name, caller), count in edges.items():
+        print("edge", name, caller, count)
+"""
+
+
+@pytest.mark.parametrize("threshold", [0, 100_000])
+def test_gevent(threshold, tmp_path):
+    path = tmp_path / "trace.json"
+    lines = [line.split() for line in run_program(GEVENT, threshold, path).splitlines()]
+    counted = [line[1:] for line in lines if line[0] == "calls"]
+    assert {name for name, *_ in counted} >= {"leaf", "put", "take", "sleeper", "forever"}
+    for name, ours, true in counted:
+        assert ours == true, name
+    expected = Counter({(e[1], e[2]): int(e[3]) for e in lines if e[0] == "edge"})
+    tree = Counter(
+        (call.name, str(call.parent))
+        for calls in trace.read(path).calls.values()
+        for call in calls
+        if not call.begin_args.get("resumed")
+    )
+    names = {name for name, _ in expected}
+    assert Counter({key: n for key, n in tree.items() if key[0] in names}) == expected

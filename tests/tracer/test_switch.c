@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: MIT
+// tracer/switch: made-up greenlets on made-up stacks. The last test runs many
+// of them at random against a model that knows every frame and every tick.
+#include "tracer/switch.h"
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define DEEP 512
+
+static const int64_t NOTHING[HOOK_KINDS];
+
+// clang-format off
+static const uint8_t LOOP[] = {
+    RESUME, 0, LOAD_FAST, 0, JUMP_BACKWARD, 3, CACHE, 0, RETURN_VALUE, 0,
+};
+// clang-format on
+
+// An interpreter's stack: what runs on it, by depth from `base` + 1 on.
+struct Greenlet {
+    struct RealStack real;
+    uint32_t base;
+    uint32_t depth;
+    struct Code *frames[DEEP];
+    uint64_t entered[DEEP];
+};
+
+struct Fixture {
+    struct Registry *registry;
+    struct Contention contention;
+    struct Opcodes opcodes;
+    struct Lane *lane;
+};
+
+static bool holds(struct RealStack *real, const struct Frame *frame)
+{
+    const struct Greenlet *greenlet = (const struct Greenlet *)real;
+
+    return frame->depth > greenlet->base && frame->depth <= greenlet->depth &&
+           greenlet->frames[frame->depth]->address == frame->address;
+}
+
+static void start(struct Greenlet *greenlet, uintptr_t root, uint32_t base)
+{
+    memset(greenlet, 0, sizeof *greenlet);
+    greenlet->real = (struct RealStack){root, root, holds};
+    greenlet->base = greenlet->depth = base;
+}
+
+static struct Code *add(struct Fixture *f)
+{
+    uint32_t id = Registry_next_id(f->registry);
+    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
+                                .name = "f",
+                                .file = "f.py",
+                                .bytecode = LOOP,
+                                .bytecode_size = sizeof LOOP,
+                                .line_table = LOOP};
+    struct Code *code = Code_new(id, &source, &f->opcodes, 0, false);
+
+    assert_non_null(code);
+    Registry_add(f->registry, code);
+    return code;
+}
+
+// As python/hook.c does.
+static void look(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
+{
+    if (f->lane->chunk != greenlet->real.chunk)
+        Lane_switch(f->lane, &greenlet->real, ticks);
+}
+
+static void enter(struct Fixture *f, struct Greenlet *greenlet,
+                  struct Code *code, uint64_t ticks)
+{
+    greenlet->frames[++greenlet->depth] = code;
+    greenlet->entered[greenlet->depth] = ticks;
+    look(f, greenlet, ticks);
+    Lane_enter(f->lane, code, greenlet->depth, 0, ticks, COURSE_WHOLE);
+}
+
+static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
+{
+    struct Code *code = greenlet->frames[greenlet->depth];
+
+    look(f, greenlet, ticks);
+    Lane_leave(f->lane, code, &code->sites[code->site_count - 1],
+               greenlet->depth, ticks, COURSE_WHOLE);
+    greenlet->depth--;
+}
+
+static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
+{
+    struct Code *code = greenlet->frames[greenlet->depth];
+
+    look(f, greenlet, ticks);
+    Lane_jump(f->lane, code, &code->sites[1], 1, greenlet->depth, ticks,
+              HOOK_JUMP, COURSE_WHOLE);
+}
+
+static void expect(const struct Code *code, uint64_t calls, uint64_t self,
+                   uint64_t total)
+{
+    assert_int_equal(Cell_get(&code->calls), calls);
+    assert_int_equal(Cell_get(&code->self_cycles), self);
+    assert_int_equal(Cell_get(&code->total_cycles), total);
+}
+
+static unsigned open_frames(const struct Lane *lane)
+{
+    return (unsigned)(lane->top - lane->bottom);
+}
+
+// --- One after the other ---
+
+// main: 100 enters, 400 leaves; child: 150 enters, 200 parks, 300 to 350.
+static void test_two_stacks(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *m = add(f), *c = add(f), *leaf = add(f);
+    struct Greenlet main, child;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 1);
+    enter(f, &main, m, 100);
+    enter(f, &child, c, 150);
+    enter(f, &child, leaf, 170);
+    leave(f, &child, 200);
+    enter(f, &main, leaf, 260); // 60 since the child's last event: the child's
+    leave(f, &main, 300);
+    jump(f, &child, 310); // 10 since: main's
+    leave(f, &child, 350);
+    leave(f, &main, 400); // 50 since: nobody's, the child's stack was empty
+    expect(leaf, 2, 30 + 40, 30 + 40);
+    expect(c, 1, 20 + 60 + 40, 200);
+    expect(m, 1, 50 + 10, 300);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(open_frames(f->lane), 0);
+    // A caller is of the same stack.
+    assert_int_equal(c->caller_count, 0);
+    assert_int_equal(leaf->caller_count, 2);
+}
+
+static void test_the_same_function_on_two_stacks(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f);
+    struct Greenlet one, other;
+
+    start(&one, 0x1000, 0);
+    start(&other, 0x2000, 0);
+    enter(f, &one, code, 100);
+    enter(f, &other, code, 200); // at the same depth
+    leave(f, &one, 250);
+    enter(f, &other, code, 300); // recursion: no total of its own
+    leave(f, &other, 350);
+    leave(f, &other, 450);
+    assert_int_equal(Cell_get(&code->calls), 3);
+    assert_int_equal(Cell_get(&code->self_calls), 3);
+    assert_int_equal(Cell_get(&code->total_cycles), 150 + 250);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+}
+
+// Deep recursion goes on in another chunk of the same stack.
+static void test_another_chunk(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f);
+    struct Greenlet one;
+    struct Frame *bottom = f->lane->bottom;
+
+    start(&one, 0x1000, 0);
+    enter(f, &one, code, 100);
+    one.real.chunk = 0x5000;
+    enter(f, &one, code, 200);
+    leave(f, &one, 250);
+    one.real.chunk = 0x1000;
+    leave(f, &one, 300);
+    expect(code, 2, 200, 200);
+    assert_ptr_equal(f->lane->bottom, bottom);
+    assert_int_equal(f->lane->parked.count, 0);
+    assert_null(f->lane->parked.buckets);
+}
+
+// A generator that a greenlet runs directly has no chunk; what it calls makes
+// one.
+static void test_a_stack_without_a_root(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *g = add(f), *leaf = add(f), *m = add(f);
+    struct Greenlet main, child;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0, 1);
+    enter(f, &main, m, 100);
+    enter(f, &child, g, 200);
+    child.real.root = child.real.chunk = 0x2000;
+    enter(f, &child, leaf, 300); // while it runs
+    leave(f, &child, 310);
+    leave(f, &child, 400);
+    start(&child, 0, 1);
+    enter(f, &child, g, 500);
+    jump(f, &main, 600);
+    child.real.root = child.real.chunk = 0x3000;
+    enter(f, &child, leaf, 700); // after it was parked
+    leave(f, &child, 710);
+    leave(f, &child, 800);
+    start(&child, 0, 1);
+    enter(f, &child, g, 900);
+    jump(f, &main, 910);
+    start(&child, 0x4000, 1); // another one: that without a root stays parked
+    enter(f, &child, leaf, 920);
+    leave(f, &child, 930);
+    leave(f, &main, 1000);
+    expect(leaf, 3, 30, 30);
+    assert_int_equal(Cell_get(&g->total_cycles), 200 + 300);
+    assert_int_equal(leaf->caller_count, 1);
+    expect(m, 1, Cell_get(&m->self_cycles), 900);
+    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(f->lane->parked.count, 1);
+}
+
+// --- What is not there any more ---
+
+// While it was parked it raised through two frames that nobody saw.
+static void test_frames_left_before_it_went_on(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f), *b = add(f), *c = add(f), *m = add(f);
+    struct Greenlet main, child;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 0);
+    enter(f, &main, m, 100);
+    enter(f, &child, a, 200);
+    enter(f, &child, b, 210);
+    enter(f, &child, c, 220);
+    jump(f, &main, 300);
+    child.depth -= 2;
+    enter(f, &child, m, 400);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(open_frames(f->lane), 2);
+    assert_int_equal(m->last_caller, a->id);
+    leave(f, &child, 410);
+    leave(f, &child, 500);
+    // Whose a span of a's was is not known: no self time, but a total.
+    assert_int_equal(Cell_get(&a->self_calls), 0);
+    assert_int_equal(Cell_get(&a->total_cycles), 300);
+    expect(b, 1, 0, 0);
+    expect(c, 1, 0, 0);
+}
+
+// A greenlet died unseen, and a new one's stack has the same root.
+static void test_a_root_that_is_used_again(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f), *b = add(f), *m = add(f);
+    struct Greenlet main, child;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 0);
+    enter(f, &main, m, 100);
+    enter(f, &child, a, 200);
+    enter(f, &child, a, 210);
+    jump(f, &main, 300);
+    start(&child, 0x2000, 7); // and begins deeper
+    enter(f, &child, b, 400);
+    assert_int_equal(open_frames(f->lane), 1);
+    assert_int_equal(b->caller_count, 0);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    leave(f, &child, 450);
+    leave(f, &main, 500);
+    expect(a, 2, 0, 0);
+    expect(b, 1, 50, 50);
+    assert_int_equal(f->lane->parked.count, 0);
+    for (unsigned i = 0; i < LANE_ACTIVE; i++)
+        assert_int_equal(f->lane->active[i], 0);
+}
+
+static void test_more_than_are_kept(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f), *m = add(f);
+    const size_t count = STACKS_MOST + 1000;
+    struct Greenlet *greenlets = calloc(count, sizeof *greenlets), main;
+    size_t i, bytes;
+
+    start(&main, 0x1000, 0);
+    enter(f, &main, m, 50);
+    for (i = 0; i < count; i++) {
+        start(&greenlets[i], 0x10000 + 0x4000 * i, 0);
+        enter(f, &greenlets[i], code, 100 + 2 * i);
+        jump(f, &main, 101 + 2 * i);
+    }
+    assert_int_equal(f->lane->parked.count, STACKS_MOST);
+    bytes = Lane_stack_bytes(f->lane);
+    assert_true(bytes <= (STACKS_MOST + 1) * 16 * sizeof(struct Frame) +
+                             128 * sizeof(struct Frame));
+    // Those that were dropped, then the others; and main, which came last.
+    for (i = 0; i < count; i++)
+        leave(f, &greenlets[i], 100000 + i);
+    leave(f, &main, 200000);
+    assert_int_equal(Cell_get(&code->calls), count);
+    assert_int_equal(Cell_get(&code->self_calls), STACKS_MOST - 1);
+    assert_int_equal(Cell_get(&f->lane->unwound), count - (STACKS_MOST - 1));
+    assert_int_equal(f->lane->active[code->id % LANE_ACTIVE], 0);
+    assert_int_equal(Cell_get(&m->total_cycles), 200000 - 50);
+    free(greenlets);
+}
+
+static void test_forget_reaches_the_parked(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f), *b = add(f), *m = add(f);
+    struct Greenlet main, child;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 0);
+    enter(f, &main, m, 100);
+    enter(f, &child, b, 200);
+    enter(f, &child, a, 200);
+    jump(f, &main, 300);
+    Lane_forget(f->lane, a);
+    assert_null(f->lane->parked.oldest->top->code);
+    assert_int_equal(f->lane->parked.oldest->top->address, 0);
+    assert_ptr_equal(f->lane->parked.oldest->top[-1].code, b);
+    Registry_retire(f->registry, a);
+    Code_free(Registry_take_retired(f->registry)); // for AddressSanitizer
+    child.depth--;
+    leave(f, &child, 400);
+    expect(b, 1, 0, 200);
+    assert_int_equal(Cell_get(&f->lane->unwound), 1);
+}
+
+static void test_reset_frees_the_parked(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f);
+    struct Greenlet main, child, third;
+    size_t bytes = Lane_stack_bytes(f->lane);
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 0);
+    start(&third, 0x3000, 0);
+    enter(f, &main, code, 100);
+    enter(f, &child, code, 200);
+    enter(f, &third, code, 250);
+    leave(f, &third, 260);
+    jump(f, &main, 300);
+    assert_true(Lane_stack_bytes(f->lane) > bytes);
+    Lane_reset(f->lane, NOTHING, 1000);
+    assert_int_equal(f->lane->parked.count, 0);
+    assert_int_equal(Lane_stack_bytes(f->lane), bytes);
+    leave(f, &child, 1100); // of before
+    leave(f, &main, 1200);
+    expect(code, 3, 10, 10);
+}
+
+// --- The timeline ---
+
+static void expect_event(struct Ring *ring, enum EventKind kind,
+                         const struct Code *code, unsigned level)
+{
+    const struct Event *event;
+
+    assert_true(Ring_peek(ring, &event) > 0);
+    assert_int_equal(Event_kind(event), kind);
+    assert_int_equal(event->what, code ? Event_call(code->id, level) : 0);
+    Ring_pop(ring, 1);
+}
+
+static void test_the_timeline_parks_and_reopens(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f), *b = add(f), *m = add(f);
+    struct Ring *ring = f->lane->ring = Ring_new(NULL);
+    struct Greenlet main, child, deep;
+    const struct Event *event;
+    unsigned i;
+
+    start(&main, 0x1000, 0);
+    start(&child, 0x2000, 0);
+    start(&deep, 0x3000, 0);
+    enter(f, &main, m, 100);
+    enter(f, &child, a, 200);
+    enter(f, &child, b, 210);
+    enter(f, &main, b, 300);
+    child.depth--; // b, unseen
+    leave(f, &child, 400);
+    leave(f, &main, 500);
+    expect_event(ring, EVENT_ENTER, m, 0);
+    expect_event(ring, EVENT_PARK, NULL, 0);
+    expect_event(ring, EVENT_ENTER, a, 0);
+    expect_event(ring, EVENT_ENTER, b, 1);
+    expect_event(ring, EVENT_PARK, NULL, 0);
+    expect_event(ring, EVENT_REOPEN, m, 0);
+    expect_event(ring, EVENT_ENTER, b, 1);
+    expect_event(ring, EVENT_PARK, NULL, 0);
+    expect_event(ring, EVENT_REOPEN, a, 0);
+    expect_event(ring, EVENT_LEAVE, a, 0);
+    expect_event(ring, EVENT_REOPEN, m, 0); // nothing was open to be parked
+    expect_event(ring, EVENT_REOPEN, b, 1);
+    expect_event(ring, EVENT_LEAVE, b, 1);
+    assert_int_equal(Ring_peek(ring, &event), 0);
+    // Only so many are shown again: the innermost.
+    for (i = 1; i <= 2 * SWITCH_SHOWN; i++)
+        enter(f, &deep, a, 1000 + i);
+    jump(f, &main, 2000);
+    Ring_pop(ring, Ring_peek(ring, &event));
+    leave(f, &deep, 2010);
+    expect_event(ring, EVENT_PARK, NULL, 0);
+    for (i = SWITCH_SHOWN; i < 2 * SWITCH_SHOWN; i++)
+        expect_event(ring, EVENT_REOPEN, a, i);
+    expect_event(ring, EVENT_LEAVE, a, 2 * SWITCH_SHOWN - 1);
+}
+
+// --- At random ---
+
+static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
+{
+    uint32_t depth;
+
+    for (depth = greenlet->base + 1; depth <= greenlet->depth; depth++)
+        if (greenlet->frames[depth] == code)
+            return true;
+    return false;
+}
+
+// Eight greenlets that come and go: switches between any two events, frames
+// that leave unseen, deaths unseen, roots used again. The model credits each
+// tick as the header says, and knows what every call must have cost.
+static void test_random_greenlets(void **state)
+{
+    enum { COUNT = 8, CODES = 5, STEPS = 40000 };
+    struct Fixture *f = *state;
+    struct Greenlet *greenlets = calloc(COUNT, sizeof *greenlets);
+    struct Code *codes[CODES];
+    uint64_t calls[CODES] = {0}, totals[CODES] = {0}, ticks = 0, sum = 0;
+    uint32_t seed = 7;
+    size_t i, now = 0;
+
+    for (i = 0; i < CODES; i++)
+        codes[i] = add(f);
+    for (i = 0; i < COUNT; i++)
+        start(&greenlets[i], 0x1000 * (i + 1), (uint32_t)i);
+    enter(f, &greenlets[0], codes[0], ticks); // main, which never ends
+    calls[0]++;
+    for (i = 0; i < STEPS; i++) {
+        struct Greenlet *g;
+        uint32_t what = (seed = seed * 1664525 + 1013904223) >> 8;
+        size_t which = what % CODES;
+
+        if (what >> 4 & 1)
+            now = (what >> 8) % COUNT;
+        g = &greenlets[now];
+        ticks += 1 + (what >> 5) % 50;
+        if (now && (what >> 12) % 64 == 0) {
+            // It dies, and a new one has its root, somewhere else in depth;
+            // main runs in between.
+            jump(f, &greenlets[0], ticks);
+            start(g, g->real.root, (what >> 18) % 9);
+            continue;
+        }
+        if (g->depth - g->base < (now ? 1 : 2) ||
+            ((what >> 20 & 1) && g->depth - g->base < 30)) {
+            enter(f, g, codes[which], ticks);
+            calls[which]++;
+            continue;
+        }
+        for (which = 0; codes[which] != g->frames[g->depth]; which++)
+            ;
+        if ((what >> 21) % 16 == 0 && g->depth - g->base > 2) {
+            g->depth--; // an exception; its next event tells
+            continue;
+        }
+        leave(f, g, ticks);
+        if (!is_open(g, codes[which]))
+            totals[which] += ticks - g->entered[g->depth + 1];
+    }
+    for (i = 0; i < CODES; i++) {
+        assert_int_equal(Cell_get(&codes[i]->calls), calls[i]);
+        assert_int_equal(Cell_get(&codes[i]->total_cycles), totals[i]);
+        sum += Cell_get(&codes[i]->self_cycles);
+    }
+    assert_true(sum > ticks / 4 && sum <= ticks);
+    assert_true(Cell_get(&f->lane->unwound) > STEPS / 100);
+    free(greenlets);
+}
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    f->registry = Registry_new();
+    make_opcodes(&f->opcodes);
+    f->contention.long_span = INT64_MAX;
+    f->lane = Lane_new(0, f->registry, &f->contention);
+    assert_non_null(f->lane);
+    Lane_reset(f->lane, NOTHING, 0);
+    f->contention.last_lane = f->lane;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Lane_free(f->lane);
+    Registry_free(f->registry);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_two_stacks),
+        TEST(test_the_same_function_on_two_stacks),
+        TEST(test_another_chunk),
+        TEST(test_a_stack_without_a_root),
+        TEST(test_frames_left_before_it_went_on),
+        TEST(test_a_root_that_is_used_again),
+        TEST(test_more_than_are_kept),
+        TEST(test_forget_reaches_the_parked),
+        TEST(test_reset_frees_the_parked),
+        TEST(test_the_timeline_parks_and_reopens),
+        TEST(test_random_greenlets),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
