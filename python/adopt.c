@@ -197,9 +197,9 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 
 // --- All of them -----------------------------------------------------------
 
-// Every code object that is known, with a reference each, so that none goes
-// while they are gone through.
-static PyObject *known(const struct State *state, bool accepted, bool other)
+// Every code object that is accepted, or known at all, with a reference each,
+// so that none goes while they are gone through.
+static PyObject *known(const struct State *state, bool other)
 {
     PyObject *list = PyList_New(0);
     const struct OtherCode *o;
@@ -207,8 +207,7 @@ static PyObject *known(const struct State *state, bool accepted, bool other)
 
     if (!list)
         return NULL;
-    for (c = accepted ? Registry_first(state->engine.registry) : NULL; c;
-         c = Registry_next(c))
+    for (c = Registry_first(state->engine.registry); c; c = Registry_next(c))
         if (PyList_Append(list, (PyObject *)c->address) < 0)
             goto fail;
     for (o = other ? state->others : NULL; o; o = o->next)
@@ -226,53 +225,53 @@ static void clear_extra(const struct State *state, PyCodeObject *code)
     PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);
 }
 
-int Adopt_again(struct State *state)
+// Calls visit for every code object that is accepted, and for the others, too,
+// if so wanted. 0, or -1 with an exception: memory.
+static int visit_known(struct State *state, bool other,
+                       void (*visit)(struct State *state, PyCodeObject *code))
 {
-    PyObject *list = known(state, true, true);
-    Py_ssize_t i;
-
-    if (!list)
-        return -1;
-    for (i = 0; i < PyList_GET_SIZE(list); i++) {
-        PyCodeObject *code = (PyCodeObject *)PyList_GET_ITEM(list, i);
-
-        clear_extra(state, code);
-        Adopt_classify(state, code);
-    }
-    Py_DECREF(list);
-    return 0;
-}
-
-int Adopt_disarm(struct State *state)
-{
-    PyObject *list = known(state, true, false);
+    PyObject *list = known(state, other);
     Py_ssize_t i;
 
     if (!list)
         return -1;
     for (i = 0; i < PyList_GET_SIZE(list); i++)
-        if (Tools_set_local(state, (PyCodeObject *)PyList_GET_ITEM(list, i),
-                            state->no_events) < 0)
-            PyErr_Clear();
+        visit(state, (PyCodeObject *)PyList_GET_ITEM(list, i));
     Py_DECREF(list);
     return 0;
 }
 
+static void classify_anew(struct State *state, PyCodeObject *code)
+{
+    clear_extra(state, code);
+    Adopt_classify(state, code);
+}
+
+static void disarm(struct State *state, PyCodeObject *code)
+{
+    if (Tools_set_local(state, code, state->no_events) < 0)
+        PyErr_Clear();
+}
+
+static void drop(struct State *state, PyCodeObject *code)
+{
+    clear_extra(state, code);
+    set_other(state, code);
+}
+
+int Adopt_again(struct State *state)
+{
+    return visit_known(state, true, classify_anew);
+}
+
+int Adopt_disarm(struct State *state)
+{
+    return visit_known(state, false, disarm);
+}
+
 int Adopt_drop_all(struct State *state)
 {
-    PyObject *list = known(state, true, false);
-    Py_ssize_t i;
-
-    if (!list)
-        return -1;
-    for (i = 0; i < PyList_GET_SIZE(list); i++) {
-        PyCodeObject *code = (PyCodeObject *)PyList_GET_ITEM(list, i);
-
-        clear_extra(state, code);
-        set_other(state, code);
-    }
-    Py_DECREF(list);
-    return 0;
+    return visit_known(state, false, drop);
 }
 
 // Classifies the code of a frame and of those below it.

@@ -278,6 +278,120 @@ def show_forks(rounds):
         print(f"{title:24}" + "".join(f"{value:12.2f}" for value in medians))
 
 
+# --- New code -------------------------------------------------------------------
+
+CODE_OBJECTS = 5_000
+FUNCTION = """def one(a=1):
+    b = [a, 1]
+    for c in b:
+        a += c * 2
+    if a > 5:
+        return str(a)
+    return b
+"""
+IMPORTS = ("argparse asyncio concurrent.futures configparser csv ctypes "
+           "dataclasses decimal difflib email.message fractions html.parser "
+           "http.server inspect json logging.config multiprocessing pathlib "
+           "pickle pydoc sqlite3 statistics tarfile tempfile typing "
+           "unittest.mock urllib.request uuid xml.dom.minidom xmlrpc.client "
+           "zipfile").split()
+TARGET_CODE_US, TARGET_CODE_BYTES, TARGET_IMPORT = 10, 2000, 1.10
+
+
+def new_functions():
+    space = {}
+    exec(compile(FUNCTION, "<made>", "exec"), space)
+    code = space["one"].__code__
+    return [type(new_functions)(code.replace(co_firstlineno=n + 1), space,
+                                "one", (1,)) for n in range(CODE_OBJECTS)]
+
+
+def us_a_call(functions):
+    begin = time.perf_counter_ns()
+    for function in functions:
+        function()
+    return (time.perf_counter_ns() - begin) / 1000 / len(functions)
+
+
+def bytes_held():
+    """By the engine, but for the row in the snapshot that says so."""
+    snapshot = ocular.snapshot()
+    return snapshot["memory_bytes"] - 256 * snapshot["functions_total"]
+
+
+def new_code(mode):
+    """One round: ((us untraced, us traced, bytes) of the first calls of new
+    code objects, the same of the second ones)."""
+    functions = new_functions()
+    bare = [us_a_call(functions) for _ in range(2)]
+    functions, seen = new_functions(), []
+    with ocular.tracing(mode=mode, perfetto=False, quiet=True,
+                        include_only=["<made>"]):
+        empty = bytes_held()
+        for _ in range(2):
+            us = us_a_call(functions)
+            seen.append((us, (bytes_held() - empty) / CODE_OBJECTS))
+    return [(bare[n], *seen[n]) for n in range(2)]
+
+
+def show_code(rounds):
+    print("\na code object, above the untraced program (the second call comes "
+          "on top)")
+    print(f"{'':24}{'1st call, us':>14}{'2nd, us':>10}{'1st, bytes':>12}"
+          f"{'2nd, bytes':>12}")
+    for mode in "adaptive", "precise":
+        try:
+            taken = [new_code(mode) for _ in range(rounds)]
+        except (NotImplementedError, ValueError) as error:
+            print(f"{mode:24}  {error}")
+            continue
+        us = [statistics.median(t[n][1] for t in taken) -
+              statistics.median(t[n][0] for t in taken) for n in range(2)]
+        held = [statistics.median(t[n][2] for t in taken) for n in range(2)]
+        print(f"{mode:24}{us[0]:14.2f}{us[1]:10.2f}{held[0]:12.0f}"
+              f"{held[1]:12.0f}")
+    print(f"targets: {TARGET_CODE_US} us, {TARGET_CODE_BYTES} bytes")
+
+
+def import_seconds(settings):
+    """CPU time of the imports in a new process, our threads' included."""
+    program = "import time\n"
+    if settings is not None:
+        program += ("import ocular\nocular.start_tracing(perfetto=False, "
+                    f"quiet=True, {settings})\n")
+    program += ("begin = time.process_time()\n"
+                f"import {', '.join(IMPORTS)}\n"
+                "print(time.process_time() - begin)")
+    done = subprocess.run([sys.executable, "-c", program], check=True,
+                          capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def show_imports(rounds):
+    configurations = {"untraced": None, "traced": "", "serving": "serve=True",
+                      "precise": "mode='precise'"}
+    times = {name: [] for name in configurations}
+    for name in list(configurations):
+        try:  # writes .pyc files where they are missing
+            import_seconds(configurations[name])
+        except subprocess.CalledProcessError:
+            del configurations[name]
+    for _ in range(rounds):
+        for name, settings in configurations.items():
+            times[name].append(import_seconds(settings))
+    bare = times["untraced"]
+    print(f"\nimporting {len(IMPORTS)} packages of the standard library, CPU "
+          "time")
+    print(f"{'':24}{'median, ms':>12}{'x':>8}{'least, ms':>12}{'x':>8}")
+    for name in configurations:
+        middle, least = statistics.median(times[name]), min(times[name])
+        print(f"{name:24}{middle * 1e3:12.1f}"
+              f"{middle / statistics.median(bare):8.3f}"
+              f"{least * 1e3:12.1f}{least / min(bare):8.3f}")
+    print(f"target: {TARGET_IMPORT}")
+
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -300,6 +414,8 @@ def main():
     if not options.no_callgrind:
         show_instructions()
     show_ratios(options.rounds)
+    show_code(options.rounds)
+    show_imports(options.rounds)
     show_forks(options.rounds)
 
 
