@@ -6,11 +6,15 @@ cannot start, a warning says why and the program runs untraced.
 """
 
 import argparse
+import builtins
 import io
 import os
+import pkgutil
 import runpy
 import sys
 import types
+import zipfile
+from importlib.machinery import SourceFileLoader, SourcelessFileLoader
 
 import ocular
 from ocular import _settings
@@ -82,25 +86,50 @@ def _start(options):
         print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
 
 
-def _run_script(path):
-    """Runs a file as __main__, as `python path` would."""
-    if os.path.isdir(path) or not path.endswith((".py", ".pyw")) and \
-            _is_archive(path):
-        return runpy.run_path(path, run_name="__main__")
-    with io.open_code(os.path.abspath(path)) as file:
-        code = compile(file.read(), path, "exec")
+def _fresh_main():
+    """A __main__ of the program's own, without our names."""
     module = types.ModuleType("__main__")
-    module.__file__ = path
-    module.__builtins__ = __builtins__
+    module.__builtins__ = builtins
+    if sys.version_info < (3, 14):
+        module.__annotations__ = {}
     sys.modules["__main__"] = module
-    sys.path[0] = os.path.dirname(os.path.realpath(path))
+    return module
+
+
+def _run_module(name, is_option):
+    """Runs a module as the interpreter does for -m, or for a directory."""
+    _fresh_main()
+    runpy._run_module_as_main(name, alter_argv=is_option)
+
+
+def _absolute(path):
+    """As the interpreter spells the script: dots and links are kept."""
+    return os.path.join(os.getcwd(), path)
+
+
+def _run_script(path):
+    """Runs a file as __main__, as `python path` does."""
+    if not sys.flags.safe_path:
+        del sys.path[0]  # where `-m ocular` would import from
+    if os.path.isdir(path) or not path.endswith((".py", ".pyw")) and \
+            zipfile.is_zipfile(path):
+        sys.path.insert(0, _absolute(path))
+        return _run_module("__main__", False)
+    if not sys.flags.safe_path:
+        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    full = _absolute(path)
+    with io.open_code(full) as file:
+        code = pkgutil.read_code(file)
+    loader = SourcelessFileLoader if code else SourceFileLoader
+    if code is None:
+        with io.open_code(full) as file:
+            code = compile(file.read(), full, "exec", dont_inherit=True)
+    module = _fresh_main()
+    module.__file__ = full
+    module.__loader__ = loader("__main__", full)
+    if sys.version_info < (3, 15):
+        module.__cached__ = None
     return exec(code, module.__dict__)
-
-
-def _is_archive(path):
-    import zipfile
-
-    return zipfile.is_zipfile(path)
 
 
 def main(arguments=None):
@@ -115,14 +144,13 @@ def main(arguments=None):
     if options.module is not None:
         sys.argv[:] = ["-m " + options.module, *rest]
         _start(options)
-        sys.argv[0] = options.module
-        runpy.run_module(options.module, run_name="__main__", alter_sys=True)
-        return
+        sys.argv[0] = "-m"
+        return _run_module(options.module, True)
     sys.argv[:] = rest
     if not os.path.exists(rest[0]):
         parser.error(f"there is no file {rest[0]!r}")
     _start(options)
-    _run_script(rest[0])
+    return _run_script(rest[0])
 
 
 if __name__ == "__main__":
