@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: MIT
+"""Other tools' programs, on a script that is traced: what they print is what
+they print of the same script untraced, and our counts are right."""
+
+import json
+import marshal
+import re
+import sys
+
+import pytest
+from e2e.program import PYTHON, run, write
+
+PROGRAM = """
+import sys
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+def numbers(n):
+    for number in range(n):
+        if number % 2:
+            yield number
+def total(n):
+    result = 0
+    for number in numbers(n):
+        result += number
+    return result
+def fails(n):
+    value = 10 // n
+    return value
+def main():
+    print(fibonacci(8), total(10))
+    try:
+        fails(0)
+    except ZeroDivisionError:
+        print("caught")
+main()
+"""
+
+CALLS = {"fibonacci": 67, "numbers": 6, "total": 1, "fails": 1, "main": 1}
+
+# Started and ended from within, by a module: the program is the same untraced.
+BEGIN = "import begin\n"
+END = "begin.end()\n"
+MODULE = """
+import json, os
+trace = os.environ["TRACE"]
+if trace != "0":
+    import ocular
+    ocular.start_tracing(perfetto=False, quiet=True, include_only=["program.py"],
+                         deinstrument_threshold=int(trace) - 1)
+def end():
+    if trace != "0":
+        final = ocular.stop_tracing()
+        rows = {r["name"]: (r["calls"], r["calls_exact"]) for r in final["functions"]}
+        with open("ours.json", "w") as file:
+            json.dump(rows, file)
+"""
+THRESHOLDS = [0, 2]  # test_coexist.py has them all
+
+
+@pytest.fixture(autouse=True)
+def begin(tmp_path):
+    write(tmp_path, MODULE, "begin.py")
+
+
+def check_ours(directory, threshold):
+    path = directory / "ours.json"
+    rows = json.loads(path.read_text())
+    path.unlink()
+    for name, calls in CALLS.items():
+        seen, exact = rows[name]
+        assert seen == calls if exact else 0 < seen <= calls, name
+        assert exact or threshold
+
+
+def outputs(directory, command, program=BEGIN + PROGRAM + END, normal=str, **more):
+    """What the command prints, untraced and with each threshold."""
+    write(directory, program)
+    plain = run(command, cwd=directory, env={"TRACE": "0"}, **more)
+    assert plain.status == 0, plain.err
+    for threshold in THRESHOLDS:
+        done = run(command, cwd=directory, env={"TRACE": str(threshold + 1)}, **more)
+        assert done.status == 0, done.err
+        assert normal(done.out) == normal(plain.out)
+        assert normal(done.err) == normal(plain.err)
+        yield plain, threshold
+
+
+# --- Debuggers ----------------------------------------------------------------
+
+PDB = """
+b fibonacci
+b fails
+c
+w
+p n
+s
+n
+a
+cl 1
+y
+r
+n
+c
+p 1 + 1
+w
+s
+s
+n
+u
+p sorted(locals())
+d
+q
+"""
+
+
+@pytest.mark.parametrize("words", [["-m", "pdb", "program.py"], ["program.py"]],
+                         ids=["pdb", "breakpoint"])
+def test_pdb(words, tmp_path):
+    program = BEGIN + PROGRAM + END
+    if words == ["program.py"]:
+        program = program.replace("    print(fib", "    breakpoint()\n    print(fib")
+    write(tmp_path, program)
+    ran = []
+    for trace in "0", "1", "3":
+        done = run([PYTHON, *words], cwd=tmp_path, env={"TRACE": trace}, input=PDB)
+        ran.append((done.status, done.out, done.err.splitlines()[-1:]))
+    assert ran[0] == ran[1] == ran[2]
+    assert "ZeroDivisionError" in ran[0][1] and "fibonacci(n)" in ran[0][1]
+
+
+def test_pdb_to_the_end(tmp_path):
+    """Set, hit and cleared breakpoints change no count of ours."""
+    commands = "b fails\nc\nw\nn\nn\ncl\ny\nc\nq\n"
+    command = [PYTHON, "-m", "pdb", "program.py"]
+    for plain, threshold in outputs(tmp_path, command, input=commands):
+        assert "ZeroDivisionError" in plain.out and "caught" in plain.out
+        check_ours(tmp_path, threshold)
+
+
+def test_post_mortem(tmp_path):
+    program = BEGIN + PROGRAM.replace("    try:\n        fails(0)", """
+    import pdb
+    try:
+        fails(0)
+    except ZeroDivisionError:
+        pdb.post_mortem(sys.exc_info()[2])
+    try:
+        fails(0)""") + END
+    for plain, threshold in outputs(tmp_path, [PYTHON, "program.py"], program,
+                                    input="w\np n\nu\nl\nd\nq\n"):
+        assert "value = 10 // n" in plain.out
+        rows = json.loads((tmp_path / "ours.json").read_text())
+        assert rows["fails"][0] == 2 or threshold
+
+
+def test_pdb_under_our_command(tmp_path):
+    """Its transcript, but for the stack below the script, is the same."""
+    path = write(tmp_path, PROGRAM)
+    commands = "b fails\nc\np n\ns\ns\nn\nc\nq\n"
+    plain = run([PYTHON, "-m", "pdb", path], cwd=tmp_path, input=commands)
+    ours = run([PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", "-m", "pdb", path],
+               cwd=tmp_path, input=commands)
+    assert "ZeroDivisionError" in plain.out
+    assert (ours.status, ours.out) == (plain.status, plain.out)
+
+
+# --- Profilers ----------------------------------------------------------------
+
+
+def profile_of(path):
+    """(line, name) -> calls and callers, of the program's functions."""
+    stats = marshal.loads(path.read_bytes())
+    return {
+        key[1:]: (value[0], value[1], sorted(caller[1:] for caller in value[4]))
+        for key, value in stats.items()
+        if key[0].endswith("program.py") and key[2] != "<module>"
+    }
+
+
+@pytest.mark.parametrize("module", ["cProfile", "profile"])
+def test_profile(module, tmp_path):
+    command = [PYTHON, "-m", module, "-o", "out", "program.py"]
+    write(tmp_path, BEGIN + PROGRAM + END)
+    run(command, cwd=tmp_path, env={"TRACE": "0"})
+    plain = profile_of(tmp_path / "out")
+    assert {key[1]: value[1] for key, value in plain.items()} == CALLS
+    for threshold in THRESHOLDS:
+        done = run(command, cwd=tmp_path, env={"TRACE": str(threshold + 1)})
+        assert done.status == 0, done.err
+        assert profile_of(tmp_path / "out") == plain
+        check_ours(tmp_path, threshold)
+    write(tmp_path, PROGRAM)
+    write(tmp_path, BEGIN + f"""
+import sys, runpy
+sys.argv[:] = [{module!r}, "-o", "out", "program.py"]
+runpy.run_module({module!r}, run_name="__main__")
+""" + END, "outside.py")
+    shift = BEGIN.count("\n")
+    for threshold in THRESHOLDS:
+        done = run([PYTHON, "outside.py"], cwd=tmp_path,
+                   env={"TRACE": str(threshold + 1)})
+        assert done.status == 0, done.err
+        within = profile_of(tmp_path / "out")
+        assert {(line + shift, name): calls[:2] for (line, name), calls in
+                within.items()} == {key: calls[:2] for key, calls in plain.items()}
+        check_ours(tmp_path, threshold)
+
+
+# --- Coverage, trace ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("core, order", [("sysmon", "inside"), ("sysmon", "outside"),
+                                         ("ctrace", "outside"), ("pytrace", "inside")])
+def test_coverage(core, order, tmp_path):
+    # The virtual environment's: the program runs with the packages of the tests.
+    options = ["--data-file=data", "--include=program.py"]
+    if core != "sysmon" or sys.version_info >= (3, 14):
+        options += ["--branch"]
+    cover = ["-m", "coverage", "run", *options]
+    settings = {"COVERAGE_CORE": core, "TRACE": "0"}
+
+    def report():
+        done = run([sys.executable, "-m", "coverage", "json", "--data-file=data", "-o",
+                    "report"], cwd=tmp_path)
+        assert done.status == 0, done.err
+        (file,) = json.loads((tmp_path / "report").read_text())["files"].values()
+        return file
+
+    write(tmp_path, BEGIN + PROGRAM + END if order == "inside" else PROGRAM)
+    command = [sys.executable, *cover, "program.py"]
+    plain = run(command, cwd=tmp_path, env=settings)
+    assert plain.status == 0, plain.err
+    alone = report()
+    mine = BEGIN.count("\n") if order == "inside" else 0
+    end = mine + PROGRAM.count("\n")
+
+    def program_only(file):
+        """Without the lines that start and stop, which differ."""
+        return {key: [entry for entry in file.get(key, []) if mine < (
+                    entry if isinstance(entry, int) else abs(entry[0])) <= end]
+                for key in ("executed_lines", "missing_lines", "executed_branches",
+                            "missing_branches")}
+
+    assert program_only(alone)["executed_lines"]
+    for threshold in THRESHOLDS if order == "inside" else [2]:
+        if order == "inside":
+            settings["TRACE"] = str(threshold + 1)
+        else:
+            command = [sys.executable, "-m", "ocular", "--quiet", "--no-perfetto",
+                       f"--threshold={threshold}", *cover, "program.py"]
+        done = run(command, cwd=tmp_path, env=settings)
+        assert (done.status, done.out) == (0, plain.out), done.err
+        assert program_only(report()) == program_only(alone)
+        if order == "inside":
+            check_ours(tmp_path, threshold)
+
+
+@pytest.mark.parametrize("option", ["--trace", "--listfuncs", "--trackcalls"])
+def test_trace(option, tmp_path):
+    def normal(out):
+        """The program's own part."""
+        return re.findall(r"^program.py\(\d+\): .*|^ *program\.\w+ -> program.*|"
+                          r"^filename: .*program.py.*", out, re.M)
+
+    command = [PYTHON, "-m", "trace", option, "program.py"]
+    for plain, threshold in outputs(tmp_path, command, normal=normal):
+        assert len(normal(plain.out)) > 4
+        check_ours(tmp_path, threshold)
+
+
+# --- faulthandler -------------------------------------------------------------
+
+
+def test_faulthandler(tmp_path):
+    """Its stacks are the program's. Its list of threads has the governor, which
+    is a thread that Python knows, with no frame."""
+    program = BEGIN + PROGRAM.replace("        fails(0)", """
+        import faulthandler, threading
+        event = threading.Event()
+        thread = threading.Thread(target=event.wait)
+        thread.start()
+        faulthandler.dump_traceback(all_threads=True)
+        event.set()
+        thread.join()
+        fails(0)""") + END
+
+    def normal(text):
+        parts = re.split(r"(?=^(?:Current t|T)hread 0x)", text, flags=re.M)
+        parts = [re.sub(r"0x\w+( \[[^]]*\])?", "", part).strip() for part in parts]
+        return sorted(part for part in parts if "no Python frame" not in part)
+
+    for plain, threshold in outputs(tmp_path, [PYTHON, "program.py"], program,
+                                    normal=normal):
+        assert len(normal(plain.err)) == 3
+        check_ours(tmp_path, threshold)
+
+
+def test_a_crash_is_told_as_untraced(tmp_path):
+    write(tmp_path, BEGIN + PROGRAM + "import faulthandler\n"
+          "faulthandler.enable(all_threads=False)\nfaulthandler._sigsegv()\n")
+    results = []
+    for trace in "0", "1":
+        done = run([PYTHON, "program.py"], cwd=tmp_path, env={"TRACE": trace})
+        results.append((done.status, done.out, done.err.partition("\n\nExtension modules: ocular")[0].strip()))
+    assert results[0] == results[1] and results[0][0] == -11
