@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 BAD = {"failure", "error", "unexpected success"}
+FATAL = {"crash", "crash at exit", "hang"}
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Difference:
 def differences(untraced, traced):
     """What the traced run shows and the untraced one does not."""
     found = list(_of_the_process(untraced, traced))
-    if untraced.came_to_its_end() and traced.came_to_its_end():
+    if untraced.ran_all() and traced.ran_all():
         found += _of_the_tests(untraced, traced)
         found += _of_the_output(untraced, traced)
     return found
@@ -32,11 +33,12 @@ def differences(untraced, traced):
 
 def _of_the_process(untraced, traced):
     kind = traced.end.partition(":")[0]
-    if kind in ("crash", "hang") and not untraced.end.startswith(kind):
+    if kind in FATAL and untraced.end.partition(":")[0] != kind:
         yield Difference(kind, traced.module,
                          f"{traced.end}\n{traced.output[-6000:]}")
-    elif untraced.came_to_its_end() and traced.came_to_its_end() and \
-            traced.end != untraced.end and not _follows(traced):
+    elif untraced.ran_all() and traced.ran_all() and \
+            kind not in FATAL and traced.end != untraced.end and \
+            not _follows(traced):
         yield Difference("exit", traced.module,
                          f"{untraced.end} untraced, {traced.end} traced")
     known = {kind for kind, _ in untraced.notes}
@@ -78,17 +80,20 @@ REPORTS = re.compile(r"^={70}\n.*?(?=^-{70}\nRan |\Z)", re.M | re.S)
 CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
 
 
-def lines(output):
+def lines(run):
     """What the tests printed: a set of lines, freed of what changes from run
-    to run."""
-    text = REPORTS.sub("", output)
-    said = (ANNOUNCED.sub("", line).strip() for line in text.splitlines())
+    to run. What a crash at exit prints belongs to the crash."""
+    text = run.output
+    if run.end.startswith("crash at exit"):
+        text = text.partition("\nResult: ")[0]
+    said = (ANNOUNCED.sub("", line).strip()
+            for line in REPORTS.sub("", text).splitlines())
     return {CHANGING.sub("#", line) for line in said
             if line and not OWN.search(line)}
 
 
 def _of_the_output(untraced, traced):
-    for line in sorted(lines(traced.output) - lines(untraced.output)):
+    for line in sorted(lines(traced) - lines(untraced)):
         yield Difference("output", traced.module, line)
 
 
@@ -110,8 +115,8 @@ def judge(first, again, untraced_again):
     seen = {difference.key() for difference in again}
     verdict = Verdict([], [])
     for difference in first:
-        if difference.kind in ("crash", "hang") and \
-                not untraced_again.end.startswith(difference.kind):
+        if difference.kind in FATAL and \
+                not _also_untraced(difference, untraced_again):
             verdict.confirmed.append(difference)
         elif _also_untraced(difference, untraced_again):
             verdict.flakes.append((difference, "the same, untraced"))
@@ -124,12 +129,12 @@ def judge(first, again, untraced_again):
 
 def _also_untraced(difference, run):
     if difference.kind == "output":
-        return difference.detail in lines(run.output)
+        return difference.detail in lines(run)
     outcome = run.tests.get(difference.test)
     if difference.kind == "vanished":
         return outcome is None
     if outcome is not None:
         return outcome.status == difference.kind or (
             outcome.status in BAD and difference.kind in BAD)
-    return run.end.startswith(difference.kind) or \
+    return run.end.partition(":")[0] == difference.kind or \
         difference.kind in {kind for kind, _ in run.notes}

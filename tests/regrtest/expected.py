@@ -5,7 +5,7 @@ import re
 import tomllib
 from dataclasses import dataclass, field
 
-KEYS = {"kind", "shows", "reason", "versions", "modes"}
+KEYS = {"kind", "shows", "reason", "control", "versions", "modes"}
 VAGUE = re.compile(r"[*?]")
 
 
@@ -17,6 +17,7 @@ class Entry:
     kind: str
     shows: str  # must be found in the words of the difference
     reason: str
+    control: str  # a program that does it without Ocular: test_expected.py
     versions: list = field(default_factory=list)  # "3.12"; empty: all
     modes: list = field(default_factory=list)  # empty: all
     met: bool = False  # it did happen in this run
@@ -71,11 +72,12 @@ def _entries(values):
 def _entry(name, values):
     if unknown := values.keys() - KEYS:
         raise ValueError(f"{name}: there is no {', '.join(unknown)}")
-    if lacking := {"kind", "shows", "reason"} - values.keys():
+    if lacking := {"kind", "shows", "reason", "control"} - values.keys():
         raise ValueError(f"{name}: {', '.join(sorted(lacking))} is missing")
     if values["kind"] in ("crash", "hang"):
         raise ValueError(f"{name}: a {values['kind']} is never expected")
-    if values["kind"] != "output" and (
+    # These two belong to no test, but to the process.
+    if values["kind"] not in ("output", "crash at exit") and (
             name.count(".") < 3 or VAGUE.search(name)):
         raise ValueError(f"{name}: name a single test, as in "
                          f"test.test_x.Class.test_y")

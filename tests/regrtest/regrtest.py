@@ -124,7 +124,7 @@ class Driver:
         then."""
         for name in (module, f"{module}.again"):
             one = self.run(module, "untraced", UNTRACED_LIMIT, name)
-            if one.came_to_its_end():
+            if one.ran_all():
                 break
             self.say(f"{module}: untraced: {one.end}")
         with PACE:
@@ -143,8 +143,8 @@ class Driver:
         traced_again = self.run(module, mode, run.limit(mode, slowest),
                                 f"{module}.again")
         again = compare.differences(untraced_again, traced_again)
-        if not any(one.kind in ("crash", "hang") for one in first):
-            first += [one for one in again if one.kind in ("crash", "hang")]
+        if not any(one.kind in compare.FATAL for one in first):
+            first += [one for one in again if one.kind in compare.FATAL]
         return compare.judge(first, again, untraced_again)
 
     def take(self, mode, traced, verdict):

@@ -36,6 +36,8 @@ LEAST_LIMIT = 120  # seconds; a module that takes none untraced gets these
 # failed, environment changed, no tests ran (a skipped module), same again.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
+RESULT = re.compile(r"^Result: ", re.M)  # regrtest's last word
+
 
 @dataclass
 class Run:
@@ -44,14 +46,15 @@ class Run:
     module: str
     mode: str  # "untraced" or one of MODES
     seconds: float = 0.0
-    end: str = "exit 0"  # "exit N", "crash: ..." or "hang: ..."
-    # (hang: it had to be ended, because of time or of memory)
+    # "exit N", "crash: ...", "crash at exit: ..." (all tests had run) or
+    # "hang: ..." (it had to be ended, because of time or of memory)
+    end: str = "exit 0"
     tests: dict = field(default_factory=dict)  # id -> Outcome
     notes: list = field(default_factory=list)  # (kind, text): see after_run
     output: str = ""
 
-    def came_to_its_end(self):
-        return self.end.startswith("exit")
+    def ran_all(self):
+        return self.end.startswith(("exit", "crash at exit"))
 
 
 @dataclass
@@ -111,9 +114,8 @@ def _run_in(scratch, run, seconds):
         RUNNING.discard(process.pid)
         output.seek(0)
         run.output = output.read().decode("utf-8", "replace")
-    if "Fatal Python error" in run.output.split("\n== CPython")[-1] and \
-            process.returncode not in REGULAR_EXITS:
-        run.end = f"crash: {run.end}"
+    if RESULT.search(run.output):
+        run.end = run.end.replace("crash:", "crash at exit:")
     run.tests = read_tests(scratch / "junit.xml", run.output)
     if left:
         run.notes.append(("left a process", left))
@@ -198,7 +200,7 @@ def kill_session(leader):
 def _note_tracing(run, served, socket, trace):
     """That the run was traced at all, and that the tracer tidied up."""
     if not run.end.startswith("exit"):
-        return
+        return  # a crash shows itself
     if not served:
         run.notes.append(("was not traced", "no socket was seen"))
     if socket.exists():

@@ -68,14 +68,23 @@ def test_a_test_that_appears():
 
 
 @pytest.mark.parametrize("kind, end", [
-    ("crash", "crash: SIGSEGV"), ("hang", "hang: still running after 9 s")])
+    ("crash", "crash: SIGSEGV"), ("crash at exit", "crash at exit: SIGSEGV"),
+    ("hang", "hang: still running after 9 s")])
 def test_a_crash_and_a_hang(kind, end):
-    found = differences(untraced(), made_up(end=end, two=None))
+    found = differences(untraced(), made_up(end=end))
     assert kinds(found) == [(kind, "test_x")]
     # Once is enough, and an untraced run that comes to its end is no excuse.
     assert judge(found, [], untraced()).confirmed == found
     assert differences(untraced(end=end), made_up(end=end)) == []
-    assert differences(untraced(end=end, two=None), made_up()) == []
+
+
+def test_tests_are_compared_where_all_have_run():
+    crash, late = "crash: SIGSEGV", "crash at exit: SIGSEGV"
+    assert differences(untraced(end=crash, two=None), made_up()) == []
+    assert kinds(differences(untraced(), made_up(end=crash, two=None))) == [
+        ("crash", "test_x")]
+    assert kinds(differences(untraced(), made_up(end=late, two=None))) == [
+        ("crash at exit", "test_x"), ("vanished", TWO)]
 
 
 def test_another_exit_status_and_what_is_left_behind():
@@ -128,6 +137,7 @@ ENTRY = """
 tests = ["test.test_x.Class.test_one"]
 kind = "failure"
 shows = "tool 4 is taken"
+control = "import sys"
 reason = "setUp wants every tool id to be free, see test_x.py"
 versions = ["3.12"]
 modes = ["adaptive"]
@@ -233,6 +243,7 @@ class C(unittest.TestCase):
 @pytest.mark.parametrize("deed, kind", [
     ("self.fail('traced')", "failure"),
     ("os.abort()", "crash"),
+    ("__import__('atexit').register(os.abort)", "crash at exit"),
     ("time.sleep(600)", "hang"),
     ("os.write(2, b'ocular: hello\\n')", "output"),
     ("subprocess.Popen(['sleep', '600'])", "left a process"),
