@@ -38,7 +38,7 @@ EVENTS = sys.monitoring.events
 BRANCHES = [EVENTS.BRANCH_LEFT, EVENTS.BRANCH_RIGHT] \
     if hasattr(EVENTS, "BRANCH_LEFT") else [EVENTS.BRANCH]
 
-ROUNDS, SHORT_ROUNDS = 15, 2
+ROUNDS, SHORT_ROUNDS = 15, 3
 GROUP, TURNS = 6, 200  # so many functions take so many turns
 THRESHOLDS = (500, 0)
 FIGURES = ("p50", "mean", "total")  # own cycles of a call; all, mean
