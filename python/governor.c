@@ -15,8 +15,8 @@
 // Of two full slices; the lock is given up to 5 ms later (the interpreter's
 // switch interval), or more where many threads want it.
 #define PERIOD_MS 200
-#define HURRY_MS 10 // to the next look at bytecode, where those are behind
-#define RANK_S 1.0  // between two rankings of the functions
+#define HURRY_MS 5 // to the next look at bytecode, where those are behind
+#define RANK_S 1.0 // between two rankings of the functions
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 

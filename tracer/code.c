@@ -156,7 +156,7 @@ size_t Code_bytes(const struct Code *code)
     size += code->unit_count * (sizeof *code->units + 2);
     size += code->site_count * sizeof *code->sites + code->line_table_size;
     size += code->caller_room * sizeof *code->callers;
-    size += Story_bytes(&code->story, code->unit_count);
+    size += Story_bytes(&code->story);
     if (code->histogram)
         size += sizeof *code->histogram;
     return size;

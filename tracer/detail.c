@@ -78,12 +78,11 @@ static double site_cycles(const struct Site *site, const struct Site *end)
 
 static void set_live(const struct Walk *walk, struct DetailRow *row)
 {
-    const struct Story *story = &walk->code->story;
-    uint8_t known = Story_opcode(story, row->offset / 2, row->opcode);
+    uint8_t known =
+        Story_opcode(&walk->code->story, row->offset / 2, row->opcode);
 
     row->live = row->opcode;
-    if (story->live &&
-        walk->opcodes->flags[story->live[row->offset]] & OPCODE_EXECUTOR)
+    if (walk->opcodes->flags[known] & OPCODE_EXECUTOR)
         row->jitted = true;
     else if (walk->opcodes->flags[known] & OPCODE_SPECIALIZED)
         row->live = known;

@@ -10,15 +10,13 @@
 
 void Story_release(struct Story *story)
 {
-    free(story->live);
     free(story->spots);
     memset(story, 0, sizeof *story);
 }
 
-size_t Story_bytes(const struct Story *story, uint32_t unit_count)
+size_t Story_bytes(const struct Story *story)
 {
-    return (story->live ? 2 * (size_t)unit_count : 0) +
-           story->room * sizeof *story->spots;
+    return story->room * sizeof *story->spots;
 }
 
 uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base)
@@ -40,6 +38,7 @@ uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base)
 
 struct Look { // a walk over the instructions
     struct Code *code;
+    const uint8_t *live;
     const struct Opcodes *opcodes;
     struct Transitions *log;
     uint64_t ticks;
@@ -59,7 +58,7 @@ static bool is_given_up(const struct Look *look)
 
     if (!look->opcodes->caches[look->base] || at + 2 > size)
         return false;
-    memcpy(&counter, look->code->story.live + at, sizeof counter);
+    memcpy(&counter, look->live + at, sizeof counter);
     return counter > look->opcodes->birth_counter;
 }
 
@@ -67,7 +66,7 @@ static bool is_given_up(const struct Look *look)
 static uint8_t certain(const struct Look *look, uint8_t before)
 {
     const struct Opcodes *opcodes = look->opcodes;
-    uint8_t now = look->code->story.live[2 * look->unit];
+    uint8_t now = look->live[2 * look->unit];
     unsigned flags = opcodes->flags[now];
 
     if (flags & OPCODE_EXECUTOR)
@@ -78,14 +77,6 @@ static uint8_t certain(const struct Look *look, uint8_t before)
         is_given_up(look))
         return now;
     return before;
-}
-
-static struct Spot *spot_here(const struct Look *look)
-{
-    const struct Story *story = &look->code->story;
-    struct Spot *spot = &story->spots[look->spot];
-
-    return look->spot < story->count && spot->unit == look->unit ? spot : NULL;
 }
 
 static struct Spot *add_spot(struct Look *look)
@@ -112,11 +103,12 @@ static struct Spot *add_spot(struct Look *look)
 // Notes that this poll differs from the one before. Is it a storm?
 static bool note_poll(const struct Look *look, struct Spot *spot)
 {
-    uint64_t oldest = spot->polls[spot->next];
+    uint32_t oldest = spot->polls[spot->next];
+    uint32_t now = Transitions_ms(look->log, look->ticks) + 1;
 
-    spot->polls[spot->next] = look->ticks;
+    spot->polls[spot->next] = now ? now : 1;
     spot->next = (spot->next + 1) % (STORM_POLLS - 1);
-    return oldest && look->ticks - oldest <= look->log->storm_ticks;
+    return oldest && now - oldest <= STORM_MS;
 }
 
 static void change(struct Look *look, struct Spot *spot, uint8_t now)
@@ -144,38 +136,52 @@ static void change(struct Look *look, struct Spot *spot, uint8_t now)
     Transitions_add(look->log, &change);
 }
 
-// One instruction. Returns whether it is known to be specialised.
+// One instruction that is not as it was adopted, or once was not. Returns
+// whether it is known to be specialised.
 static bool step(struct Look *look)
 {
-    struct Spot *spot;
-    uint8_t before, now;
+    struct Story *story = &look->code->story;
+    struct Spot *spot = NULL;
+    uint8_t before = look->base, now;
 
-    while (look->spot < look->code->story.count &&
-           look->code->story.spots[look->spot].unit < look->unit)
-        look->spot++;
-    spot = spot_here(look);
-    before = spot ? spot->opcode : look->base;
+    if (look->spot < story->count &&
+        story->spots[look->spot].unit == look->unit) {
+        spot = &story->spots[look->spot];
+        before = spot->opcode;
+    }
     now = certain(look, before);
     if (now != before)
         change(look, spot, now);
     return look->opcodes->flags[now] & OPCODE_SPECIALIZED;
 }
 
+// The unit of the next spot.
+static size_t next_spot(const struct Look *look)
+{
+    const struct Story *story = &look->code->story;
+
+    return look->spot < story->count ? story->spots[look->spot].unit : SIZE_MAX;
+}
+
 static void walk(struct Look *look)
 {
     struct Code *code = look->code;
+    const struct Opcodes *opcodes = look->opcodes;
+    size_t spot = next_spot(look);
     uint32_t specialized = 0, specializable = 0;
 
     while (look->unit < code->unit_count) {
-        bool is;
+        uint8_t base = code->bytecode[2 * look->unit];
+        bool typed = opcodes->flags[base] & OPCODE_SPECIALIZABLE;
 
-        look->base = code->bytecode[2 * look->unit];
-        is = step(look);
-        if (look->opcodes->flags[look->base] & OPCODE_SPECIALIZABLE) {
-            specializable++;
-            specialized += is;
+        specializable += typed;
+        if (look->live[2 * look->unit] != base || spot == look->unit) {
+            look->base = base;
+            specialized += step(look) && typed;
+            look->spot += next_spot(look) == look->unit;
+            spot = next_spot(look);
         }
-        look->unit += Opcodes_length(look->opcodes, look->base);
+        look->unit += 1u + opcodes->caches[base];
     }
     atomic_store_explicit(&code->specialized, specialized,
                           memory_order_relaxed);
@@ -183,25 +189,44 @@ static void walk(struct Look *look)
                           memory_order_relaxed);
 }
 
+// Two chains, for speed. That two states of one bytecode have the same hash is
+// not to be expected in the life of a program.
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    uint64_t left = size, right = odd, words[2];
+
+    for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
+        memcpy(words, bytes, sizeof words);
+        left = (left ^ words[0]) * odd;
+        right = (right ^ words[1]) * odd;
+        left ^= left >> 32;
+        right ^= right >> 32;
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, bytes, size);
+    left = (left ^ words[0]) * odd;
+    right = (right ^ words[1] ^ left >> 29) * odd;
+    return right ^ left;
+}
+
 int Story_look(struct Code *code, const uint8_t *live,
                const struct Opcodes *opcodes, struct Transitions *log,
                uint64_t ticks)
 {
     struct Story *story = &code->story;
-    size_t size = 2 * (size_t)code->unit_count;
     struct Look look = {.code = code,
+                        .live = live,
                         .opcodes = opcodes,
                         .log = log,
                         .ticks = ticks,
-                        .first = !story->live};
+                        .first = !story->looked};
+    uint64_t hash = hash_of(live, 2 * (size_t)code->unit_count);
 
-    if (look.first)
-        story->live = malloc(size ? size : 1);
-    else if (!memcmp(story->live, live, size))
+    if (story->looked && story->hash == hash)
         return 0; // most of the code, most of the time
-    if (!story->live)
-        return -ENOMEM;
-    memcpy(story->live, live, size);
+    story->looked = true;
+    story->hash = hash;
     LineReader_init(&look.lines, code->line_table, code->line_table_size,
                     code->line);
     walk(&look);

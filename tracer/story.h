@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The story of one code object's specialisation: at each look its live bytecode
-// is compared with the look before, and what changed goes to the log of
+// is compared with what was known before, and what changed goes to the log of
 // transitions. Interpreter's lock held, but for Story_release (the collector).
 //
 // An opcode that was specialised and is the base one again was given up by the
@@ -22,22 +22,23 @@ struct Spot {
     uint32_t unit;
     uint8_t opcode;                  // as last known
     uint8_t next;                    // slot of `polls`
-    uint64_t polls[STORM_POLLS - 1]; // ticks of the newest that differed; 0 =
-                                     // none
+    uint32_t polls[STORM_POLLS - 1]; // the newest that differed: ms since
+                                     // tracing began, and 1; 0 = none
 };
 
 struct Story {
-    uint8_t *live;      // the newest copy, 2 * unit_count bytes; NULL: no look
+    bool looked;
+    uint64_t hash;      // of the live bytecode at the newest look
     struct Spot *spots; // by unit
     uint32_t count, room;
 };
 
 void Story_release(struct Story *story);
-size_t Story_bytes(const struct Story *story, uint32_t unit_count);
+size_t Story_bytes(const struct Story *story);
 // What is known to be at a unit whose base opcode is `base`.
 uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base);
-// Takes a copy of the live bytecode (2 * unit_count bytes), counts what is
-// specialised and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
+// Reads the live bytecode (2 * unit_count bytes), counts what is specialised
+// and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
 int Story_look(struct Code *code, const uint8_t *live,
                const struct Opcodes *opcodes, struct Transitions *log,
                uint64_t ticks);

@@ -17,14 +17,42 @@ void Transitions_init(struct Transitions *transitions,
     transitions->opcodes = opcodes;
     transitions->clock = clock;
     transitions->start_ticks = start_ticks;
-    transitions->storm_ticks = (uint64_t)(STORM_S * Clock_hz(clock));
+    transitions->ms_ticks = (uint64_t)(Clock_hz(clock) / 1000);
 }
 
 static void forget(struct Change *change)
 {
-    free(change->function);
-    free(change->file);
-    change->function = change->file = NULL;
+    if (change->label && --change->label->refs == 0)
+        free(change->label);
+    change->label = NULL;
+}
+
+static struct Label *make_label(const struct Change *change)
+{
+    size_t function = strlen(change->function) + 1;
+    size_t file = strlen(change->file) + 1;
+    struct Label *label = malloc(sizeof *label + function + file);
+
+    if (!label)
+        return NULL;
+    label->refs = 1;
+    label->file = label->function + function;
+    memcpy(label->function, change->function, function);
+    memcpy(label->function + function, change->file, file);
+    return label;
+}
+
+// The newest change's, where that is of the same function.
+static struct Label *label_of(const struct Transitions *transitions,
+                              const struct Change *change)
+{
+    const struct Change *newest =
+        &transitions->log[(transitions->count - 1) % TRANSITIONS_LOG];
+
+    if (!transitions->count || newest->id != change->id || !newest->label)
+        return make_label(change);
+    newest->label->refs++;
+    return newest->label;
 }
 
 void Transitions_release(struct Transitions *transitions)
@@ -73,11 +101,15 @@ static void count_pair(struct Transitions *transitions, uint8_t from,
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
+    struct Label *label = label_of(transitions, change); // or NULL: no names
     struct Change *slot =
         &transitions->log[transitions->count++ % TRANSITIONS_LOG];
 
     forget(slot);
     *slot = *change;
+    slot->function = label ? label->function : NULL;
+    slot->file = label ? label->file : NULL;
+    slot->label = label;
     // Now and for good: the clock is refined, and a change is to be known again
     // by its time.
     slot->seen_at_s =
@@ -174,14 +206,17 @@ bool Transitions_fill(struct Transitions *transitions,
 
 size_t Transitions_bytes(struct Transitions *transitions)
 {
+    const struct Label *last = NULL;
     size_t i, size = 0;
 
     pthread_mutex_lock(&transitions->mutex);
     for (i = 0; i < TRANSITIONS_LOG; i++) {
-        const struct Change *change = &transitions->log[i];
+        const struct Label *label = transitions->log[i].label;
 
-        size += change->function ? strlen(change->function) + 1 : 0;
-        size += change->file ? strlen(change->file) + 1 : 0;
+        if (label && label != last)
+            size += sizeof *label + strlen(label->function) +
+                    strlen(label->file) + 2;
+        last = label;
     }
     pthread_mutex_unlock(&transitions->mutex);
     return size;

@@ -15,8 +15,16 @@
 
 #define TRANSITIONS_LOG 256    // the newest that are kept
 #define TRANSITIONS_PAIRS 2048 // more than any CPython has
-#define STORM_POLLS 4 // differing polls of a site, within STORM_S, make a storm
-#define STORM_S 10.0
+#define STORM_POLLS                                                            \
+    4 // differing polls of a site, within STORM_MS, make a storm
+#define STORM_MS 10000
+
+// Whose changes they are; one for all that a look has found.
+struct Label {
+    unsigned refs; // slots of the log
+    const char *file;
+    char function[];
+};
 
 struct Change {
     uint64_t ticks;   // when it was seen
@@ -24,9 +32,10 @@ struct Change {
     uint32_t id;      // of the function
     uint32_t line;    // of the instruction, 0 = none
     uint32_t offset;
-    uint8_t from, to; // opcodes
-    bool storm;       // the site has changed again and again
-    char *function, *file;
+    uint8_t from, to;            // opcodes
+    bool storm;                  // the site has changed again and again
+    const char *function, *file; // borrowed by Transitions_add
+    struct Label *label;         // set by it
 };
 
 struct PairCount {
@@ -39,8 +48,8 @@ struct Transitions {
     const struct Opcodes *opcodes;
     const struct Clock *clock;
     uint64_t start_ticks;
-    uint64_t storm_ticks; // STORM_S; immutable
-    uint64_t count;       // ever added; the newest is log[(count - 1) % ...]
+    uint64_t ms_ticks; // in a millisecond; immutable
+    uint64_t count;    // ever added; the newest is log[(count - 1) % ...]
     struct Change log[TRANSITIONS_LOG];
     uint64_t other; // changes of pairs for which there was no room
     struct PairCount pairs[TRANSITIONS_PAIRS];
@@ -54,6 +63,13 @@ void Transitions_release(struct Transitions *transitions);
 void Transitions_lock(struct Transitions *transitions);
 bool Transitions_try(struct Transitions *transitions);
 void Transitions_unlock(struct Transitions *transitions);
+static inline uint32_t Transitions_ms(const struct Transitions *transitions,
+                                      uint64_t ticks)
+{
+    return (uint32_t)((ticks - transitions->start_ticks) /
+                      transitions->ms_ticks);
+}
+
 // Copies the change and its two texts. Mutex held.
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change);

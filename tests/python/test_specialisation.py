@@ -430,13 +430,17 @@ def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
     with client.Client(ocular._ocular.socket_path()) as viewer:
 
         def rearm(step):
-            before = row(ocular.snapshot(), "work")
-            viewer.rearm()
-            if before and before["state"] != "armed":
-                wait_until(lambda: row(ocular.snapshot(), "work")["state"]
-                           != before["state"])
+            for name in "work", "produce":
+                before = row(ocular.snapshot(), name)
+                if before and before["state"] != "armed":
+                    viewer.rearm(before["id"])
+                    wait_until(lambda: row(ocular.snapshot(), name)["state"]
+                               == "armed")
+                    rearmed.add(name)
 
+        rearmed = set()
         expect_no_change(run_steadily(rearm, 6))
+        assert rearmed == {"work", "produce"}
 
 
 # Governor, viewer and another tool meet the code in the middle of its work.

@@ -331,6 +331,27 @@ static void test_the_first_look_counts_for_no_storm(void **state)
     assert_int_equal(storms(f), 1);
 }
 
+// --- When it is worth a walk ---
+
+// Any bit that changes anywhere is noticed: here in a code object whose size is
+// no multiple of the hash's words.
+static void test_every_change_is_noticed(void **state)
+{
+    struct Fixture *f = *state;
+
+    look(f);
+    for (unsigned i = 0; i < SIZE * 8; i++) {
+        uint64_t hash = f->code->story.hash;
+
+        f->live[i / 8] ^= (uint8_t)(1 << i % 8);
+        look(f);
+        assert_true(f->code->story.hash != hash);
+        f->live[i / 8] ^= (uint8_t)(1 << i % 8);
+        look(f);
+        assert_true(f->code->story.hash == hash);
+    }
+}
+
 // --- Odd bytecode ------------------------------------------------------------
 
 static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
@@ -452,6 +473,7 @@ int main(void)
         TEST(test_the_fourth_in_ten_seconds_is_a_storm),
         TEST(test_slow_swings_are_none),
         TEST(test_the_first_look_counts_for_no_storm),
+        TEST(test_every_change_is_noticed),
         TEST(test_a_counter_that_is_cut_off),
         TEST(test_garbage),
     };

@@ -170,13 +170,22 @@ static void test_a_seen_time_stays(void **state)
     assert_true(fill(f)->transitions[0].seen_at_s == before);
 }
 
-static void test_without_names(void **state)
+// One copy of the names for all that a look has found.
+static void test_names_are_shared(void **state)
 {
     struct Fixture *f = *state;
-    struct Change change = {.to = BINARY_OP_ADD_INT};
+    size_t one;
 
-    Transitions_add(&f->log, &change);
-    assert_null(fill(f)->transitions[0].function);
+    add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
+    one = Transitions_bytes(&f->log);
+    add(f, 1, FOR_ITER, FOR_ITER_RANGE);
+    assert_int_equal(Transitions_bytes(&f->log), one);
+    add(f, 2, FOR_ITER, FOR_ITER_RANGE);
+    assert_int_equal(Transitions_bytes(&f->log), 2 * one);
+    for (int i = 0; i < 3 * TRANSITIONS_LOG; i++) // the first goes, then comes
+        add(f, 1, FOR_ITER, FOR_ITER_RANGE);
+    assert_string_equal(fill(f)->transitions[0].function, "function_1");
+    assert_int_equal(Transitions_bytes(&f->log), one);
 }
 
 // --- A reader and a writer ---------------------------------------------------
@@ -266,7 +275,7 @@ int main(void)
         TEST(test_pairs_without_end),
         TEST(test_room_for_the_real_ones),
         TEST(test_a_seen_time_stays),
-        TEST(test_without_names),
+        TEST(test_names_are_shared),
         TEST(test_reader_and_writer),
         TEST(test_trying_does_not_wait),
     };

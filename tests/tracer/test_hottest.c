@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// tracer/hottest: who is ranked, in which order, and beside a writer.
+#include "tracer/hottest.h"
+
+#include "tests/tracer/make_engine.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static struct Engine engine;
+static struct Hottest hottest;
+
+static struct Code *called(uint64_t calls, uint64_t seen)
+{
+    struct Code *code = add_code(&engine, "f", 500);
+
+    Cell_set(&code->calls, calls);
+    Cell_set(&code->last_seen, seen);
+    return code;
+}
+
+static void rank(uint64_t ticks, double sampler_now)
+{
+    Hottest_rank(&hottest, engine.registry, ticks, sampler_now);
+}
+
+static void expect(unsigned count, struct Code *const codes[])
+{
+    assert_int_equal(hottest.count, count);
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(hottest.ids[i], codes[i]->id);
+}
+
+static void test_by_hits_since_the_last_time(void **state)
+{
+    struct Code *some = called(10, 100), *many = called(900, 100);
+    struct Code *never = called(0, 0), *loops = called(1, 100);
+
+    (void)state, (void)never;
+    Cell_set(&loops->sites[1].hits, 50);
+    rank(1000, NAN);
+    expect(3, (struct Code *[]){many, loops, some});
+    rank(2000, NAN); // nothing has happened
+    expect(0, NULL);
+    Cell_add(&some->calls, 5);
+    Cell_set(&some->last_seen, 2500);
+    Cell_add(&many->calls, 2);
+    Cell_set(&many->last_seen, 2500);
+    rank(3000, NAN);
+    expect(2, (struct Code *[]){some, many});
+}
+
+// What the sampler has seen goes before any number of hits, dark or not.
+static void test_by_share(void **state)
+{
+    struct Code *busy = called(1000000, 100), *dark = called(500, 100);
+    struct Code *darker = called(500, 100);
+
+    (void)state;
+    rank(200, NAN);
+    ShareValue_add(&dark->share.cpu, 1e9, 10e6);
+    ShareValue_add(&darker->share.cpu, 1e9, 90e6);
+    Cell_add(&busy->calls, 1000000);
+    Cell_set(&busy->last_seen, 300);
+    rank(400, 1.1e9);
+    expect(3, (struct Code *[]){darker, dark, busy});
+    rank(500, NAN); // without a sampler there is no share
+    expect(0, NULL);
+}
+
+static void test_fifty_of_many(void **state)
+{
+    struct Code *codes[2000];
+
+    (void)state;
+    for (unsigned i = 0; i < 2000; i++) // 7 has no common factor with 2000
+        codes[i] = called(1 + i * 7 % 2000, 100);
+    rank(1000, NAN);
+    assert_int_equal(hottest.count, HOTTEST_COUNT);
+    for (unsigned i = 0; i < HOTTEST_COUNT; i++)
+        assert_true(hottest.heat[i] == 2000 - i);
+    for (unsigned i = 0; i < 2000; i++)
+        if (i * 7 % 2000 == 1999)
+            assert_int_equal(hottest.ids[0], codes[i]->id);
+}
+
+static void *count_on(void *context)
+{
+    struct Code *code = context;
+
+    for (unsigned i = 0; i < 200000; i++) {
+        Cell_add(&code->calls, 1);
+        Cell_set(&code->last_seen, 1000 + i);
+    }
+    return NULL;
+}
+
+// Hooks run meanwhile, and code goes.
+static void test_beside_hooks(void **state)
+{
+    struct Code *code = called(1, 100);
+    pthread_t thread;
+    uint64_t total = 0;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, count_on, code), 0);
+    for (unsigned i = 0; i < 300; i++) {
+        struct Code *other = called(1, 1);
+
+        rank(1, NAN);
+        total += hottest.count ? (uint64_t)hottest.heat[0] : 0;
+        Engine_retire(&engine, other);
+    }
+    pthread_join(thread, NULL);
+    rank(1, NAN);
+    total += (uint64_t)hottest.heat[0];
+    assert_true(total >= 200001 && total <= 200001 + 300);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_engine(&engine);
+    memset(&hottest, 0, sizeof hottest);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Engine_release(&engine);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_by_hits_since_the_last_time),
+        TEST(test_by_share),
+        TEST(test_fifty_of_many),
+        TEST(test_beside_hooks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
