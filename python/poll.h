@@ -16,8 +16,8 @@ void Poll_reset(struct State *state);
 // with `hot` it begins with the hottest. Never waits. true: the round is behind
 // its schedule, so come again soon.
 bool Poll_slice(struct State *state, bool hot, uint64_t deadline);
-// For a snapshot that shows what was changed just now: the hottest, then others
-// for a millisecond at most.
+// For a snapshot that shows what was changed just now: the hottest, then a
+// thousand others, and more within a millisecond.
 void Poll_now(struct State *state);
 void Poll_all(struct State *state);
 
