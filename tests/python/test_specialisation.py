@@ -468,4 +468,7 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools,
             ocular.snapshot()
         for thread in threads:
             thread.join()
+    monitoring.set_local_events(1, work.__code__, 0)
+    for _ in range(5):  # until nothing hides anything
+        work(THINGS)
     expect_no_change(ocular.stop_tracing())

@@ -293,6 +293,36 @@ static void test_deopts(void **state)
                          strcmp(name_at(i), "parse_row") == 0);
 }
 
+// A site that goes from one special form to the next, again and again, has not
+// fallen back to the base opcode, and is marked nevertheless.
+static void test_storms(void **state)
+{
+    struct Transition swing = {.seen_at_s = 95,
+                               .from = "BINARY_OP_ADD_INT",
+                               .to = "BINARY_OP_ADD_FLOAT",
+                               .id = 7};
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function function = {.id = 7}, other = {.id = 8};
+    struct Deopt deopt;
+
+    (void)state;
+    snapshot->uptime_s = 100;
+    snapshot->transitions = &swing;
+    snapshot->transition_count = 1;
+    for (uint64_t storm = 0; storm <= 1; storm++) {
+        swing.storm = storm;
+        assert_int_equal(Deopt_init(&deopt, snapshot), 0);
+        assert_int_equal(Deopt_has(&deopt, &function), storm == 1);
+        assert_false(Deopt_has(&deopt, &other));
+        Deopt_release(&deopt);
+    }
+    swing.storm = NULL_U64; // of an older Ocular
+    assert_int_equal(Deopt_init(&deopt, snapshot), 0);
+    assert_false(Deopt_has(&deopt, &function));
+    Deopt_release(&deopt);
+    Snapshot_free(snapshot);
+}
+
 // Ids as a hostile process may send them, and as a hash likes them least.
 static void test_odd_ids(void **state)
 {
@@ -337,6 +367,7 @@ int main(void)
         TEST(test_tally),
         TEST(test_reset),
         TEST(test_deopts),
+        TEST(test_storms),
         TEST(test_odd_ids),
         TEST(test_many),
     };
