@@ -111,6 +111,9 @@ class Driver:
         untraced = self.untraced(module)
         words = [f"{module}: {len(untraced.tests)} tests, "
                  f"untraced {untraced.seconds:.1f} s"]
+        words += [f"  untraced: {outcome.status} {test}"
+                  for test, outcome in untraced.tests.items()
+                  if outcome.status in compare.BAD]
         for mode in self.options.modes:
             traced = self.run(module, mode,
                               run.limit(mode, untraced.seconds))

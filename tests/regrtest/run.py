@@ -201,15 +201,16 @@ def _note_tracing(run, served, socket, trace):
     """That the run was traced at all, and that the tracer tidied up."""
     if not run.end.startswith("exit"):
         return  # a crash shows itself
-    if not served:
-        run.notes.append(("was not traced", "no socket was seen"))
     if socket.exists():
         run.notes.append(("left its socket", socket.name))
     if TIMELINE[0] in MODES[run.mode][0]:
         try:
             json.loads(trace.read_bytes())
+            served = True  # so short that the socket was not seen
         except (OSError, ValueError) as error:
             run.notes.append(("timeline", f"{type(error).__name__}: {error}"))
+    if not served:
+        run.notes.append(("was not traced", "no socket was seen"))
 
 
 # --- What came of each test ---------------------------------------------------
