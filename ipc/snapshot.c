@@ -44,7 +44,8 @@ static const struct Record CALLER_RECORD =
 
 static const struct Field THREAD_FIELDS[] = {
     U64(Thread, tid),        TEXT(Thread, name),   F64(Thread, cpu_share),
-    F64(Thread, wait_share), U64(Thread, samples),
+    F64(Thread, wait_share), U64(Thread, samples), F64(Thread, cpu_s),
+    BOOL(Thread, ended),
 };
 static const struct Record THREAD_RECORD =
     RECORD(Thread, "thread", THREAD_FIELDS);
@@ -142,6 +143,7 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     LIST(Snapshot, transitions, transition_count, TRANSITION_RECORD),
     LIST(Snapshot, transition_pairs, transition_pair_count, PAIR_RECORD),
     LIST(Snapshot, retired, retired_count, RETIRED_RECORD),
+    U64(Snapshot, threads_dropped),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -29,6 +29,8 @@ struct Thread {
     double cpu_share; // fraction of one core's wall time, 5 s window
     double wait_share;
     uint64_t samples;
+    double cpu_s; // CPU time since tracing began, or since it was first seen
+    uint64_t ended;
 };
 
 struct Function {
@@ -132,6 +134,7 @@ struct Snapshot {
     size_t transition_pair_count;
     const struct RetiredRow *retired;
     size_t retired_count;
+    uint64_t threads_dropped;    // that have ended and are not listed any more
     struct SnapshotChunk *arena; // everything above points into it
 };
 

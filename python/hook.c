@@ -28,9 +28,7 @@ static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
 
 static void end_lane(void *lane)
 {
-    // Pairs with the acquire in lanes.c: this thread's last hook is over.
-    atomic_store_explicit(&((struct Lane *)lane)->ended, true,
-                          memory_order_release);
+    Lane_end(lane);
     own_lane = NULL;
 }
 
@@ -109,6 +107,8 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
     call->lane = Hooks_lane(&ocular_state, ticks);
     if (!call->lane || call->unit >= call->code->unit_count)
         return false;
+    if (OCULAR_UNLIKELY(call->lane->name_asks))
+        Lanes_ask_name(&ocular_state.engine.lanes, call->lane);
     call->ticks = ticks;
     state = THREAD_STATE_CALL();
     call->depth = ThreadState_depth(state);

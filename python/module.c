@@ -7,6 +7,7 @@
 #include "python/fork.h"
 #include "python/hook.h"
 #include "python/interpreter.h"
+#include "python/thread_name.h"
 #include "python/thread_state.h"
 #include "python/tools.h"
 
@@ -222,6 +223,7 @@ static int initialise_state(struct State *state)
         PyErr_NoMemory();
         return -1;
     }
+    state->engine.lanes.name = ThreadName_own;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
     if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||

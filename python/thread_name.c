@@ -53,3 +53,8 @@ void ThreadName_get(const PyThreadState *thread, char *out, size_t size)
     Py_XDECREF(name);
     PyErr_SetRaisedException(error); // clears ours
 }
+
+void ThreadName_own(char *out, size_t size)
+{
+    ThreadName_get(PyThreadState_Get(), out, size);
+}

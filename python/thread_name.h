@@ -9,5 +9,6 @@
 
 // Empty where threading is not imported or does not know the thread.
 void ThreadName_get(const PyThreadState *thread, char *out, size_t size);
+void ThreadName_own(char *out, size_t size); // the calling thread's
 
 #endif

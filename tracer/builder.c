@@ -5,6 +5,7 @@
 #include "ipc/version.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
+#include "tracer/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -264,66 +265,6 @@ static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
     return whole;
 }
 
-static bool fill_threads(struct Snapshot *snapshot, struct Sampler *sampler)
-{
-    struct ThreadShares *shares;
-    struct Thread *threads;
-    long i, count = Sampler_threads(sampler, &shares);
-
-    if (count < 0)
-        return false;
-    threads = Snapshot_alloc(snapshot, ((size_t)count + 1) * sizeof *threads);
-    for (i = 0; threads && i < count; i++) {
-        threads[i].tid = (uint64_t)shares[i].tid;
-        threads[i].name = Snapshot_text(snapshot, shares[i].name);
-        threads[i].cpu_share = shares[i].cpu_share;
-        threads[i].wait_share = shares[i].wait_share;
-        threads[i].samples = shares[i].samples;
-    }
-    free(shares);
-    if (!threads)
-        return false;
-    snapshot->threads = threads;
-    snapshot->thread_count = (size_t)count;
-    return true;
-}
-
-// Without a sampler the threads are those that ran a hook; shares unknown.
-struct LaneRows {
-    struct Snapshot *snapshot;
-    struct Thread *threads;
-    size_t count, room;
-};
-
-static void add_lane(void *context, struct Lane *lane)
-{
-    struct LaneRows *rows = context;
-    struct Thread *thread;
-
-    if (rows->count == rows->room)
-        return;
-    thread = &rows->threads[rows->count++];
-    thread->tid = (uint64_t)lane->tid;
-    thread->name = Snapshot_text(rows->snapshot, lane->name);
-    thread->cpu_share = thread->wait_share = NAN;
-    thread->samples = NULL_U64;
-}
-
-static bool fill_lanes(struct Snapshot *snapshot, struct Engine *engine,
-                       const struct LanesTotals *totals)
-{
-    struct LaneRows rows = {snapshot, NULL, 0, totals->count};
-
-    rows.threads =
-        Snapshot_alloc(snapshot, (rows.room + 1) * sizeof *rows.threads);
-    if (!rows.threads)
-        return false;
-    Lanes_look(&engine->lanes, add_lane, &rows);
-    snapshot->threads = rows.threads;
-    snapshot->thread_count = rows.count;
-    return true;
-}
-
 // Shares of the process's CPU time since the figures were last taken, over at
 // least a second.
 static void fill_overhead(struct Snapshot *snapshot, const struct Moment *at,
@@ -420,12 +361,9 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->events = snapshot->memory_bytes = 0;
     snapshot->sites_armed = snapshot->sites_dark = 0;
     whole = fill_functions(snapshot, &at) && fill_retired(snapshot, &at);
-    if (session->sampler) {
+    if (session->sampler)
         fill_sampler(snapshot, session->sampler);
-        whole &= fill_threads(snapshot, session->sampler);
-    } else {
-        whole &= fill_lanes(snapshot, engine, &totals);
-    }
+    whole &= Threads_fill(snapshot, session->sampler, &engine->lanes);
     whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, &at, &totals);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);

@@ -34,12 +34,15 @@ static struct timespec in_ms(unsigned ms)
 static void drain_lane(void *context, struct Lane *lane, bool ended)
 {
     struct Session *session = context;
+    char name[sizeof lane->name];
 
     if (!lane->ring || !session->timeline)
         return;
-    if (!lane->track)
-        lane->track = Timeline_begin(session->timeline, lane->number, lane->tid,
-                                     lane->name);
+    if (!lane->track) {
+        Lanes_copy_name(&session->engine->lanes, lane, name);
+        lane->track =
+            Timeline_begin(session->timeline, lane->number, lane->tid, name);
+    }
     if (!lane->track) // memory is out: it is tried again
         return;
     Timeline_drain(session->timeline, lane->track, lane->ring);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FIRST_FRAMES 128
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
@@ -62,6 +63,42 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     lane->last = (int64_t)ticks;
     Cell_set(&lane->debt, 0);
     Cell_set(&lane->unwound, 0);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec used;
+
+    if (clock_gettime(clock, &used) != 0)
+        return 0;
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+void Lane_end(struct Lane *lane)
+{
+    lane->cpu_end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    // Pairs with the acquire in lanes.c: this thread's last hook is over.
+    atomic_store_explicit(&lane->ended, true, memory_order_release);
+}
+
+// By the kernel's thread id: a pthread_t dangles once its thread has ended.
+static uint64_t thread_ns(const struct Lane *lane)
+{
+    if (atomic_load_explicit(&lane->ended, memory_order_acquire))
+        return lane->cpu_end_ns;
+    return clock_ns((clockid_t)(~(unsigned)lane->tid << 3 | 6));
+}
+
+uint64_t Lane_cpu_ns(const struct Lane *lane)
+{
+    uint64_t now = thread_ns(lane);
+
+    return now > lane->cpu_start_ns ? now - lane->cpu_start_ns : 0;
+}
+
+void Lane_restart_cpu(struct Lane *lane)
+{
+    lane->cpu_start_ns = thread_ns(lane);
 }
 
 // Of a stack's frames.

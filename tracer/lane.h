@@ -98,9 +98,12 @@ struct Lane {
     struct Stacks parked; // those of greenlets that do not run now
     unsigned number;
     pid_t tid;
-    char name[64];
-    struct Track *track; // in the timeline, NULL = not yet; the collector's
-    _Atomic bool ended;  // its thread is gone; the collector may free it
+    char name[64];         // under Lanes.mutex
+    unsigned name_asks;    // left, until the program has named it; its thread's
+    struct Track *track;   // in the timeline, NULL = not yet; the collector's
+    uint64_t cpu_start_ns; // of its thread's CPU clock; under Lanes.mutex
+    uint64_t cpu_end_ns;   // once it has ended
+    _Atomic bool ended;    // its thread is gone; the collector may free it
     struct Lane *next;
 };
 
@@ -116,6 +119,11 @@ static inline size_t Lane_stack_bytes(const struct Lane *lane)
 // Forgets all open frames and starts counting from zero, at `ticks`.
 void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
                 uint64_t ticks);
+// The lane's thread ends; it runs no hook any more. Called by itself.
+void Lane_end(struct Lane *lane);
+// CPU time of its thread since Lane_restart_cpu; 0 where that cannot be known.
+uint64_t Lane_cpu_ns(const struct Lane *lane);
+void Lane_restart_cpu(struct Lane *lane);
 // Drops the frames' pointers to a code object that is about to go, on parked
 // stacks too.
 void Lane_forget(struct Lane *lane, const struct Code *code);

@@ -2,9 +2,14 @@
 // The list of lanes: added to by traced threads, visited by the collector.
 #include "tracer/lanes.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#define NAME_ASKS 32
 
 void Lanes_init(struct Lanes *lanes)
 {
@@ -13,7 +18,32 @@ void Lanes_init(struct Lanes *lanes)
     lanes->first = NULL;
     lanes->next_number = 0;
     lanes->half_full = NULL;
+    lanes->name = NULL;
+    memset(&lanes->ended, 0, sizeof lanes->ended);
     lanes->ended_debt = lanes->ended_lost = 0;
+}
+
+void Lanes_ask_name(struct Lanes *lanes, struct Lane *lane)
+{
+    char name[sizeof lane->name] = "";
+
+    lane->name_asks--;
+    if (lanes->name)
+        lanes->name(name, sizeof name);
+    if (!*name)
+        return;
+    lane->name_asks = 0;
+    pthread_mutex_lock(&lanes->mutex);
+    memcpy(lane->name, name, sizeof name);
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
+void Lanes_copy_name(struct Lanes *lanes, const struct Lane *lane,
+                     char name[64])
+{
+    pthread_mutex_lock(&lanes->mutex);
+    memcpy(name, lane->name, sizeof lane->name);
+    pthread_mutex_unlock(&lanes->mutex);
 }
 
 struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
@@ -32,6 +62,9 @@ struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
     lane->tid = gettid();
     prctl(PR_GET_NAME, name);
     snprintf(lane->name, sizeof lane->name, "%s", name);
+    lane->name_asks = NAME_ASKS;
+    Lanes_ask_name(lanes, lane);
+    Lane_restart_cpu(lane);
     pthread_mutex_lock(&lanes->mutex);
     lane->number = lanes->next_number++;
     lane->next = lanes->first;
@@ -49,7 +82,10 @@ static uint64_t lane_lost(const struct Lane *lane)
 static void end_lane(struct Lanes *lanes, struct Lane **link)
 {
     struct Lane *lane = *link;
+    struct EndedThread thread = {.tid = lane->tid, .cpu_ns = Lane_cpu_ns(lane)};
 
+    memcpy(thread.name, lane->name, sizeof thread.name);
+    Ended_add(&lanes->ended, &thread);
     lanes->ended_debt += Cell_get(&lane->debt);
     lanes->ended_lost += lane_lost(lane);
     *link = lane->next;
@@ -90,15 +126,46 @@ void Lanes_visit(struct Lanes *lanes,
     pthread_mutex_unlock(&lanes->visiting);
 }
 
-void Lanes_look(struct Lanes *lanes,
-                void (*look)(void *context, struct Lane *lane), void *context)
+static struct LaneThread thread_of(const struct Lane *lane)
 {
-    struct Lane *lane;
+    struct LaneThread thread = {
+        .tid = lane->tid,
+        .ended = has_ended(lane),
+        .cpu_ns = Lane_cpu_ns(lane),
+    };
+
+    memcpy(thread.name, lane->name, sizeof thread.name);
+    return thread;
+}
+
+static struct LaneThread thread_ended(const struct EndedThread *ended)
+{
+    struct LaneThread thread = {
+        .tid = ended->tid, .ended = true, .cpu_ns = ended->cpu_ns};
+
+    memcpy(thread.name, ended->name, sizeof thread.name);
+    return thread;
+}
+
+long Lanes_threads(struct Lanes *lanes, struct LaneThread **threads,
+                   uint64_t *dropped)
+{
+    const struct Ended *ended = &lanes->ended;
+    const struct Lane *lane;
+    size_t room, count = 0;
 
     pthread_mutex_lock(&lanes->mutex);
+    room = ended->count;
     for (lane = lanes->first; lane; lane = lane->next)
-        look(context, lane);
+        room++;
+    *threads = malloc((room + 1) * sizeof **threads);
+    for (lane = lanes->first; *threads && lane; lane = lane->next)
+        (*threads)[count++] = thread_of(lane);
+    for (size_t i = 0; *threads && i < ended->count; i++)
+        (*threads)[count++] = thread_ended(&ended->threads[i]);
+    *dropped = ended->dropped;
     pthread_mutex_unlock(&lanes->mutex);
+    return *threads ? (long)count : -ENOMEM;
 }
 
 void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
@@ -116,11 +183,13 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
             continue;
         }
         Lane_reset(lane, cost, ticks);
+        Lane_restart_cpu(lane);
         lane->track = NULL;
         Ring_free(lane->ring);
         lane->ring = timeline ? Ring_new(lanes->half_full) : NULL;
         link = &lane->next;
     }
+    memset(&lanes->ended, 0, sizeof lanes->ended);
     lanes->ended_debt = lanes->ended_lost = 0;
     pthread_mutex_unlock(&lanes->mutex);
     pthread_mutex_unlock(&lanes->visiting);
@@ -168,8 +237,10 @@ void Lanes_keep_only(struct Lanes *lanes, struct Lane *own)
             Lane_free(lane);
     }
     lanes->first = own;
+    memset(&lanes->ended, 0, sizeof lanes->ended);
     if (!own)
         return;
     own->next = NULL;
     own->tid = gettid(); // the thread is another one in the child
+    Lane_restart_cpu(own);
 }

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_LANES_H
 #define OCULAR_TRACER_LANES_H
 
+#include "tracer/ended.h"
 #include "tracer/lane.h"
 
 #include <pthread.h>
@@ -15,7 +16,10 @@ struct Lanes {
     struct Lane *first;
     unsigned next_number;
     sem_t *half_full; // for the rings; borrowed, may be NULL
+    // What the program calls the calling thread, "" if it does not; or NULL.
+    void (*name)(char *out, size_t size);
     // Sums of lanes that were freed since the trace began.
+    struct Ended ended;
     uint64_t ended_debt;
     uint64_t ended_lost;
 };
@@ -27,12 +31,25 @@ struct LanesTotals {
     unsigned count;
 };
 
+struct LaneThread {
+    pid_t tid;
+    char name[64];
+    uint64_t cpu_ns; // since its lane began, or began anew
+    bool ended;
+};
+
 void Lanes_init(struct Lanes *lanes);
 // A new lane for the calling thread; at first sight of a thread.
 struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
                        struct Contention *contention,
                        const int64_t cost[HOOK_KINDS], bool timeline,
                        uint64_t ticks);
+// Asks once more what the program calls the lane's thread, which calls this: a
+// thread runs for a moment before Python knows its name. Gives up after a
+// while.
+void Lanes_ask_name(struct Lanes *lanes, struct Lane *lane);
+void Lanes_copy_name(struct Lanes *lanes, const struct Lane *lane,
+                     char name[64]);
 // Every lane starts anew, with or without a ring, and lanes whose thread has
 // ended go. Waits for a visit that is under way. With the interpreter's lock
 // held.
@@ -45,9 +62,11 @@ void Lanes_forget(struct Lanes *lanes, const struct Code *code);
 void Lanes_visit(struct Lanes *lanes,
                  void (*visit)(void *context, struct Lane *lane, bool ended),
                  void *context);
-// The same for who only looks: nothing is freed.
-void Lanes_look(struct Lanes *lanes,
-                void (*look)(void *context, struct Lane *lane), void *context);
+// All threads that have or had a lane since the last reset, malloc'ed; of those
+// that have ended a part, *dropped more are not among them. The count or
+// -ENOMEM.
+long Lanes_threads(struct Lanes *lanes, struct LaneThread **threads,
+                   uint64_t *dropped);
 struct LanesTotals Lanes_sum(struct Lanes *lanes);
 // After fork, in the child: only `own` remains; the mutexes are new.
 void Lanes_keep_only(struct Lanes *lanes, struct Lane *own);

@@ -286,6 +286,11 @@ long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
     return Subjects_shares(&sampler->subjects, Sampler_now(sampler), shares);
 }
 
+uint64_t Sampler_threads_dropped(struct Sampler *sampler)
+{
+    return Subjects_dropped(&sampler->subjects);
+}
+
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     double now = Sampler_now(sampler);

@@ -15,6 +15,7 @@ int Subjects_init(struct Subjects *subjects)
 {
     pthread_mutex_init(&subjects->lock, NULL);
     subjects->incoming = NULL;
+    memset(&subjects->ended, 0, sizeof(subjects->ended));
     subjects->table = calloc(1, sizeof(struct SubjectTable));
     return subjects->table ? 0 : -ENOMEM;
 }
@@ -55,6 +56,63 @@ static struct Subject *take(struct SubjectTable *table, size_t hint,
     return NULL;
 }
 
+// The same for a thread that has another state now: one of C's, which makes one
+// each time it enters Python.
+static struct Subject *take_tid(struct SubjectTable *table,
+                                const struct SampledThread *thread)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct Subject *subject = table->subjects[i];
+
+        if (subject && subject->tid == thread->tid) {
+            table->subjects[i] = NULL;
+            subject->state = thread->state;
+            subject->walked = false;
+            return subject;
+        }
+    }
+    return NULL;
+}
+
+static void copy_value(struct ShareValue *to, const struct ShareValue *from)
+{
+    Cell_set(&to->total_ns, Cell_get(&from->total_ns));
+    Cell_set(&to->window_ns, Cell_get(&from->window_ns));
+    Cell_set(&to->window_at, Cell_get(&from->window_at));
+}
+
+// A new one, or one that was out of Python when the list before was made.
+static struct Subject *make(struct Ended *ended,
+                            const struct SampledThread *thread)
+{
+    struct Subject *subject = malloc(sizeof(*subject));
+    struct EndedThread before;
+
+    if (subject == NULL)
+        return NULL; // it will come again with the next list
+    Subject_init(subject, thread->state, thread->tid);
+    if (Ended_take(ended, thread->tid, thread->name, &before)) {
+        copy_value(&subject->cpu, &before.cpu);
+        copy_value(&subject->wait, &before.wait);
+        Cell_set(&subject->samples, before.samples);
+    }
+    return subject;
+}
+
+static void end(struct Ended *ended, const struct Subject *subject)
+{
+    struct EndedThread thread = {
+        .tid = subject->tid,
+        .cpu_ns = Cell_get(&subject->cpu.total_ns),
+        .samples = Cell_get(&subject->samples),
+    };
+
+    memcpy(thread.name, subject->name, sizeof(thread.name));
+    copy_value(&thread.cpu, &subject->cpu);
+    copy_value(&thread.wait, &subject->wait);
+    Ended_add(ended, &thread);
+}
+
 static bool same_threads(const struct SubjectTable *table,
                          const struct SubjectList *list)
 {
@@ -72,28 +130,36 @@ static bool same_threads(const struct SubjectTable *table,
 }
 
 // The new table; those of the old one that live on move over.
-static struct SubjectTable *renew(struct SubjectTable *old,
+static struct SubjectTable *renew(struct Subjects *subjects,
                                   const struct SubjectList *list)
 {
+    struct SubjectTable *old = subjects->table;
     struct SubjectTable *table =
         malloc(sizeof(*table) + list->count * sizeof(table->subjects[0]));
+    size_t i, count = 0;
 
     if (table == NULL)
         return NULL;
-    table->count = 0;
-    for (size_t i = 0; i < list->count; i++) {
+    table->count = list->count;
+    for (i = 0; i < list->count; i++)
+        table->subjects[i] = take(old, i, &list->threads[i]);
+    for (i = 0; i < list->count; i++) {
         const struct SampledThread *thread = &list->threads[i];
-        struct Subject *subject = take(old, i, thread);
+        struct Subject *subject = table->subjects[i];
 
-        if (subject == NULL) {
-            subject = malloc(sizeof(*subject));
-            if (subject == NULL)
-                continue; // it will come again with the next list
-            Subject_init(subject, thread->state, thread->tid);
-        }
+        if (subject == NULL)
+            subject = take_tid(old, thread);
+        if (subject == NULL)
+            subject = make(&subjects->ended, thread);
+        if (subject == NULL)
+            continue;
         memcpy(subject->name, thread->name, sizeof(subject->name));
-        table->subjects[table->count++] = subject;
+        table->subjects[count++] = subject;
     }
+    table->count = count;
+    for (i = 0; i < old->count; i++)
+        if (old->subjects[i])
+            end(&subjects->ended, old->subjects[i]);
     return table;
 }
 
@@ -107,7 +173,7 @@ void Subjects_take(struct Subjects *subjects)
         return;
     if (!same_threads(old, list)) {
         pthread_mutex_lock(&subjects->lock);
-        table = renew(old, list);
+        table = renew(subjects, list);
         if (table) {
             subjects->table = table;
             table_free(old);
@@ -149,22 +215,48 @@ static void describe(struct ThreadShares *shares, const struct Subject *subject,
     shares->cpu_share = ShareValue_window(&subject->cpu, now);
     shares->wait_share = ShareValue_window(&subject->wait, now);
     shares->samples = Cell_get(&subject->samples);
+    shares->cpu_s = (double)Cell_get(&subject->cpu.total_ns) / 1e9;
+    shares->ended = false;
+}
+
+static void describe_ended(struct ThreadShares *shares,
+                           const struct EndedThread *thread, double now)
+{
+    shares->tid = thread->tid;
+    memcpy(shares->name, thread->name, sizeof(shares->name));
+    shares->cpu_share = ShareValue_window(&thread->cpu, now);
+    shares->wait_share = ShareValue_window(&thread->wait, now);
+    shares->samples = thread->samples;
+    shares->cpu_s = (double)thread->cpu_ns / 1e9;
+    shares->ended = true;
 }
 
 long Subjects_shares(struct Subjects *subjects, double now,
                      struct ThreadShares **shares)
 {
+    const struct Ended *ended = &subjects->ended;
     struct SubjectTable *table;
-    long count;
+    size_t live, count;
 
     pthread_mutex_lock(&subjects->lock);
     table = subjects->table;
-    count = (long)table->count;
-    *shares = malloc((size_t)(count ? count : 1) * sizeof(**shares));
-    if (*shares == NULL)
-        count = -ENOMEM;
-    for (long i = 0; i < count; i++)
+    live = table->count;
+    count = live + ended->count;
+    *shares = malloc((count ? count : 1) * sizeof(**shares));
+    for (size_t i = 0; *shares && i < live; i++)
         describe(&(*shares)[i], table->subjects[i], now);
+    for (size_t i = 0; *shares && i < ended->count; i++)
+        describe_ended(&(*shares)[live + i], &ended->threads[i], now);
     pthread_mutex_unlock(&subjects->lock);
-    return count;
+    return *shares ? (long)count : -ENOMEM;
+}
+
+uint64_t Subjects_dropped(struct Subjects *subjects)
+{
+    uint64_t dropped;
+
+    pthread_mutex_lock(&subjects->lock);
+    dropped = subjects->ended.dropped;
+    pthread_mutex_unlock(&subjects->lock);
+    return dropped;
 }

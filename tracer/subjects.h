@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_SUBJECTS_H
 #define OCULAR_TRACER_SUBJECTS_H
 
+#include "tracer/ended.h"
 #include "tracer/subject.h"
 
 #include <pthread.h>
@@ -22,6 +23,8 @@ struct ThreadShares {
     double cpu_share;
     double wait_share;
     uint64_t samples;
+    double cpu_s; // since it was first seen
+    bool ended;
 };
 
 struct SubjectTable {
@@ -30,7 +33,9 @@ struct SubjectTable {
 };
 
 struct Subjects {
-    pthread_mutex_t lock; // guards which subjects there are, and their names
+    pthread_mutex_t lock; // guards which subjects there are, their names, and
+                          // those that have ended
+    struct Ended ended;
     struct SubjectTable *_Atomic table;   // changed by the sampler only
     struct SubjectList *_Atomic incoming; // exchanged, not locked
 };
@@ -43,8 +48,10 @@ int Subjects_offer(struct Subjects *subjects,
                    const struct SampledThread *threads, size_t count);
 // Takes what was offered last; who is still there keeps what it has. Sampler.
 void Subjects_take(struct Subjects *subjects);
-// *shares is malloc'ed; returns the count or -ENOMEM. Any thread.
+// *shares is malloc'ed: those that live, then those that have ended; returns
+// the count or -ENOMEM. Any thread.
 long Subjects_shares(struct Subjects *subjects, double now,
                      struct ThreadShares **shares);
+uint64_t Subjects_dropped(struct Subjects *subjects); // of those ended
 
 #endif

@@ -252,6 +252,15 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     Strip_flex(strip, 8);
 }
 
+// An older process lists no others, and says nothing of them (null).
+static size_t count_living(const struct Snapshot *snapshot)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        count += snapshot->threads[i].ended != 1;
+    return count;
+}
+
 static void draw_whole(struct Canvas *canvas, const struct Model *model,
                        const struct Status *status)
 {
@@ -260,9 +269,9 @@ static void draw_whole(struct Canvas *canvas, const struct Model *model,
     Strip_init(&strip);
     add_share(&strip, model, canvas->width >= WIDE ? 24 : TREND_CELLS);
     add_specialisation(&strip, &model->tally);
-    if (model->snapshot->thread_count)
+    if (count_living(model->snapshot))
         labelled(&strip, 6, "threads",
-                 Number_grouped(number, model->snapshot->thread_count));
+                 Number_grouped(number, count_living(model->snapshot)));
     add_choices(&strip, model, status);
     draw(&strip, canvas, 2);
 }

@@ -52,7 +52,8 @@ static void test_names_and_groups_are_the_contract(void **state)
         "events,lost,memory_bytes,"
         "overhead{measured,budget,hooks,rearm,threads},sites{armed,dark},"
         "sampler{hz,samples,unknown,elsewhere},"
-        "threads[tid,name,cpu_share,wait_share,samples],functions_total,"
+        "threads[tid,name,cpu_share,wait_share,samples,cpu_s,ended],"
+        "functions_total,"
         "functions[id,name,file,line,calls,calls_exact,calls_estimated,"
         "calls_per_s,share,cpu_share,wait_share,c_share,total_share,"
         "run_share,samples,self_cycles,total_cycles,avg_cycles,min_cycles,"
@@ -61,7 +62,7 @@ static void test_names_and_groups_are_the_contract(void **state)
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id],"
         "transition_pairs[from,to,count],"
         "retired[name,file,line,objects,calls,calls_exact,self_cycles,"
-        "total_cycles,waited_cycles,run_share,samples]");
+        "total_cycles,waited_cycles,run_share,samples],threads_dropped");
 }
 
 static size_t member_size(const struct Field *field)

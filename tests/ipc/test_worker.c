@@ -20,8 +20,6 @@
 
 #define STACK (256u << 10)
 
-static unsigned long own_threads;
-
 struct Seen {
     sigset_t blocked;
     size_t stack;
@@ -153,14 +151,21 @@ static void test_a_joined_one_is_not_counted(void **state)
     struct Worker worker = {0};
     struct Seen seen = {.value = 0};
     struct stat status;
+    unsigned long alone;
 
     (void)state;
+    // A sanitizer starts one of its own with the first.
+    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
+                     0);
+    Worker_join(&worker);
+    assert_int_equal(stat("/proc/self/task", &status), 0);
+    alone = status.st_nlink;
     for (int i = 0; i < 500; i++) {
         assert_int_equal(
             Worker_start(&worker, "ocular-test", look, &seen, STACK), 0);
         Worker_join(&worker);
         assert_int_equal(stat("/proc/self/task", &status), 0);
-        assert_int_equal(status.st_nlink, 2 + own_threads);
+        assert_int_equal(status.st_nlink, alone);
     }
     Worker_join(&worker); // once is enough
 }
@@ -190,17 +195,6 @@ static void test_cpu_time_adds_up(void **state)
     }
 }
 
-static int count_threads(void **state)
-{
-    struct stat status;
-
-    (void)state;
-    if (stat("/proc/self/task", &status))
-        return -1;
-    own_threads = status.st_nlink - 2; // a sanitizer may have one
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,5 +207,5 @@ int main(void)
         cmocka_unit_test(test_cpu_time_adds_up),
     };
 
-    return cmocka_run_group_tests(tests, count_threads, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -383,7 +383,18 @@ static void test_threads_without_a_sampler(void **state)
             assert_string_equal(thread->name, "a worker");
         else
             assert_int_equal(thread->tid, gettid());
+        assert_true(thread->cpu_s >= 0);
+        assert_int_equal(thread->ended, 0);
     }
+    Lane_end(first);
+    Collector_drain(&f->session.collector); // its lane is freed
+    s = build(f);
+    assert_int_equal(s->thread_count, 2);
+    assert_int_equal(s->threads[0].ended, 0); // those that live come first
+    assert_int_equal(s->threads[1].ended, 1);
+    assert_int_equal(s->threads[1].tid, 4711);
+    assert_string_equal(s->threads[1].name, "a worker");
+    assert_int_equal(s->threads_dropped, 0);
 }
 
 // --- Overhead ----------------------------------------------------------------

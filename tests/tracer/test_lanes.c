@@ -9,6 +9,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,11 +100,6 @@ static void note(void *context, struct Lane *lane, bool ended)
     visits->ended += ended;
 }
 
-static void note_look(void *context, struct Lane *lane)
-{
-    note(context, lane, false);
-}
-
 static void test_an_ended_lane_is_visited_once_more(void **state)
 {
     struct Fixture *f = *state;
@@ -137,18 +133,87 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     assert_int_equal(add(f, false)->number, 3);
 }
 
-// Whoever only looks leaves an ended lane, and what is in its ring, to the
-// collector.
-static void test_a_look_ends_nothing(void **state)
+// Burns CPU time of a thread with a lane, and ends it.
+static void *burn(void *context)
+{
+    struct Lane *lane = add(context, true);
+    struct timespec used;
+
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    while (used.tv_nsec < 4000000);
+    Lane_end(lane);
+    return NULL;
+}
+
+static void name_it(char *out, size_t size)
+{
+    snprintf(out, size, "named");
+}
+
+// Whoever asks leaves an ended lane, and what is in its ring, to the collector;
+// what it has used is known before and after.
+static void test_threads_and_their_time(void **state)
 {
     struct Fixture *f = *state;
     struct Visits visits = {0};
+    struct LaneThread *threads;
+    uint64_t dropped, used = 0;
+    pthread_t thread;
 
-    end(add(f, true));
-    Lanes_look(&f->lanes, note_look, &visits);
-    Lanes_look(&f->lanes, note_look, &visits);
-    assert_int_equal(visits.count, 2);
-    assert_int_equal(Lanes_sum(&f->lanes).count, 1);
+    add(f, true);
+    f->lanes.name = name_it;
+    pthread_create(&thread, NULL, burn, f);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), 2);
+        for (int n = 0; n < 2; n++) {
+            const struct LaneThread *row = &threads[n];
+
+            assert_int_equal(row->ended, row->tid != gettid());
+            if (!row->ended)
+                continue;
+            assert_string_equal(row->name, "named");
+            assert_true(row->cpu_ns >= 3000000 && row->cpu_ns < 1000000000);
+            assert_true(used == 0 || used == row->cpu_ns);
+            used = row->cpu_ns;
+        }
+        assert_int_equal(dropped, 0);
+        free(threads);
+        if (i > 0)
+            Lanes_visit(&f->lanes, note, &visits);
+        assert_int_equal(Lanes_sum(&f->lanes).count, i < 1 ? 2 : 1);
+    }
+    Lanes_reset(&f->lanes, COST, false, 1); // a new trace begins
+    assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), 1);
+    assert_false(threads[0].ended);
+    free(threads);
+}
+
+static void test_ended_threads_are_bounded(void **state)
+{
+    struct Fixture *f = *state;
+    struct Visits visits = {0};
+    struct LaneThread *threads;
+    uint64_t dropped, least = UINT64_MAX;
+
+    for (int i = 0; i < 3 * ENDED_ROOM; i++) {
+        struct Lane *lane = add(f, false);
+
+        lane->tid = 100000 + i;
+        lane->cpu_start_ns = 0;
+        lane->cpu_end_ns = (uint64_t)(i * 7 % (3 * ENDED_ROOM));
+        end(lane);
+        if (i % 50 == 0)
+            Lanes_visit(&f->lanes, note, &visits);
+    }
+    Lanes_visit(&f->lanes, note, &visits);
+    assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), ENDED_ROOM);
+    assert_int_equal(dropped, 2 * ENDED_ROOM);
+    for (int i = 0; i < ENDED_ROOM; i++) // those that used most
+        least = threads[i].cpu_ns < least ? threads[i].cpu_ns : least;
+    assert_int_equal(least, 2 * ENDED_ROOM);
+    free(threads);
 }
 
 // --- Reset -------------------------------------------------------------------
@@ -309,14 +374,17 @@ static void test_threads_come_and_go_under_visits(void **state)
 {
     struct Fixture *f = *state;
     struct Race race = {.fixture = f};
-    struct Visits looks = {0};
     pthread_t visitor, threads[THREADS];
 
     pthread_create(&visitor, NULL, visit_all, &race);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, start_lives, &race);
     for (int i = 0; i < 50; i++) {
-        Lanes_look(&f->lanes, note_look, &looks);
+        struct LaneThread *rows;
+        uint64_t dropped;
+
+        assert_true(Lanes_threads(&f->lanes, &rows, &dropped) >= 0);
+        free(rows);
         assert_true(Lanes_sum(&f->lanes).debt <= THREADS * LIVES * EVENTS);
     }
     for (int i = 0; i < THREADS; i++)
@@ -384,7 +452,8 @@ int main(void)
         TEST(test_a_lane_knows_its_thread),
         TEST(test_sum),
         TEST(test_an_ended_lane_is_visited_once_more),
-        TEST(test_a_look_ends_nothing),
+        TEST(test_threads_and_their_time),
+        TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
         TEST(test_reset_forgets_ended_sums),
         TEST(test_forget_reaches_every_lane),

@@ -314,16 +314,19 @@ static void test_waiting_is_credited_where_it_happens(void **state)
 
 // --- The list of threads -----------------------------------------------------
 
+// Those that live.
 static long thread_count(struct Sampler *sampler)
 {
     struct ThreadShares *shares;
-    long count = Sampler_threads(sampler, &shares);
+    long all = Sampler_threads(sampler, &shares), count = 0;
 
+    assert_true(all >= 0);
+    for (long i = 0; i < all; i++)
+        count += !shares[i].ended;
     free(shares);
     return count;
 }
 
-// Within ten seconds, for a busy machine.
 static void wait_for_count(struct Sampler *sampler, long count)
 {
     for (int i = 0; i < 10000 && thread_count(sampler) != count; i++)
@@ -387,6 +390,38 @@ static void test_threads_come_and_go(void **state)
     rest(20);
     Sampler_set_threads(sampler, NULL, 0);
     wait_for_count(sampler, 0);
+    // What has ended keeps its numbers; and comes back with them, should it
+    // have been out of Python only (another state, the same thread).
+    assert_int_equal(Sampler_threads(sampler, &shares), 3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(shares[i].ended);
+        if (shares[i].tid == threads[0].tid) {
+            assert_true(shares[i].samples > samples);
+            assert_true(shares[i].cpu_s >= 0);
+            samples = shares[i].samples;
+        }
+    }
+    assert_int_equal(Sampler_threads_dropped(sampler), 0);
+    free(shares);
+    threads[0].state += 8;
+    Sampler_set_threads(sampler, threads, 1);
+    wait_for_count(sampler, 1);
+    assert_int_equal(samples_of(sampler, 0), samples);
+    threads[0].state += 8;
+    snprintf(threads[0].name, sizeof(threads[0].name), "renamed");
+    Sampler_set_threads(sampler, threads, 1);
+    for (int i = 0; i < 10000; i++) {
+        bool same;
+
+        assert_int_equal(Sampler_threads(sampler, &shares), 3);
+        same = strcmp(shares[0].name, "renamed") == 0;
+        assert_int_equal(shares[0].samples, samples);
+        free(shares);
+        if (same)
+            break;
+        rest(1);
+        assert_true(i < 9999);
+    }
     Sampler_set_threads(sampler, threads, 1); // never taken: freed by stop
     Sampler_stop(sampler);
     program_stop(&programs[0]);

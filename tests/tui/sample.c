@@ -206,7 +206,7 @@ static void add_threads(struct Snapshot *snapshot,
 {
     static const char *const names[] = {"MainThread", "Thread-1 (serve)",
                                         "pool-0", "pool-1"};
-    struct Thread *threads = take(snapshot, 4 * sizeof *threads);
+    struct Thread *threads = take(snapshot, 5 * sizeof *threads);
     for (unsigned i = 0; i < 4; i++)
         threads[i] = (struct Thread){
             .tid = 48213 + i,
@@ -215,9 +215,19 @@ static void add_threads(struct Snapshot *snapshot,
                              ? NULL_F64
                              : .6 / (1 + i) * (.8 + .1 * sin(wish->tick + i)),
             .wait_share = wish->no_sampler ? NULL_F64 : .1,
-            .samples = wish->no_sampler ? NULL_U64 : 1000 - 100 * i};
+            .samples = wish->no_sampler ? NULL_U64 : 1000 - 100 * i,
+            .cpu_s = 10. / (1 + i)};
+    threads[4] = (struct Thread){
+        .tid = 48217,
+        .name = "has ended",
+        .cpu_share = NULL_F64,
+        .wait_share = NULL_F64,
+        .samples = NULL_U64,
+        .cpu_s = 3.5,
+        .ended = 1,
+    };
     snapshot->threads = threads;
-    snapshot->thread_count = 4;
+    snapshot->thread_count = 5;
 }
 
 struct Snapshot *Sample_new(struct SampleWish wish)

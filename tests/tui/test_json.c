@@ -61,7 +61,7 @@ static void test_reads_back(void **state)
                      json_type_boolean);
     assert_true(fabs(number(first, "share") - snapshot->functions[0].share) <
                 1e-9);
-    assert_int_equal(json_object_array_length(get(root, "threads")), 4);
+    assert_int_equal(json_object_array_length(get(root, "threads")), 5);
     assert_int_equal(json_object_array_length(get(first, "callers")), 0);
     struct json_object *transition =
         json_object_array_get_idx(get(root, "transitions"), 0);

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""Threads of every kind, started and ended at any time: what they did is
+counted, their rows stay, and nothing of theirs is disturbed."""
+
+import faulthandler
+import importlib.util
+import os
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import ocular
+import pytest
+from e2e.counting import EXACT, row
+from e2e.program import script, wait_until
+from ocular.demo import pure
+
+SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
+ROOM = 100  # threads that have ended and are kept
+
+
+def spin(seconds):
+    """CPU time of this thread."""
+    limit = time.thread_time() + seconds
+    while time.thread_time() < limit:
+        pass
+
+
+def brief():
+    pass
+
+
+def threads_of(snapshot, name):
+    return [t for t in snapshot["threads"] if t["name"] == name]
+
+
+def run_threads(count, target, *arguments, name="worker"):
+    threads = [threading.Thread(target=target, args=arguments, name=f"{name} {n}")
+               for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.fixture
+def native():
+    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests", "python",
+                        "native_threads" + sysconfig.get_config_var("EXT_SUFFIX"))
+    spec = importlib.util.spec_from_file_location("native_threads", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# --- Their numbers survive ------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [SERVED, EXACT], ids=["sampler", "hooks"])
+def test_a_row_survives_its_thread(settings):
+    ocular.start_tracing(**settings)
+    worker = threading.Thread(target=spin, args=(0.3,), name="worker")
+    worker.start()
+    during = ocular.snapshot()
+    worker.join()
+    after = wait_until(lambda: [
+        s for s in [ocular.snapshot()]
+        if all(t["ended"] for t in threads_of(s, "worker"))])[0]
+    final = ocular.stop_tracing()
+    (live,) = threads_of(during, "worker")
+    assert live["tid"] == worker.native_id and live["ended"] is False
+    for snapshot in (after, final):
+        (ended,) = threads_of(snapshot, "worker")
+        assert ended["tid"] == worker.native_id and ended["ended"] is True
+        assert 0.29 < ended["cpu_s"] < 0.5
+        (main,) = [t for t in snapshot["threads"] if not t["ended"]]
+        assert main["tid"] == threading.main_thread().native_id
+        assert main["name"] == "MainThread"
+        assert snapshot["threads"][0] == main
+        assert snapshot["threads_dropped"] == 0
+        if settings is SERVED:
+            assert ended["samples"] > 0
+            assert 0 <= ended["cpu_share"] < 1
+        else:
+            assert ended["cpu_share"] is None and ended["samples"] is None
+
+
+@pytest.mark.parametrize("settings", [
+    {**SERVED, "deinstrument_threshold": 10**6}, EXACT], ids=["sampler", "hooks"])
+def test_thousands_of_short_threads(settings):
+    """Too short for the sampler: hooks have seen them. The list is bounded; the
+    one that used most stays."""
+    ocular.start_tracing(**settings)
+    run_threads(1, spin, 0.05, name="long")
+    for _ in range(20):
+        run_threads(100, brief, name="short")
+    run_threads(1, spin, 0.05, name="late")
+    time.sleep(0.05)
+    final = ocular.stop_tracing()
+    assert row(final, "spin")["calls"] == 2
+    assert row(final, "brief")["calls"] == 2000
+    ended = [t for t in final["threads"] if t["ended"]]
+    assert ROOM <= len(ended) <= 2 * ROOM
+    assert final["threads_dropped"] >= 2002 - len(ended)
+    assert threads_of(final, "long 0") and threads_of(final, "late 0")
+    names = {t["name"].split()[0] for t in ended if t["name"]}
+    assert names == {"long", "short", "late"}
+    again = ocular.start_tracing(**settings)  # begins without them
+    again = ocular.stop_tracing()
+    assert [t["name"] for t in again["threads"]] == ["MainThread"]
+    assert again["threads_dropped"] == 0
+
+
+def test_numbers_of_functions_that_only_ended_threads_ran():
+    ocular.start_tracing(**EXACT)
+    run_threads(8, pure.CASES["recursion"])
+    alone = row(ocular.snapshot(), "fibonacci")
+    final = ocular.stop_tracing()
+    assert row(final, "fibonacci")["calls"] == alone["calls"]
+    ocular.start_tracing(**EXACT)
+    for _ in range(8):
+        pure.CASES["recursion"]()
+    assert row(ocular.stop_tracing(), "fibonacci")["calls"] == alone["calls"]
+
+
+# --- Threads of other makes ------------------------------------------------------
+
+
+def test_threads_that_c_has_made(native):
+    """Each entry into Python has a thread state of its own: it is one thread."""
+    ocular.start_tracing(**SERVED)
+    native.run(brief, 8, 100_000, True)
+    snapshot = ocular.snapshot()
+    final = ocular.stop_tracing()
+    assert row(final, "brief")["calls"] == 9  # one as it ended
+    for seen in (snapshot, final):
+        others = [t for t in seen["threads"] if t["name"] != "MainThread"]
+        assert [t["ended"] for t in others] == [True], others
+
+
+def test_what_a_subclass_makes_of_attributes_is_not_run():
+    """The governor reads names while it holds the interpreter."""
+
+    class Nosy(threading.Thread):
+        asked = []
+
+        def __getattribute__(self, name):
+            if name == "_name" and threading.current_thread() is not self:
+                Nosy.asked.append(name)
+            return super().__getattribute__(name)
+
+    class Odd(threading.Thread):
+        def __init__(self):
+            super().__init__(name="odd")
+            self.__dict__["_name"] = object()
+
+        name = "odd"
+
+    class Described(threading.Thread):
+        asked = 0
+        _name = property(lambda self: setattr(Described, "asked", 1),
+                         lambda self, value: None)
+        name = "described"
+
+    stop = threading.Event()
+    nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(),
+                            Described())
+    odd.run = described.run = stop.wait
+    never_started = threading.Thread(target=stop.wait, name="never")
+    for thread in (nosy, odd, described):
+        thread.start()
+    Nosy.asked.clear()
+    Described.asked = 0
+    ocular.start_tracing(**SERVED)
+    time.sleep(0.6)
+    final = ocular.stop_tracing()
+    asked = list(Nosy.asked), Described.asked
+    stop.set()
+    for thread in (nosy, odd, described):
+        thread.join()
+    assert asked == ([], 0)
+    names = {t["tid"]: t["name"] for t in final["threads"]}
+    assert names[nosy.native_id] == "nosy"
+    assert never_started.ident is None and "never" not in names.values()
+    assert {odd.native_id, described.native_id} <= set(names)
+
+
+def test_our_threads_do_not_pass_for_the_programs():
+    before = threading.active_count(), set(sys._current_frames())
+    ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+    time.sleep(0.6)
+    with tempfile.TemporaryFile() as file:
+        faulthandler.dump_traceback(file, all_threads=True)
+        file.seek(0)
+        text = file.read().decode()
+    during = threading.active_count(), set(sys._current_frames())
+    ocular.stop_tracing()
+    idents = [line for line in text.splitlines() if "hread 0x" in line]
+    assert during[0] == before[0]
+    assert len(idents) == len(set(idents))
+    assert sum(f"{threading.main_thread().ident:016x}" in line for line in idents) == 1
+    # The governor is there while it has something of the interpreter.
+    assert len(idents) <= before[0] + 1 and before[1] <= during[1]
+
+
+def test_a_pool_that_outlives_the_trace():
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(3):
+            ocular.start_tracing(**EXACT)
+            list(pool.map(lambda n: pure.CASES["recursion"](), range(4)))
+            calls = row(ocular.stop_tracing(), "fibonacci")["calls"]
+            list(pool.map(lambda n: pure.CASES["recursion"](), range(4)))
+            assert calls == 4 * 177 or calls % 4 == 0
+
+
+def test_daemon_threads_at_exit(tmp_path, sockets):
+    """They run on while tracing stops and the interpreter goes."""
+    done = script(tmp_path, """
+        import ocular, threading, time
+        def busy():
+            while True:
+                brief()
+        def brief():
+            return sum(range(50))
+        def asleep():
+            time.sleep(60)
+        ocular.start_tracing(serve=True, quiet=True, output="t.json")
+        for target in (busy, busy, asleep):
+            threading.Thread(target=target, daemon=True).start()
+        time.sleep(0.3)
+        print("end")
+    """)
+    assert (done.status, done.out, done.err) == (0, "end\n", "")
+    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
+    assert os.listdir(sockets) == []
+
+
+# --- Contention -------------------------------------------------------------------
+
+
+def compute(n):
+    while n:
+        n -= 1
+
+
+def test_waited_time_is_nobodys_own():
+    """Two threads that compute: each call takes twice as long, since the other
+    one runs half of the time; what it takes itself stays what it is alone."""
+    def calls():
+        for _ in range(60):
+            compute(60_000)
+
+    def cost(threads):
+        ocular.start_tracing(perfetto=False, quiet=True,
+                             include_only=["compute"])
+        run_threads(threads, calls)
+        final = ocular.stop_tracing()
+        mine = row(final, "compute")
+        assert mine["calls"] == 60 * threads
+        return mine
+
+    def ratio():
+        alone, both = cost(1), cost(2)
+        return both["p50_cycles"] / alone["p50_cycles"], both["waited_cycles"]
+
+    # Another process may run in the middle: then it is looked at again.
+    for _ in range(5):
+        own, waited = ratio()
+        if 0.7 < own < 1.3:
+            break
+    assert 0.7 < own < 1.3
+    assert waited > 0
