@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Signals reach a traced program as they reach it untraced: every program here
+runs both ways and must end alike, with the same words."""
+
+import os
+import signal
+import time
+
+import pytest
+from e2e.program import PYTHON, SLOW, start, write
+
+START = """
+import ocular
+ocular.start_tracing(serve=True, quiet=True, output="trace.json")
+"""
+
+# How each is started. None of the ways may show.
+WAYS = {
+    "untraced": ("", []),
+    "serving": (START, []),
+    "-m ocular": ("", ["-m", "ocular", "--serve", "--quiet"]),
+}
+
+PRELUDE = """
+import os, select, signal, sys, threading, time
+def work(n=1000):
+    while n:
+        n -= 1
+def ready():
+    print("ready", flush=True)
+def forever():
+    while True:
+        work()
+"""
+
+# name -> (program, the signals sent to it once it has said "ready")
+PROGRAMS = {
+    "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
+    "ctrl-c, asleep": ("ready()\ntime.sleep(60)", [signal.SIGINT]),
+    "ctrl-c, joining": ("""
+thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+thread.start()
+ready()
+thread.join()
+""", [signal.SIGINT]),
+    "ctrl-c, caught": ("""
+for n in range(2):
+    try:
+        if n == 0:
+            ready()
+        forever()
+    except KeyboardInterrupt:
+        print("caught", threading.current_thread().name, flush=True)
+        ready()
+sys.exit(7)
+""", [signal.SIGINT, signal.SIGINT]),
+    "ctrl-c, in finally": ("""
+try:
+    ready()
+    forever()
+finally:
+    work()
+    print("finally", flush=True)
+""", [signal.SIGINT]),
+    "terminated": ("ready()\nforever()", [signal.SIGTERM]),
+    "terminated, asleep": ("ready()\nsignal.pause()", [signal.SIGTERM]),
+    "terminated, threads": ("""
+for _ in range(3):
+    threading.Thread(target=forever, daemon=True).start()
+ready()
+time.sleep(60)
+""", [signal.SIGTERM]),
+    "hung up": ("ready()\nforever()", [signal.SIGHUP]),
+    "a handler exits": ("""
+def handler(number, frame):
+    print(signal.Signals(number).name, threading.current_thread().name)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, handler)
+threading.Thread(target=forever, daemon=True).start()
+ready()
+forever()
+""", [signal.SIGTERM]),
+    "a handler raises": ("""
+def handler(number, frame):
+    raise ValueError(frame.f_code.co_name in ("forever", "work"))
+signal.signal(signal.SIGUSR1, handler)
+ready()
+forever()
+""", [signal.SIGUSR1]),
+    "ignored": ("""
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
+ready()
+time.sleep(0.1)
+ready()
+forever()
+""", [signal.SIGINT, signal.SIGUSR1]),
+    "waited for in a thread": ("""
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
+def wait():
+    ready()
+    print(signal.sigwait([signal.SIGUSR1]).name, flush=True)
+    ready()
+    print(signal.sigtimedwait([signal.SIGUSR2], 60).si_signo, flush=True)
+thread = threading.Thread(target=wait)
+thread.start()
+thread.join()
+""", [signal.SIGUSR1, signal.SIGUSR2]),
+    "a wake-up descriptor": ("""
+read, write = os.pipe()
+os.set_blocking(write, False)
+signal.set_wakeup_fd(write)
+signal.signal(signal.SIGUSR1, lambda *_: None)
+ready()
+select.select([read], [], [])
+print(os.read(read, 10))
+""", [signal.SIGUSR1]),
+    "asyncio": ("""
+import asyncio
+async def main():
+    over = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    ready()
+    await over.wait()
+    print("over")
+asyncio.run(main())
+""", [signal.SIGTERM]),
+    "asyncio, ctrl-c": ("""
+import asyncio
+async def main():
+    try:
+        ready()
+        await asyncio.sleep(60)
+    finally:
+        print("cancelled")
+asyncio.run(main())
+""", [signal.SIGINT]),
+    "timers": ("""
+ticks = []
+def tick(number, frame):
+    ticks.append(threading.current_thread() is threading.main_thread())
+    if len(ticks) == 20:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+signal.signal(signal.SIGALRM, tick)
+signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+while len(ticks) < 20:
+    work(50)
+print(ticks == [True] * 20)
+""", []),
+    "profiling timers": ("""
+ticks = []
+signal.signal(signal.SIGPROF, lambda *_: ticks.append(1))
+signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
+while len(ticks) < 5:
+    work(50)
+signal.setitimer(signal.ITIMER_PROF, 0)
+print("ticks")
+""", []),
+    "children": ("""
+seen = []
+def reap(number, frame):
+    try:
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            seen.append(os.waitstatus_to_exitcode(status))
+    except ChildProcessError:
+        pass
+signal.signal(signal.SIGCHLD, reap)
+for status in range(5):
+    os.spawnv(os.P_NOWAIT, sys.executable,
+              [sys.executable, "-Sc", f"import os; os._exit({status})"])
+while len(seen) < 5:
+    time.sleep(0.01)
+print(sorted(seen))
+""", []),
+    "to itself": ("""
+signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
+for _ in range(3):
+    signal.raise_signal(signal.SIGUSR1)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+    work(10)
+os.abort()
+""", []),
+    "system calls go on": ("""
+signal.signal(signal.SIGUSR1, lambda *_: None)
+read, write = os.pipe()
+def disturb():
+    for _ in range(50):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        time.sleep(0.001)
+    os.write(write, b"x")
+threading.Thread(target=disturb).start()
+print(os.read(read, 1))
+""", []),
+}
+
+
+def begin(path, *options):
+    return start([PYTHON, *options, path], cwd=path.parent)
+
+
+def end(process, signals):
+    """(status, stdout, the last line on stderr)"""
+    said = [""]
+    try:
+        for number in signals:
+            while said[-1] != "ready\n":
+                said.append(process.stdout.readline())
+                assert said[-1], process.stderr.read()
+            said.append("")
+            time.sleep(0.02)  # into what comes next
+            process.send_signal(number)
+        out, err = process.communicate(timeout=SLOW)
+    except BaseException:
+        process.kill()
+        raise
+    return process.returncode, "".join(said) + out, err.splitlines()[-1:]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_as_untraced(tmp_path, sockets, name):
+    body, signals = PROGRAMS[name]
+    runs = [begin(write(tmp_path, before + PRELUDE + body, f"{number}.py"), *options)
+            for number, (before, options) in enumerate(WAYS.values())]
+    bare, *traced = [end(run, signals) for run in runs]
+    assert traced == [bare] * 2
+
+
+def test_a_storm_of_signals(tmp_path, sockets):
+    """While hooks fire, the governor attaches and the sampler reads: each one
+    handled, by the main thread, none by a thread of ours."""
+    path = write(tmp_path, START.replace("quiet=True", "quiet=True, "
+                 "deinstrument_threshold=1000000") + PRELUDE + """
+got = 0
+def handler(number, frame):
+    global got
+    assert threading.current_thread() is threading.main_thread()
+    got += 1
+    work(3)
+signal.signal(signal.SIGUSR1, handler)
+for n in range(1, 1501):
+    os.kill(os.getpid(), signal.SIGUSR1)
+    while got < n:
+        work(3)
+print(got)
+""")
+    with start([PYTHON, path], cwd=tmp_path) as process:
+        out, err = process.communicate(timeout=SLOW)
+    assert (process.returncode, out, err) == (0, "1500\n", "")
+
+
+def test_ctrl_c_to_the_whole_group(tmp_path, sockets):
+    """As a terminal sends it: to the program, its forked child and its
+    subprocess at once."""
+    body = PRELUDE + """
+import subprocess
+pid = os.fork()
+if not pid:
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt:
+        os._exit(5)
+other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
+                         stderr=subprocess.DEVNULL)
+time.sleep(0.3) # until the children take it
+ready()
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), other.wait())
+"""
+    done = []
+    for before in ("", START):
+        path = write(tmp_path, before + body)
+        with start([PYTHON, path], cwd=tmp_path, start_new_session=True) as process:
+            process.stdout.readline()
+            os.killpg(process.pid, signal.SIGINT)
+            out, err = process.communicate(timeout=SLOW)
+        done.append((process.returncode, out, err))
+    assert done[0] == done[1] == (0, "5 -2\n", "")
+
+
+def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
+    path = write(tmp_path, START + PRELUDE + "ready()\nforever()")
+    status, _, _ = end(begin(path), [signal.SIGINT])
+    assert status == -signal.SIGINT
+    assert "trace.json" in os.listdir(tmp_path) and os.listdir(sockets) == []
