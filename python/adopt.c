@@ -146,6 +146,11 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
                      &state->engine.opcodes, threshold, state->engine.two_arms);
         Py_DECREF(bytecode);
     }
+    if (result && state->precise &&
+        Code_make_precise(result, &state->engine.opcodes, threshold) < 0) {
+        Code_free(result);
+        result = NULL;
+    }
     if (result &&
         PyUnstable_Code_SetExtra((PyObject *)code, state->extra, result) < 0) {
         Code_free(result);

@@ -5,6 +5,7 @@
 // Interpreter's lock held.
 #include "python/calibrate.h"
 #include "python/adopt.h"
+#include "python/steps.h"
 #include "python/tools.h"
 
 #include <math.h>
@@ -175,6 +176,8 @@ int Calibrate_hooks(struct State *state, bool timeline)
         done = PyEval_EvalCode(code, globals, globals);
     if (done)
         result = calibrate(state, globals);
+    if (result == 0 && state->precise)
+        result = Steps_calibrate(state);
     if (result < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the cost of a hook cannot be measured");

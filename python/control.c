@@ -94,6 +94,7 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Clock_start(&engine->clock);
     Hooks_select(state, request->config.timeline);
+    Tools_choose(state, strcmp(request->config.mode, "precise") == 0);
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (Interpreter_switch_interval(state) < 0 || Tools_open(state) < 0 ||
@@ -110,10 +111,13 @@ static int set_up(struct State *state, const struct Request *request)
     Poll_reset(state);
     state->phase = PHASE_TRACING;
     Governor_list_threads(state);
-    if (Adopt_again(state) < 0 || Adopt_running(state) < 0 ||
-        Governor_start(state) < 0)
+    // The scout comes first: what is adopted then has two tools from the start.
+    // Were the second one to come later, CPython would lose the first one's
+    // INSTRUCTION events (gh-157900).
+    if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
+        Adopt_running(state) < 0)
         return -1;
-    return Tools_arm(state);
+    return Governor_start(state);
 }
 
 int Control_start(struct State *state, const struct Request *request)
@@ -210,6 +214,23 @@ PyObject *Control_export(struct State *state, const char *path)
         raise_export(error, name);
     Py_XDECREF(name);
     return NULL;
+}
+
+// --- Detail ----------------------------------------------------------------
+
+PyObject *Control_detail(struct State *state, PyObject *object)
+{
+    const struct Code *code;
+    struct Detail detail;
+    PyObject *rows;
+
+    if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
+        Py_RETURN_NONE;
+    if (Detail_init(&detail, code, &state->engine.opcodes) < 0)
+        return PyErr_NoMemory();
+    rows = Convert_detail(&detail, &state->engine.opcodes);
+    Detail_release(&detail);
+    return rows;
 }
 
 // --- Stop ------------------------------------------------------------------

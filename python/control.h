@@ -22,5 +22,8 @@ int Control_start(struct State *state, const struct Request *request);
 PyObject *Control_stop(struct State *state, bool write);
 PyObject *Control_snapshot(struct State *state);                 // dict
 PyObject *Control_export(struct State *state, const char *path); // bytes
+// What is known of each instruction (tracer/detail.h): a list, or None where
+// the code object is not traced.
+PyObject *Control_detail(struct State *state, PyObject *code);
 
 #endif

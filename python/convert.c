@@ -94,3 +94,39 @@ PyObject *Convert_snapshot(const struct Snapshot *snapshot)
 {
     return from_record(&SNAPSHOT_RECORD, (const char *)snapshot);
 }
+
+static PyObject *from_row(const struct DetailRow *row,
+                          const struct Detail *detail,
+                          const struct Opcodes *opcodes)
+{
+    bool known = row->hits || row->exact;
+
+    return Py_BuildValue(
+        "{sIsNsssssIsNsNsNsNsNsN}", "offset", row->offset, "line",
+        row->line ? PyLong_FromUnsignedLong(row->line) : Py_NewRef(Py_None),
+        "opcode", opcodes->name[row->opcode], "live", opcodes->name[row->live],
+        "argument", row->argument, "site", PyBool_FromLong(row->site), "dark",
+        PyBool_FromLong(row->dark), "hits",
+        known ? PyLong_FromUnsignedLongLong(row->hits) : Py_NewRef(Py_None),
+        "exact", PyBool_FromLong(row->exact), "cycles",
+        isnan(row->cycles) ? Py_NewRef(Py_None)
+                           : PyFloat_FromDouble(row->cycles),
+        "generic", PyBool_FromLong(detail->precise));
+}
+
+PyObject *Convert_detail(const struct Detail *detail,
+                         const struct Opcodes *opcodes)
+{
+    PyObject *list = PyList_New((Py_ssize_t)detail->row_count);
+    size_t i;
+
+    for (i = 0; list && i < detail->row_count; i++) {
+        PyObject *row = from_row(&detail->rows[i], detail, opcodes);
+
+        if (!row)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, (Py_ssize_t)i, row);
+    }
+    return list;
+}

@@ -8,8 +8,13 @@
 #include <Python.h>
 
 #include "ipc/snapshot.h"
+#include "tracer/detail.h"
 
 // A new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);
+// A new list of dicts, one a row, or NULL with an exception. "generic": the
+// cycles are the unspecialised opcode's own (precise mode).
+PyObject *Convert_detail(const struct Detail *detail,
+                         const struct Opcodes *opcodes);
 
 #endif

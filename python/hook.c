@@ -276,6 +276,83 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     return Py_None;
 }
 
+// --- Instruction, in precise mode --------------------------------------------
+
+// CPython keeps the small integers; of any other offset it makes an object, and
+// frees it after the event.
+#if PY_VERSION_HEX >= 0x030F0000
+#define NEAR_UNITS (1024 / 2)
+#else
+#define NEAR_UNITS (256 / 2)
+#endif
+
+bool Hooks_is_near(size_t unit)
+{
+    return unit <= NEAR_UNITS;
+}
+
+OCULAR_HOT enum HookKind step_kind(size_t unit)
+{
+    return Hooks_is_near(unit) ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
+}
+
+// The instruction whose opcode stands there: not an EXTENDED_ARG, which is part
+// of the next one, nor one beyond what has sites. NULL in adaptive mode.
+OCULAR_HOT struct Instruction *instruction_at(const struct Code *code,
+                                              size_t unit)
+{
+    struct Instruction *all = code->instructions;
+    struct Instruction *at = all + code->units[unit].number;
+
+    return OCULAR_LIKELY(all && at->unit == unit) ? at : NULL;
+}
+
+__attribute__((noinline)) static PyObject *
+step_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
+{
+    struct Call call;
+
+    if (!look(&call, args, nargsf, ticks))
+        return Py_None;
+    if (!instruction_at(call.code, call.unit)) {
+        Lane_lose_step(call.lane); // taking the hook out takes its time
+        return ocular_state.disable;
+    }
+    return Lane_step(call.lane, call.code, call.code->units[call.unit].number,
+                     call.depth, call.ticks, step_kind(call.unit), COURSE_WHOLE)
+               ? ocular_state.disable
+               : Py_None;
+}
+
+OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
+                          enum Course course)
+{
+    const PyThreadState *state = ThreadState_fast();
+    uint32_t depth = ThreadState_depth(state);
+    uint64_t ticks;
+    struct Lane *lane = own_lane;
+    struct Instruction *at;
+    struct Code *code;
+    size_t unit;
+
+    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
+                        lane->chunk != ThreadState_chunk(state) ||
+                        lane->top->address != (uintptr_t)args[0]))
+        return step_whole(args, nargsf, Clock_counter());
+    code = lane->top->code;
+    unit = unit_of(args[1]);
+    if (OCULAR_UNLIKELY(unit >= code->unit_count ||
+                        !(at = instruction_at(code, unit)) ||
+                        !Lane_plain_step(lane, at, depth, course)))
+        return step_whole(args, nargsf, Clock_counter());
+    ticks = Clock_counter();
+    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+        return step_whole(args, nargsf, ticks);
+    Lane_step(lane, code, code->units[unit].number, depth, ticks,
+              step_kind(unit), course);
+    return Py_None;
+}
+
 // --- The rare ones ---------------------------------------------------------
 
 // From 3.15 on these two are local events, of accepted code, and can be
@@ -379,6 +456,7 @@ CALLBACK(on_leave_plain, leave(args, nargsf, COURSE_PLAIN))
 CALLBACK(on_jump_plain, jump(args, nargsf, HOOK_JUMP, 0, COURSE_PLAIN))
 CALLBACK(on_branch_plain, jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN))
 CALLBACK(on_right_plain, jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN))
+CALLBACK(on_step_plain, step(args, nargsf, COURSE_PLAIN))
 
 CALLBACK(on_enter_timeline, enter(args, nargsf, COURSE_PLAIN_TIMELINE))
 CALLBACK(on_leave_timeline, leave(args, nargsf, COURSE_PLAIN_TIMELINE))
@@ -388,12 +466,14 @@ CALLBACK(on_branch_timeline,
          jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN_TIMELINE))
 CALLBACK(on_right_timeline,
          jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_step_timeline, step(args, nargsf, COURSE_PLAIN_TIMELINE))
 
 CALLBACK(on_enter_whole, enter_whole(args, nargsf, NOW))
 CALLBACK(on_leave_whole, leave_whole(args, nargsf, NOW))
 CALLBACK(on_jump_whole, jump_whole(args, nargsf, NOW, HOOK_JUMP, 0))
 CALLBACK(on_branch_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 0))
 CALLBACK(on_right_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 1))
+CALLBACK(on_step_whole, step_whole(args, nargsf, NOW))
 
 #define CALLBACKS(course)                                                      \
     {                                                                          \
@@ -402,7 +482,7 @@ CALLBACK(on_right_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 1))
         [ON_JUMP] = on_jump_##course, [ON_BRANCH] = on_branch_##course,        \
         [ON_BRANCH_LEFT] = on_branch_##course,                                 \
         [ON_BRANCH_RIGHT] = on_right_##course, [ON_UNWIND] = on_unwind,        \
-        [ON_THROW] = on_throw,                                                 \
+        [ON_THROW] = on_throw, [ON_INSTRUCTION] = on_step_##course,            \
     }
 
 static const vectorcallfunc PLAIN[HOOK_EVENTS] = CALLBACKS(plain);

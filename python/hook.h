@@ -14,5 +14,7 @@ void Hooks_select(struct State *state, bool timeline);
 // The calling thread's lane, made if it has none; NULL when memory is out.
 struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none
+// What an INSTRUCTION event there costs: HOOK_INSTRUCTION, else _FAR.
+bool Hooks_is_near(size_t unit);
 
 #endif

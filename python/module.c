@@ -115,6 +115,16 @@ static PyObject *export(PyObject *module, PyObject *path)
     return Control_export(looked_at(), PyBytes_AS_STRING(path));
 }
 
+PyDoc_STRVAR(detail_doc,
+             "detail(code) -> a list of dicts, one an instruction, or None: "
+             "the code object is not traced.");
+
+static PyObject *detail(PyObject *module, PyObject *code)
+{
+    (void)module;
+    return Control_detail(settled(), code);
+}
+
 PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
 
 static PyObject *is_tracing(PyObject *module, PyObject *unused)
@@ -147,6 +157,19 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
     return Py_BuildValue(
         "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
         (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
+}
+
+PyDoc_STRVAR(step_cost_doc,
+             "step_cost() -> (instruction, instruction far off), in precise "
+             "mode; else 0.");
+
+static PyObject *step_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(LL)", (long long)cost[HOOK_INSTRUCTION],
+                         (long long)cost[HOOK_INSTRUCTION_FAR]);
 }
 
 PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
@@ -202,9 +225,11 @@ static PyMethodDef methods[] = {
     {"stop", stop, METH_NOARGS, stop_doc},
     {"snapshot", snapshot, METH_NOARGS, snapshot_doc},
     {"export", export, METH_O, export_doc},
+    {"detail", detail, METH_O, detail_doc},
     {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {"before_fork", before_fork, METH_NOARGS, fork_doc},
     {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
     {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},

@@ -32,6 +32,7 @@ enum HookEvent {
     ON_BRANCH_RIGHT,
     ON_UNWIND,
     ON_THROW,
+    ON_INSTRUCTION, // in precise mode only
     HOOK_EVENTS
 };
 
@@ -83,8 +84,11 @@ struct State {
     bool held[2];                 // scout, tracer: the id is still ours
     bool robbed;           // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
-    long local_mask;       // the tracer's events on accepted code
-    PyObject *tracer_id, *local_events, *no_events; // the calls' arguments
+    // The tracer's events on accepted code: of adaptive mode, of precise mode,
+    // and one of the two, which the session uses. The calls' arguments.
+    PyObject *adaptive_events, *precise_events, *local_events;
+    PyObject *tracer_id, *no_events;
+    bool precise; // the session's mode
 
     struct Governor *governor;
     struct Poll poll;

@@ -5,8 +5,9 @@
 
 // In the order of enum HookEvent.
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
-    "PY_START", "PY_RESUME",   "PY_RETURN",    "PY_YIELD",  "JUMP",
-    "BRANCH",   "BRANCH_LEFT", "BRANCH_RIGHT", "PY_UNWIND", "PY_THROW",
+    "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
+    "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
+    "PY_UNWIND", "PY_THROW",  "INSTRUCTION",
 };
 
 // Unwinding and throwing can be local from 3.15 on.
@@ -18,6 +19,25 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 static const char *const TOOL_NAMES[2] = {"ocular-scout", "ocular"};
 static const int CANDIDATES[3] = {3, 4, 5};
+
+// The tracer's events on accepted code. Where every instruction has an event,
+// jumps and branches need none: what runs next tells where they went.
+static PyObject *local_events(const struct State *state, bool precise)
+{
+    long mask = 0;
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        bool rare = i == ON_UNWIND || i == ON_THROW;
+        bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
+
+        if ((rare && !UNWIND_IS_LOCAL) || (jump && precise) ||
+            (i == ON_INSTRUCTION && !precise))
+            continue;
+        mask |= state->event_bits[i];
+    }
+    return PyLong_FromLong(mask);
+}
 
 static int read_events(struct State *state, PyObject *monitoring)
 {
@@ -38,9 +58,6 @@ static int read_events(struct State *state, PyObject *monitoring)
     state->engine.two_arms = state->event_bits[ON_BRANCH_LEFT] != 0;
     if (state->engine.two_arms) // BRANCH is but an alias, and a slow one
         state->event_bits[ON_BRANCH] = 0;
-    for (i = 0; i < HOOK_EVENTS; i++)
-        if (UNWIND_IS_LOCAL || (i != ON_UNWIND && i != ON_THROW))
-            state->local_mask |= state->event_bits[i];
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -83,9 +100,19 @@ int Tools_init(struct State *state)
     if (read_functions(state, monitoring) < 0 ||
         read_events(state, monitoring) < 0)
         return -1;
-    state->local_events = PyLong_FromLong(state->local_mask);
+    state->adaptive_events = local_events(state, false);
+    state->precise_events = local_events(state, true);
     state->no_events = PyLong_FromLong(0);
-    return state->local_events && state->no_events ? 0 : -1;
+    return state->adaptive_events && state->precise_events && state->no_events
+               ? 0
+               : -1;
+}
+
+void Tools_choose(struct State *state, bool precise)
+{
+    state->precise = precise;
+    state->local_events =
+        precise ? state->precise_events : state->adaptive_events;
 }
 
 static int call(PyObject *function, const char *format, ...)

@@ -133,6 +133,24 @@ fail:
     return NULL;
 }
 
+int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
+                      uint64_t threshold)
+{
+    uint32_t i;
+
+    code->instructions =
+        Instructions_new(code, opcodes, threshold, &code->instruction_count);
+    if (!code->instructions)
+        return -ENOMEM;
+    for (i = 0; i < code->site_count; i++) {
+        // What a return's or a yield's block is: the instruction itself.
+        code->sites[i].reach = 1;
+        if (code->sites[i].kind >= SITE_JUMP) // not armed at all
+            code->sites[i].redundant = true;
+    }
+    return 0;
+}
+
 void Code_free(struct Code *code)
 {
     if (!code)
@@ -140,6 +158,7 @@ void Code_free(struct Code *code)
     free(code->histogram);
     free(code->units);
     free(code->sites);
+    free(code->instructions);
     free(code->name);
     free(code->file);
     free(code->bytecode);
@@ -157,6 +176,8 @@ size_t Code_bytes(const struct Code *code)
     size += code->site_count * sizeof *code->sites + code->line_table_size;
     size += code->caller_room * sizeof *code->callers;
     size += Story_bytes(&code->story);
+    if (code->instructions)
+        size += (code->instruction_count + 2) * sizeof *code->instructions;
     if (code->histogram)
         size += sizeof *code->histogram;
     return size;
@@ -174,6 +195,14 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
             continue;
         ++*sites;
         *dark += atomic_load_explicit(&site->dark, memory_order_relaxed);
+    }
+    for (i = 0; i < code->instruction_count; i++) {
+        const struct Instruction *at = &code->instructions[i];
+
+        if (!(at->flags & INSTRUCTION_FIRES))
+            continue;
+        ++*sites;
+        *dark += atomic_load_explicit(&at->dark, memory_order_relaxed);
     }
 }
 
@@ -227,6 +256,17 @@ void Code_darken_site(struct Code *code, struct Site *site)
     Code_refresh(code);
 }
 
+void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
+{
+    atomic_store_explicit(&instruction->dark, 1, memory_order_relaxed);
+    atomic_store_explicit(&instruction->floor, 1, memory_order_relaxed);
+    code->exact = false;
+    if (instruction->flags & INSTRUCTION_GATE) {
+        code->broken = true;
+        Code_refresh(code);
+    }
+}
+
 static void next_epoch(struct Code *code)
 {
     // Not 0 either, which plain_epoch and block_epoch keep for "none".
@@ -261,6 +301,12 @@ void Code_rearm(struct Code *code, uint64_t threshold)
             site->stop_at =
                 threshold ? Cell_get(&site->hits) + threshold : CODE_NEVER;
     }
+    for (i = 0; i < code->instruction_count; i++) {
+        struct Instruction *at = &code->instructions[i];
+
+        atomic_store_explicit(&at->dark, 0, memory_order_relaxed);
+        at->stop_at = threshold ? Cell_get(&at->hits) + threshold : CODE_NEVER;
+    }
     next_epoch(code); // open frames have missed events
 }
 
@@ -271,6 +317,8 @@ uint64_t Code_events(const struct Code *code)
 
     for (i = 0; i < code->site_count; i++)
         events += Cell_get(&code->sites[i].hits);
+    for (i = 0; i < code->instruction_count; i++)
+        events += Cell_get(&code->instructions[i].hits);
     return events;
 }
 

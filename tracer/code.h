@@ -8,6 +8,7 @@
 
 #include "tracer/cell.h"
 #include "tracer/histogram.h"
+#include "tracer/instruction.h"
 #include "tracer/opcode.h"
 #include "tracer/share.h"
 #include "tracer/story.h"
@@ -64,7 +65,8 @@ struct Code {
     bool closed;       // since then a leave was seen: later ones are unreliable
     _Atomic bool calls_exact; // never dark: calls are all calls
     bool exact;               // no site ever dark: hits are all hits
-    bool broken; // a jump's site is dark: where a block ends is not seen
+    bool broken; // a jump's site is dark (precise: a gate's, instruction.h):
+                 // where a block or an instruction ends is not seen
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
@@ -77,6 +79,9 @@ struct Code {
     uint32_t unit_count;
     uint32_t site_count;
     struct Site *sites;
+    struct Instruction *instructions; // by number; NULL but in precise mode
+    uint32_t instruction_count;       // the number of the one that stands for
+                                      // "not known"
 
     struct Share share;
     _Atomic uint32_t specialized;   // sites, as last known
@@ -134,6 +139,10 @@ struct CodeSource {
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
+// Precise mode: a site for each instruction, in place of the jumps' and
+// branches'. Before it is seen by anybody. 0 or -ENOMEM.
+int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
+                      uint64_t threshold);
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
@@ -178,6 +187,9 @@ uint64_t Code_events(const struct Code *code);
 // A jump's or branch's site goes dark: blocks cannot be told apart any more,
 // unless it was a redundant one.
 void Code_darken_site(struct Code *code, struct Site *site);
+// Precise mode: an instruction's site goes dark.
+void Code_darken_instruction(struct Code *code,
+                             struct Instruction *instruction);
 // To be called when what the epochs depend on has changed.
 void Code_refresh(struct Code *code);
 // A callee that is known has gone dark: its time would pass for this code's

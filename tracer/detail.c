@@ -140,18 +140,12 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
 
 static bool is_jump(const struct Walk *walk, size_t row)
 {
-    const char *name = walk->opcodes->name[walk->rows[row].opcode];
-
-    // Not all that jump have a site.
-    return flags_of(walk, row) & (OPCODE_JUMP | OPCODE_BRANCH | OPCODE_LOOP) ||
-           !strncmp(name, "JUMP", 4) || !strcmp(name, "SEND");
+    return Opcodes_jumps(walk->opcodes, walk->rows[row].opcode);
 }
 
 static bool is_backward(const struct Walk *walk, size_t row)
 {
-    const char *name = walk->opcodes->name[walk->rows[row].opcode];
-
-    return flags_of(walk, row) & OPCODE_LOOP || strstr(name, "BACKWARD");
+    return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
 // A loop that is exhausted goes on behind these, how far is the version's
@@ -198,12 +192,7 @@ static void mark_targets(struct Walk *walk)
 // Control does not go on to the next row, nor is there a site to say so.
 static bool is_end(const struct Walk *walk, size_t row)
 {
-    return flags_of(walk, row) & OPCODE_RETURN ||
-           is_named(walk, row, "RERAISE") ||
-           is_named(walk, row, "RAISE_VARARGS") ||
-           is_named(walk, row, "INTERPRETER_EXIT") ||
-           (is_jump(walk, row) && is_backward(walk, row)) ||
-           is_named(walk, row, "JUMP_FORWARD");
+    return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
 }
 
 static bool has_opcode(const struct Walk *walk, const char *name)
@@ -304,6 +293,60 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
     }
 }
 
+// --- Precise mode ---
+
+// What a RESUME, which has no event of its own, must have run at least: what
+// only it leads to.
+static uint64_t resumed(const struct Walk *walk, size_t row)
+{
+    if (row + 1 == walk->count || walk->steps[row + 1].target)
+        return 0;
+    return walk->rows[row + 1].hits;
+}
+
+// Each row's own figures; backwards, since a RESUME looks at the next one.
+static void read_own(struct Walk *walk, const struct Totals *totals)
+{
+    const struct Code *code = walk->code;
+    bool begun = false; // the first RESUME is behind
+    size_t row = walk->count;
+
+    while (row--) {
+        struct DetailRow *at = &walk->rows[row];
+        uint32_t unit = at->offset / 2;
+        const struct Instruction *own =
+            &code->instructions[code->units[unit].number];
+        const struct Site *end, *site = sites_of(walk, row, &end);
+        uint64_t timed = Cell_get(&own->timed);
+
+        if (own->unit != unit) // beyond what has sites
+            continue;
+        if (timed)
+            at->cycles = fmax((double)(int64_t)Cell_get(&own->cycles), 0) /
+                         (double)timed;
+        if (own->flags & INSTRUCTION_FIRES) {
+            at->site = true;
+            at->dark = atomic_load_explicit(&own->dark, memory_order_relaxed);
+            at->hits = Cell_get(&own->hits);
+            at->exact =
+                !atomic_load_explicit(&own->floor, memory_order_relaxed);
+            // The frame's last: what it took is the site's.
+            if (site && !site->redundant)
+                at->cycles = site_cycles(site, end);
+        } else if (site && site->kind <= SITE_RESUME) {
+            at->hits = resumed(walk, row);
+        }
+    }
+    // What comes before, and the first RESUME, every call runs.
+    for (row = 0; row < walk->count && !begun && !totals->resumes; row++) {
+        const struct Site *end, *site = sites_of(walk, row, &end);
+
+        begun = site && site->kind == SITE_START;
+        walk->rows[row].hits = Cell_get(&code->calls);
+        walk->rows[row].exact = code->calls_exact;
+    }
+}
+
 int Detail_init(struct Detail *detail, const struct Code *code,
                 const struct Opcodes *opcodes)
 {
@@ -323,9 +366,14 @@ int Detail_init(struct Detail *detail, const struct Code *code,
         read_instructions(&walk, lines);
         mark_targets(&walk);
         totals = count_returns(&walk);
-        spread_sites(&walk, totals.conserved);
-        spread_entry(&walk, &totals);
-        *detail = (struct Detail){code->id, walk.rows, walk.count};
+        if (code->instructions) {
+            read_own(&walk, &totals);
+        } else {
+            spread_sites(&walk, totals.conserved);
+            spread_entry(&walk, &totals);
+        }
+        *detail = (struct Detail){code->id, walk.rows, walk.count,
+                                  code->instructions != NULL};
         walk.rows = NULL;
         error = 0;
     }

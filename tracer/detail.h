@@ -20,13 +20,18 @@ struct DetailRow {
     bool dark;
     uint64_t hits; // never more than its executions; 0 and not exact: unknown
     bool exact;    // else hits is a floor
-    double cycles; // per execution, the block's spread evenly; NaN: unknown
+    double cycles; // per execution, the block's spread evenly; in precise mode
+                   // its own, of the generic opcode; NaN: unknown
 };
 
 struct Detail {
     uint32_t id;
     struct DetailRow *rows;
     size_t row_count;
+    // Precise mode: hits and cycles are each instruction's own. CPython runs an
+    // instruction whose INSTRUCTION event is armed in its generic form, never
+    // specialised: so the cycles are `opcode`'s, whatever `live` says.
+    bool precise;
 };
 
 int Detail_init(struct Detail *detail, const struct Code *code,

@@ -156,11 +156,22 @@ void Lane_pop_unseen(struct Lane *lane, uint64_t ticks)
     lane->top->epoch = EPOCH_NONE;
 }
 
+void Lane_lose_step(struct Lane *lane)
+{
+    const struct Code *code = lane->top->code;
+
+    if (code && code->instructions)
+        lane->top->start = (uint16_t)code->instruction_count;
+}
+
 int64_t Lane_wait(struct Lane *lane, int64_t span)
 {
+    struct Frame *frame = lane->top;
+
     lane->contention->last_lane = lane;
-    if (span > 0 && lane->top->waited != FRAME_PARTIAL)
-        lane->top->waited += span;
+    Lane_lose_step(lane);
+    if (span > 0 && frame->waited != FRAME_PARTIAL)
+        frame->waited += span;
     return 0;
 }
 
@@ -295,6 +306,49 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                              instructions - loop->instructions, site->unit));
     loop->start = now;
     loop->instructions = instructions;
+}
+
+// The frame's loop with that head, if it is under way.
+static struct Loop *find_loop(struct Lane *lane, const struct Frame *frame,
+                              uint16_t head)
+{
+    struct Loop *loop;
+
+    end_loops(lane, frame, head);
+    loop = lane->loop_count ? &lane->loops[lane->loop_count - 1] : NULL;
+    return loop && loop->number == Lane_number(lane, frame) &&
+                   loop->head == head
+               ? loop
+               : NULL;
+}
+
+void Lane_step_loop(struct Lane *lane, const struct Frame *frame,
+                    const struct Instruction *instruction, int64_t now,
+                    uint64_t ticks)
+{
+    uint16_t number = frame->start;
+    struct Loop *loop;
+
+    if (instruction->flags & INSTRUCTION_HEAD &&
+        !find_loop(lane, frame, number) && lane->loop_count < LANE_LOOPS)
+        lane->loops[lane->loop_count++] =
+            (struct Loop){.enter = frame->enter,
+                          .start = now,
+                          .number = Lane_number(lane, frame),
+                          .instructions = frame->instructions - 1,
+                          .head = number};
+    if (!(instruction->flags & INSTRUCTION_LOOP))
+        return;
+    loop = find_loop(lane, frame, instruction->next);
+    if (!loop) // its head is dark, or was run before our time
+        return;
+    if (now > loop->start)
+        Ring_push(lane->ring, ticks, EVENT_LOOP,
+                  Event_loop((uint64_t)(now - loop->start),
+                             frame->instructions - loop->instructions,
+                             instruction->unit));
+    loop->start = now;
+    loop->instructions = frame->instructions;
 }
 
 struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,

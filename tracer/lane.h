@@ -25,7 +25,16 @@
 #define LANE_SEEN 64     // code objects remembered, by address
 #define LANE_LOOPS 64    // nested loops followed for the timeline
 
-enum HookKind { HOOK_ENTER, HOOK_LEAVE, HOOK_JUMP, HOOK_BRANCH, HOOK_KINDS };
+enum HookKind {
+    HOOK_ENTER,
+    HOOK_LEAVE,
+    HOOK_JUMP,
+    HOOK_BRANCH,
+    HOOK_INSTRUCTION,
+    HOOK_INSTRUCTION_FAR, // its offset is not one of the small integers that
+                          // CPython keeps: it makes an object at each event
+    HOOK_KINDS
+};
 
 // One cache line; an enter fills it in a few wide stores.
 struct Frame {
@@ -39,7 +48,8 @@ struct Frame {
     uint32_t id;
     uint32_t depth;
     uint32_t instructions; // in the blocks that ended so far; wraps
-    uint16_t start;        // number of the running block's first instruction
+    uint16_t start;        // number of the running block's first instruction;
+                           // in precise mode a block is one instruction
     uint16_t epoch;        // of its code when it was entered
 };
 
@@ -145,6 +155,12 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks);
 void Lane_record_first(struct Code *code, uint64_t self);
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
+                    uint64_t ticks);
+// Precise mode: the instruction that the frame on top runs is not timed.
+void Lane_lose_step(struct Lane *lane);
+// Precise mode, with a timeline: an instruction where a loop begins or ends.
+void Lane_step_loop(struct Lane *lane, const struct Frame *frame,
+                    const struct Instruction *instruction, int64_t now,
                     uint64_t ticks);
 // Another frame of the function is open below this one, on the same stack.
 // Asked only where the counters of open frames leave it open: recursion, two
@@ -454,6 +470,77 @@ OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
     if (plain || hits < site->stop_at)
         return false;
     Code_darken_site(code, site);
+    return true;
+}
+
+// --- Step: an instruction, in precise mode ---
+
+OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,
+                                const struct Instruction *instruction,
+                                uint32_t depth, enum Course course)
+{
+    return lane->top->depth == depth &&
+           Cell_get(&instruction->hits) + 1 < instruction->stop_at &&
+           Lane_is_alone(lane, course);
+}
+
+OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
+{
+    return atomic_load_explicit(&code->instructions[number].dark,
+                                memory_order_relaxed);
+}
+
+// The span since the frame's last event was that instruction's alone: the one
+// that runs now can follow it, and if the other one that can had run, it would
+// have been seen.
+OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
+                             uint16_t to)
+{
+    const struct Instruction *at = &code->instructions[from];
+
+    return at->next == to ? !Code_is_dark(code, at->other)
+                          : at->other == to && !Code_is_dark(code, at->next);
+}
+
+// An instruction is about to run. true: DISABLE its site.
+OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
+                          uint32_t depth, uint64_t ticks, enum HookKind kind,
+                          enum Course course)
+{
+    bool plain = course != COURSE_WHOLE;
+    struct Instruction *instruction = &code->instructions[number];
+    int64_t now = Lane_tick(lane, ticks, kind, course);
+    struct Frame *frame =
+        plain ? lane->top : Lane_find(lane, code, depth, ticks);
+    uint64_t hits = Cell_add(&instruction->hits, 1);
+
+    Cell_set(&code->last_seen, ticks);
+    if (!plain && !frame) {
+        // Its caller, if that is on the stack, now knows of a dark callee.
+        if (code->last_caller != lane->top->id)
+            Lane_note_caller(lane, code);
+        if (!code->dark)
+            frame = Lane_attach(lane, code, depth, now, ticks);
+    } else if (OCULAR_LIKELY(frame->epoch == code->block_epoch &&
+                             Code_follows(code, frame->start, number))) {
+        struct Instruction *before = &code->instructions[frame->start];
+
+        Cell_add(&before->cycles, (uint64_t)(frame->self - frame->block));
+        Cell_add(&before->timed, 1);
+    }
+    if (plain || frame) {
+        frame->start = number;
+        frame->block = frame->self;
+        frame->instructions++;
+        if ((course == COURSE_PLAIN_TIMELINE ||
+             OCULAR_TURN(course, lane->ring != NULL)) &&
+            instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
+            Lane_step_loop(lane, frame, instruction, now, ticks);
+    }
+    if (plain || hits < instruction->stop_at)
+        return false;
+    Code_darken_instruction(code, instruction);
+    Lane_lose_step(lane); // taking the hook out takes its time
     return true;
 }
 

@@ -53,4 +53,15 @@ static inline const char *Opcodes_text(const struct Opcodes *opcodes,
     return *name ? name : "?";
 }
 
+// What an opcode does to the flow of control, beyond what its sites tell. All
+// take base opcodes.
+// Its argument is the distance of a jump, taken always or at times.
+bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode);
+// ...and that goes backwards.
+bool Opcodes_jumps_back(const struct Opcodes *opcodes, uint8_t opcode);
+// Control never goes on to the next instruction.
+bool Opcodes_ends(const struct Opcodes *opcodes, uint8_t opcode);
+bool Opcodes_is(const struct Opcodes *opcodes, uint8_t opcode,
+                const char *name);
+
 #endif

@@ -283,14 +283,22 @@ static void put_header(struct Bytes *out, const struct Snapshot *snapshot)
 }
 
 static void put_footer(struct Bytes *out, const struct Snapshot *snapshot,
-                       size_t part_count, const char *trace_path)
+                       const struct ReportPart *parts, size_t part_count,
+                       const char *trace_path)
 {
+    bool precise = part_count && parts[0].detail->precise;
     char path[4096 - 64];
 
     if (part_count)
         put(out,
-            "\n  >=  at least: the hooks were out for a while"
-            "    ~  mean over its block\n");
+            "\n  >=  at least: the hooks were out for a while    ~  mean%s\n",
+            precise ? "" : " over its block");
+    if (precise)
+        put(out,
+            "  cycles are each instruction's own, in its generic form: one "
+            "that has a hook\n"
+            "  never runs specialised, so they are not those of what stands "
+            "behind \"->\"\n");
     if (snapshot->lost && snapshot->lost != NULL_U64)
         put(out,
             "  %s timeline events were lost (buffers full); "
@@ -325,5 +333,5 @@ void Report_write(struct Bytes *out, const struct Snapshot *snapshot,
         put(out,
             "\n  No function was traced: the filters accepted none, or "
             "none ran.\n");
-    put_footer(out, snapshot, part_count, trace_path);
+    put_footer(out, snapshot, parts, part_count, trace_path);
 }

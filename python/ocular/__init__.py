@@ -47,7 +47,11 @@ def start_tracing(mode="adaptive", perfetto=True,
                   timeline_spill=None, quiet=False):
     """Start tracing this process: all threads, until stop_tracing().
 
-    mode                    "adaptive": functions and blocks.
+    mode                    "adaptive": functions and blocks. "precise": every
+                            instruction too; what it takes is that of its
+                            generic form, since CPython does not specialise an
+                            instruction that has a hook. Many times slower
+                            while the hooks are in.
     perfetto                keep a timeline, and write it on stop.
     deinstrument_threshold  hits after which a site's hook is taken out;
                             0 = never.

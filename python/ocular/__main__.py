@@ -32,7 +32,9 @@ def _parser():
     add("-m", dest="module", metavar="module",
         help="run a library module, as python -m does")
     add("--serve", action="store_true", help="answer ocular-top")
-    add("--mode", default="adaptive", help="adaptive (default)")
+    add("--mode", default="adaptive", metavar="MODE",
+        help="adaptive: functions and blocks (default); precise: every "
+             "instruction too, in its generic form")
     add("--threshold", type=int, metavar="N", dest="deinstrument_threshold",
         default=_settings.DEFAULT_THRESHOLD,
         help="hits after which a site's hook is taken out; 0 = never "

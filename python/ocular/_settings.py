@@ -5,7 +5,7 @@ import math
 import os
 from dataclasses import dataclass, field
 
-MODES = ("adaptive",)
+MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
 DEFAULT_TIMELINE_LIMIT = 64 << 20
@@ -122,9 +122,6 @@ def check(mode="adaptive", perfetto=True,
     OSError that names the argument and what is accepted."""
     if not isinstance(mode, str):
         raise TypeError(f"mode must be a string, not {mode!r}")
-    if mode == "precise":
-        raise NotImplementedError("mode='precise' is not in this version of "
-                                  "Ocular yet; use mode='adaptive'")
     if mode not in MODES:
         raise ValueError(f"mode must be 'adaptive' or 'precise', not "
                          f"{mode!r}")
@@ -136,9 +133,14 @@ def check(mode="adaptive", perfetto=True,
         raise ValueError("overhead_budget cannot be held together with "
                          "deinstrument_threshold=0, which never takes a hook "
                          "out: give one of the two")
+    if overhead_budget is not None and mode == "precise":
+        raise ValueError("overhead_budget cannot be held together with "
+                         "mode='precise', where every instruction is hooked "
+                         "and the overhead is measured: give one of the two")
     perfetto = _flag("perfetto", perfetto)
     serve = _flag("serve", serve)
-    budget = _budget(overhead_budget, serve and threshold != 0)
+    budget = _budget(overhead_budget,
+                     serve and threshold != 0 and mode != "precise")
     return Settings(
         mode=mode,
         perfetto=perfetto,

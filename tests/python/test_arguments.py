@@ -93,12 +93,28 @@ def test_unknown_and_positional():
     assert untouched()
 
 
-@pytest.mark.parametrize("name", ["mode", "timeline_spill"])
-def test_what_is_not_there_yet_says_so(name):
-    value = {"mode": "precise", "timeline_spill": "/tmp"}[name]
-    with pytest.raises(NotImplementedError, match=name):
-        ocular.start_tracing(**{name: value})
+def test_what_is_not_there_yet_says_so():
+    with pytest.raises(NotImplementedError, match="timeline_spill"):
+        ocular.start_tracing(timeline_spill="/tmp")
     assert untouched()
+
+
+def test_budget_and_precise_mode_exclude_each_other():
+    with pytest.raises(ValueError) as raised:
+        ocular.start_tracing(overhead_budget=0.01, mode="precise")
+    assert "overhead_budget" in str(raised.value)
+    assert "precise" in str(raised.value)
+    assert untouched()
+
+
+def test_serving_in_precise_mode_has_no_budget(sockets):
+    ocular.start_tracing(mode="precise", serve=True, perfetto=False,
+                         quiet=True)
+    snapshot = ocular.snapshot()
+    ocular.stop_tracing()
+    assert snapshot["mode"] == "precise"
+    assert snapshot["overhead"]["budget"] is None
+    assert snapshot["sampler"]["hz"] is not None
 
 
 def test_budget_and_threshold_exclude_each_other():

@@ -126,7 +126,7 @@ static void a_function_and_its_instructions(void **state)
          .hits = 1290000,
          .cycles = NAN},
     };
-    struct Detail detail = {1, rows, 5};
+    struct Detail detail = {1, rows, 5, false};
     struct ReportPart part = {&function, NULL, &detail};
     char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
 
@@ -189,7 +189,7 @@ static void what_is_null_is_left_out(void **state)
         .cpu_share = NULL_F64,
         .state = STATE_ARMED,
     };
-    struct Detail detail = {1, NULL, 0};
+    struct Detail detail = {1, NULL, 0, false};
     struct ReportPart part = {&function, NULL, &detail};
     char *text = report(snapshot, &part, 1, NULL);
 
@@ -207,7 +207,7 @@ static void the_hottest_path_of_many(void **state)
     struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
     struct DetailRow rows[200];
-    struct Detail detail = {1, rows, 200};
+    struct Detail detail = {1, rows, 200, false};
     struct ReportPart part = {&function, NULL, &detail};
     unsigned i;
     char *text;
@@ -232,7 +232,7 @@ static void hostile_text_is_harmless(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function;
-    struct Detail detail = {1, NULL, 0};
+    struct Detail detail = {1, NULL, 0, false};
     struct ReportPart part = {&function, NULL, &detail};
     char *name = malloc(10001), *text;
     size_t i;
