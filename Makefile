@@ -253,7 +253,7 @@ $(here)/$1/lib/ocular/_ocular$(extension_suffix): \
 .PHONY: stress-$1
 stress-$1: all $(test_modules) \
 		$(here)/$1/lib/ocular/_ocular$(extension_suffix)
-	@$(running) PYTHONPATH='$(CURDIR)/$(here)/$1/lib' '$(interpreter)' \
+	@$$(running) PYTHONPATH='$(CURDIR)/$(here)/$1/lib' '$(interpreter)' \
 		tests/stress/stress.py --preload "`$(CC) -print-file-name=lib$1.so`" \
 		$(ARGS)
 endef
