@@ -4,13 +4,17 @@
 
 #include <stddef.h>
 
+// A frame of the interpreter's, and the depths it can have.
+struct Place {
+    const char *frame; // NULL beyond the last
+    int64_t least;
+    int64_t most;
+};
+
 struct RunningFrames {
     struct RealStack real;
-    const char *top;
-    const char *place; // where the search is
-    int64_t depth;     // of the top one
-    int64_t least;     // depth that the place can have
-    int64_t most;
+    struct Place top;
+    struct Place found; // by the newest question that had an answer
 };
 
 static const char *previous_of(const char *frame)
@@ -32,29 +36,29 @@ static bool runs(const char *frame, uintptr_t code)
     return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
 }
 
-static void rewind_to_top(struct RunningFrames *running)
-{
-    running->place = running->top;
-    running->least = running->most = running->depth;
-}
-
 // Depths count frames, so a frame's place tells its depth; not quite: while a
 // throw() passes through `yield from`, the outer generators' frames are linked
 // and not counted.
+static struct Place below(struct Place place)
+{
+    place.least--;
+    place.most -= place.frame[FRAME_OWNER] != FRAME_OWNED_BY_GENERATOR;
+    place.frame = python_frame(previous_of(place.frame));
+    return place;
+}
+
 static bool holds(struct RealStack *real, const struct Frame *frame)
 {
     struct RunningFrames *running = (struct RunningFrames *)real;
+    struct Place place = running->found;
 
-    if (running->most < frame->depth)
-        rewind_to_top(running);
-    while (running->place && running->most >= frame->depth) {
-        if (running->least <= frame->depth &&
-            runs(running->place, frame->address))
-            return true;
-        running->least--;
-        running->most -=
-            running->place[FRAME_OWNER] != FRAME_OWNED_BY_GENERATOR;
-        running->place = python_frame(previous_of(running->place));
+    if (place.most < frame->depth)
+        place = running->top;
+    for (; place.frame && place.most >= frame->depth; place = below(place)) {
+        if (place.least > frame->depth || !runs(place.frame, frame->address))
+            continue;
+        running->found = place;
+        return true;
     }
     return false;
 }
@@ -68,19 +72,35 @@ static const char *current_frame(const PyThreadState *state)
 #endif
 }
 
+static struct RunningFrames running_frames(const PyThreadState *state,
+                                           uint32_t depth)
+{
+    struct RunningFrames running = {
+        .real = {.holds = holds, .depth = depth},
+        .top = {python_frame(current_frame(state)), depth, depth},
+    };
+
+    running.found = running.top;
+    return running;
+}
+
 void Frames_switch(struct Lane *lane, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks)
 {
     const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
-    struct RunningFrames running = {
-        .real = {.chunk = (uintptr_t)chunk, .holds = holds},
-        .top = python_frame(current_frame(state)),
-        .depth = depth,
-    };
+    struct RunningFrames running = running_frames(state, depth);
 
     while (root && root->previous)
         root = root->previous;
+    running.real.chunk = (uintptr_t)chunk;
     running.real.root = (uintptr_t)root;
-    rewind_to_top(&running);
     Lane_switch(lane, &running.real, ticks);
+}
+
+void Frames_settle(struct Lane *lane, const struct Code *code,
+                   const PyThreadState *state, uint32_t depth, uint64_t ticks)
+{
+    struct RunningFrames running = running_frames(state, depth);
+
+    Lane_settle(lane, code, &running.real, ticks);
 }

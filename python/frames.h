@@ -28,5 +28,8 @@
 // `depth` is that of the event.
 void Frames_switch(struct Lane *lane, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks);
+// Before `code` is entered: Lane_settle.
+void Frames_settle(struct Lane *lane, const struct Code *code,
+                   const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
 #endif

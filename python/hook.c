@@ -62,6 +62,7 @@ struct Lane *Hooks_own_lane(void)
 struct Call {
     struct Lane *lane;
     struct Code *code;
+    const PyThreadState *state;
     size_t unit;
     uint64_t ticks;
     uint32_t depth;
@@ -80,12 +81,12 @@ OCULAR_HOT size_t unit_of(PyObject *offset)
 
 // The event comes from another stack than the last one, or from another part of
 // the same. What that takes is our cost, not the program's time.
-static void follow(struct Call *call, const PyThreadState *state)
+static void follow(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t begin = Clock_read(clock), ticks;
 
-    Frames_switch(call->lane, state, call->depth, call->ticks);
+    Frames_switch(call->lane, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
     Cell_add(&call->lane->debt, ticks - begin);
     call->ticks += ticks - begin;
@@ -95,7 +96,6 @@ static void follow(struct Call *call, const PyThreadState *state)
 static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
                  uint64_t ticks)
 {
-    const PyThreadState *state;
     struct Seen *seen;
 
     if (PyVectorcall_NARGS(nargsf) < 2)
@@ -110,12 +110,12 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
     if (OCULAR_UNLIKELY(call->lane->name_asks))
         Lanes_ask_name(&ocular_state.engine.lanes, call->lane);
     call->ticks = ticks;
-    state = THREAD_STATE_CALL();
-    call->depth = ThreadState_depth(state);
+    call->state = THREAD_STATE_CALL();
+    call->depth = ThreadState_depth(call->state);
     if (call->depth == 0) // that of the sentinel, which is never closed
         call->depth = 1;
-    if (call->lane->chunk != ThreadState_chunk(state))
-        follow(call, state);
+    if (call->lane->chunk != ThreadState_chunk(call->state))
+        follow(call);
     seen = Lane_seen(call->lane, call->code->address);
     seen->address = call->code->address;
     seen->code = call->code;
@@ -132,15 +132,25 @@ static void mark_dark(struct Code *code, size_t unit)
 
 // --- Enter -----------------------------------------------------------------
 
+// What the whole course and the rare events have in common.
+static bool enter_call(struct Call *call)
+{
+    const struct Frame *caller = call->lane->top;
+
+    if (caller->depth >= call->depth || call->code->last_caller != caller->id)
+        Frames_settle(call->lane, call->code, call->state, call->depth,
+                      call->ticks);
+    return Lane_enter(call->lane, call->code, call->depth,
+                      call->code->units[call->unit].number, call->ticks,
+                      COURSE_WHOLE);
+}
+
 __attribute__((noinline)) static PyObject *
 enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
-    if (!look(&call, args, nargsf, ticks) ||
-        !Lane_enter(call.lane, call.code, call.depth,
-                    call.code->units[call.unit].number, call.ticks,
-                    COURSE_WHOLE))
+    if (!look(&call, args, nargsf, ticks) || !enter_call(&call))
         return Py_None;
     mark_dark(call.code, call.unit);
     return ocular_state.disable;
@@ -390,8 +400,7 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     (void)self, (void)names;
     if (!look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
         return Py_None;
-    Lane_enter(call.lane, call.code, call.depth,
-               call.code->units[call.unit].number, call.ticks, COURSE_WHOLE);
+    enter_call(&call);
     return unless_dark(call.code);
 }
 
@@ -410,9 +419,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         ocular_state.phase == PHASE_TRACING &&
         Adopt_classify(&ocular_state, (PyCodeObject *)args[0]) &&
         look(&call, args, nargsf, ticks))
-        Lane_enter(call.lane, call.code, call.depth,
-                   call.code->units[call.unit].number, call.ticks,
-                   COURSE_WHOLE);
+        enter_call(&call);
     // Looking at new code is our cost, not its caller's time.
     if (own_lane)
         Cell_add(&own_lane->debt, Clock_read(clock) - call.ticks);

@@ -255,9 +255,11 @@ bool Lane_is_open_below(const struct Lane *lane, const struct Frame *frame)
     return false;
 }
 
-// Loops of frames that have gone, and inner loops of this one, have ended.
+// Loops of frames that have gone, and inner loops of this one, have ended. A
+// frame may begin at the very net time of one before it; what tells them apart
+// then is that a frame's instructions only grow.
 static void end_loops(struct Lane *lane, const struct Frame *frame,
-                      uint16_t head)
+                      uint32_t instructions, uint16_t head)
 {
     uint32_t number = Lane_number(lane, frame);
 
@@ -267,7 +269,8 @@ static void end_loops(struct Lane *lane, const struct Frame *frame,
         if (loop->number < number)
             return;
         if (loop->number == number && loop->enter == frame->enter &&
-            loop->head <= head)
+            loop->head <= head &&
+            (int32_t)(instructions - loop->instructions) > 0)
             return;
     }
 }
@@ -283,7 +286,7 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
 
     if (head > from) // forwards
         return;
-    end_loops(lane, frame, head);
+    end_loops(lane, frame, instructions, head);
     loop = lane->loop_count ? &lane->loops[lane->loop_count - 1] : NULL;
     if (!loop || loop->number != Lane_number(lane, frame) ||
         loop->head != head) {
@@ -314,7 +317,7 @@ static struct Loop *find_loop(struct Lane *lane, const struct Frame *frame,
 {
     struct Loop *loop;
 
-    end_loops(lane, frame, head);
+    end_loops(lane, frame, frame->instructions, head);
     loop = lane->loop_count ? &lane->loops[lane->loop_count - 1] : NULL;
     return loop && loop->number == Lane_number(lane, frame) &&
                    loop->head == head

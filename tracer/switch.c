@@ -54,6 +54,7 @@ static void end_span(struct Lane *lane, uint64_t ticks)
         span > lane->contention->long_span)
         span = Lane_wait(lane, span);
     lane->top->self += span;
+    Lane_lose_step(lane); // the instruction that switched
 }
 
 // Puts the lane's stack away.
@@ -159,4 +160,14 @@ void Lane_switch(struct Lane *lane, struct RealStack *real, uint64_t ticks)
     lane->stack->root = real->root;
     drop_stale(lane, real);
     show_again(lane, ticks);
+}
+
+void Lane_settle(struct Lane *lane, const struct Code *code,
+                 struct RealStack *real, uint64_t ticks)
+{
+    while (lane->top->depth >= real->depth)
+        Lane_pop_unseen(lane, ticks);
+    while (lane->top > lane->bottom && code->last_caller != lane->top->id &&
+           !real->holds(real, lane->top))
+        Lane_pop_unseen(lane, ticks);
 }

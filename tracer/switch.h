@@ -19,10 +19,15 @@ struct RealStack {
                      // directly has its frame elsewhere)
     // Is the frame on it? Asked from the top down, perhaps more than once.
     bool (*holds)(struct RealStack *real, const struct Frame *frame);
+    uint32_t depth; // of the event
 };
 
 // Makes the shadow stack of `real` the lane's. The span since the last event
 // goes to the frame that was on top before.
 void Lane_switch(struct Lane *lane, struct RealStack *real, uint64_t ticks);
+// Before an enter: frames left unseen, perhaps, and the event is deeper than
+// those were. A caller that is news is believed only if it is really there.
+void Lane_settle(struct Lane *lane, const struct Code *code,
+                 struct RealStack *real, uint64_t ticks);
 
 #endif

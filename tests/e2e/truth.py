@@ -11,7 +11,8 @@ from e2e.counting import EXACT
 
 EVENTS = sys.monitoring.events
 TOOL = sys.monitoring.DEBUGGER_ID
-ENTERS = EVENTS.PY_START | EVENTS.PY_RESUME | EVENTS.PY_THROW
+ENTERS = {EVENTS.PY_START, EVENTS.PY_RESUME, EVENTS.PY_THROW}
+LEAVES = {EVENTS.PY_RETURN, EVENTS.PY_YIELD, EVENTS.PY_UNWIND}
 
 
 def record(function, file):
@@ -19,29 +20,39 @@ def record(function, file):
     of the code of that file; a call into a generator is one each time. The
     caller is the nearest frame below that is of that file too, or None."""
     calls, edges = Counter(), Counter()
+    # What is linked need not run: throw() passes through `yield from` without
+    # entering what delegates.
+    runs = set()
 
     def caller(frame):
         while frame := frame.f_back:
             if frame.f_code is record.__code__:
                 return None
-            if frame.f_code.co_filename == file:
+            if id(frame) in runs:
                 return frame.f_code.co_qualname
         return None
 
     def entered(code, *_):
         if code.co_filename == file:
+            frame = sys._getframe(1)
+            runs.add(id(frame))
             calls[code.co_qualname] += 1
-            edges[code.co_qualname, caller(sys._getframe(1))] += 1
+            edges[code.co_qualname, caller(frame)] += 1
+
+    def left(code, *_):
+        if code.co_filename == file:
+            runs.discard(id(sys._getframe(1)))
 
     sys.monitoring.use_tool_id(TOOL, "truth")
     try:
-        for event in (EVENTS.PY_START, EVENTS.PY_RESUME, EVENTS.PY_THROW):
-            sys.monitoring.register_callback(TOOL, event, entered)
-        sys.monitoring.set_events(TOOL, ENTERS)
+        for event in ENTERS | LEAVES:
+            callback = entered if event in ENTERS else left
+            sys.monitoring.register_callback(TOOL, event, callback)
+        sys.monitoring.set_events(TOOL, sum(ENTERS | LEAVES))
         function()
     finally:
         sys.monitoring.set_events(TOOL, 0)
-        for event in (EVENTS.PY_START, EVENTS.PY_RESUME, EVENTS.PY_THROW):
+        for event in ENTERS | LEAVES:
             sys.monitoring.register_callback(TOOL, event, None)
         sys.monitoring.free_tool_id(TOOL)
     return calls, edges

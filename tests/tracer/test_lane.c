@@ -987,6 +987,29 @@ static void test_loops_of_calls_in_turn(void **state)
         {550, EVENT_LEAVE, call});
 }
 
+// Net of the hooks a call may take no time at all, and the next one begins when
+// it did.
+static void test_loops_of_calls_at_the_same_time(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    uint64_t call = Event_call(code->id, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    with_timeline(f);
+    enter(f, code, 1, 100);
+    jump(f, code, 1, 130);
+    leave(f, code, 1, 130);
+    f->lane->debt += 30;
+    enter(f, code, 1, 130); // net 100
+    jump(f, code, 1, 170);
+    leave(f, code, 1, 170);
+    EXPECT_EVENTS(
+        f, {100, EVENT_ENTER, call}, {130, EVENT_LOOP, Event_loop(30, 2, 2)},
+        {130, EVENT_LEAVE, call}, {130, EVENT_ENTER, call},
+        {170, EVENT_LOOP, Event_loop(40, 2, 2)}, {170, EVENT_LEAVE, call});
+}
+
 // A loop in a function that is called from a loop, and recursion: each frame
 // has its own. Iterations take their calls' time in.
 static void test_loops_of_callers(void **state)
@@ -1421,6 +1444,7 @@ int main(void)
         TEST(test_dark_events),
         TEST(test_loops),
         TEST(test_loops_of_calls_in_turn),
+        TEST(test_loops_of_calls_at_the_same_time),
         TEST(test_loops_of_callers),
         TEST(test_more_loops_than_places),
         TEST(test_random_programs),

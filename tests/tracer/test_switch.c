@@ -50,7 +50,7 @@ static bool holds(struct RealStack *real, const struct Frame *frame)
 static void start(struct Greenlet *greenlet, uintptr_t root, uint32_t base)
 {
     memset(greenlet, 0, sizeof *greenlet);
-    greenlet->real = (struct RealStack){root, root, holds};
+    greenlet->real = (struct RealStack){root, root, holds, 0};
     greenlet->base = greenlet->depth = base;
 }
 
@@ -255,6 +255,32 @@ static void test_frames_left_before_it_went_on(void **state)
     assert_int_equal(Cell_get(&a->total_cycles), 300);
     expect(b, 1, 0, 0);
     expect(c, 1, 0, 0);
+}
+
+// A raised, and what called it called on, deeper.
+static void test_a_caller_that_is_not_there(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *m = add(f), *a = add(f), *b = add(f);
+    struct Greenlet main;
+
+    start(&main, 0x1000, 0);
+    enter(f, &main, m, 100);
+    enter(f, &main, a, 200);
+    main.depth--;                  // unseen
+    main.frames[++main.depth] = m; // not traced
+    main.real.depth = 3;
+    Lane_settle(f->lane, b, &main.real, 300);
+    assert_int_equal(open_frames(f->lane), 1);
+    assert_int_equal(Cell_get(&f->lane->unwound), 1);
+    enter(f, &main, b, 300);
+    assert_int_equal(b->last_caller, m->id);
+    main.real.depth = 4; // what is really there stays
+    Lane_settle(f->lane, a, &main.real, 310);
+    main.real.depth = 3; // what cannot be, because of its depth, does not
+    Lane_settle(f->lane, b, &main.real, 320);
+    assert_int_equal(open_frames(f->lane), 1);
+    assert_int_equal(Cell_get(&f->lane->unwound), 2);
 }
 
 // A greenlet died unseen, and a new one's stack has the same root.
@@ -529,6 +555,7 @@ int main(void)
         TEST(test_another_chunk),
         TEST(test_a_stack_without_a_root),
         TEST(test_frames_left_before_it_went_on),
+        TEST(test_a_caller_that_is_not_there),
         TEST(test_a_root_that_is_used_again),
         TEST(test_more_than_are_kept),
         TEST(test_forget_reaches_the_parked),
