@@ -32,6 +32,7 @@ ORDERS = {
 
 OPCODES = {"MonitorInstructions", "MonitorLocal", "SetTraceOpcodes"}
 ONCE = {"MonitorOnce", "MonitorRestarts"}
+LINES = {"MonitorOnceLines", "CoverageSysmonBranches"}
 
 
 def is_known(tool, order):
@@ -44,7 +45,7 @@ def is_known(tool, order):
     """
     if "TwO" in order and tool in OPCODES | ONCE:
         return True
-    return sys.version_info >= (3, 13) and tool in ONCE | {"MonitorOnceLines"}
+    return sys.version_info >= (3, 13) and tool in ONCE | LINES
 
 
 @pytest.fixture(autouse=True)

@@ -66,7 +66,9 @@ def take(tool):
 UNNOTICED = {set_no_local_events}
 THEFTS = [free, set_no_events, set_all_events, set_no_local_events, unregister,
           register, take]
-if hasattr(monitoring, "clear_tool_id"):
+# With the id, all that is registered under it is freed.
+CLEARS = hasattr(monitoring, "clear_tool_id")
+if CLEARS:
     THEFTS.append(clear)
 
 
@@ -97,14 +99,20 @@ def test_taken_away(theft, tool, threshold, capfd):
     final = ocular.stop_tracing()
     assert row(final, "helper")["calls"] <= 10
     err = capfd.readouterr().err
-    assert (WORDS in err) == (theft not in UNNOTICED)
+    # From 3.15 on the tracer has no global events that could be missed.
+    noticed = theft not in UNNOTICED and not (
+        theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15))
+    assert (WORDS in err) == noticed
     assert "Traceback" not in err
     if theft is take:
         assert monitoring.get_tool(tool) == "thief"
         monitoring.free_tool_id(tool)
     elif theft is register:
         old = monitoring.register_callback(tool, START, None)
-        assert old.__name__ == "<lambda>"
+        if CLEARS:
+            assert old is None
+        else:
+            assert old.__name__ == "<lambda>"
     assert leftovers() == []
     # What is left would be called, and counted.
     assert monitoring.get_tool(tool) is None
