@@ -25,8 +25,6 @@ import compare  # noqa: E402
 import expected  # noqa: E402
 import run  # noqa: E402
 
-from ocular import _settings  # noqa: E402
-
 VERSION = "%d.%d" % sys.version_info[:2]
 UNTRACED_LIMIT = 400  # seconds
 PACE = threading.Lock()  # of what is printed
@@ -210,8 +208,7 @@ def parse():
     add("modules", nargs="*", metavar="MODULE",
         help="run these (patterns fit the list's names) instead of all")
     add("--short", action="store_true", help="the short list, for CI")
-    add("--modes", default=",".join(mode for mode in ("adaptive", "precise")
-                                    if mode in _settings.MODES),
+    add("--modes", default="adaptive,precise",
         help=f"of {', '.join(run.MODES)} (default %(default)s)")
     add("--jobs", type=int, default=2, help="modules at a time (default 2)")
     add("--logs", type=Path, help="where the output of every run goes",
