@@ -191,6 +191,23 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
     return accepted;
 }
 
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t threshold)
+{
+    PyCodeObject *object = (PyCodeObject *)code->address;
+    int result = 0;
+
+    Py_INCREF(object);
+    // The same mask would do nothing: it has to pass through another one.
+    if (Tools_set_local(state, object, state->no_events) < 0 ||
+        Tools_set_local(state, object, state->local_events) < 0)
+        result = -1;
+    else
+        Engine_rearm(&state->engine, code, threshold);
+    PyErr_Clear();
+    Py_DECREF(object);
+    return result;
+}
+
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 {
     struct Code *result = make_code(state, code, "<ocular>", "probe", 0);

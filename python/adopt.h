@@ -44,6 +44,9 @@ int Adopt_init(struct State *state);
 // Decides about a code object that has no extra yet and, if it is accepted,
 // sets its local events. true: newly accepted. Raises nothing.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
+// Its sites fire again, for `threshold` hits each (0: for good). 0, or -1 where
+// they cannot be armed; raises nothing.
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t threshold);
 // Adopts it whatever the filter says, never to go dark, without setting local
 // events: for the calibration. NULL with an exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);

@@ -94,10 +94,10 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Clock_start(&engine->clock);
     Hooks_select(state, request->config.timeline);
-    Tools_choose(state, strcmp(request->config.mode, "precise") == 0);
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
-    if (Interpreter_switch_interval(state) < 0 || Tools_open(state) < 0 ||
+    if (Interpreter_switch_interval(state) < 0 ||
+        Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibrate_hooks(state, request->config.timeline) < 0)
         return -1;
     engine->contention.last_lane = NULL;

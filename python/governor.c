@@ -2,6 +2,7 @@
 // The governor's thread. It holds the interpreter for about 50 us at a time
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
+#include "python/adopt.h"
 #include "python/poll.h"
 #include "python/thread_name.h"
 #include "python/tools.h"
@@ -87,16 +88,7 @@ void Governor_list_threads(struct State *state)
 
 static void rearm(struct State *state, struct Code *code)
 {
-    PyCodeObject *object = (PyCodeObject *)code->address;
-
-    Py_INCREF(object);
-    // The same mask would do nothing: it has to pass through another one.
-    if (Tools_set_local(state, object, state->no_events) == 0 &&
-        Tools_set_local(state, object, state->local_events) == 0)
-        Engine_rearm(&state->engine, code,
-                     state->engine.session->config.threshold);
-    PyErr_Clear();
-    Py_DECREF(object);
+    Adopt_rearm(state, code, state->engine.session->config.threshold);
 }
 
 // Every dark or partly dark function, a slice at a time.

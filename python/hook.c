@@ -5,6 +5,7 @@
 // code object); it returns None or DISABLE, both immortal.
 #include "python/hook.h"
 #include "python/adopt.h"
+#include "python/callees.h"
 #include "python/frames.h"
 #include "python/thread_state.h"
 
@@ -404,6 +405,24 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(call.code);
 }
 
+// A call instruction is about to call for the first time since it was armed.
+static PyObject *on_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                         PyObject *names)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t ticks = Clock_read(clock);
+    struct Code *code;
+
+    (void)self, (void)names;
+    if (PyVectorcall_NARGS(nargsf) >= 3 &&
+        (code = Adopt_find(&ocular_state, args[0])))
+        Callees_note(&ocular_state, code, args[2]);
+    // Looking at what is called is our cost, not its caller's time.
+    if (own_lane)
+        Cell_add(&own_lane->debt, Clock_read(clock) - ticks);
+    return ocular_state.disable;
+}
+
 // First sight of a code object at one of its RESUMEs: classifies it, and is
 // never called again from there. The tracer's own event of this very
 // invocation was lost, its tools having been read before: it is made up here.
@@ -490,6 +509,7 @@ CALLBACK(on_step_whole, step_whole(args, nargsf, NOW))
         [ON_BRANCH_LEFT] = on_branch_##course,                                 \
         [ON_BRANCH_RIGHT] = on_right_##course, [ON_UNWIND] = on_unwind,        \
         [ON_THROW] = on_throw, [ON_INSTRUCTION] = on_step_##course,            \
+        [ON_CALL] = on_call,                                                   \
     }
 
 static const vectorcallfunc PLAIN[HOOK_EVENTS] = CALLBACKS(plain);

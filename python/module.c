@@ -3,6 +3,7 @@
 // builds its interface on. Arguments have been checked by the package; what is
 // checked here is only what could crash.
 #include "python/adopt.h"
+#include "python/callees.h"
 #include "python/control.h"
 #include "python/fork.h"
 #include "python/hook.h"
@@ -251,8 +252,9 @@ static int initialise_state(struct State *state)
     state->engine.lanes.name = ThreadName_own;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
-    if (Adopt_init(state) < 0 || Tools_init(state) < 0 ||
-        Hooks_init(state) < 0 || Interpreter_opcodes(state) < 0)
+    if (Adopt_init(state) < 0 || Callees_init(state) < 0 ||
+        Tools_init(state) < 0 || Hooks_init(state) < 0 ||
+        Interpreter_opcodes(state) < 0)
         return -1;
     error = Fork_init(state);
     if (!error)

@@ -33,8 +33,12 @@ enum HookEvent {
     ON_UNWIND,
     ON_THROW,
     ON_INSTRUCTION, // in precise mode only
+    ON_CALL,        // once each call instruction, where code can go dark
     HOOK_EVENTS
 };
+
+// What is looked up in classes; python/callees.c.
+enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
 
 // A code object that was classified but is not accepted. Its address, with
 // EXTRA_OTHER set, is the code object's extra; an accepted one's is its struct
@@ -77,6 +81,7 @@ struct State {
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *scout_hook;
+    PyObject *names[CALLEE_NAMES];
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
     long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
@@ -84,10 +89,8 @@ struct State {
     bool held[2];                 // scout, tracer: the id is still ours
     bool robbed;           // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
-    // The tracer's events on accepted code: of adaptive mode, of precise mode,
-    // and one of the two, which the session uses. The calls' arguments.
-    PyObject *adaptive_events, *precise_events, *local_events;
-    PyObject *tracer_id, *no_events;
+    // The calls' arguments; local_events are the tracer's on accepted code.
+    PyObject *tracer_id, *local_events, *no_events;
     bool precise; // the session's mode
 
     struct Governor *governor;

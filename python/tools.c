@@ -7,7 +7,7 @@
 static const char *const EVENT_NAMES[HOOK_EVENTS] = {
     "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
     "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
-    "PY_UNWIND", "PY_THROW",  "INSTRUCTION",
+    "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
 };
 
 // Unwinding and throwing can be local from 3.15 on.
@@ -21,8 +21,10 @@ static const char *const TOOL_NAMES[2] = {"ocular-scout", "ocular"};
 static const int CANDIDATES[3] = {3, 4, 5};
 
 // The tracer's events on accepted code. Where every instruction has an event,
-// jumps and branches need none: what runs next tells where they went.
-static PyObject *local_events(const struct State *state, bool precise)
+// jumps and branches need none: what runs next tells where they went. Where
+// nothing goes dark, nobody need look whom code calls.
+static PyObject *local_events(const struct State *state, bool precise,
+                              bool lasting)
 {
     long mask = 0;
     int i;
@@ -32,7 +34,7 @@ static PyObject *local_events(const struct State *state, bool precise)
         bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
 
         if ((rare && !UNWIND_IS_LOCAL) || (jump && precise) ||
-            (i == ON_INSTRUCTION && !precise))
+            (i == ON_INSTRUCTION && !precise) || (i == ON_CALL && lasting))
             continue;
         mask |= state->event_bits[i];
     }
@@ -100,19 +102,16 @@ int Tools_init(struct State *state)
     if (read_functions(state, monitoring) < 0 ||
         read_events(state, monitoring) < 0)
         return -1;
-    state->adaptive_events = local_events(state, false);
-    state->precise_events = local_events(state, true);
     state->no_events = PyLong_FromLong(0);
-    return state->adaptive_events && state->precise_events && state->no_events
-               ? 0
-               : -1;
+    return state->no_events ? 0 : -1;
 }
 
-void Tools_choose(struct State *state, bool precise)
+int Tools_choose(struct State *state, const struct Config *config)
 {
-    state->precise = precise;
-    state->local_events =
-        precise ? state->precise_events : state->adaptive_events;
+    state->precise = strcmp(config->mode, "precise") == 0;
+    Py_XSETREF(state->local_events,
+               local_events(state, state->precise, config->threshold == 0));
+    return state->local_events ? 0 : -1;
 }
 
 static int call(PyObject *function, const char *format, ...)

@@ -11,8 +11,8 @@
 // Looks up what is needed of sys.monitoring. 0, or -1 with an exception.
 int Tools_init(struct State *state);
 // Chooses the tracer's events on accepted code, and so the mode. Before a code
-// object is adopted.
-void Tools_choose(struct State *state, bool precise);
+// object is adopted. 0, or -1 with an exception.
+int Tools_choose(struct State *state, const struct Config *config);
 // Takes two of the ids 3, 4 and 5 and registers the tracer's hooks. No event
 // is set yet. 0, or -1 with a RuntimeError that names who holds them.
 int Tools_open(struct State *state);

@@ -151,22 +151,118 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     assert mine["total_cycles"] / after["tsc_hz"] > 0.017  # goes on counting
 
 
-@pytest.mark.xfail(
-    reason="a call that no hook has seen makes no known callee", strict=True
-)
-def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing):
-    def newcomer():
+class Made:
+    def __new__(cls):
         slow_callee()
+        return super().__new__(cls)
+
+
+class Started:
+    def __init__(self):
+        slow_callee()
+
+
+class Heir(Started):
+    pass
+
+
+class Asked:
+    def method(self):
+        slow_callee()
+
+    @classmethod
+    def of_class(cls):
+        slow_callee()
+
+    @staticmethod
+    def of_nobody():
+        slow_callee()
+
+    def __call__(self):
+        slow_callee()
+
+
+class Wanted(type):
+    def __call__(cls):
+        slow_callee()
+
+
+class Ordered(metaclass=Wanted):
+    pass
+
+
+ASKED = Asked()
+CALLED = {
+    "function": (slow_callee, "slow_callee"),
+    "class": (Started, "Started.__init__"),
+    "heir": (Heir, "Started.__init__"),
+    "new": (Made, "Made.__new__"),
+    "metaclass": (Ordered, "Wanted.__call__"),
+    "instance": (ASKED, "Asked.__call__"),
+    "method": (ASKED.method, "Asked.method"),
+    "classmethod": (Asked.of_class, "Asked.of_class"),
+    "staticmethod": (Asked.of_nobody, "Asked.of_nobody"),
+}
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "precise"])
+@pytest.mark.parametrize("what", CALLED)
+def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
+    callee, name = CALLED[what]
+
+    def newcomer():
+        callee()
+
+    tracing(deinstrument_threshold=5, mode=mode)
+    for _ in range(8):
+        callee()
+    assert row(ocular.snapshot(), name)["calls"] == 5
+    for _ in range(4):
+        newcomer()
+    after = ocular.snapshot()
+    mine = row(after, "newcomer")
+    limit = 0.0005 * after["tsc_hz"]
+    assert mine["calls"] == 4
+    assert mine["total_cycles"] > 4 * 0.0009 * after["tsc_hz"]
+    assert mine["self_cycles"] < 4 * limit
+    # It is timed: what it calls was armed for it.
+    assert 0 < mine["avg_cycles"] < limit
+    assert row(after, name)["calls"] == 9
+
+
+def test_a_method_of_an_attribute_is_a_callee_too(tracing):
+    def newcomer():
+        ASKED.method()
+        Asked.of_class()
 
     tracing(deinstrument_threshold=5)
     for _ in range(8):
-        slow_callee()
-    assert row(ocular.snapshot(), "slow_callee")["state"] == "dark"
+        ASKED.method()
+        Asked.of_class()
     newcomer()
-    mine = row(ocular.snapshot(), "newcomer")
-    limit = 0.0005 * ocular.snapshot()["tsc_hz"]
-    assert mine["calls"] == 1
-    assert mine["self_cycles"] < limit
+    after = ocular.snapshot()
+    assert 0 < row(after, "newcomer")["self_cycles"] < 0.0005 * after["tsc_hz"]
+
+
+def test_callees_are_armed_once_a_caller(tracing):
+    def newcomer():
+        leaf(1)
+
+    def another():
+        leaf(1)
+
+    tracing(deinstrument_threshold=1000)
+    for n in range(3000):
+        leaf(n)
+    assert row(ocular.snapshot(), "leaf")["calls"] == 1000
+    for _ in range(500):
+        newcomer()
+    assert row(ocular.snapshot(), "leaf")["calls"] == 1064
+    for _ in range(400):
+        newcomer()
+    assert row(ocular.snapshot(), "leaf")["calls"] == 1064
+    another()
+    assert row(ocular.snapshot(), "leaf")["calls"] == 1065
 
 
 def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
