@@ -252,6 +252,29 @@ static void test_events(void **state)
     assert_int_equal(build(f)->events, 157);
 }
 
+// Gone, and not reclaimed yet: among the living once more.
+static void test_what_has_just_gone_has_a_row(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 3);
+
+    Engine_retire(&f->engine, code);
+    assert_int_equal(build(f)->function_count, 1);
+    assert_int_equal(build(f)->functions[0].calls, 3);
+    assert_int_equal(build(f)->retired_count, 0);
+    Collector_drain(&f->session.collector);
+    assert_int_equal(build(f)->function_count, 0);
+    assert_int_equal(build(f)->retired_count, 1);
+    assert_int_equal(build(f)->retired[0].calls, 3);
+    assert_int_equal(build(f)->events, 3);
+    // It went when its row had been made: one row will do.
+    code = called(f, "g", 3);
+    code->shown = f->session.snapshots + 1;
+    Engine_retire(&f->engine, code);
+    assert_int_equal(build(f)->function_count, 0);
+    assert_int_equal(build(f)->function_count, 1);
+}
+
 // --- Calls a second, and estimates -------------------------------------------
 
 static void test_rate(void **state)
@@ -533,6 +556,7 @@ static int tear_down(void **state)
     if (f->session.sampler)
         Sampler_stop(f->session.sampler);
     Transitions_release(&f->session.transitions);
+    Retired_release(&f->session.retired);
     Engine_release(&f->engine);
     free(f);
     return 0;
@@ -552,6 +576,7 @@ int main(void)
         TEST(test_age),
         TEST(test_hottest_first),
         TEST(test_events),
+        TEST(test_what_has_just_gone_has_a_row),
         TEST(test_rate),
         TEST(test_rate_after_the_dark),
         TEST(test_dark_calls_are_estimated),

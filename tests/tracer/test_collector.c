@@ -482,20 +482,20 @@ static void test_each_is_counted_once(void **state)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    struct Code *alive[40] = {NULL};
+    struct Code *alive[1000] = {NULL}; // enough to be met in mid-walk
     pthread_t thread;
 
     pthread_create(&thread, NULL, build_always, &race);
-    for (unsigned i = 0; i < 20000 || race.read < 50; i++) {
-        struct Code **slot = &alive[i % 40];
+    for (unsigned i = 0; i < 10000; i++) {
+        struct Code **slot = &alive[i * 7 % 1000];
 
         if (*slot)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
-        (*slot)->line = 1;
         Cell_add(&(*slot)->calls, 1);
         race.made++;
-        if (i % 50 == 0)
+        // A snapshot for each 200 or so, however fast it is built.
+        while (race.read < i / 200)
             sched_yield();
     }
     race.stop = true;

@@ -504,6 +504,7 @@ static int tear_down(void **state)
 
     Export_release(f->export);
     Timeline_free(f->session.timeline);
+    Retired_release(&f->session.retired);
     Engine_release(&f->engine);
     snprintf(command, sizeof command, "rm -r %s", f->directory);
     assert_int_equal(system(command), 0);
