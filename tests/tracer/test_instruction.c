@@ -1,0 +1,785 @@
+// SPDX-License-Identifier: MIT
+// tracer/instruction and what precise mode makes of it: which instruction can
+// follow which, whose a span is, what goes dark. Then programs at random whose
+// every instruction always takes the same: no cell may hold anything else.
+#include "tracer/instruction.h"
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/detail.h"
+#include "tracer/engine.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+// Of an enter, a leave, a jump, a branch, an instruction and a far one.
+static const int64_t COST[HOOK_KINDS] = {10, 20, 5, 7, 30, 50};
+
+struct Fixture {
+    struct Engine engine;
+    struct Lane *lane;
+};
+
+enum { // numbers of PROGRAM's instructions
+    I_RESUME,
+    I_LOAD,
+    I_GET_ITER,
+    I_FOR_ITER,
+    I_STORE,
+    I_TEST,
+    I_BRANCH,
+    I_CALL, // may raise
+    I_AFTER_CALL,
+    I_JOIN,
+    I_LOOP,
+    I_END_FOR,
+    I_POP,
+    I_LOAD_LAST,
+    I_RETURN,
+    I_HANDLER,
+    I_MATCH,
+    I_OTHERWISE,
+    I_GO_ON, // jumps to I_JOIN
+    I_RERAISE,
+    COUNT
+};
+
+// clang-format off
+static const uint8_t PROGRAM[] = {
+    RESUME, 0,                      // unit 0
+    LOAD_FAST, 0,                   // 1
+    GET_ITER, 0,                    // 2
+    FOR_ITER, 10, CACHE, 0,         // 3, to 15
+    STORE_FAST, 0,                  // 5
+    LOAD_FAST, 0,                   // 6
+    POP_JUMP_IF_FALSE, 3, CACHE, 0, // 7, to 12
+    BINARY_OP, 0, CACHE, 0,         // 9
+    STORE_FAST, 0,                  // 11
+    LOAD_FAST, 0,                   // 12
+    JUMP_BACKWARD, 12, CACHE, 0,    // 13, to 3
+    END_FOR, 0,                     // 15
+    POP_TOP, 0,                     // 16
+    LOAD_FAST, 0,                   // 17
+    RETURN_VALUE, 0,                // 18
+    PUSH_EXC_INFO, 0,               // 19
+    POP_TOP, 0,                     // 20
+    POP_JUMP_IF_FALSE, 2, CACHE, 0, // 21, to 25
+    JUMP_BACKWARD, 13, CACHE, 0,    // 23, to 12
+    RAISE_VARARGS, 0,               // 25
+};
+
+static const uint8_t LONG_ARGUMENT[] = {
+    RESUME, 0,                      // unit 0, number 0
+    EXTENDED_ARG, 1,                // 1, 1
+    POP_JUMP_IF_FALSE, 0, CACHE, 0, // 2, 1: to 4 + 256
+    RETURN_VALUE, 0,                // 4, 2
+};
+// clang-format on
+
+static struct Code *make(struct Fixture *f, const uint8_t *bytecode,
+                         size_t size, uint64_t threshold)
+{
+    uint32_t id = Registry_next_id(f->engine.registry);
+    struct CodeSource source = {.address = 0x10000 + 64 * (uintptr_t)id,
+                                .name = "f",
+                                .file = "f.py",
+                                .bytecode = bytecode,
+                                .bytecode_size = size,
+                                .line_table = bytecode};
+    struct Code *code =
+        Code_new(id, &source, &f->engine.opcodes, threshold, false);
+
+    assert_non_null(code);
+    assert_int_equal(Code_make_precise(code, &f->engine.opcodes, threshold), 0);
+    Registry_add(f->engine.registry, code);
+    return code;
+}
+
+static struct Code *add(struct Fixture *f, uint64_t threshold)
+{
+    return make(f, PROGRAM, sizeof PROGRAM, threshold);
+}
+
+static bool step(struct Fixture *f, struct Code *code, unsigned number,
+                 uint64_t ticks)
+{
+    return Lane_step(f->lane, code, (uint16_t)number, 1, ticks,
+                     HOOK_INSTRUCTION, COURSE_WHOLE);
+}
+
+static void expect(const struct Code *code, unsigned number, uint64_t hits,
+                   uint64_t timed, uint64_t cycles)
+{
+    const struct Instruction *at = &code->instructions[number];
+
+    assert_int_equal(Cell_get(&at->hits), hits);
+    assert_int_equal(Cell_get(&at->timed), timed);
+    assert_int_equal(Cell_get(&at->cycles), cycles);
+}
+
+// --- Layout ------------------------------------------------------------------
+
+static void expect_next(const struct Code *code, unsigned number, unsigned next,
+                        unsigned other)
+{
+    assert_int_equal(code->instructions[number].next, next);
+    assert_int_equal(code->instructions[number].other, other);
+}
+
+static void test_what_can_follow(void **state)
+{
+    struct Code *code = add(*state, 0);
+
+    assert_int_equal(code->instruction_count, COUNT);
+    expect_next(code, I_LOAD, I_GET_ITER, I_GET_ITER);
+    expect_next(code, I_FOR_ITER, I_STORE, I_LOAD_LAST);
+    expect_next(code, I_BRANCH, I_CALL, I_JOIN);
+    expect_next(code, I_LOOP, I_FOR_ITER, I_FOR_ITER);
+    expect_next(code, I_RETURN, INSTRUCTION_NONE, INSTRUCTION_NONE);
+    expect_next(code, I_OTHERWISE, I_GO_ON, I_RERAISE);
+    expect_next(code, I_RERAISE, INSTRUCTION_NONE, INSTRUCTION_NONE);
+    // The one that stands for "not known" is followed by nothing.
+    expect_next(code, COUNT, INSTRUCTION_NONE, INSTRUCTION_NONE);
+}
+
+static void test_what_has_an_event(void **state)
+{
+    struct Code *code = add(*state, 0);
+    uint64_t sites, dark;
+    unsigned i;
+
+    for (i = 0; i < COUNT; i++)
+        assert_int_equal(!!(code->instructions[i].flags & INSTRUCTION_FIRES),
+                         i != I_RESUME && i != I_END_FOR);
+    // Besides the start and the return; jumps and branches have none.
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(sites, COUNT - 2 + 2);
+    assert_int_equal(dark, 0);
+}
+
+static void test_gates_heads_and_loops(void **state)
+{
+    struct Code *code = add(*state, 0);
+    unsigned i;
+
+    for (i = 1; i < COUNT; i++) {
+        unsigned flags = code->instructions[i].flags;
+        bool behind = i == I_END_FOR || i == I_POP; // specialised loops only
+
+        if (!behind)
+            assert_int_equal(!!(flags & INSTRUCTION_GATE),
+                             i == I_RETURN || i == I_HANDLER);
+        assert_int_equal(!!(flags & INSTRUCTION_HEAD),
+                         i == I_FOR_ITER || i == I_JOIN);
+        assert_int_equal(!!(flags & INSTRUCTION_LOOP),
+                         i == I_LOOP || i == I_GO_ON);
+    }
+}
+
+static void test_extended_arguments(void **state)
+{
+    uint8_t bytecode[2 * 262] = {0};
+    struct Code *code;
+
+    memcpy(bytecode, LONG_ARGUMENT, sizeof LONG_ARGUMENT);
+    for (unsigned unit = 5; unit < 262; unit++)
+        bytecode[2 * unit] = NOP;
+    code = make(*state, bytecode, sizeof bytecode, 0);
+    // Its number is that of the instruction it belongs to, its unit is not.
+    assert_int_equal(code->units[1].number, 1);
+    assert_int_equal(code->instructions[1].unit, 2);
+    expect_next(code, 1, 2, code->units[260].number);
+    // A jump to nowhere can only go on.
+    bytecode[3] = 9;
+    code = make(*state, bytecode, sizeof bytecode, 0);
+    expect_next(code, 1, 2, 2);
+}
+
+static void test_more_than_sixteen_bits(void **state)
+{
+    size_t units = 70000, i;
+    uint8_t *bytecode = calloc(units, 2);
+    struct Code *code;
+
+    assert_non_null(bytecode);
+    for (i = 0; i < units; i++)
+        bytecode[2 * i] = i ? NOP : RESUME;
+    code = make(*state, bytecode, 2 * units, 0);
+    assert_int_equal(code->instruction_count, INSTRUCTION_MOST);
+    for (i = 0; i < units; i++) {
+        uint16_t number = code->units[i].number;
+        bool known = i < INSTRUCTION_MOST;
+
+        // The hook's question, and whatever the answer it stays in bounds.
+        assert_in_range(number, 0, code->instruction_count + 1);
+        assert_int_equal(code->instructions[number].unit == i, known);
+    }
+    expect_next(code, INSTRUCTION_MOST - 1, INSTRUCTION_NONE, INSTRUCTION_NONE);
+    free(bytecode);
+}
+
+static void test_no_code_at_all(void **state)
+{
+    struct Code *code = make(*state, PROGRAM, 0, 5);
+    uint64_t sites, dark;
+
+    assert_int_equal(code->instruction_count, 0);
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(sites, 0);
+}
+
+static void test_damaged_code(void **state)
+{
+    unsigned seed = 4711;
+
+    for (unsigned turn = 0; turn < 2000; turn++) {
+        uint8_t bytes[64];
+        size_t size = 2 * (turn % 32), i;
+        struct Code *code;
+
+        for (i = 0; i < size; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bytes[i] = (uint8_t)((seed >> 24) % (i % 2 ? 256 : 18));
+        }
+        code = make(*state, bytes, size, 1);
+        for (i = 0; i < code->instruction_count; i++) {
+            const struct Instruction *at = &code->instructions[i];
+
+            assert_true(at->next < code->instruction_count ||
+                        at->next == INSTRUCTION_NONE);
+            assert_true(at->other < code->instruction_count ||
+                        at->other == INSTRUCTION_NONE);
+            assert_int_equal(at->next == INSTRUCTION_NONE,
+                             at->other == INSTRUCTION_NONE);
+        }
+    }
+}
+
+// --- Spans -------------------------------------------------------------------
+
+// Net times: each instruction's event costs 30, the enter 10.
+static void test_each_has_its_own(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    assert_false(step(f, code, I_LOAD, 100 + 10 + 3));
+    assert_false(step(f, code, I_GET_ITER, 113 + 30 + 4));
+    assert_false(step(f, code, I_FOR_ITER, 147 + 30 + 50));
+    assert_false(step(f, code, I_LOAD_LAST, 227 + 30 + 6));
+    assert_false(step(f, code, I_RETURN, 263 + 30 + 7));
+    Lane_leave(f->lane, code, Code_site(code, 36), 1, 300 + 30 + 8,
+               COURSE_WHOLE);
+    expect(code, I_RESUME, 0, 1, 3);
+    expect(code, I_LOAD, 1, 1, 4);
+    expect(code, I_GET_ITER, 1, 1, 50);
+    expect(code, I_FOR_ITER, 1, 1, 6); // exhausted
+    expect(code, I_LOAD_LAST, 1, 1, 7);
+    // The last one's is at the return's site.
+    expect(code, I_RETURN, 1, 0, 0);
+    assert_int_equal(Cell_get(&Code_site(code, 36)->cycles), 8);
+    assert_int_equal(Cell_get(&Code_site(code, 36)->instructions), 1);
+    assert_int_equal(Cell_get(&code->self_cycles), 3 + 4 + 50 + 6 + 7 + 8);
+    assert_int_equal(Code_events(code), 1 + 5 + 1);
+}
+
+static void test_far_ones_cost_more(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, code, I_LOAD, 110);
+    Lane_step(f->lane, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR,
+              COURSE_WHOLE);
+    step(f, code, I_FOR_ITER, 200);
+    expect(code, I_LOAD, 1, 1, 5);
+    expect(code, I_GET_ITER, 1, 1, 5);
+}
+
+static void test_a_call_s_time_is_the_callees(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *outer = add(f, 0), *inner = add(f, 0);
+
+    Lane_enter(f->lane, outer, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, outer, I_CALL, 200);
+    Lane_enter(f->lane, inner, 2, I_RESUME, 240, COURSE_WHOLE); // 10 on
+    Lane_leave(f->lane, inner, Code_site(inner, 36), 2, 1000, COURSE_WHOLE);
+    step(f, outer, I_AFTER_CALL, 1025); // 5 on
+    expect(outer, I_CALL, 1, 1, 10 + 5);
+}
+
+static void test_what_raises_is_not_timed(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, code, I_CALL, 200);
+    step(f, code, I_HANDLER, 1000);
+    step(f, code, I_MATCH, 1035);
+    expect(code, I_CALL, 1, 0, 0);
+    expect(code, I_HANDLER, 1, 1, 5);
+}
+
+static void test_waiting_is_no_instructions_time(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    int other;
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, code, I_LOAD, 200);
+    f->engine.contention.last_lane = &other;
+    step(f, code, I_GET_ITER, 9000);
+    step(f, code, I_FOR_ITER, 9035);
+    expect(code, I_LOAD, 1, 0, 0);
+    expect(code, I_GET_ITER, 1, 1, 5);
+    // Noticed by another event than the instruction's.
+    step(f, code, I_CALL, 10000);
+    f->engine.contention.last_lane = &other;
+    Lane_enter(f->lane, add(f, 0), 2, I_RESUME, 20000, COURSE_WHOLE);
+    step(f, code, I_AFTER_CALL, 20100);
+    expect(code, I_CALL, 1, 0, 0);
+    f->engine.contention.long_span = 5000;
+    step(f, code, I_JOIN, 40000);
+    expect(code, I_AFTER_CALL, 1, 0, 0);
+}
+
+static void test_dark_neighbours(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+    uint64_t sites, dark;
+
+    Code_darken_instruction(code, &code->instructions[I_CALL]);
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    // The branch went to the join at once, or by way of the dark call: who
+    // knows.
+    step(f, code, I_BRANCH, 200);
+    step(f, code, I_JOIN, 300);
+    expect(code, I_BRANCH, 1, 0, 0);
+    // Into the dark: the next event is of one that cannot follow.
+    step(f, code, I_TEST, 400);
+    step(f, code, I_BRANCH, 435);
+    step(f, code, I_AFTER_CALL, 900);
+    step(f, code, I_JOIN, 935);
+    expect(code, I_TEST, 1, 1, 5);
+    expect(code, I_BRANCH, 2, 0, 0);
+    expect(code, I_AFTER_CALL, 1, 1, 5);
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(dark, 1);
+    assert_false(code->exact);
+}
+
+static void test_each_at_its_threshold(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 2);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    assert_false(step(f, code, I_LOAD, 200));
+    assert_false(step(f, code, I_GET_ITER, 240));
+    assert_true(step(f, code, I_LOAD, 300));
+    // The hook's removal took its time: the last hit is not timed.
+    assert_true(step(f, code, I_GET_ITER, 2000));
+    expect(code, I_LOAD, 2, 1, 10);
+    // Another tool's restart_events() makes it fire once more.
+    assert_true(step(f, code, I_LOAD, 3000));
+    expect(code, I_LOAD, 3, 1, 10);
+}
+
+static void test_a_dark_gate_ends_the_cycles(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 2);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, code, I_HANDLER, 200);
+    step(f, code, I_MATCH, 240);
+    expect(code, I_HANDLER, 1, 1, 10);
+    assert_true(step(f, code, I_HANDLER, 300));
+    // From here on it may have gone through the handler between any two.
+    step(f, code, I_TEST, 400);
+    step(f, code, I_BRANCH, 435);
+    expect(code, I_TEST, 1, 0, 0);
+    assert_int_equal(code->block_epoch, 0);
+    Code_rearm(code, 10);
+    assert_int_equal(code->block_epoch, code->epoch);
+}
+
+static void test_rearmed(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 1);
+    uint64_t sites, dark;
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    assert_true(step(f, code, I_LOAD, 200));
+    Engine_rearm(&f->engine, code, 3);
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(dark, 0);
+    assert_int_equal(code->instructions[I_LOAD].floor, 1); // for ever
+    assert_false(step(f, code, I_LOAD, 300));
+    assert_false(step(f, code, I_LOAD, 400));
+    assert_true(step(f, code, I_LOAD, 500));
+    assert_int_equal(Cell_get(&code->instructions[I_LOAD].hits), 4);
+    Engine_rearm(&f->engine, code, 0);
+    for (int i = 0; i < 100; i++)
+        assert_false(step(f, code, I_LOAD, 600));
+}
+
+static void test_a_frame_that_straddles(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    step(f, code, I_LOAD, 200);
+    Code_gain_dark_callee(code);
+    step(f, code, I_GET_ITER, 240);
+    step(f, code, I_FOR_ITER, 280);
+    Code_lose_dark_callee(code);
+    step(f, code, I_STORE, 320);
+    expect(code, I_LOAD, 1, 0, 0);
+    expect(code, I_GET_ITER, 1, 0, 0);
+    expect(code, I_FOR_ITER, 1, 0, 0);
+}
+
+// The enter was not seen: cycles are right all the same.
+static void test_attached(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    step(f, code, I_STORE, 1000);
+    step(f, code, I_TEST, 1040);
+    expect(code, I_STORE, 1, 1, 10);
+    assert_int_equal(Cell_get(&code->calls), 0);
+    // But not of a dark function: hits only.
+    code = add(f, 1);
+    Lane_enter(f->lane, code, 2, I_RESUME, 2000, COURSE_WHOLE);
+    Lane_leave(f->lane, code, NULL, 2, 2100, COURSE_WHOLE);
+    code->instructions[I_TEST].stop_at = code->instructions[I_STORE].stop_at =
+        100;
+    Lane_step(f->lane, code, I_STORE, 2, 3000, HOOK_INSTRUCTION, COURSE_WHOLE);
+    Lane_step(f->lane, code, I_TEST, 2, 3040, HOOK_INSTRUCTION, COURSE_WHOLE);
+    expect(code, I_STORE, 1, 0, 0);
+}
+
+// --- The timeline ------------------------------------------------------------
+
+static void test_turns_of_loops(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    static const unsigned turn[] = {I_FOR_ITER, I_STORE, I_TEST,
+                                    I_BRANCH,   I_JOIN,  I_LOOP};
+    const struct Event *events;
+    uint64_t ticks = 1000;
+    size_t count, i, loops = 0;
+
+    f->lane->ring = Ring_new(NULL);
+    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    for (i = 0; i < 3 * 6; i++, ticks += 40)
+        step(f, code, turn[i % 6], ticks);
+    count = Ring_peek(f->lane->ring, &events);
+    for (i = 0; i < count; i++) {
+        if (Event_kind(&events[i]) != EVENT_LOOP)
+            continue;
+        // Net of 30 each; the first one began at its head.
+        assert_int_equal(Event_cycles(&events[i]), loops ? 60 : 50);
+        assert_int_equal(Event_instructions(&events[i]), 6);
+        assert_int_equal(Event_unit(&events[i]), 13);
+        loops++;
+    }
+    assert_int_equal(loops, 3);
+}
+
+// --- Detail ------------------------------------------------------------------
+
+static void test_detail(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    struct Detail detail;
+
+    for (int i = 0; i < 5; i++) {
+        uint64_t at = 1000 * (uint64_t)(i + 1);
+
+        Lane_enter(f->lane, code, 1, I_RESUME, at, COURSE_WHOLE);
+        step(f, code, I_LOAD, at + 13);
+        step(f, code, I_GET_ITER, at + 47);
+        step(f, code, I_RETURN, at + 300);
+        Lane_leave(f->lane, code, Code_site(code, 36), 1, at + 337,
+                   COURSE_WHOLE);
+    }
+    Code_darken_instruction(code, &code->instructions[I_GET_ITER]);
+    assert_int_equal(Detail_init(&detail, code, &f->engine.opcodes), 0);
+    assert_true(detail.precise);
+    assert_int_equal(detail.row_count, COUNT);
+    assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's
+    assert_true(detail.rows[I_RESUME].exact);
+    assert_int_equal(detail.rows[I_LOAD].hits, 5);
+    assert_true(detail.rows[I_LOAD].exact && !detail.rows[I_LOAD].dark);
+    assert_true(detail.rows[I_LOAD].cycles == 4);
+    assert_true(detail.rows[I_RETURN].cycles == 7);
+    assert_true(isnan(detail.rows[I_GET_ITER].cycles)); // its end is unknown
+    assert_false(detail.rows[I_GET_ITER].exact);
+    assert_true(detail.rows[I_GET_ITER].dark);
+    assert_int_equal(detail.rows[I_CALL].hits, 0);
+    assert_true(detail.rows[I_CALL].exact);     // it never ran
+    assert_false(detail.rows[I_END_FOR].exact); // has no event
+    Detail_release(&detail);
+}
+
+static void test_memory(void **state)
+{
+    struct Fixture *f = *state;
+    struct CodeSource source = {.name = "f",
+                                .file = "f.py",
+                                .bytecode = PROGRAM,
+                                .bytecode_size = sizeof PROGRAM,
+                                .line_table = PROGRAM};
+    struct Code *code = Code_new(1, &source, &f->engine.opcodes, 0, false);
+    size_t before;
+
+    assert_non_null(code);
+    before = Code_bytes(code);
+    assert_null(code->instructions); // adaptive mode has none
+    assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
+    assert_true(Code_bytes(code) - before >=
+                COUNT * sizeof(struct Instruction));
+    Code_free(code);
+}
+
+// --- At random ---------------------------------------------------------------
+
+struct Program {
+    struct Fixture *f;
+    struct Code *code, *callee;
+    uint64_t ticks, threshold;
+    bool off[COUNT];                // its INSTRUCTION event is disabled
+    bool start_off, return_off;     // and the calls' ones
+    bool callee_off, callee_return; // the callee's
+    uint64_t ran[COUNT];
+    unsigned seed;
+    enum Course course;
+};
+
+static unsigned chance(struct Program *p, unsigned of)
+{
+    p->seed = p->seed * 1664525 + 1013904223;
+    return (p->seed >> 8) % of;
+}
+
+// What an instruction takes, always.
+static uint64_t price(unsigned number)
+{
+    return 3 + number * number;
+}
+
+// The callback's choice of a course.
+static bool step_by_course(struct Program *p, unsigned number)
+{
+    struct Lane *lane = p->f->lane;
+    struct Code *code = p->code;
+    bool plain =
+        p->course != COURSE_WHOLE && lane->top->address == code->address &&
+        Lane_plain_step(lane, &code->instructions[number], 1, p->course) &&
+        Lane_is_brief(lane, p->ticks);
+
+    if (plain)
+        return Lane_step(lane, code, (uint16_t)number, 1, p->ticks,
+                         HOOK_INSTRUCTION, COURSE_PLAIN);
+    return step(p->f, code, number, p->ticks);
+}
+
+static void run_callee(struct Program *p)
+{
+    struct Lane *lane = p->f->lane;
+
+    p->ticks += 5; // within the call's price, see run_one
+    if (!p->callee_off) {
+        p->callee_off =
+            Lane_enter(lane, p->callee, 2, I_RESUME, p->ticks, COURSE_WHOLE);
+        p->ticks += (uint64_t)COST[HOOK_ENTER];
+    }
+    p->ticks += 700;
+    if (!p->callee_return) {
+        p->callee_return = Lane_leave(lane, p->callee, Code_site(p->callee, 36),
+                                      2, p->ticks, COURSE_WHOLE);
+        p->ticks += (uint64_t)COST[HOOK_LEAVE];
+    }
+    p->ticks -= 5;
+}
+
+static void run_one(struct Program *p, unsigned number)
+{
+    bool fires = p->code->instructions[number].flags & INSTRUCTION_FIRES;
+
+    p->ran[number]++;
+    if (chance(p, 50) == 0) { // another thread runs
+        p->ticks += 100000;
+        p->f->engine.contention.last_lane = p;
+    }
+    if (fires && !p->off[number]) {
+        p->off[number] = step_by_course(p, number);
+        p->ticks += (uint64_t)COST[HOOK_INSTRUCTION];
+        if (p->off[number])
+            p->ticks += 5000; // the hook is taken out
+    }
+    if (number == I_CALL && chance(p, 3) == 0)
+        run_callee(p);
+    p->ticks += price(number);
+}
+
+// Where control goes, as it pleases; COUNT: the frame is left by an exception.
+static unsigned go_on(struct Program *p, unsigned number)
+{
+    const struct Instruction *at = &p->code->instructions[number];
+
+    if (number == I_CALL && chance(p, 4) == 0)
+        return I_HANDLER;
+    if (number == I_RERAISE)
+        return COUNT;
+    return chance(p, 2) ? at->next : at->other;
+}
+
+static void run_call(struct Program *p)
+{
+    struct Lane *lane = p->f->lane;
+    unsigned number = I_RESUME;
+
+    if (!p->start_off) {
+        p->start_off =
+            Lane_enter(lane, p->code, 1, I_RESUME, p->ticks, COURSE_WHOLE);
+        p->ticks += (uint64_t)COST[HOOK_ENTER];
+    }
+    while (number != COUNT) {
+        run_one(p, number);
+        if (number == I_RETURN)
+            break;
+        number = go_on(p, number);
+    }
+    if (number == I_RETURN && !p->return_off) {
+        p->return_off = Lane_leave(lane, p->code, Code_site(p->code, 36), 1,
+                                   p->ticks, COURSE_WHOLE);
+        p->ticks += (uint64_t)COST[HOOK_LEAVE];
+    }
+    p->ticks += 17; // the caller's
+}
+
+static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
+                           enum Course course)
+{
+    struct Program p = {.f = f, .threshold = threshold, .seed = seed};
+    const struct Site *site;
+    uint64_t timed = 0;
+
+    p.course = course;
+    p.code = add(f, threshold);
+    p.callee = add(f, chance(&p, 2) ? 0 : 5);
+    p.ticks = (uint64_t)f->lane->last + Cell_get(&f->lane->debt) + 1000;
+    for (int i = 0; i < 40; i++)
+        run_call(&p);
+    for (unsigned i = 0; i < COUNT; i++) {
+        const struct Instruction *at = &p.code->instructions[i];
+        uint64_t ran = p.ran[i];
+
+        if (!(at->flags & INSTRUCTION_FIRES))
+            ran = 0;
+        else if (threshold && ran > threshold)
+            ran = threshold;
+        assert_int_equal(Cell_get(&at->hits), ran);
+        assert_int_equal(at->dark, threshold && ran == threshold);
+        // The heart of it: nothing but its own time.
+        assert_int_equal(Cell_get(&at->cycles),
+                         Cell_get(&at->timed) * price(i));
+        assert_true(Cell_get(&at->timed) <= p.ran[i]);
+        timed += Cell_get(&at->timed);
+    }
+    site = Code_site(p.code, 36);
+    assert_int_equal(Cell_get(&site->cycles),
+                     Cell_get(&site->instructions) * price(I_RETURN));
+    return timed;
+}
+
+static void test_random_programs(void **state)
+{
+    static const uint64_t thresholds[] = {0, 1, 2, 5, 20, 100};
+    struct Fixture *f = *state;
+    uint64_t timed[6] = {0};
+
+    for (unsigned seed = 0; seed < 1200; seed++)
+        timed[seed % 6] += run_random(f, thresholds[seed % 6], seed,
+                                      seed % 2 ? COURSE_PLAIN : COURSE_WHOLE);
+    // Much is timed where nothing goes dark, less otherwise, and never nothing
+    // but where the first hit is the last one.
+    for (unsigned i = 2; i < 6; i++)
+        assert_true(timed[i] > 200 && timed[i] < timed[0]);
+}
+
+// --- All of them -------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    assert_int_equal(Engine_init(&f->engine), 0);
+    Clock_start(&f->engine.clock);
+    make_opcodes(&f->engine.opcodes);
+    f->lane = Lanes_add(&f->engine.lanes, f->engine.registry,
+                        &f->engine.contention, COST, false, 0);
+    assert_non_null(f->lane);
+    f->engine.contention.last_lane = f->lane;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Engine_release(&f->engine);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_can_follow),
+        TEST(test_what_has_an_event),
+        TEST(test_gates_heads_and_loops),
+        TEST(test_extended_arguments),
+        TEST(test_more_than_sixteen_bits),
+        TEST(test_no_code_at_all),
+        TEST(test_damaged_code),
+        TEST(test_each_has_its_own),
+        TEST(test_far_ones_cost_more),
+        TEST(test_a_call_s_time_is_the_callees),
+        TEST(test_what_raises_is_not_timed),
+        TEST(test_waiting_is_no_instructions_time),
+        TEST(test_dark_neighbours),
+        TEST(test_each_at_its_threshold),
+        TEST(test_a_dark_gate_ends_the_cycles),
+        TEST(test_rearmed),
+        TEST(test_a_frame_that_straddles),
+        TEST(test_attached),
+        TEST(test_turns_of_loops),
+        TEST(test_detail),
+        TEST(test_memory),
+        TEST(test_random_programs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
