@@ -152,6 +152,16 @@ static void a_function_and_its_instructions(void **state)
     expect(text, "timeline: /tmp/ocular_trace.json\n");
     expect(text, "https://ui.perfetto.dev");
     assert_null(strstr(text, "lost"));
+    expect(text, "~  mean over its block\n");
+    assert_null(strstr(text, "generic"));
+    free(text);
+    // In precise mode it says whose the cycles are.
+    detail.precise = true;
+    text = report(snapshot, &part, 1, NULL);
+    check_shape(text);
+    expect(text, "~  mean\n");
+    expect(text, "each instruction's own, in its generic form");
+    expect(text, "not those of what stands behind \"->\"\n");
     free(text);
     Snapshot_free(snapshot);
 }
