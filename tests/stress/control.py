@@ -22,8 +22,7 @@ def usual(error):
 def settings(party, dice):
     """Some of all there is."""
     chosen = dict(
-        mode="precise" if party.precise and dice.random() < 0.3 else
-             "adaptive",
+        mode=dice.choice(("adaptive", "adaptive", "precise")),
         deinstrument_threshold=dice.choice((0, 1, 50, 500)),
         perfetto=dice.random() < 0.5,
         serve=dice.random() < 0.7,

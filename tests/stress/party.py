@@ -16,10 +16,9 @@ TROUBLE_ENDS = "\0\n"  # between two in the file "troubles"
 
 
 class Party:
-    def __init__(self, seed, folder, precise):
+    def __init__(self, seed, folder):
         self.seed = seed
         self.folder = Path(folder)  # for timelines
-        self.precise = precise  # whether this build has the mode
         self.tracing = True  # False: the same without a tracer
         self.over = threading.Event()
         self.counts = collections.Counter()

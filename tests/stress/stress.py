@@ -90,7 +90,7 @@ def look_around(party, before):
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
         party.fail(trouble)
-    for mode in ("adaptive", "precise") if party.precise else ("adaptive",):
+    for mode in ("adaptive", "precise"):
         for threshold in (0, 500):
             for trouble in watch.quiet_phase(mode, threshold):
                 party.fail(trouble)
@@ -102,15 +102,12 @@ def look_around(party, before):
 
 def inner(options):
     """In the process that is watched over."""
-    from ocular import _settings
-
     import control
     import watch
 
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     mother = os.getpid()
-    party = parties.Party(options.seed, options.folder,
-                          "precise" in _settings.MODES)
+    party = parties.Party(options.seed, options.folder)
     party.tracing = not options.untraced
     # What is made once and kept (arenas, stacks, caches) is no leak.
     went_on = round_of(party, options.seconds / 4)

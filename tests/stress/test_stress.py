@@ -43,7 +43,7 @@ def test_who_watches_over_it(tmp_path, monkeypatch, program, words):
 
 
 def test_what_a_part_raises_is_a_trouble(tmp_path):
-    party = parties.Party("1", tmp_path, False)
+    party = parties.Party("1", tmp_path)
 
     def part(party, dice):
         raise KeyError("oh")
@@ -55,7 +55,7 @@ def test_what_a_part_raises_is_a_trouble(tmp_path):
 
 
 def test_a_part_that_does_not_end(tmp_path):
-    party = parties.Party("1", tmp_path, False)
+    party = parties.Party("1", tmp_path)
     over = threading.Event()
     troop = parties.Troop(party, [("one", lambda party, dice: over.wait(20))])
     troop.start()
@@ -96,7 +96,7 @@ def test_a_child_that_is_left(monkeypatch, tmp_path):
 
 def test_the_quiet_phase_counts_right():
     assert watch.quiet_phase("adaptive", 0) == []
-    assert watch.quiet_phase("adaptive", 500) == []
+    assert watch.quiet_phase("precise", 500) == []
 
 
 def test_the_quiet_phase_sees_a_wrong_count(monkeypatch):
