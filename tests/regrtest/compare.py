@@ -74,7 +74,7 @@ OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
     r"Raised RLIMIT|.*load avg|\d+ tests? |Finished running|test[_.]\S*$|"
-    r"(test )?test\S* failed)")
+    r"(test )?test\S* (failed|passed in))")
 ANNOUNCED = re.compile(r"^.*? \.\.\. ")  # "test_one (test_x.C) ... "
 REPORTS = re.compile(r"^={70}\n.*?(?=^-{70}\nRan |\Z)", re.M | re.S)
 CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
