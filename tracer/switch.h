@@ -9,7 +9,7 @@
 #include "tracer/lane.h"
 
 #define SWITCH_SHOWN 128 // innermost calls that the timeline shows again
-#define SWITCH_PROOF 256 // frames found again prove those below them
+#define SWITCH_PROOF 64  // frames found again prove those below them
 
 // The interpreter's stack that runs now. python/ fills it.
 struct RealStack {
