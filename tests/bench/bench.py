@@ -58,7 +58,7 @@ def untraced(probe):
 def floor(probe):
     monitoring = sys.monitoring
     bits = [bit for bit in (EVENTS.PY_START, EVENTS.PY_RETURN, EVENTS.JUMP,
-                            BRANCH) if probe.events & bit]
+                            BRANCH, EVENTS.INSTRUCTION) if probe.events & bit]
     monitoring.use_tool_id(FLOOR_TOOL, "floor")
     for bit in bits:
         monitoring.register_callback(FLOOR_TOOL, bit, load_floor())
@@ -76,6 +76,7 @@ def floor(probe):
 def traced(probe, timeline=False):
     with tempfile.TemporaryDirectory() as folder:
         ocular.start_tracing(
+            mode=probe.mode,
             deinstrument_threshold=0, perfetto=timeline, quiet=True,
             include_only=[probe.code.co_qualname],
             output=os.path.join(folder, "trace.json"))
@@ -111,10 +112,21 @@ CONFIGURATIONS = {
 
 
 class Probe:
-    """A function to run, the code whose events fire, and which do."""
+    """A function to run, the code whose events fire, which do, and how many a
+    round."""
 
-    def __init__(self, name, run, code, events):
+    def __init__(self, name, run, code, events, mode="adaptive"):
         self.name, self.run, self.code, self.events = name, run, code, events
+        self.mode = mode
+        self.each = 2 if mode == "adaptive" else self.count_steps()
+
+    def count_steps(self):
+        with ocular.tracing(mode=self.mode, deinstrument_threshold=0,
+                            perfetto=False, quiet=True,
+                            include_only=[self.code.co_qualname]):
+            before = ocular.snapshot()["events"]
+            self.run(1_000)
+            return round((ocular.snapshot()["events"] - before) / 1_000)
 
 
 PROBES = [
@@ -122,6 +134,8 @@ PROBES = [
           EVENTS.PY_START | EVENTS.PY_RETURN),
     Probe("loops (branch + jump)", programs.loops, programs.loops.__code__,
           BRANCH | EVENTS.JUMP),
+    Probe("steps (instruction)", programs.steps, programs.steps.__code__,
+          EVENTS.INSTRUCTION, mode="precise"),
 ]
 
 
@@ -142,7 +156,7 @@ def ns_per_event(probe, rounds):
         for name, configuration in CONFIGURATIONS.items():
             times[name].append(timed(probe, configuration))
     bare = statistics.median(times["untraced"])
-    return {name: (statistics.median(list_) - bare) / (2 * COUNT)
+    return {name: (statistics.median(list_) - bare) / (probe.each * COUNT)
             for name, list_ in times.items() if name != "untraced"}
 
 
@@ -188,7 +202,7 @@ def show_instructions():
         return
     print(f"{'':24}{'Ocular':>9}{'timeline':>10}")
     for number, event in ((0, "enter"), (0, "leave"), (1, "branch"),
-                          (1, "jump")):
+                          (1, "jump"), (2, "step")):
         few, many = 1_000, 6_000
         per = []
         for name, course in (("Ocular", "plain"),
@@ -196,7 +210,8 @@ def show_instructions():
             function = f"on_{event}_{course}"
             grown = instructions(number, name, many, function) - \
                 instructions(number, name, few, function)
-            per.append(grown / (many - few))
+            each = PROBES[number].each if event == "step" else 1
+            per.append(grown / (many - few) / each)
         print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
 
 
@@ -236,6 +251,14 @@ def show_ratios(rounds):
                        serve=True)
         print(f"{name:24}{full:12.2f}{dark:12.3f}{served:14.3f}")
     print(f"target: {TARGET_DARK} once dark")
+    for name, function, size in (("precise, call-heavy", programs.call_heavy, 16),
+                                 ("precise, loop-heavy", programs.loop_heavy,
+                                  30_000)):
+        full = ratio(function, size, max(3, rounds // 3), mode="precise",
+                     deinstrument_threshold=0)
+        dark = ratio(function, size, rounds, mode="precise",
+                     deinstrument_threshold=500)
+        print(f"{name:24}{full:12.2f}{dark:12.3f}")
     excluded = ratio(programs.exception_heavy, 30_000, rounds,
                      deinstrument_threshold=500,
                      include_only=["no such code"])

@@ -19,6 +19,14 @@ def loops(count):
         count -= 1
 
 
+def steps(count):
+    """Some forty instructions a round, few of which can be specialised."""
+    x = 2.5
+    while count:
+        count -= 1
+        x; -x; [x]; x; -x; [x]; x; -x; [x]; x; -x; [x]; x; -x; [x]
+
+
 # --- Whole programs, for traced / untraced ------------------------------------
 
 
