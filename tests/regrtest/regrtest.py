@@ -37,16 +37,18 @@ def test_directory():
 
 
 def read_modules(short):
-    """[names], and those that this version of CPython lacks."""
-    names, lacking = [], []
+    """{name: options of regrtest}, and what this version of CPython lacks."""
+    found, lacking = {}, []
     for line in (HERE / "modules.txt").read_text().splitlines():
         words = line.partition("#")[0].split()
-        if not words or short and words[1:] != ["short"]:
+        if not words or short and "short" not in words:
             continue
-        found = expand(words[0], test_directory())
-        names += found
-        lacking += [] if found else [words[0]]
-    return names, lacking
+        ignored = [f"--ignore={word.removeprefix('without=')}"
+                   for word in words if word.startswith("without=")]
+        names = expand(words[0], test_directory())
+        found.update((name, ignored) for name in names)
+        lacking += [] if names else [words[0]]
+    return found, lacking
 
 
 def expand(name, folder):
@@ -86,6 +88,7 @@ class Driver:
         self.options = options
         self.expected = expected.Expected(
             expected.load(HERE / "expected.toml"), VERSION)
+        self.not_compared = []  # modules
         self.tallies = {mode: Tally() for mode in ("untraced", *options.modes)}
 
     def say(self, text):
@@ -100,7 +103,8 @@ class Driver:
             f"{one.end}, {one.seconds:.1f} s\n{one.output}")
 
     def run(self, module, mode, seconds, name=None):
-        one = run.run_module(module, mode, seconds)
+        one = run.run_module(module, mode, seconds,
+                             self.options.ignored.get(module, ()))
         self.log(one, name or module)
         return one
 
@@ -112,6 +116,9 @@ class Driver:
         words += [f"  untraced: {outcome.status} {test}"
                   for test, outcome in untraced.tests.items()
                   if outcome.status in compare.BAD]
+        if not untraced.ran_all():
+            self.not_compared.append(module)
+            return self.say(f"{module}: not compared: {untraced.end} untraced")
         for mode in self.options.modes:
             traced = self.run(module, mode,
                               run.limit(mode, untraced.seconds))
@@ -127,7 +134,6 @@ class Driver:
             one = self.run(module, "untraced", UNTRACED_LIMIT, name)
             if one.ran_all():
                 break
-            self.say(f"{module}: untraced: {one.end}")
         with PACE:
             self.tallies["untraced"].add(one)
         return one
@@ -179,6 +185,8 @@ class Driver:
                   f"{tally.failing} | {len(tally.explained)} | "
                   f"{len(tally.open)} | {len(tally.flakes)} | "
                   f"{tally.seconds:.0f} |")
+        for module in self.not_compared:
+            print(f"not compared: {module}")
         for entry in self.expected.unmet(self.options.names,
                                          self.options.modes):
             print(f"expected, but did not happen: {entry.test}")
@@ -220,7 +228,8 @@ def parse():
         if mode not in run.MODES:
             parser.error(f"there is no mode {mode!r}; there are "
                          f"{', '.join(run.MODES)}")
-    names, options.lacking = read_modules(options.short)
+    options.ignored, options.lacking = read_modules(options.short)
+    names = list(options.ignored)
     chosen = options.modules or ["*"]
     options.names = [name for name in names
                      if any(fnmatch.fnmatch(name, one) for one in chosen)]

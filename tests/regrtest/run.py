@@ -28,7 +28,6 @@ MODES = {
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
 }
 MOST_MEMORY = 4 << 30  # bytes; a run that holds more has got out of hand
-EXTRA = []  # further options of regrtest
 GRACE = 3  # seconds in which what a run has started may come to its end
 LEAST_LIMIT = 120  # seconds; a module that takes none untraced gets these
 
@@ -70,25 +69,26 @@ def limit(mode, untraced_seconds):
     return LEAST_LIMIT + MODES[mode][1] * untraced_seconds
 
 
-def command(module, mode, scratch):
+def command(module, mode, scratch, extra):
     test = ["-m", "test", "-v", "--randseed=1", f"--tempdir={scratch}",
-            f"--junit-xml={scratch}/junit.xml", *EXTRA, module]
+            f"--junit-xml={scratch}/junit.xml", *extra, module]
     if mode == "untraced":
         return [sys.executable, *test]
     options = [word.format(scratch=scratch) for word in MODES[mode][0]]
     return [sys.executable, "-m", "ocular", "--quiet", *options, *test]
 
 
-def run_module(module, mode, seconds):
-    """Runs it, for at most so many seconds."""
+def run_module(module, mode, seconds, extra=()):
+    """Runs it, for at most so many seconds; `extra` are options of regrtest."""
     scratch = Path(tempfile.mkdtemp(prefix="rt-"))
+    words = command(module, mode, scratch, extra)
     try:
-        return _run_in(scratch, Run(module, mode), seconds)
+        return _run_in(scratch, Run(module, mode), words, seconds)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _run_in(scratch, run, seconds):
+def _run_in(scratch, run, words, seconds):
     sockets = scratch / "s"
     sockets.mkdir(mode=0o700)
     environment = dict(os.environ, OCULAR_DIR=str(sockets),
@@ -96,9 +96,8 @@ def _run_in(scratch, run, seconds):
     began = time.monotonic()
     with open(scratch / "output", "w+b") as output:
         process = subprocess.Popen(
-            command(run.module, run.mode, scratch), stdin=subprocess.DEVNULL,
-            stdout=output, stderr=output, cwd=scratch, env=environment,
-            start_new_session=True)
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            cwd=scratch, env=environment, start_new_session=True)
         socket = sockets / f"{process.pid}.sock"
         RUNNING.add(process.pid)
         served, trouble = _wait(process, began + seconds, socket)

@@ -252,10 +252,11 @@ class C(unittest.TestCase):
 ])
 def test_a_module_of_our_own(tmp_path, monkeypatch, deed, kind):
     (tmp_path / "test_own.py").write_text(MODULE.format(deed=deed))
-    monkeypatch.setattr(run, "EXTRA", [f"--testdir={tmp_path}"])
+    ours = [f"--testdir={tmp_path}"]
     monkeypatch.setattr(run, "GRACE", 0.3)
-    before = run.run_module("test_own", "untraced", 60)
+    before = run.run_module("test_own", "untraced", 60, ours)
     assert before.end == "exit 0" and len(before.tests) == 2, before.output
-    after = run.run_module("test_own", "adaptive", 2 if kind == "hang" else 60)
+    seconds = 2 if kind == "hang" else 60
+    after = run.run_module("test_own", "adaptive", seconds, ours)
     found = differences(before, after)
     assert [one.kind for one in found] == ([kind] if kind else []), found
