@@ -3,12 +3,21 @@
 for sockets, and the rule that no test leaves a trace behind."""
 
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
 import ocular
 import pytest
 from e2e.program import leftovers
+
+# A shell starts what goes into the background with these ignored, and so would
+# be every program that a test starts and interrupts.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

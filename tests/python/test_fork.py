@@ -498,8 +498,8 @@ pid = os.fork()
 if not pid:
     viewer.close()
     os.close(go)
-    while not os.read(done, 1): # the end: until the parent says so
-        pass
+    if not os.read(done, 1): # until the parent says so, or has gone
+        os._exit(1)
     work(5)
     sys.exit(9)
 other = path.replace(str(os.getpid()), str(pid))
