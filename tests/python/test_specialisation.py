@@ -309,6 +309,9 @@ def make_steady():
     return names["work"]
 
 
+toggled = None  # the function that a run is about
+
+
 def do_nothing(*ignored):
     return do_nothing
 
@@ -396,7 +399,8 @@ def no_tools():
         if isinstance(event, int) and event and event & (event - 1) == 0:
             monitoring.register_callback(1, event, None)
     monitoring.set_events(1, 0)
-    monitoring.set_local_events(1, toggled.__code__, 0)
+    if toggled:
+        monitoring.set_local_events(1, toggled.__code__, 0)
     monitoring.free_tool_id(1)
     sys.settrace(None)
     sys.setprofile(None)
@@ -422,6 +426,23 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name,
                                                     threshold):
     tracing(deinstrument_threshold=threshold)
     expect_no_change(run_steadily(TOGGLES[name]))
+
+
+# Every instruction is armed: nothing is known of it until it goes dark, and at
+# threshold 0 nothing ever is.
+@pytest.mark.parametrize("name", ["nobody", "settrace", "lines", "locally"])
+@pytest.mark.parametrize("threshold", [1, 5, 0])
+def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):
+    try:
+        tracing(mode="precise", deinstrument_threshold=threshold)
+    except NotImplementedError:
+        pytest.skip("there is no precise mode yet")
+    snapshot = run_steadily(TOGGLES[name], 6)
+    if threshold:
+        expect_no_change(snapshot)
+    else:
+        assert not [one for one in snapshot["transitions"]
+                    if is_deoptimised(one) or one["storm"]]
 
 
 @pytest.mark.parametrize("threshold", [1, 5, 500])
