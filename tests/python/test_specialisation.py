@@ -417,7 +417,7 @@ def expect_no_change(snapshot):
     bases = {one["from"] for one in ours if one["function"] == "work"}
     # Else it was no test.
     assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR",
-            "STORE_ATTR"} <= bases
+            "STORE_ATTR"} <= bases, (snapshot["transition_pairs"], ours)
 
 
 @pytest.mark.parametrize("threshold", [1, 5, 500, 0])
