@@ -162,6 +162,37 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
     return result;
 }
 
+// Whether code names sys.setprofile. The end of a call that we have
+// instrumented is an event of the profile function which that very call has
+// set, and which has seen no beginning: profile.Profile breaks.
+static bool sets_profile(const PyCodeObject *code)
+{
+    Py_ssize_t i;
+
+    for (i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(code->co_names, i);
+
+        if (PyUnicode_CompareWithASCIIString(name, "setprofile") == 0 ||
+            PyUnicode_CompareWithASCIIString(name, "_setprofileallthreads") ==
+                0)
+            return true;
+    }
+    return false;
+}
+
+// Arms all of a code object's sites. The same mask would do nothing, and what
+// an earlier holder of the id has left set and disabled would stay disabled
+// (3.12, 3.13): the events have to pass through none.
+static int arm(struct State *state, PyCodeObject *code)
+{
+    PyObject *events =
+        sets_profile(code) ? state->events_but_call : state->local_events;
+
+    if (Tools_set_local(state, code, state->no_events) < 0)
+        return -1;
+    return Tools_set_local(state, code, events);
+}
+
 bool Adopt_classify(struct State *state, PyCodeObject *code)
 {
     PyObject *keep_file, *keep_name;
@@ -178,11 +209,8 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
                          state->engine.session->config.threshold);
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
-    // Some code-likes (Cython's) have no instruction to instrument. What an
-    // earlier holder of the id has left set and disabled would stay disabled
-    // (3.12, 3.13): the events have to pass through none.
-    if (accepted && (Tools_set_local(state, code, state->no_events) < 0 ||
-                     Tools_set_local(state, code, state->local_events) < 0)) {
+    // Some code-likes (Cython's) have no instruction to instrument.
+    if (accepted && arm(state, code) < 0) {
         PyErr_Clear();
         accepted = false;
     }
@@ -197,9 +225,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t threshold)
     int result = 0;
 
     Py_INCREF(object);
-    // The same mask would do nothing: it has to pass through another one.
-    if (Tools_set_local(state, object, state->no_events) < 0 ||
-        Tools_set_local(state, object, state->local_events) < 0)
+    if (arm(state, object) < 0)
         result = -1;
     else
         Engine_rearm(&state->engine, code, threshold);

@@ -90,7 +90,7 @@ struct State {
     bool robbed;           // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
     // The calls' arguments; local_events are the tracer's on accepted code.
-    PyObject *tracer_id, *local_events, *no_events;
+    PyObject *tracer_id, *local_events, *events_but_call, *no_events;
     bool precise; // the session's mode
 
     struct Governor *governor;

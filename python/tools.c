@@ -24,7 +24,7 @@ static const int CANDIDATES[3] = {3, 4, 5};
 // jumps and branches need none: what runs next tells where they went. Where
 // nothing goes dark, nobody need look whom code calls.
 static PyObject *local_events(const struct State *state, bool precise,
-                              bool lasting)
+                              bool calls)
 {
     long mask = 0;
     int i;
@@ -34,7 +34,7 @@ static PyObject *local_events(const struct State *state, bool precise,
         bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
 
         if ((rare && !UNWIND_IS_LOCAL) || (jump && precise) ||
-            (i == ON_INSTRUCTION && !precise) || (i == ON_CALL && lasting))
+            (i == ON_INSTRUCTION && !precise) || (i == ON_CALL && !calls))
             continue;
         mask |= state->event_bits[i];
     }
@@ -110,8 +110,10 @@ int Tools_choose(struct State *state, const struct Config *config)
 {
     state->precise = strcmp(config->mode, "precise") == 0;
     Py_XSETREF(state->local_events,
-               local_events(state, state->precise, config->threshold == 0));
-    return state->local_events ? 0 : -1;
+               local_events(state, state->precise, config->threshold != 0));
+    Py_XSETREF(state->events_but_call,
+               local_events(state, state->precise, false));
+    return state->local_events && state->events_but_call ? 0 : -1;
 }
 
 static int call(PyObject *function, const char *format, ...)

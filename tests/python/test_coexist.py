@@ -3,6 +3,7 @@
 right. tests/e2e/beside.py has the tools, tests/e2e/test_beside.py those that
 are programs."""
 
+import profile
 import subprocess
 import sys
 import threading
@@ -410,3 +411,31 @@ def test_what_runs_inside_anothers_callback_is_invisible():
         monitoring.free_tool_id(5)
     assert row(final, "helper")["calls"] == 1
     assert row(final, "ackermann") is None
+
+
+SETS_A_PROFILE = """
+import sys
+
+def sets_a_profile():
+    events = []
+    sys.setprofile(lambda frame, event, argument: events.append(event))
+    len(())
+    sys.setprofile(None)
+    return events
+"""
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_a_profile_function_sees_no_end_without_a_beginning(settings):
+    """The call that sets it would end under its eyes, were it instrumented."""
+    def first_run():
+        names = {}
+        exec(compile(SETS_A_PROFILE, "/made/sets.py", "exec"), names)
+        return names["sets_a_profile"]()
+
+    alone = first_run()
+    ocular.start_tracing(perfetto=False, quiet=True, **settings)
+    beside_us = first_run()
+    profile.Profile().runcall(pure.CASES["recursion"])  # asserts what it sees
+    ocular.stop_tracing()
+    assert beside_us == alone == ["c_call", "c_return", "c_call"]
