@@ -423,9 +423,22 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, size_t nargsf,
     return ocular_state.disable;
 }
 
+// Does nothing show the call whose scout's event this is? Tools are called from
+// the highest id down: had the tracer's been called, its frame would be on top.
+static bool is_missed(const struct Call *call)
+{
+    const struct Frame *top = call->lane->top;
+
+    return !call->code->dark &&
+           (top->code != call->code || top->depth != call->depth);
+}
+
 // First sight of a code object at one of its RESUMEs: classifies it, and is
-// never called again from there. The tracer's own event of this very
-// invocation was lost, its tools having been read before: it is made up here.
+// never called again from there, but after another tool's restart_events(). The
+// tracer's own event of this very invocation was lost, its tools having been
+// read before: it is made up here. So it is where another thread has come first
+// meanwhile, while a tool in Python (sys.settrace's function) was called for
+// the same event.
 static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
@@ -435,10 +448,12 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
 
     (void)self, (void)names;
     if (PyVectorcall_NARGS(nargsf) >= 2 && PyCode_Check(args[0]) &&
-        ocular_state.phase == PHASE_TRACING &&
-        Adopt_classify(&ocular_state, (PyCodeObject *)args[0]) &&
-        look(&call, args, nargsf, ticks))
-        enter_call(&call);
+        ocular_state.phase == PHASE_TRACING) {
+        bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
+
+        if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
+            enter_call(&call);
+    }
     // Looking at new code is our cost, not its caller's time.
     if (own_lane)
         Cell_add(&own_lane->debt, Clock_read(clock) - call.ticks);
