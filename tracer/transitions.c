@@ -115,9 +115,6 @@ void Transitions_add(struct Transitions *transitions,
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
-    // Without memory a name is missing, no more.
-    slot->function = change->function ? strdup(change->function) : NULL;
-    slot->file = change->file ? strdup(change->file) : NULL;
     count_pair(transitions, change->from, change->to);
 }
 
