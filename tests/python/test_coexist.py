@@ -21,7 +21,7 @@ monitoring = sys.monitoring
 
 SETTINGS = [dict(deinstrument_threshold=threshold) for threshold in (0, 1, 500)]
 if "precise" in _settings.MODES:
-    SETTINGS += [dict(mode="precise", **settings) for settings in SETTINGS]
+    SETTINGS += [dict(mode="precise", **settings) for settings in SETTINGS[::2]]
 
 # T and t start and stop the tool, O and o Ocular; w is a run of the load.
 ORDERS = {
