@@ -484,6 +484,31 @@ def test_deep_recursion(tracing):
     compare(wanted)
 
 
+def test_greenlets(tracing):
+    greenlet = pytest.importorskip("greenlet")
+
+    def ping(n):
+        for _ in range(n):
+            other.switch()
+        return n
+
+    def pong():
+        while True:
+            loops(3)
+            main.switch()
+
+    def run():
+        nonlocal main, other
+        main, other = greenlet.getcurrent(), greenlet.greenlet(pong)
+        ping(20)
+
+    main = other = None
+    wanted = count([*HERE, ping.__code__, pong.__code__], run)
+    tracing()
+    run()
+    compare(wanted)
+
+
 def test_a_trace_in_the_middle_of_a_generator(tracing):
     suspended = outer(5)
     next(suspended), next(suspended)
