@@ -91,6 +91,7 @@ def run_module(module, mode, seconds, extra=()):
 def _run_in(scratch, run, words, seconds):
     sockets = scratch / "s"
     sockets.mkdir(mode=0o700)
+    os.utime(sockets, (0, 0))
     environment = dict(os.environ, OCULAR_DIR=str(sockets),
                        TMPDIR=str(scratch))
     began = time.monotonic()
@@ -98,9 +99,8 @@ def _run_in(scratch, run, words, seconds):
         process = subprocess.Popen(
             words, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             cwd=scratch, env=environment, start_new_session=True)
-        socket = sockets / f"{process.pid}.sock"
         RUNNING.add(process.pid)
-        served, trouble = _wait(process, began + seconds, socket)
+        trouble = _wait(process, began + seconds)
         run.seconds = time.monotonic() - began
         if trouble:
             run.end = f"hang: {trouble} after {run.seconds:.0f} s"
@@ -119,28 +119,25 @@ def _run_in(scratch, run, words, seconds):
     if left:
         run.notes.append(("left a process", left))
     if run.mode != "untraced":
-        _note_tracing(run, served, socket, scratch / TRACE)
+        _note_tracing(run, sockets / f"{process.pid}.sock", scratch / TRACE)
     return run
 
 
 RUNNING = set()  # leaders of the sessions there are; the driver's to end
 
 
-def _wait(process, deadline, socket):
-    """Waits for the end. Whether the tracer served, and why the process had to
-    be ended."""
-    served = False
+def _wait(process, deadline):
+    """Waits for the end; why the process has to be ended, if it does."""
     page = os.sysconf("SC_PAGESIZE")
     while process.poll() is None:
-        served = served or socket.exists()
         if time.monotonic() > deadline:
-            return served, "still running"
+            return "still running"
         with contextlib.suppress(OSError, IndexError):
             words = Path(f"/proc/{process.pid}/statm").read_text().split()
             if int(words[1]) * page > MOST_MEMORY:
-                return served, f"more than {MOST_MEMORY >> 30} GB"
+                return f"more than {MOST_MEMORY >> 30} GB"
         time.sleep(0.02)
-    return served, None
+    return None
 
 
 def _end(status):
@@ -196,7 +193,7 @@ def kill_session(leader):
             os.kill(pid, signal.SIGKILL)
 
 
-def _note_tracing(run, served, socket, trace):
+def _note_tracing(run, socket, trace):
     """That the run was traced at all, and that the tracer tidied up."""
     if not run.end.startswith("exit"):
         return  # a crash shows itself
@@ -205,11 +202,10 @@ def _note_tracing(run, served, socket, trace):
     if TIMELINE[0] in MODES[run.mode][0]:
         try:
             json.loads(trace.read_bytes())
-            served = True  # so short that the socket was not seen
         except (OSError, ValueError) as error:
             run.notes.append(("timeline", f"{type(error).__name__}: {error}"))
-    if not served:
-        run.notes.append(("was not traced", "no socket was seen"))
+    if socket.parent.stat().st_mtime == 0:
+        run.notes.append(("was not traced", "there never was a socket"))
 
 
 # --- What came of each test ---------------------------------------------------

@@ -229,6 +229,14 @@ def test_what_became_of_each_test(tmp_path):
     assert "OSError" not in found["test.test_x.C.test_d"].words
 
 
+def test_a_run_without_a_tracer_is_seen(monkeypatch):
+    options, _ = run.MODES["adaptive"]
+    monkeypatch.setitem(run.MODES, "adaptive", (
+        [word for word in options if word != "--serve"], 10))
+    found = run.run_module("test_genexps", "adaptive", 60)
+    assert [kind for kind, _ in found.notes] == ["was not traced"]
+
+
 MODULE = """
 import os, subprocess, sys, time, unittest
 
