@@ -145,7 +145,7 @@ signal.signal(signal.SIGALRM, tick)
 signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
 while len(ticks) < 20:
     work(50)
-print(ticks == [True] * 20)
+print(all(ticks)) # one more may have been on its way
 """, []),
     "profiling timers": ("""
 ticks = []
