@@ -584,10 +584,10 @@ def repeat(function, times, argument):
         function(argument)
 
 
-def least(function, argument, times=100):
+def least(function, argument, times=30, rounds=60):
     """ns a call, in a loop, untraced."""
     results = []
-    for _ in range(30):
+    for _ in range(rounds):
         start = time.perf_counter_ns()
         repeat(function, times, argument)
         results.append((time.perf_counter_ns() - start) / times)
@@ -629,13 +629,13 @@ def test_every_instruction_that_ran_has_cycles(tracing):
 
 def test_what_a_c_function_takes_is_its_calls(tracing):
     def check():
-        truth = least(calls_c, NUMBERS)
+        truth = least(calls_c, NUMBERS, times=5, rounds=150)
         tracing()
         best = []
-        for _ in range(8):
+        for _ in range(150):
             before = total_of_call()
-            repeat(calls_c, 50, NUMBERS)
-            best.append((total_of_call() - before) / 50)
+            repeat(calls_c, 5, NUMBERS)
+            best.append((total_of_call() - before) / 5)
         others = [c for c, _, opcode in own_cycles(calls_c) if opcode != "CALL"]
         hz = ocular.stop_tracing()["tsc_hz"]
         assert min(best) / hz * 1e9 == pytest.approx(truth, rel=0.1)
@@ -644,7 +644,7 @@ def test_what_a_c_function_takes_is_its_calls(tracing):
     def total_of_call():
         return sum(c * n for c, n, opcode in own_cycles(calls_c) if opcode == "CALL")
 
-    attempts(5, check)
+    attempts(8, check)
 
 
 def test_cycles_of_a_known_mixture(tracing):
@@ -654,10 +654,10 @@ def test_cycles_of_a_known_mixture(tracing):
         truth = least(mixture, 1.5) - least(empty, 1.5)
         tracing()
         best, before = [], 0
-        for _ in range(20):
-            repeat(mixture, 100, 1.5)
+        for _ in range(60):
+            repeat(mixture, 30, 1.5)
             total = sum(c * n for c, n, _ in own_cycles(mixture))
-            best.append((total - before) / 100)
+            best.append((total - before) / 30)
             before = total
         steps = len(own_cycles(mixture))
         hook = ocular._ocular.step_cost()[0]
@@ -666,7 +666,7 @@ def test_cycles_of_a_known_mixture(tracing):
         assert steps * hook / hz * 1e9 > 0.6 * truth
         assert min(best) / hz * 1e9 == pytest.approx(truth, rel=0.2)
 
-    attempts(5, check)
+    attempts(8, check)
 
 
 def test_far_instructions_cost_what_near_ones_do(tracing):
@@ -690,7 +690,7 @@ def test_far_instructions_cost_what_near_ones_do(tracing):
         middle = sorted(far)[len(far) // 2] - sorted(near)[len(near) // 2]
         assert abs(middle) < max(0.6 * extra, 8), (middle, extra)
 
-    attempts(5, check)
+    attempts(8, check)
 
 
 def uneven(numbers, n):
@@ -786,7 +786,9 @@ def test_timeline_has_calls_and_loops(tmp_path):
         for i in dis.get_instructions(loops)
         if i.opname == "JUMP_BACKWARD" and wanted[loops.__code__][i.offset]
     }
-    assert turns == jumps
+    # One that took nothing, its hooks taken off, is left out.
+    assert set(turns) == set(jumps)
+    assert all(0.6 * jumps[at] <= turns[at] <= jumps[at] for at in jumps)
     # A turn's instructions, its jump among them, make up all that ran in it.
     inner = [e["args"]["uOps"] for e in timeline.loops]
     assert 0 < min(inner) and max(inner) < 60
@@ -806,9 +808,13 @@ def test_a_turn_has_all_its_instructions(tmp_path):
     turns(50)
     ocular.stop_tracing()
     loop = [e["args"]["uOps"] for e in trace.read(path).loops]
-    jumps = len(loop)
+    (jumps,) = [
+        wanted[i.offset]
+        for i in dis.get_instructions(turns)
+        if i.opname == "JUMP_BACKWARD"
+    ]
     size = sum(1 for hits in wanted.values() if hits >= jumps)
-    assert jumps in (49, 50) and set(loop) == {size}
+    assert 0.6 * jumps <= len(loop) <= jumps and set(loop) == {size}
 
 
 def test_command_line(tmp_path):
