@@ -106,7 +106,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
         return NULL;
     code->id = id;
     code->stop_at = threshold ? threshold : CODE_NEVER;
-    code->exact = code->calls_exact = true;
+    code->calls_exact = code->exact = true;
     code->epoch = code->block_epoch = 1;
     code->min_cycles = UINT64_MAX;
     code->specializable = UINT32_MAX;

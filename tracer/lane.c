@@ -210,7 +210,7 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
     code->dark = true;
     code->closed = false;
     Code_refresh(code);
-    code->exact = code->calls_exact = false;
+    code->calls_exact = code->exact = false;
     atomic_store_explicit(&code->dark_from_ns,
                           Cell_get(&code->share.cpu.total_ns) +
                               Cell_get(&code->share.wait.total_ns),
