@@ -275,6 +275,13 @@ static void end_loops(struct Lane *lane, const struct Frame *frame,
     }
 }
 
+// Net of its hooks a short iteration may come out at nothing or below: it took
+// a tick, the least there is.
+static uint64_t net_cycles(int64_t cycles)
+{
+    return cycles > 0 ? (uint64_t)cycles : 1;
+}
+
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
                     uint64_t ticks)
@@ -303,10 +310,9 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
         loop->start = now - (frame->self - frame->block);
         loop->instructions = instructions - (length < body ? length : body);
     }
-    if (now > loop->start)
-        Ring_push(lane->ring, ticks, EVENT_LOOP,
-                  Event_loop((uint64_t)(now - loop->start),
-                             instructions - loop->instructions, site->unit));
+    Ring_push(lane->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         instructions - loop->instructions, site->unit));
     loop->start = now;
     loop->instructions = instructions;
 }
@@ -345,11 +351,10 @@ void Lane_step_loop(struct Lane *lane, const struct Frame *frame,
     loop = find_loop(lane, frame, instruction->next);
     if (!loop) // its head is dark, or was run before our time
         return;
-    if (now > loop->start)
-        Ring_push(lane->ring, ticks, EVENT_LOOP,
-                  Event_loop((uint64_t)(now - loop->start),
-                             frame->instructions - loop->instructions,
-                             instruction->unit));
+    Ring_push(lane->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         frame->instructions - loop->instructions,
+                         instruction->unit));
     loop->start = now;
     loop->instructions = frame->instructions;
 }

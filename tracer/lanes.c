@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define NAME_ASKS 32
+#define NAME_ASKS 512
 
 void Lanes_init(struct Lanes *lanes)
 {
