@@ -266,8 +266,8 @@ if not pid:
 other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
                          stderr=subprocess.DEVNULL)
 time.sleep(0.3) # until the children take it
-ready()
 try:
+    ready()
     time.sleep(60)
 except KeyboardInterrupt:
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), other.wait())
