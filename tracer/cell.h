@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef _Atomic uint64_t cell_t;
 
@@ -27,6 +28,24 @@ static inline uint64_t Cell_add(cell_t *cell, uint64_t amount)
 
     Cell_set(cell, value);
     return value;
+}
+
+// A cell may hold a double's bits.
+static inline double Cell_get_double(const cell_t *cell)
+{
+    uint64_t bits = Cell_get(cell);
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline void Cell_set_double(cell_t *cell, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    Cell_set(cell, bits);
 }
 
 #endif

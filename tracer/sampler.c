@@ -12,23 +12,34 @@
 #define MAX_HZ 10000
 #define BATCH 64 // threads a wake-up; the others have their turn at the next
 #define ASKS 4   // threads a wake-up of which the kernel is asked the state
-#define IDLE_NS 100e6 // a waiting thread is credited ten times a second
+#define IDLE_NS 100e6    // a waiting thread is credited ten times a second
+#define STILL_NS 100e6   // when nothing has run for so long, looks get rarer,
+#define STRETCH_NS 125e6 // up to so far apart
+#define STILL_BATCH 256  // threads a wake-up then
+#define PACE_NS 2e9      // the rate achieved is a mean over this
 
 struct Sampler {
     struct Registry *registry; // borrowed
     struct Subjects subjects;
     struct Memory memory;
     struct Walk walk;
-    double mean_ns; // between wake-ups
-    uint64_t start_ns;
+    uint64_t start_ns; // moved on by the time that it stood by
     uint64_t random;
-    size_t next; // whose turn it is in the table
+    size_t next;        // whose turn it is in the table
+    size_t still;       // threads looked at since one had run
+    double ran_at;      // when one had
+    double interval_ns; // to the next wake-up, in the mean
+    bool stretched;     // the newest: longer than it is to be by itself
 
     struct Worker worker;
-    pthread_mutex_t lock; // guards stop
+    pthread_mutex_t lock; // guards the three below
     pthread_cond_t wake;
+    double mean_ns; // between wake-ups; 0: it stands by
+    bool changed;   // mean_ns
     bool stop;
 
+    cell_t now; // of the newest look; a double's bits
+    cell_t hz;  // achieved; a double's bits
     cell_t wakeups;
     cell_t samples;
     cell_t unknown;
@@ -53,9 +64,9 @@ static uint64_t draw(struct Sampler *sampler)
     return sampler->random * 0x2545f4914f6cdd1du;
 }
 
-double Sampler_now(struct Sampler *sampler)
+double Sampler_now(const struct Sampler *sampler)
 {
-    return (double)(now_ns() - sampler->start_ns);
+    return Cell_get_double(&sampler->now);
 }
 
 // --- One wake-up -------------------------------------------------------------
@@ -75,6 +86,8 @@ static bool look(struct Sampler *sampler, struct Subject *subject, double now)
     if (seen == SUBJECT_NEW || seen == SUBJECT_GONE)
         return false;
     Cell_add(&sampler->samples, 1);
+    if (seen == SUBJECT_RAN && sampler->stretched)
+        Subject_woke(subject);
     // It idled on the stack that a walk is about to replace.
     if (seen == SUBJECT_RAN || subject->idle_ns > IDLE_NS)
         credit(sampler, subject, DOING_IDLED, now);
@@ -85,16 +98,29 @@ static size_t look_all(struct Sampler *sampler, struct Subject **ran,
                        double now)
 {
     const struct SubjectTable *table = sampler->subjects.table;
-    size_t turns = table->count < BATCH ? table->count : BATCH, count = 0;
+    size_t most = sampler->stretched ? STILL_BATCH : BATCH, count = 0;
+    size_t turns = table->count < most ? table->count : most;
 
-    for (size_t i = 0; i < turns; i++) {
+    for (size_t i = 0; i < turns && count < BATCH; i++) {
         struct Subject *subject =
             table->subjects[sampler->next++ % table->count];
 
+        sampler->still++;
         if (look(sampler, subject, now))
             ran[count++] = subject;
     }
+    if (count > 0) {
+        sampler->still = 0;
+        sampler->ran_at = now;
+    }
     return count;
+}
+
+// All threads were looked at and none had run, for some time now.
+static bool is_still(const struct Sampler *sampler)
+{
+    return sampler->still >= sampler->subjects.table->count &&
+           Sampler_now(sampler) - sampler->ran_at >= STILL_NS;
 }
 
 static void walk(struct Sampler *sampler, struct Subject *subject,
@@ -108,11 +134,10 @@ static void walk(struct Sampler *sampler, struct Subject *subject,
     Subject_set_stack(subject, &sampler->walk, newest_id);
 }
 
-static void sample(struct Sampler *sampler)
+static void sample(struct Sampler *sampler, double now)
 {
     struct Subject *ran[BATCH];
     struct WalkStart starts[BATCH];
-    double now = Sampler_now(sampler);
     size_t count = look_all(sampler, ran, now);
     size_t first = count ? draw(sampler) % count : 0, asks = 0;
     uint32_t newest_id = Registry_newest_id(sampler->registry);
@@ -135,52 +160,110 @@ static void sample(struct Sampler *sampler)
 
 // --- The thread --------------------------------------------------------------
 
-// The next interval: 0.5 to 1.5 of the mean, so that no rhythm of the program
-// can hide from it.
+// 0.5 to 1.5 of the mean, so that no rhythm of the program can hide from it.
 static uint64_t draw_interval(struct Sampler *sampler)
 {
     double unit = (double)(draw(sampler) >> 11) / (double)(1ull << 53);
 
-    return (uint64_t)(sampler->mean_ns * (0.5 + unit));
+    return (uint64_t)(sampler->interval_ns * (0.5 + unit));
 }
 
-// Returns false when the thread is to stop.
-static bool wait_until(struct Sampler *sampler, uint64_t ns)
+// While nothing runs, the intervals grow.
+static void choose_interval(struct Sampler *sampler, double mean_ns)
 {
-    struct timespec when = {(time_t)(ns / 1000000000u),
-                            (long)(ns % 1000000000u)};
+    double longer = 2 * sampler->interval_ns;
+
+    sampler->interval_ns = mean_ns;
+    sampler->stretched = is_still(sampler) && mean_ns < STRETCH_NS;
+    if (sampler->stretched)
+        sampler->interval_ns = longer < STRETCH_NS ? longer : STRETCH_NS;
+}
+
+// Sleeps until the rate is not 0; with the lock. What went by meanwhile is
+// taken out of the shares' time.
+static void stand_by(struct Sampler *sampler)
+{
+    uint64_t from = now_ns();
+    const struct SubjectTable *table = sampler->subjects.table;
+
+    while (!sampler->stop && sampler->mean_ns == 0)
+        pthread_cond_wait(&sampler->wake, &sampler->lock);
+    sampler->start_ns += now_ns() - from;
+    for (size_t i = 0; i < table->count; i++)
+        Subject_forget(table->subjects[i]);
+}
+
+// Waits for the next look. Returns false when the thread is to stop.
+static bool wait_turn(struct Sampler *sampler, uint64_t *due)
+{
     bool stop;
     int error = 0;
 
     pthread_mutex_lock(&sampler->lock);
-    while (!sampler->stop && error == 0)
+    while (!sampler->stop && error == 0) {
+        struct timespec when;
+
+        if (sampler->mean_ns == 0) {
+            stand_by(sampler);
+            *due = now_ns();
+            sampler->changed = true;
+        }
+        if (sampler->changed) { // a look that is due sooner stays so
+            uint64_t now = now_ns(), next;
+
+            choose_interval(sampler, sampler->mean_ns);
+            next = now + draw_interval(sampler);
+            *due = *due > now && *due < next ? *due : next;
+            sampler->changed = false;
+        }
+        when = (struct timespec){(time_t)(*due / 1000000000u),
+                                 (long)(*due % 1000000000u)};
         error = pthread_cond_timedwait(&sampler->wake, &sampler->lock, &when);
+    }
     stop = sampler->stop;
     pthread_mutex_unlock(&sampler->lock);
     return !stop;
 }
 
+// One wake-up; the time of the next.
+static uint64_t turn(struct Sampler *sampler, uint64_t due)
+{
+    uint64_t began = now_ns();
+    double now = (double)(began - sampler->start_ns);
+    double before = Cell_get_double(&sampler->now);
+    double kept = exp(-(now - before) / PACE_NS);
+    const struct SubjectTable *table = sampler->subjects.table;
+
+    Cell_add(&sampler->wakeups, 1);
+    if (now > before)
+        Cell_set_double(&sampler->hz, Cell_get_double(&sampler->hz) * kept +
+                                          (1 - kept) * 1e9 / (now - before));
+    Subjects_take(&sampler->subjects);
+    if (sampler->subjects.table != table)
+        sampler->still = 0; // there are new ones
+    sample(sampler, now);
+    Cell_set_double(&sampler->now, now);
+    pthread_mutex_lock(&sampler->lock);
+    choose_interval(sampler, sampler->mean_ns);
+    sampler->changed = false;
+    pthread_mutex_unlock(&sampler->lock);
+    due += draw_interval(sampler);
+    return due < began ? began + draw_interval(sampler) : due; // no bursts
+}
+
 static void run(void *argument)
 {
     struct Sampler *sampler = argument;
-    uint64_t due = now_ns(), now;
+    uint64_t due = 0;
 
-    for (;;) {
-        now = now_ns();
-        due += draw_interval(sampler);
-        if (due < now)
-            due = now + draw_interval(sampler); // never in a burst
-        if (!wait_until(sampler, due))
-            return;
-        Cell_add(&sampler->wakeups, 1);
-        Subjects_take(&sampler->subjects);
-        sample(sampler);
-    }
+    while (wait_turn(sampler, &due))
+        due = turn(sampler, due);
 }
 
 static int start_thread(struct Sampler *sampler)
 {
     sampler->stop = false;
+    sampler->changed = true;
     return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
                         STACK_SIZE);
 }
@@ -226,7 +309,7 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
         return -ENOMEM;
     sampler->registry = registry;
     sampler->memory.fd = -1;
-    sampler->mean_ns = 1e9 / hz;
+    sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
     sampler->start_ns = now_ns();
     sampler->random = sampler->start_ns ^ (uintptr_t)sampler;
     init_waiting(sampler);
@@ -238,6 +321,22 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
         return error;
     }
     *result = sampler;
+    return 0;
+}
+
+int Sampler_set_hz(struct Sampler *sampler, double hz)
+{
+    double mean_ns = hz > 0 ? 1e9 / hz : 0;
+
+    if (!(hz >= 0 && hz <= MAX_HZ))
+        return -EINVAL;
+    pthread_mutex_lock(&sampler->lock);
+    if (mean_ns != sampler->mean_ns) {
+        sampler->mean_ns = mean_ns;
+        sampler->changed = true;
+        pthread_cond_signal(&sampler->wake);
+    }
+    pthread_mutex_unlock(&sampler->lock);
     return 0;
 }
 
@@ -294,8 +393,15 @@ uint64_t Sampler_threads_dropped(struct Sampler *sampler)
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     double now = Sampler_now(sampler);
+    bool stands_by;
 
-    totals->hz = now > 0 ? (double)Cell_get(&sampler->wakeups) * 1e9 / now : 0;
+    pthread_mutex_lock(&sampler->lock);
+    stands_by = sampler->mean_ns == 0;
+    pthread_mutex_unlock(&sampler->lock);
+    totals->hz = 0;
+    if (now > 0 && !stands_by)
+        totals->hz = Cell_get_double(&sampler->hz) / -expm1(-now / PACE_NS);
+    totals->wakeups = Cell_get(&sampler->wakeups);
     totals->samples = Cell_get(&sampler->samples);
     totals->unknown = Cell_get(&sampler->unknown);
     totals->truncated = Cell_get(&sampler->truncated);

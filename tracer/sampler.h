@@ -13,7 +13,8 @@
 #include "tracer/subjects.h"
 
 struct SamplerTotals {
-    double hz;          // as achieved
+    double hz; // as achieved lately
+    uint64_t wakeups;
     uint64_t samples;   // looks at a thread
     uint64_t unknown;   // of these: stacks that could not be read to the end
     uint64_t truncated; // of these: stacks deeper than WALK_DEPTH
@@ -32,6 +33,12 @@ struct Sampler;
 int Sampler_start(struct Sampler **sampler, struct Registry *registry,
                   const struct FrameLayout *layout, double hz);
 void Sampler_stop(struct Sampler *sampler); // joins, frees
+// Wake-ups a second from now on, at most 10000; 0: it stands by, its thread
+// sleeps, the shares stay as they were and what happens meanwhile is no part of
+// them. Any thread; 0 or -EINVAL. Ever so often: a rate that is the same does
+// nothing. By itself it looks only some eight times a second while no Python
+// thread runs.
+int Sampler_set_hz(struct Sampler *sampler, double hz);
 // Its thread ends, all else stays; and goes on (0 or -errno, then it may be
 // tried again). One thread at a time calls these.
 void Sampler_pause(struct Sampler *sampler);
@@ -47,7 +54,8 @@ int Sampler_set_threads(struct Sampler *sampler,
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
-// ns since it started, the time base of the functions' shares.
-double Sampler_now(struct Sampler *sampler);
+// The time base of the functions' shares: ns that it has sampled for, up to its
+// newest look, so that what it has not come to yet is not missing from a share.
+double Sampler_now(const struct Sampler *sampler);
 
 #endif

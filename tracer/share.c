@@ -4,33 +4,15 @@
 #include "tracer/share.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TAU (SHARE_WINDOW * 1e9) // ns
 
-static double load(const cell_t *cell)
-{
-    uint64_t bits = Cell_get(cell);
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
-static void store(cell_t *cell, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    Cell_set(cell, bits);
-}
-
 static double decayed(const struct ShareValue *value, double now)
 {
-    double age = now - load(&value->window_at);
+    double age = now - Cell_get_double(&value->window_at);
 
     // A reader's `now` may be a moment older than the newest credit.
-    return load(&value->window_ns) * (age > 0 ? exp(-age / TAU) : 1);
+    return Cell_get_double(&value->window_ns) * (age > 0 ? exp(-age / TAU) : 1);
 }
 
 void ShareValue_add(struct ShareValue *value, double now, double ns)
@@ -41,8 +23,9 @@ void ShareValue_add(struct ShareValue *value, double now, double ns)
     // The credit was earned over at least `ns` up to now, and its older part
     // has decayed already: so a process that was stopped for a minute does not
     // show a share of twelve.
-    store(&value->window_ns, decayed(value, now) - TAU * expm1(-ns / TAU));
-    store(&value->window_at, now);
+    Cell_set_double(&value->window_ns,
+                    decayed(value, now) - TAU * expm1(-ns / TAU));
+    Cell_set_double(&value->window_at, now);
 }
 
 double ShareValue_window(const struct ShareValue *value, double now)

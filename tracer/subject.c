@@ -54,6 +54,7 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
 
     if (cpu_ns == NO_TIME)
         return SUBJECT_GONE;
+    subject->before_ns = subject->cpu_ns;
     subject->cpu_ns = cpu_ns;
     subject->wall_ns = wall_ns;
     subject->known = true;
@@ -62,6 +63,7 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
         return SUBJECT_NEW;
     }
     subject->since_ns = since;
+    subject->woke = false;
     subject->ran_ns = subject->ran_ns * fade + ran;
     subject->seen_ns *= fade;
     ShareValue_add(&subject->cpu, now, ran);
@@ -71,6 +73,25 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
         return SUBJECT_RAN;
     subject->idle_ns += since;
     return SUBJECT_IDLE;
+}
+
+// Looks that are rare only while nothing runs do not come at random: if all of
+// the span were credited to what is on top now, whatever a program does first
+// when it wakes would be too much, by half a long interval each time.
+void Subject_woke(struct Subject *subject)
+{
+    double ran = (double)(subject->cpu_ns - subject->before_ns);
+
+    ran = ran < subject->since_ns ? ran : subject->since_ns;
+    subject->idle_ns += subject->since_ns - ran;
+    subject->since_ns = ran;
+    subject->woke = true;
+}
+
+void Subject_forget(struct Subject *subject)
+{
+    subject->known = subject->walked = false;
+    subject->idle_ns = 0;
 }
 
 bool Subject_runs(const struct Subject *subject)
@@ -132,8 +153,11 @@ static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
         return;
     }
     *wait = subject->since_ns;
-    if (doing == DOING_WAITED)
+    if (doing == DOING_WAITED) {
+        // Running: where, nobody saw. The ratio makes up for it.
+        *wait = subject->woke ? 0 : subject->since_ns;
         return;
+    }
     subject->seen_ns += subject->since_ns;
     ratio = subject->ran_ns / subject->seen_ns;
     *cpu = subject->since_ns * ratio;

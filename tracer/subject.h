@@ -25,12 +25,14 @@ struct Subject {
     struct ShareValue wait;
     cell_t samples;
 
-    bool known;       // seen before: there is a time since then
-    bool walked;      // stack is as it was when it last ran
-    uint64_t cpu_ns;  // its CPU clock at the newest look
-    uint64_t wall_ns; // CLOCK_MONOTONIC then
-    double since_ns;  // from the look before to the newest
-    double idle_ns;   // it idled, not credited yet
+    bool known;         // seen before: there is a time since then
+    bool walked;        // stack is as it was when it last ran
+    uint64_t cpu_ns;    // its CPU clock at the newest look
+    uint64_t before_ns; // the same, at the look before
+    uint64_t wall_ns;   // CLOCK_MONOTONIC at the newest
+    double since_ns;    // from the look before to the newest
+    double idle_ns;     // it idled, not credited yet
+    bool woke;          // the newest look was a late one: see Subject_woke
     // Of the last half minute or so: what it ran by its clock, and by looks.
     double ran_ns;
     double seen_ns;
@@ -49,6 +51,12 @@ enum SubjectLook {
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid);
 // Reads its clocks. `now` is ns since the sampler's start.
 enum SubjectLook Subject_look(struct Subject *subject, double now);
+// After a look that said SUBJECT_RAN and came late, since everything had stood
+// still: what it did not run it waited, on the stack that it had. Credited with
+// DOING_IDLED, before the walk; what it ran, with the others, after that.
+void Subject_woke(struct Subject *subject);
+// Nobody looked at it for a while: the next look is a baseline again.
+void Subject_forget(struct Subject *subject);
 // Whether it is running, right after a look that said SUBJECT_RAN: its clock
 // has moved on.
 bool Subject_runs(const struct Subject *subject);

@@ -360,9 +360,10 @@ static void test_shares(void **state)
     double now;
 
     assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, 10),
+                                   &f->engine.layout, 1000),
                      0);
-    rest(0.1);
+    while (Sampler_now(f->session.sampler) < 100e6)
+        rest(0.001);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, now, 10e6); // a tenth of the time
     ShareValue_add(&code->share.wait, now, 20e6);

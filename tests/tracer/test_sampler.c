@@ -312,6 +312,131 @@ static void test_waiting_is_credited_where_it_happens(void **state)
     check_waiting(250);
 }
 
+// --- The rate ----------------------------------------------------------------
+
+static struct SamplerTotals totals_of(struct Sampler *sampler)
+{
+    struct SamplerTotals totals;
+
+    Sampler_totals(sampler, &totals);
+    return totals;
+}
+
+static void wait_for_wakeups(struct Sampler *sampler, uint64_t more)
+{
+    uint64_t before = totals_of(sampler).wakeups;
+
+    for (int i = 0; i < 10000 && totals_of(sampler).wakeups < before + more;
+         i++)
+        rest(1);
+    assert_true(totals_of(sampler).wakeups >= before + more);
+}
+
+static void test_the_rate_changes(void **state)
+{
+    static const double wrong[] = {-1, NAN, INFINITY, 10001};
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    uint64_t stood;
+    double now, credited;
+
+    (void)state;
+    program_start(&program, false);
+    thread = listed(&program);
+    // The first look would be in 100 s.
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 0.01), 0);
+    Sampler_set_threads(sampler, &thread, 1);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(Sampler_set_hz(sampler, wrong[i]), -EINVAL);
+    assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
+    wait_for_wakeups(sampler, 50);
+    assert_true(totals_of(sampler).hz > 10);
+
+    assert_int_equal(Sampler_set_hz(sampler, 0), 0);
+    rest(50); // a look that is under way ends
+    stood = totals_of(sampler).wakeups;
+    now = Sampler_now(sampler);
+    rest(300);
+    assert_int_equal(totals_of(sampler).wakeups, stood);
+    assert_true(totals_of(sampler).hz == 0);
+    assert_true(Sampler_now(sampler) == now);
+
+    // What went by meanwhile is nobody's.
+    credited = under_s(registry, ROOT);
+    assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
+    wait_for_wakeups(sampler, 5);
+    assert_true(under_s(registry, ROOT) - credited <=
+                (Sampler_now(sampler) - now) * 1e-9 + 0.01);
+    Sampler_set_hz(sampler, 0.01); // one that is asleep for long is woken
+    rest(20);
+    Sampler_set_hz(sampler, 500);
+    wait_for_wakeups(sampler, 5);
+    Sampler_set_hz(sampler, 0);
+    rest(20);
+    Sampler_stop(sampler); // from standing by
+    program_stop(&program);
+    Registry_free(registry);
+}
+
+// A governor that never leaves it alone cannot keep it from looking.
+static void test_the_rate_changes_all_the_time(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Sampler *sampler;
+
+    (void)state;
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1), 0);
+    for (int i = 0; i < 5000 && totals_of(sampler).wakeups < 2; i++) {
+        Sampler_set_hz(sampler, i % 2 ? 9.9 : 10);
+        rest(1);
+    }
+    assert_true(totals_of(sampler).wakeups >= 2);
+    Sampler_stop(sampler);
+    Registry_free(registry);
+}
+
+// Nothing runs: it looks rarely; what waits is credited all the same; and when
+// something runs again it is there.
+static void test_it_stands_still_with_the_program(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    uint64_t wakeups, samples;
+    double from, waited;
+
+    (void)state;
+    program_start(&program, true);
+    program.nap_ms = 2000;
+    thread = listed(&program);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1000), 0);
+    Sampler_set_threads(sampler, &thread, 1);
+    wait_for_wakeups(sampler, 200);
+    wakeups = totals_of(sampler).wakeups;
+    from = Sampler_now(sampler);
+    waited = wait_s(registry, NAP);
+    rest(1000);
+    assert_true(totals_of(sampler).wakeups - wakeups < 100);
+    waited = wait_s(registry, NAP) - waited;
+    from = (Sampler_now(sampler) - from) * 1e-9;
+    assert_true(fabs(waited / from - 1) < 0.25); // of the last looks, not all
+    assert_true(ShareValue_window(&Registry_find(registry, NAP)->share.wait,
+                                  Sampler_now(sampler)) > 0.7);
+
+    program.nap_ms = 5;
+    samples = Cell_get(&Registry_find(registry, NAP)->share.samples);
+    rest(1200); // the long nap is over
+    wait_for_wakeups(sampler, 100);
+    assert_true(Cell_get(&Registry_find(registry, NAP)->share.samples) >
+                samples + 20);
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+}
+
 // --- The list of threads -----------------------------------------------------
 
 // Those that live.
@@ -468,7 +593,7 @@ static void *ask(void *argument)
     while (!crowd->stop) {
         thread_count(crowd->sampler);
         Sampler_totals(crowd->sampler, &totals);
-        assert_true(Sampler_now(crowd->sampler) > 0);
+        assert_true(Sampler_now(crowd->sampler) >= 0);
         rest(1);
     }
     return NULL;
@@ -653,6 +778,9 @@ int main(void)
         cmocka_unit_test(test_shares_are_right),
         cmocka_unit_test(test_shares_are_right_on_one_cpu),
         cmocka_unit_test(test_waiting_is_credited_where_it_happens),
+        cmocka_unit_test(test_the_rate_changes),
+        cmocka_unit_test(test_the_rate_changes_all_the_time),
+        cmocka_unit_test(test_it_stands_still_with_the_program),
         cmocka_unit_test(test_threads_come_and_go),
         cmocka_unit_test(test_many_threads_take_turns),
         cmocka_unit_test(test_everything_changes_at_once),

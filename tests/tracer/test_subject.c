@@ -358,6 +358,34 @@ static void test_the_clock_outweighs_the_looks(void **state)
     assert_ns(scene->a, 200000, 0, 200000);
 }
 
+// Looked at late, since it had been asleep: it slept where it was, and only
+// what it ran by its clock is what is on top now.
+static void test_who_woke_had_slept_before(void **state)
+{
+    struct Scene *scene = *state;
+    struct Subject *subject = &scene->subject;
+
+    for (int i = 0; i < 2; i++) {
+        stack(scene, 1, (uintptr_t[]){0x1000});
+        subject->since_ns = 1000;
+        subject->before_ns = 5000;
+        subject->cpu_ns = 5300;
+        subject->ran_ns += 300;
+        Subject_woke(subject);
+        Subject_credit(subject, DOING_IDLED, scene->registry, 1e9);
+        stack(scene, 1, (uintptr_t[]){0x2000});
+        // The second time it sleeps again already.
+        Subject_credit(subject, i ? DOING_WAITED : DOING_RAN, scene->registry,
+                       1e9);
+    }
+    assert_ns(scene->a, 0, 1400, 1400);
+    assert_ns(scene->b, 300, 0, 300);
+    // What nobody saw running goes to what is seen.
+    subject->woke = false;
+    credit(scene, DOING_RAN, 300); // 900 by its clock, 600 seen
+    assert_ns(scene->b, 750, 0, 750);
+}
+
 static void test_retired_code_is_not_credited(void **state)
 {
     struct Scene *scene = *state;
@@ -386,6 +414,7 @@ int main(void)
         SCENE(test_unknown_code_all_the_way_credits_nobody),
         SCENE(test_waiting_for_a_cpu_is_waiting),
         SCENE(test_the_clock_outweighs_the_looks),
+        SCENE(test_who_woke_had_slept_before),
         SCENE(test_retired_code_is_not_credited),
         SCENE(test_who_came_later_is_not_credited),
     };
