@@ -303,7 +303,8 @@ static void fill_overhead(struct Snapshot *snapshot, const struct Moment *at,
     snapshot->overhead_measured = collector->measured.hooks +
                                   collector->measured.rearm +
                                   collector->measured.threads;
-    snapshot->overhead_budget = session->config.budget;
+    snapshot->overhead_budget =
+        atomic_load_explicit(&session->budget, memory_order_relaxed);
 }
 
 static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)

@@ -6,6 +6,7 @@
 #include "tracer/rcu.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,16 +50,22 @@ static void refuse(struct Session *session, uint64_t viewer,
     Server_answer(session->server, viewer, &answer);
 }
 
-static void accept_request(struct Session *session, uint64_t viewer,
-                           const struct Message *message)
+static void reply(struct Session *session, uint64_t viewer,
+                  const struct Message *message, double value)
 {
     struct Message answer = {
         .type = MESSAGE_REPLY,
         .request = message->request,
-        .value = 1,
+        .value = value,
     };
 
     Server_answer(session->server, viewer, &answer);
+}
+
+static void accept_request(struct Session *session, uint64_t viewer,
+                           const struct Message *message)
+{
+    reply(session, viewer, message, 1);
 }
 
 static void start_export(struct Session *session, uint64_t viewer,
@@ -104,6 +111,23 @@ static void rearm(struct Session *session, uint64_t viewer,
     accept_request(session, viewer, message);
 }
 
+static void set_budget(struct Session *session, uint64_t viewer,
+                       const struct Message *message)
+{
+    int error = Session_set_budget(session, message->value);
+
+    if (error == -ENOTSUP)
+        refuse(session, viewer, message, ENOTSUP,
+               "no budget is held in this trace, whose hooks never leave: "
+               "start it in adaptive mode with a threshold above 0");
+    else if (error)
+        refuse(session, viewer, message, -error,
+               "a budget is a share of CPU time, above 0 and at most 1: "
+               "0.01 is one per cent");
+    else
+        reply(session, viewer, message, message->value);
+}
+
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
@@ -119,6 +143,9 @@ static void request(void *context, uint64_t viewer,
         return;
     case MESSAGE_REARM:
         rearm(session, viewer, message);
+        return;
+    case MESSAGE_BUDGET:
+        set_budget(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,
@@ -179,6 +206,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     if (!session)
         return -ENOMEM;
     session->config = *config;
+    session->budget = config->budget;
     session->engine = engine;
     // What went between two sessions belongs to none, and nobody reads it.
     Registry_free_retired(engine->registry);
@@ -205,6 +233,17 @@ fail:
     Session_finish(session);
     Session_free(session);
     return error;
+}
+
+int Session_set_budget(struct Session *session, double budget)
+{
+    if (isnan(session->config.budget))
+        return -ENOTSUP;
+    if (!(budget > 0 && budget <= 1))
+        return -EINVAL;
+    // Pairs with the governor's load, and with the builder's.
+    atomic_store_explicit(&session->budget, budget, memory_order_relaxed);
+    return 0;
 }
 
 int Session_refresh(struct Session *session)

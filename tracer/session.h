@@ -25,7 +25,7 @@ struct Config {
     char output[PATH_MAX];
     bool serve;
     bool sampler;
-    double budget; // share of CPU time; NaN = none
+    double budget; // share of CPU time at the start; NaN = none
     bool quiet;
 };
 
@@ -43,6 +43,7 @@ struct Session {
     struct Retired retired; // functions whose code objects are gone
     uint64_t snapshots;     // built; both under Collector.draining
     cell_t governor_ns;     // CPU time of python/'s governor thread
+    _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Rearm rearm;     // for the governor
     struct Transitions transitions;
 };
@@ -51,6 +52,10 @@ struct Session {
 // nothing is left running after an error. *session is the caller's.
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
+// The budget that is held from now on, a share of CPU time. Any thread. 0,
+// -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session has none, since
+// its hooks never leave (threshold 0, precise mode).
+int Session_set_budget(struct Session *session, double budget);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds
 // (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
 // interpreter's lock.

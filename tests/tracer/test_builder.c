@@ -547,7 +547,7 @@ static int set_up(void **state)
     f->session.engine = &f->engine;
     f->session.start_ticks = Clock_read(&f->engine.clock);
     f->session.config.threshold = 500;
-    f->session.config.budget = 0.25;
+    f->session.budget = 0.25;
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
     Collector_init(&f->session.collector, &f->session);
     *state = f;

@@ -397,6 +397,58 @@ static void test_rearm_requests(void **state)
     halt(f);
 }
 
+static uint32_t ask_budget(struct Client *client, double budget)
+{
+    struct Message request = {.type = MESSAGE_BUDGET, .value = budget};
+
+    assert_int_equal(Client_request(client, &request), 0);
+    return request.request;
+}
+
+static void test_budget_requests(void **state)
+{
+    static const double wrong[] = {0, -0.01, 1.01, NAN, INFINITY};
+    struct Fixture *f = *state;
+    struct Client *client;
+    struct Message message = {0};
+    uint32_t request;
+
+    start_usual(f);
+    client = join(f);
+    request = ask_budget(client, 0.05);
+    do { // its value is the budget, and no progress
+        Message_release(&message);
+        assert_int_equal(Client_wait(client, &message, 20000), 1);
+    } while (message.type != MESSAGE_REPLY);
+    assert_int_equal(message.request, request);
+    assert_true(message.value == 0.05);
+    assert_true(f->session->budget == 0.05);
+    Message_release(&message);
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_error(client, ask_budget(client, wrong[i]), EINVAL);
+    assert_int_equal(Session_refresh(f->session), 0);
+    assert_true(Publish_get(&f->session->publish)->overhead_budget == 0.05);
+    Publish_put(&f->session->publish);
+    Client_close(client);
+    halt(f);
+}
+
+// At threshold 0 and in precise mode.
+static void test_no_budget_where_none_can_be_held(void **state)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct Client *client;
+
+    config.budget = NAN;
+    start(f, &config);
+    client = join(f);
+    expect_error(client, ask_budget(client, 0.05), ENOTSUP);
+    assert_true(isnan(f->session->budget));
+    Client_close(client);
+    halt(f);
+}
+
 static void test_requests_that_are_not_known(void **state)
 {
     static const unsigned types[] = {MESSAGE_CANCEL + 1, 99};
@@ -814,6 +866,8 @@ int main(void)
         TEST(test_after_the_finish),
         TEST(test_a_viewer_gets_snapshots),
         TEST(test_rearm_requests),
+        TEST(test_budget_requests),
+        TEST(test_no_budget_where_none_can_be_held),
         TEST(test_requests_that_are_not_known),
         TEST(test_export_requests),
         TEST(test_export_without_a_timeline),
