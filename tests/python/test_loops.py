@@ -181,16 +181,26 @@ FIRES = ("JUMP_BACKWARD", "JUMP_FORWARD", "POP_JUMP", "RETURN_VALUE",
          "RETURN_CONST", "YIELD_VALUE")
 
 
+def first_hits(truth, offset, taken):
+    """Events of a FOR_ITER, which goes dark at its first: one for each of its
+    two arms from 3.14 on."""
+    if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
+        return (truth[taken] > 0) + (truth[offset] > truth[taken])
+    return truth[offset] > 0
+
+
 @pytest.mark.parametrize("function", SHAPES, ids=lambda f: f.__name__)
 def test_every_jump_and_branch_is_an_event_and_no_for_iter(function):
     run(function)
     truth = executed(function)
+    offsets = [each.offset for each in dis.get_instructions(function)]
+    following = dict(zip(offsets, offsets[1:]))
     expected = 0
     for each in dis.get_instructions(function):
         if each.opname.startswith(FIRES) and "INTERRUPT" not in each.opname:
             expected += truth[each.offset]
         elif each.opname == "FOR_ITER":
-            expected += truth[each.offset] > 0  # its first hit, and dark
+            expected += first_hits(truth, each.offset, following[each.offset])
     with ocular.tracing(**EXACT, include_only=[function.__name__],
                         exclude=["/lib/"]):
         run(function)
@@ -272,7 +282,8 @@ def test_for_iter_is_specialised_again_after_rearming(function, special, sockets
         for _ in range(9):
             function(100)
         armed = loop_opcodes(function)
-    assert dark == [special, "JUMP_BACKWARD"]
+    assert dark[0] == special
+    assert dark[1] in ("JUMP_BACKWARD", "JUMP_BACKWARD_NO_JIT"), dark
     assert armed == [special, "INSTRUMENTED_JUMP_BACKWARD"]
 
 

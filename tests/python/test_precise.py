@@ -708,7 +708,7 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     uneven(NUMBERS, 400)
     rows = details([uneven.__code__])[uneven.__code__].values()
     heavy = [r["cycles"] for r in rows if r["opcode"] == "CALL" and r["hits"] == 50]
-    assert heavy and heavy[0] > 20_000
+    assert heavy and heavy[0] > 5000
     armed = [r for r in rows if r["hits"] == 40 and not r["dark"]]
     assert len(armed) >= 1
     for mine in armed:
@@ -789,9 +789,11 @@ def test_timeline_has_calls_and_loops(tmp_path):
     # One that took nothing, its hooks taken off, is left out.
     assert set(turns) == set(jumps)
     assert all(0.6 * jumps[at] <= turns[at] <= jumps[at] for at in jumps)
-    # A turn's instructions, its jump among them, make up all that ran in it.
+    # A turn's instructions, its jump among them, make up all that ran in it: at
+    # most the outer loop's body and its short inner loop's.
     inner = [e["args"]["uOps"] for e in timeline.loops]
-    assert 0 < min(inner) and max(inner) < 60
+    body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
+    assert 0 < min(inner) and max(inner) <= 2 * len(body)
 
 
 def test_a_turn_has_all_its_instructions(tmp_path):
