@@ -25,6 +25,7 @@ import types
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import live  # noqa: E402
 import loops  # noqa: E402
 import outside  # noqa: E402
 import subjects  # noqa: E402
@@ -422,7 +423,21 @@ def main():
                         help="exit status 1 where a figure misses")
     parser.add_argument("--json", metavar="FILE", help="all figures")
     parser.add_argument("--only", action="append", metavar="FUNCTION")
+    parser.add_argument("--live", action="store_true", help="shares, cycles, "
+                        "rates and ages of programs that run on, in a budget")
+    parser.add_argument("--live-seconds", type=float, default=live.SECONDS,
+                        help=f"of each program; default: {live.SECONDS:.0f}")
+    parser.add_argument("--program", action="append", choices=live.PROGRAMS,
+                        help="only this one; may be repeated")
+    parser.add_argument("--budget", type=float, default=0.01)
     options = parser.parse_args()
+    if options.live or options.program:
+        print(f"{describe()}, {options.live_seconds:.0f} s each, "
+              f"budget {100 * options.budget:g} %")
+        missed = live.main(options.program or live.PROGRAMS,
+                           options.live_seconds, options.json,
+                           {"overhead_budget": options.budget})
+        return int(options.strict and missed)
     rounds = options.rounds or (SHORT_ROUNDS if options.short else ROUNDS)
     chosen = [each for each in SUBJECTS
               if not options.only or each.name in options.only]

@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT
+"""Compares what a viewer saw of a program (live.py) with what the program knows
+of itself (live_child.py). Pure: no clock, no process.
+
+Times of a snapshot: `share`, `cpu_share`, `wait_share` and `calls_per_s` are
+compared with the truth over the same exponential window of 5 s; `run_share`,
+`p50_cycles` and `avg_cycles` with the truth since tracing started."""
+
+import bisect
+import itertools
+import math
+import statistics
+
+WINDOW = 5.0  # s, as in tracer/share.h
+SETTLED = 10.0  # s; windows are judged from then on
+SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3
+PAIR, TOP = 0.02, 10
+CYCLES_NS, CYCLES_OFF = 200, 0.10
+RATE_OFF = 0.20
+AGE = 30.0  # s
+LEADERS, LEAD = 3, 5.0  # functions, s
+CHANCE = 0.01  # of all windows; by chance 0.3 % are off by more than 3 sigma
+
+
+def mean(values):
+    values = [each for each in values if each is not None]
+    return statistics.fmean(values) if values else None
+
+
+class Track:
+    """A thread's log, as sums over time of what one of its kinds has done. What
+    a round takes moves with the machine: costs are those of the whole run, and
+    within it rounds count as much as the CPU time that they took."""
+
+    def __init__(self, track, costs, hz):
+        self.kinds = track["kinds"]
+        self.waits = [name for kind in self.kinds for name in kind["waits"]]
+        self.seconds = [{name: n * costs[name] / hz
+                         for name, n in kind["calls"].items()
+                         if name not in self.waits} for kind in self.kinds]
+        self.times = [row[0] for row in track["log"]]
+        self.cpu = [row[1] - track["log"][0][1] for row in track["log"]]
+        whole = [sum(each.values()) for each in self.seconds]
+        width = len(self.kinds)
+        done = [b - a for a, b in zip(track["log"][0], track["log"][-1])]
+        usual = done[1] / sum(n * each for n, each in zip(done[2:], whole))
+        self.steps = []  # per interval: rounds, weighed rounds, waits
+        for old, new in itertools.pairwise(track["log"]):
+            rounds, waits = ([b - a for a, b in zip(old[part], new[part])]
+                             for part in (slice(2, 2 + width),
+                                          slice(2 + width, None)))
+            own = sum(n * each for n, each in zip(rounds, whole))
+            factor = (new[1] - old[1]) / own / usual if own else 0.0
+            self.steps.append((rounds, [n * factor for n in rounds], waits))
+
+    def sums(self, weigh):
+        """(rounds, scaled rounds, waits), each interval weighed with
+        weigh(begin, end)."""
+        total = None
+        for n, step in enumerate(self.steps):
+            weight = weigh(self.times[n], self.times[n + 1])
+            if not weight:
+                continue
+            scaled = [[weight * each for each in part] for part in step]
+            total = scaled if total is None else [
+                [a + b for a, b in zip(x, y)] for x, y in zip(total, scaled)]
+        width = len(self.kinds)
+        return total or [[0] * width, [0] * width, [0] * len(self.waits)]
+
+    def add(self, found, weigh):
+        rounds, scaled, waits = self.sums(weigh)
+        for kind, seconds, n, longer in zip(self.kinds, self.seconds, rounds,
+                                            scaled):
+            if not n:
+                continue
+            for name, calls in kind["calls"].items():
+                row = found.setdefault(name, [0.0, 0.0, 0.0])
+                row[0] += longer * seconds.get(name, 0.0)
+                row[1] += n * calls
+        for name, waited in zip(self.waits, waits):
+            found.setdefault(name, [0.0, 0.0, 0.0])[2] += waited
+
+
+def cost(taken, what):
+    """While traced, by twins that were not; before and after where it has none."""
+    if taken["during"]:
+        return taken["during"][what]
+    return mean((taken["before"][what], taken["after"][what]))
+
+
+def noise(taken, what):
+    if taken["during"]:
+        return taken["during"][what + "_noise"]
+    low, high = sorted(taken[when][what] for when in ("before", "after"))
+    return high / low - 1 if low > 0 else math.inf
+
+
+class Truth:
+    """What the program's functions did, over any time."""
+
+    def __init__(self, result):
+        self.began, self.hz = result["began"], result["hz"]
+        costs = {name: cost(taken, "trimmed")
+                 for name, taken in result["costs"].items()}
+        self.tracks = [Track(track, costs, self.hz)
+                       for track in result["tracks"]]
+
+    def over(self, weigh, whole):
+        """{function: (CPU share, calls a second, waiting and CPU share)}"""
+        found = {}
+        for track in self.tracks:
+            track.add(found, weigh)
+        return {name: (cpu / whole, calls / whole,
+                       waited / whole if waited else None)
+                for name, (cpu, calls, waited) in found.items()}
+
+    def window(self, at):
+        def weigh(begin, end):
+            end, begin = min(end, at), max(begin, self.began)
+            if end <= begin:
+                return 0.0
+            # The part of the interval before `at`, decayed as its middle is.
+            return math.exp(((begin + end) / 2 - at) / WINDOW)
+
+        return self.over(weigh, -WINDOW * math.expm1((self.began - at) / WINDOW))
+
+    def between(self, start, at):
+        def weigh(begin, end):
+            inside = min(end, at) - max(begin, start)
+            return max(0.0, inside) / (end - begin) if end > begin else 0.0
+
+        return self.over(weigh, at - start)
+
+    def core(self, at):
+        """The share of a core that the program's rounds had until then."""
+        had = sum(track.cpu[bisect.bisect_right(track.times, at) - 1]
+                  for track in self.tracks)
+        return had / (at - self.began)
+
+
+def effective(snapshots, name, at):
+    """Samples of a function in the window, as many as evenly weighed ones."""
+    weighed = squared = before = 0.0
+    for each in snapshots:
+        if each["t"] > at:
+            break
+        row = each["functions"].get(name)
+        count = (row["samples"] or 0) if row else 0
+        weight = math.exp((each["t"] - at) / WINDOW)
+        weighed += weight * (count - before)
+        squared += weight * weight * (count - before)
+        before = count
+    return weighed * weighed / squared if squared else 0.0
+
+
+def bound(share, samples):
+    return max(SHARE_OFF, SIGMAS * share / math.sqrt(max(samples, 1)))
+
+
+def value(row, key):
+    found = row.get(key) if row else None
+    return 0.0 if found is None else found
+
+
+# --- One question each -----------------------------------------------------------------
+
+
+def judge_shares(truth, snapshots, report):
+    """Since the start at the end, and in the window at every look."""
+    last = snapshots[-1]
+    whole = truth.between(truth.began, last["t"])
+    rows = report["functions"]
+    for name, (share, rate, waited) in whole.items():
+        row = last["functions"].get(name)
+        off = value(row, "run_share") - share
+        rows[name] = {
+            "share": share, "calls_per_s": rate, "waited": waited,
+            "samples": value(row, "samples"), "run_off": off,
+            "judged": share > SHARE, "window_worst": 0.0, "windows": 0,
+            "windows_off": 0,
+            "run_miss": share > SHARE and
+            abs(off) > bound(share, value(row, "samples"))}
+    for each in settled(truth, snapshots):
+        for name, (share, _, waited) in truth.window(each["t"]).items():
+            row, mine = each["functions"].get(name), rows[name]
+            if share > SHARE:
+                count_window(mine, value(row, "cpu_share") - share, bound(
+                    share, effective(snapshots, name, each["t"])))
+            if waited and waited > SHARE:
+                seen = value(row, "cpu_share") + value(row, "wait_share")
+                count_window(mine, seen - waited, bound(
+                    waited, effective(snapshots, name, each["t"])))
+    return whole
+
+
+def settled(truth, snapshots):
+    late = [each for each in snapshots
+            if each["t"] - truth.began >= SETTLED]
+    return late or snapshots[-1:]
+
+
+def count_window(row, off, allowed):
+    row["windows"] += 1
+    row["windows_off"] += abs(off) > allowed
+    if abs(off) > abs(row["window_worst"]):
+        row["window_worst"] = off
+
+
+def wrong_pairs(true, seen):
+    """(those in the wrong order, all that differ by 2 points)"""
+    top = sorted(true, key=true.get, reverse=True)[:TOP]
+    pairs = [(a, b) for a, b in itertools.combinations(top, 2)
+             if true[a] - true[b] >= PAIR]
+    wrong = [(a, b) for a, b in pairs if seen(a) <= seen(b)]
+    return wrong, len(pairs)
+
+
+def judge_order(truth, snapshots, whole, report):
+    last = snapshots[-1]["functions"]
+    wrong, count = wrong_pairs(
+        {name: each[0] for name, each in whole.items()},
+        lambda name: value(last.get(name), "run_share"))
+    report["pairs"], report["pairs_wrong"] = count, wrong
+    report["window_pairs"] = report["window_pairs_wrong"] = 0
+    for each in settled(truth, snapshots):
+        wrong, count = wrong_pairs(
+            {name: row[0] for name, row in truth.window(each["t"]).items()},
+            lambda name: value(each["functions"].get(name), "cpu_share"))
+        report["window_pairs"] += count
+        report["window_pairs_wrong"] += len(wrong)
+
+
+def judge_cycles(result, last, report):
+    for name, taken in result["costs"].items():
+        row, mine = last["functions"].get(name), report["functions"].get(name)
+        if mine is None:
+            continue
+        mine["ns"] = cost(taken, "p50") / result["hz"] * 1e9
+        mine["cycles_judged"] = mine["ns"] >= CYCLES_NS
+        for what, key in (("p50", "p50_cycles"), ("mean", "avg_cycles")):
+            true = cost(taken, what)
+            mine[what + "_noise"] = noise(taken, what)
+            seen = row.get(key) if row else None
+            mine[what + "_off"] = off = \
+                None if seen is None or true <= 0 else seen / true - 1
+            mine[what] = verdict(off, mine[what + "_noise"])
+
+
+def verdict(off, noise):
+    """noise: it is off by more than 10 %, but the truth itself has moved so much
+    that this says nothing."""
+    if off is None or abs(off) > CYCLES_OFF + noise:
+        return "MISS"
+    return "ok" if abs(off) <= CYCLES_OFF else "noise"
+
+
+def judge_rates(truth, snapshots, report):
+    """The mean over all looks beside that of the truth."""
+    seen, true = {}, {}
+    for each in settled(truth, snapshots):
+        for name, (_, rate, _) in truth.window(each["t"]).items():
+            true[name] = true.get(name, 0.0) + rate
+            seen[name] = seen.get(name, 0.0) + \
+                value(each["functions"].get(name), "calls_per_s")
+    for name, mine in report["functions"].items():
+        mine["rate_off"] = seen.get(name, 0.0) / true[name] - 1 \
+            if true.get(name) else None
+        mine["rate_miss"] = mine["judged"] and (
+            mine["rate_off"] is None or abs(mine["rate_off"]) > RATE_OFF)
+
+
+def judge_ages(truth, snapshots, report):
+    """How long a function's cycles have stood still while it ran, once a second
+    or more, as seen from outside: in snapshot after snapshot."""
+    grown = {name: (truth.began, 0) for name in report["functions"]}
+    called = dict.fromkeys(grown, 0.0)
+    since, previous = dict(called), truth.began
+    for each in snapshots:
+        ran = truth.between(previous, each["t"])
+        for name, (last, cycles) in grown.items():
+            row, mine = each["functions"].get(name), report["functions"][name]
+            calls = ran[name][1] * (each["t"] - previous) if name in ran else 0
+            since[name] += calls
+            now = value(row, "self_cycles")
+            if now > cycles:
+                grown[name], since[name] = (each["t"], now), 0.0
+            elif calls and since[name] >= each["t"] - last:
+                mine["stale"] = max(mine.get("stale", 0.0), each["t"] - last)
+            if calls >= each["t"] - previous:
+                mine["age"] = max(mine.get("age", 0.0), value(row, "age_s"))
+        previous = each["t"]
+
+
+def judge_phases(result, truth, snapshots, report):
+    """[seconds until the new leaders lead for good, or None]"""
+    changes = result["phases"]
+    report["leads"], report["lead_miss"] = [], False
+    for number, change in enumerate(changes):
+        begin = truth.began + change
+        end = truth.began + (changes + [result["seconds"]])[number + 1]
+        leading, lead = True, None
+        for each in [s for s in snapshots if begin <= s["t"] < end][::-1]:
+            shares = truth.between(max(begin, each["t"] - WINDOW), each["t"]) \
+                if each["t"] > begin else {}
+            true = sorted(shares, key=lambda name: -shares[name][0])[:LEADERS]
+            leading = leading and set(each["top"][:LEADERS]) == set(true)
+            if leading:
+                lead = each["t"] - begin
+            elif each["t"] - begin >= LEAD:
+                report["lead_miss"] = True
+        report["leads"].append(lead)
+
+
+# --- All of them ---------------------------------------------------------------------------
+
+
+def judge(result, snapshots):
+    truth = Truth(result)
+    report = {"program": result["program"], "functions": {},
+              "contends": result["contends"], "snapshots": len(snapshots),
+              "core": truth.core(snapshots[-1]["t"]), "known": 0.0,
+              "overhead": mean(each["overhead"]["measured"]
+                               for each in settled(truth, snapshots)),
+              "hz": mean(each["sampler"]["hz"]
+                         for each in settled(truth, snapshots))}
+    whole = judge_shares(truth, snapshots, report)
+    report["known"] = sum(share for share, _, _ in whole.values())
+    judge_order(truth, snapshots, whole, report)
+    judge_cycles(result, snapshots[-1], report)
+    judge_rates(truth, snapshots, report)
+    judge_ages(truth, snapshots, report)
+    judge_phases(result, truth, snapshots, report)
+    report["misses"] = misses(report)
+    return report
+
+
+def misses(report):
+    """In words, one a target that is missed."""
+    rows = report["functions"]
+    shares = {name: row for name, row in rows.items() if row["judged"]}
+    cycles = {name: row for name, row in rows.items() if row["cycles_judged"]}
+    found = []
+
+    def add(what, names):
+        names = list(names)
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            found.append(f"{what}: {', '.join(map(str, names[:5]))}{more}")
+
+    add("share", (f"{name} {100 * row['run_off']:+.1f}"
+                  for name, row in shares.items() if row["run_miss"]))
+    windows = sum(row["windows"] for row in rows.values())
+    off = sum(row["windows_off"] for row in rows.values())
+    if off > CHANCE * windows:
+        worst = sorted((row for row in rows.items() if row[1]["windows_off"]),
+                       key=lambda item: -abs(item[1]["window_worst"]))
+        add(f"{off} of {windows} windows",
+            (f"{name} {100 * row['window_worst']:+.1f}" for name, row in worst))
+    add("order", (f"{a}/{b}" for a, b in report["pairs_wrong"]))
+    for what in ("p50",) if report["contends"] else ("p50", "mean"):
+        add(what, (f"{name} " + ("none" if row[what + "_off"] is None
+                                 else f"{100 * row[what + '_off']:+.0f} %")
+                   for name, row in cycles.items() if row[what] == "MISS"))
+    add("calls/s", (f"{name} " + ("none" if row["rate_off"] is None
+                                  else f"{100 * row['rate_off']:+.0f} %")
+                    for name, row in shares.items() if row["rate_miss"]))
+    add("age", (f"{name} {row['stale']:.0f} s" for name, row in rows.items()
+                if row.get("stale", 0) > AGE))
+    if report["lead_miss"]:
+        add("lead", ("never" if lead is None else f"{lead:.1f} s"
+                     for lead in report["leads"]))
+    return found
