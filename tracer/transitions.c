@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A ring of changes, and a hash table of pairs with linear probing that never
-// forgets one. See transitions.h.
+// Two rings of changes, and a hash table of pairs with linear probing that
+// never forgets one. See transitions.h.
 #include "tracer/transitions.h"
 
 #include <stdlib.h>
@@ -20,11 +20,22 @@ void Transitions_init(struct Transitions *transitions,
     transitions->ms_ticks = (uint64_t)(Clock_hz(clock) / 1000);
 }
 
-static void forget(struct Change *change)
+static size_t label_bytes(const struct Label *label)
 {
-    if (change->label && --change->label->refs == 0)
-        free(change->label);
+    return sizeof *label + strlen(label->function) + strlen(label->file) + 2;
+}
+
+static void forget(struct Transitions *transitions, struct Change *change)
+{
+    struct Label *label = change->label;
+
     change->label = NULL;
+    if (!label || --label->refs)
+        return;
+    if (transitions->label == label)
+        transitions->label = NULL;
+    transitions->bytes -= label_bytes(label);
+    free(label);
 }
 
 static struct Label *make_label(const struct Change *change)
@@ -43,24 +54,28 @@ static struct Label *make_label(const struct Change *change)
 }
 
 // The newest change's, where that is of the same function.
-static struct Label *label_of(const struct Transitions *transitions,
+static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
-    const struct Change *newest =
-        &transitions->log[(transitions->count - 1) % TRANSITIONS_LOG];
-
-    if (!transitions->count || newest->id != change->id || !newest->label)
-        return make_label(change);
-    newest->label->refs++;
-    return newest->label;
+    if (transitions->label && transitions->label_id == change->id) {
+        transitions->label->refs++;
+        return transitions->label;
+    }
+    transitions->label = make_label(change);
+    transitions->label_id = change->id;
+    if (transitions->label)
+        transitions->bytes += label_bytes(transitions->label);
+    return transitions->label;
 }
 
 void Transitions_release(struct Transitions *transitions)
 {
     size_t i;
 
-    for (i = 0; i < TRANSITIONS_LOG; i++)
-        forget(&transitions->log[i]);
+    for (i = 0; i < TRANSITIONS_KEPT; i++) {
+        forget(transitions, &transitions->first.changes[i]);
+        forget(transitions, &transitions->turned.changes[i]);
+    }
     pthread_mutex_destroy(&transitions->mutex);
 }
 
@@ -101,12 +116,16 @@ static void count_pair(struct Transitions *transitions, uint8_t from,
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
+    const struct Opcodes *opcodes = transitions->opcodes;
     struct Label *label = label_of(transitions, change); // or NULL: no names
-    struct Change *slot =
-        &transitions->log[transitions->count++ % TRANSITIONS_LOG];
+    struct ChangeLog *log = opcodes->base[change->from] == change->from
+                                ? &transitions->first
+                                : &transitions->turned;
+    struct Change *slot = &log->changes[log->count++ % TRANSITIONS_KEPT];
 
-    forget(slot);
+    forget(transitions, slot);
     *slot = *change;
+    slot->order = transitions->count++;
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
@@ -120,34 +139,57 @@ void Transitions_add(struct Transitions *transitions,
 
 // --- Into a snapshot, with the mutex held ---
 
+// The newest of a log that has not been `taken` yet, or NULL.
+static const struct Change *newest(const struct ChangeLog *log, size_t taken)
+{
+    size_t kept =
+        log->count < TRANSITIONS_KEPT ? (size_t)log->count : TRANSITIONS_KEPT;
+
+    if (taken == kept)
+        return NULL;
+    return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
+}
+
+static void fill_row(const struct Transitions *transitions,
+                     struct Transition *row, const struct Change *change,
+                     struct Snapshot *snapshot)
+{
+    row->seen_at_s = change->seen_at_s;
+    row->function = Snapshot_text(snapshot, change->function);
+    row->file = Snapshot_text(snapshot, change->file);
+    row->line = change->line ? change->line : NULL_U64;
+    row->offset = change->offset;
+    row->from = Opcodes_text(transitions->opcodes, change->from);
+    row->to = Opcodes_text(transitions->opcodes, change->to);
+    row->storm = change->storm;
+    row->id = change->id;
+}
+
 static bool fill_log(const struct Transitions *transitions,
                      struct Snapshot *snapshot)
 {
-    size_t i, count = transitions->count < TRANSITIONS_LOG
-                          ? (size_t)transitions->count
-                          : TRANSITIONS_LOG;
+    size_t first = 0, turned = 0;
     struct Transition *rows =
-        Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
+        Snapshot_alloc(snapshot, (2 * TRANSITIONS_KEPT) * sizeof *rows);
 
     if (!rows)
         return false;
-    for (i = 0; i < count; i++) {
-        const struct Change *change =
-            &transitions->log[(transitions->count - 1 - i) % TRANSITIONS_LOG];
-        struct Transition *row = &rows[i];
+    for (;;) {
+        const struct Change *a = newest(&transitions->first, first);
+        const struct Change *b = newest(&transitions->turned, turned);
 
-        row->seen_at_s = change->seen_at_s;
-        row->function = Snapshot_text(snapshot, change->function);
-        row->file = Snapshot_text(snapshot, change->file);
-        row->line = change->line ? change->line : NULL_U64;
-        row->offset = change->offset;
-        row->from = Opcodes_text(transitions->opcodes, change->from);
-        row->to = Opcodes_text(transitions->opcodes, change->to);
-        row->storm = change->storm;
-        row->id = change->id;
+        if (!a && !b)
+            break;
+        if (a && (!b || a->order > b->order)) {
+            fill_row(transitions, &rows[first + turned], a, snapshot);
+            first++;
+        } else {
+            fill_row(transitions, &rows[first + turned], b, snapshot);
+            turned++;
+        }
     }
     snapshot->transitions = rows;
-    snapshot->transition_count = count;
+    snapshot->transition_count = first + turned;
     return true;
 }
 
@@ -203,18 +245,10 @@ bool Transitions_fill(struct Transitions *transitions,
 
 size_t Transitions_bytes(struct Transitions *transitions)
 {
-    const struct Label *last = NULL;
-    size_t i, size = 0;
+    size_t bytes;
 
     pthread_mutex_lock(&transitions->mutex);
-    for (i = 0; i < TRANSITIONS_LOG; i++) {
-        const struct Label *label = transitions->log[i].label;
-
-        if (label && label != last)
-            size += sizeof *label + strlen(label->function) +
-                    strlen(label->file) + 2;
-        last = label;
-    }
+    bytes = transitions->bytes;
     pthread_mutex_unlock(&transitions->mutex);
-    return size;
+    return bytes;
 }

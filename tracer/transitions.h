@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What specialisation did while tracing: a log of the newest changes and a
+// What specialisation did while tracing: logs of the newest changes and a
 // count of every pair (from, to) since the start. Written with the
 // interpreter's lock held, read by the collector; a mutex guards it, which
 // the governor only tries, so that it never waits while it holds the
@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#define TRANSITIONS_LOG 256    // the newest that are kept
+#define TRANSITIONS_KEPT 128   // the newest of each log
 #define TRANSITIONS_PAIRS 2048 // more than any CPython has
 #define STORM_POLLS                                                            \
     4 // differing polls of a site, within STORM_MS, make a storm
@@ -27,6 +27,7 @@ struct Label {
 };
 
 struct Change {
+    uint64_t order;   // of all changes; set by Transitions_add
     uint64_t ticks;   // when it was seen
     double seen_at_s; // the same, since tracing began; set by Transitions_add
     uint32_t id;      // of the function
@@ -36,6 +37,12 @@ struct Change {
     bool storm;                  // the site has changed again and again
     const char *function, *file; // borrowed by Transitions_add
     struct Label *label;         // set by it
+};
+
+// The newest is changes[(count - 1) % TRANSITIONS_KEPT].
+struct ChangeLog {
+    uint64_t count; // ever added
+    struct Change changes[TRANSITIONS_KEPT];
 };
 
 struct PairCount {
@@ -48,9 +55,14 @@ struct Transitions {
     const struct Opcodes *opcodes;
     const struct Clock *clock;
     uint64_t start_ticks;
-    uint64_t ms_ticks; // in a millisecond; immutable
-    uint64_t count;    // ever added; the newest is log[(count - 1) % ...]
-    struct Change log[TRANSITIONS_LOG];
+    uint64_t ms_ticks;   // in a millisecond; immutable
+    uint64_t count;      // ever added
+    struct Label *label; // the newest change's, borrowed from its log
+    uint32_t label_id;   // whose that is
+    size_t bytes;        // of all labels
+    // From a base opcode, and from one that was specialised already: a big
+    // program that warms up does not push its deoptimisations out.
+    struct ChangeLog first, turned;
     uint64_t other; // changes of pairs for which there was no room
     struct PairCount pairs[TRANSITIONS_PAIRS];
 };

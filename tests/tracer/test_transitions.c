@@ -122,13 +122,34 @@ static void test_thousands(void **state)
             bytes = Transitions_bytes(&f->log);
     }
     s = fill(f);
-    assert_int_equal(s->transition_count, TRANSITIONS_LOG);
-    for (uint32_t i = 0; i < TRANSITIONS_LOG; i++)
+    assert_int_equal(s->transition_count, TRANSITIONS_KEPT);
+    for (uint32_t i = 0; i < TRANSITIONS_KEPT; i++)
         assert_int_equal(s->transitions[i].id, 5000 - i);
-    assert_string_equal(s->transitions[TRANSITIONS_LOG - 1].function,
-                        "function_4745");
+    assert_string_equal(s->transitions[TRANSITIONS_KEPT - 1].function,
+                        "function_4873");
     assert_int_equal(sum(s), 5000);
     assert_int_equal(Transitions_bytes(&f->log), bytes);
+}
+
+// What a big program does as it warms up does not push out what its few
+// deoptimisations were, and all stand in their order.
+static void test_first_ones_do_not_flood(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    add(f, 1, BINARY_OP_ADD_INT, BINARY_OP);
+    for (uint32_t i = 2; i <= 5000; i++)
+        add(f, i, BINARY_OP, BINARY_OP_ADD_INT);
+    add(f, 5001, BINARY_OP_ADD_INT, BINARY_OP_ADD_FLOAT);
+    add(f, 5002, BINARY_OP, BINARY_OP_ADD_INT);
+    s = fill(f);
+    assert_int_equal(s->transition_count, TRANSITIONS_KEPT + 2);
+    for (uint32_t i = 0; i <= TRANSITIONS_KEPT; i++)
+        assert_int_equal(s->transitions[i].id, 5002 - i);
+    assert_int_equal(s->transitions[TRANSITIONS_KEPT + 1].id, 1);
+    assert_string_equal(s->transitions[TRANSITIONS_KEPT + 1].function,
+                        "function_1");
 }
 
 // More pairs than any CPython can make: each is counted, if only as another.
@@ -182,7 +203,7 @@ static void test_names_are_shared(void **state)
     assert_int_equal(Transitions_bytes(&f->log), one);
     add(f, 2, FOR_ITER, FOR_ITER_RANGE);
     assert_int_equal(Transitions_bytes(&f->log), 2 * one);
-    for (int i = 0; i < 3 * TRANSITIONS_LOG; i++) // the first goes, then comes
+    for (int i = 0; i < 3 * TRANSITIONS_KEPT; i++) // the first goes, then comes
         add(f, 1, FOR_ITER, FOR_ITER_RANGE);
     assert_string_equal(fill(f)->transitions[0].function, "function_1");
     assert_int_equal(Transitions_bytes(&f->log), one);
@@ -272,6 +293,7 @@ int main(void)
         TEST(test_newest_first_with_everything),
         TEST(test_pairs_most_frequent_first),
         TEST(test_thousands),
+        TEST(test_first_ones_do_not_flood),
         TEST(test_pairs_without_end),
         TEST(test_room_for_the_real_ones),
         TEST(test_a_seen_time_stays),
