@@ -102,7 +102,8 @@ def percent(value, width=7, digits=1):
 
 def show_functions(report, most=16):
     print(f"\n{report['program']}: had {100 * report['core']:.0f} % of a core "
-          f"({100 * report['known']:.0f} % accounted for), "
+          f"({100 * report['known']:.0f} % accounted for, waited for a CPU "
+          f"{100 * report['delayed']:.1f} %), "
           f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
           f"overhead as told {100 * report['overhead']:.2f} %")
     print(f"{'':16}{'share':>7}{'off':>7}{'5 s':>7}{'beyond':>9}{'samples':>9}"

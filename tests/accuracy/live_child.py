@@ -74,6 +74,12 @@ class Rounds:
         return found
 
 
+def delayed():
+    """Seconds that this thread has waited for a CPU that others had."""
+    with open("/proc/thread-self/schedstat") as file:
+        return int(file.read().split()[1]) / 1e9
+
+
 class Runner:
     """One track: does rounds, and logs now and then how many it has done."""
 
@@ -110,7 +116,7 @@ class Runner:
 
     def note(self):
         self.log.append([time.monotonic(), time.thread_time() - self.spent,
-                         *self.counts,
+                         delayed(), *self.counts,
                          *(each for rounds in self.rounds
                            for each in rounds.waited)])
 

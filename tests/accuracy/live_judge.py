@@ -17,6 +17,7 @@ SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3
 PAIR, TOP = 0.02, 10
 CYCLES_NS, CYCLES_OFF = 200, 0.10
 RATE_OFF = 0.20
+DELAYED = 0.01  # a mean holds what other processes took; beyond this, too much
 AGE = 30.0  # s
 LEADERS, LEAD = 3, 5.0  # functions, s
 CHANCE = 0.01  # of all windows; by chance 0.3 % are off by more than 3 sigma
@@ -43,12 +44,13 @@ class Track:
         whole = [sum(each.values()) for each in self.seconds]
         width = len(self.kinds)
         done = [b - a for a, b in zip(track["log"][0], track["log"][-1])]
-        usual = done[1] / sum(n * each for n, each in zip(done[2:], whole))
+        usual = done[1] / sum(n * each for n, each in zip(done[3:], whole))
+        self.delayed = done[2]
         self.steps = []  # per interval: rounds, weighed rounds, waits
         for old, new in itertools.pairwise(track["log"]):
             rounds, waits = ([b - a for a, b in zip(old[part], new[part])]
-                             for part in (slice(2, 2 + width),
-                                          slice(2 + width, None)))
+                             for part in (slice(3, 3 + width),
+                                          slice(3 + width, None)))
             own = sum(n * each for n, each in zip(rounds, whole))
             factor = (new[1] - old[1]) / own / usual if own else 0.0
             self.steps.append((rounds, [n * factor for n in rounds], waits))
@@ -138,19 +140,43 @@ class Truth:
         return had / (at - self.began)
 
 
-def effective(snapshots, name, at):
-    """Samples of a function in the window, as many as evenly weighed ones."""
-    weighed = squared = before = 0.0
-    for each in snapshots:
-        if each["t"] > at:
-            break
-        row = each["functions"].get(name)
-        count = (row["samples"] or 0) if row else 0
-        weight = math.exp((each["t"] - at) / WINDOW)
-        weighed += weight * (count - before)
-        squared += weight * weight * (count - before)
-        before = count
-    return weighed * weighed / squared if squared else 0.0
+    def delayed(self):
+        """The time that its threads waited for a CPU over that they had."""
+        return sum(track.delayed for track in self.tracks) / \
+            sum(track.cpu[-1] for track in self.tracks)
+
+
+class Samples:
+    """How many a share rests on: those that the function had, or should have
+    had of all, whichever is more."""
+
+    def __init__(self, snapshots):
+        self.snapshots = snapshots
+        self.whole = [sum(row["samples"] or 0
+                          for row in each["functions"].values())
+                      for each in snapshots]
+
+    def at_end(self, name, part):
+        row = self.snapshots[-1]["functions"].get(name)
+        return max(value(row, "samples"), part * self.whole[-1])
+
+    def in_window(self, name, part, at):
+        """As many as evenly weighed ones."""
+        mine = [value(each["functions"].get(name), "samples")
+                for each in self.snapshots]
+        return max(self.effective(mine, at),
+                   part * self.effective(self.whole, at))
+
+    def effective(self, counts, at):
+        weighed = squared = before = 0.0
+        for each, count in zip(self.snapshots, counts):
+            if each["t"] > at:
+                break
+            weight = math.exp((each["t"] - at) / WINDOW)
+            weighed += weight * (count - before)
+            squared += weight * weight * (count - before)
+            before = count
+        return weighed * weighed / squared if squared else 0.0
 
 
 def bound(share, samples):
@@ -167,29 +193,28 @@ def value(row, key):
 
 def judge_shares(truth, snapshots, report):
     """Since the start at the end, and in the window at every look."""
-    last = snapshots[-1]
+    last, samples = snapshots[-1], Samples(snapshots)
     whole = truth.between(truth.began, last["t"])
+    known = sum(share for share, _, _ in whole.values())
     rows = report["functions"]
     for name, (share, rate, waited) in whole.items():
         row = last["functions"].get(name)
         off = value(row, "run_share") - share
+        allowed = bound(share, samples.at_end(name, share / known))
         rows[name] = {
             "share": share, "calls_per_s": rate, "waited": waited,
             "samples": value(row, "samples"), "run_off": off,
             "judged": share > SHARE, "window_worst": 0.0, "windows": 0,
-            "windows_off": 0,
-            "run_miss": share > SHARE and
-            abs(off) > bound(share, value(row, "samples"))}
+            "windows_off": 0, "run_miss": share > SHARE and abs(off) > allowed}
     for each in settled(truth, snapshots):
         for name, (share, _, waited) in truth.window(each["t"]).items():
-            row, mine = each["functions"].get(name), rows[name]
+            row, at, part = each["functions"].get(name), each["t"], share / known
+            seen = value(row, "cpu_share")
+            if waited:
+                share, seen, part = waited, seen + value(row, "wait_share"), 0.0
             if share > SHARE:
-                count_window(mine, value(row, "cpu_share") - share, bound(
-                    share, effective(snapshots, name, each["t"])))
-            if waited and waited > SHARE:
-                seen = value(row, "cpu_share") + value(row, "wait_share")
-                count_window(mine, seen - waited, bound(
-                    waited, effective(snapshots, name, each["t"])))
+                count_window(rows[name], seen - share, bound(
+                    share, samples.in_window(name, part, at)))
     return whole
 
 
@@ -317,7 +342,8 @@ def judge_phases(result, truth, snapshots, report):
 def judge(result, snapshots):
     truth = Truth(result)
     report = {"program": result["program"], "functions": {},
-              "contends": result["contends"], "snapshots": len(snapshots),
+              "delayed": truth.delayed(), "snapshots": len(snapshots),
+              "contends": result["contends"] or truth.delayed() > DELAYED,
               "core": truth.core(snapshots[-1]["t"]), "known": 0.0,
               "overhead": mean(each["overhead"]["measured"]
                                for each in settled(truth, snapshots)),

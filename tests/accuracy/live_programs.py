@@ -202,18 +202,18 @@ def finish(coroutine):
 
 def spread_over(template, count):
     """So many functions, each with code of its own."""
-    names = {"RANGE": range(8)}
+    names = {"EIGHT": EIGHT}
     for n in range(count):
         exec(compile(template.format(n=n, odd=2 * n + 1), __file__, "exec"), names)
     return {name: value for name, value in names.items()
             if name.startswith("tail_")}
 
 
-TAIL = 2000
+TAIL, EIGHT = 2000, range(8)
 globals().update(spread_over("""
 def tail_{n:04}(x):
     y = x * 3 + {odd}
-    for i in RANGE:
+    for i in EIGHT:
         y = (y * 5 ^ i) & 0xfff
     return y
 """, TAIL))

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The live part of `make accuracy` can tell right from wrong, and runs. How
+right Ocular is stands in docs/accuracy.md."""
+
+import copy
+import math
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
+                                "accuracy"))
+
+import live  # noqa: E402
+import live_judge  # noqa: E402
+
+BEGAN, SECONDS, STEP = 1000.0, 60, 0.1
+# Calls a round of 10 ms, and ns a call: shares of 0.5, 0.3, 0.1 and 0.005.
+CALLS = {"big": 500, "middle": 300, "small": 100, "rare": 5}
+NS = 10_000.0
+SHARES = {name: n * NS * 1e-9 * 100 for name, n in CALLS.items()}
+
+
+def costs(ns):
+    return {"p50": ns, "mean": ns, "trimmed": ns, "p50_noise": 0.02,
+            "mean_noise": 0.02}
+
+
+def program(phases=()):
+    """A program that did a hundred rounds a second, its costs known; two kinds
+    of round where there are phases, with other names in the second."""
+    kinds = [{"name": "one", "calls": CALLS, "waits": []}]
+    if phases:
+        kinds.append({"name": "two", "waits": [],
+                      "calls": {f"new {name}": n for name, n in CALLS.items()}})
+    log, done = [], [0] * len(kinds)
+    for n in range(round(SECONDS / STEP) + 1):
+        log.append([BEGAN + n * STEP, 0.9 * n * STEP, 0.0, *done])
+        done[int(bool(phases) and n * STEP >= phases[0])] += 10
+    names = [name for kind in kinds for name in kind["calls"]]
+    return {"program": "made up", "began": BEGAN, "seconds": SECONDS, "hz": 1e9,
+            "phases": list(phases), "contends": False,
+            "costs": {name: {"during": costs(NS)} for name in names},
+            "tracks": [{"kinds": kinds, "log": log}]}
+
+
+def looks(share_of):
+    """What a perfect viewer sees, if `share_of(name, seconds)` are the shares."""
+    found = []
+    for second in range(1, SECONDS):
+        rows = {}
+        for name in [*CALLS, *(f"new {name}" for name in CALLS)]:
+            share = share_of(name, second)
+            calls = CALLS[name.removeprefix("new ")]
+            rows[name] = {
+                "cpu_share": share, "run_share": share, "wait_share": 0.0,
+                "calls_per_s": share / (NS * 1e-9), "samples": 100_000,
+                "avg_cycles": NS, "p50_cycles": NS, "age_s": 1.0,
+                "self_cycles": second * calls}
+        top = sorted(rows, key=lambda name: -rows[name]["cpu_share"])
+        found.append({"t": BEGAN + second, "functions": rows, "top": top,
+                      "overhead": {"measured": 0.01},
+                      "sampler": {"hz": 100, "samples": 100 * second}})
+    return found
+
+
+def steady(name, second):
+    return SHARES.get(name, 0.0)
+
+
+def judge(snapshots, result=None):
+    return live_judge.judge(result or program(), snapshots)["misses"]
+
+
+@pytest.fixture
+def seen():
+    return looks(steady)
+
+
+def test_what_is_right_passes(seen):
+    report = live_judge.judge(program(), seen)
+    assert report["misses"] == []
+    assert report["core"] == pytest.approx(0.9, abs=0.01)
+    assert report["known"] == pytest.approx(sum(SHARES.values()), abs=0.01)
+    assert report["pairs"] == 6
+    for name, share in SHARES.items():
+        row = report["functions"][name]
+        assert row["share"] == pytest.approx(share, abs=0.001)
+        assert row["calls_per_s"] == pytest.approx(100 * CALLS[name], rel=0.01)
+        assert row["judged"] == (share > 0.02)
+
+
+def test_a_share_that_is_off(seen):
+    seen[-1]["functions"]["big"]["run_share"] += 0.029
+    assert judge(seen) == []
+    seen[-1]["functions"]["big"]["run_share"] += 0.005
+    assert judge(seen) == ["share: big +3.4"]
+    # 100 samples of 50 % say no more than that it is within 15 %.
+    seen[-1]["functions"]["big"]["samples"] = 100
+    assert judge(seen) == []
+
+
+def test_windows_that_are_off(seen):
+    for each in seen[30:33]:
+        each["functions"]["middle"]["cpu_share"] -= 0.05
+    assert judge(seen) == ["3 of 150 windows: middle -5.0"]
+
+
+def test_the_wrong_order(seen):
+    rows = seen[-1]["functions"]
+    rows["small"]["run_share"], rows["rare"]["run_share"] = 0.08, 0.09
+    assert "order: small/rare" in judge(seen)
+
+
+@pytest.mark.parametrize("key, what", [("p50_cycles", "p50"),
+                                       ("avg_cycles", "mean")])
+def test_cycles_that_are_off(seen, key, what):
+    row = seen[-1]["functions"]["rare"]
+    row[key] = 1.11 * NS  # within the noise
+    assert judge(seen) == []
+    row[key] = 1.13 * NS
+    assert judge(seen) == [f"{what}: rare +13 %"]
+    row[key] = None
+    assert judge(seen) == [f"{what}: rare none"]
+
+
+def test_rates_that_are_off(seen):
+    for each in seen:
+        each["functions"]["small"]["calls_per_s"] *= 0.75
+    assert judge(seen) == ["calls/s: small -25 %"]
+
+
+def test_means_where_others_have_the_cpu(seen):
+    result = program()
+    seen[-1]["functions"]["big"]["avg_cycles"] = 2 * NS
+    assert judge(seen, result) == ["mean: big +100 %"]
+    result["tracks"][0]["log"][-1][2] = 0.02 * 0.9 * SECONDS
+    assert judge(seen, result) == []
+
+
+def test_old_cycles(seen):
+    for each in seen[20:49]:
+        each["functions"]["rare"]["self_cycles"] = 100
+    assert judge(seen) == []
+    for each in seen[20:55]:
+        each["functions"]["rare"]["self_cycles"] = 100
+    assert judge(seen) == ["age: rare 35 s"]
+
+
+def test_a_function_that_is_missing(seen):
+    for each in seen:
+        del each["functions"]["small"]
+    words = " ".join(judge(seen))
+    for what in ("share: small -10.0", "p50: small none", "calls/s: small -100 %",
+                 "age: small 59 s"):
+        assert what in words
+
+
+# --- Phases -----------------------------------------------------------------------------
+
+CHANGE = 30.0
+
+
+def changing(late):
+    """Shares in an exponential window, of a viewer that is that late."""
+
+    def share_of(name, second):
+        since = second - CHANGE - late
+        new = name.startswith("new ")
+        share = SHARES[name.removeprefix("new ")]
+        if since <= 0:
+            return 0.0 if new else share
+        return share * (1 - math.exp(-since / 5) if new else math.exp(-since / 5))
+
+    return share_of
+
+
+def phased(late):
+    seen = looks(changing(late))
+    for each in seen:  # since the start: by hand
+        for name, row in each["functions"].items():
+            part = max(0.0, each["t"] - BEGAN - CHANGE) / (each["t"] - BEGAN)
+            share = SHARES[name.removeprefix("new ")]
+            row["run_share"] = share * (part if name.startswith("new ")
+                                        else 1 - part)
+        # The window holds both: let the new ones lead where they gain.
+        if each["t"] - BEGAN - CHANGE - late > 2:
+            each["top"].sort(key=lambda name: not name.startswith("new "))
+    return seen
+
+
+def test_new_leaders():
+    report = live_judge.judge(program([CHANGE]), phased(0))
+    assert report["misses"] == [] and report["leads"] == [pytest.approx(3, abs=0.1)]
+
+
+def test_new_leaders_that_are_late():
+    report = live_judge.judge(program([CHANGE]), phased(6))
+    assert report["lead_miss"] and report["leads"] == [pytest.approx(9, abs=0.1)]
+
+
+# --- For real -----------------------------------------------------------------------------
+
+
+def test_a_program_runs_and_is_seen():
+    result, seen = live.run("leaves", 3.0, rate=0.25)
+    report = live_judge.judge(result, seen)
+    assert len(seen) > 4
+    assert {"adds", "leaf", "ticks", "tiny"} <= set(report["functions"])
+    assert 0.3 < report["known"] / report["core"] < 1.7
+    for name, row in report["functions"].items():
+        assert row["share"] > 0, name
+        assert row["ns"] > 1 or name in ("tiny", "leaf"), name
+        assert seen[-1]["functions"][name]["calls"] > 100, name
+    # The twins are not traced, and the program's own count is right.
+    calls = result["tracks"][0]["log"][-1][3] * \
+        result["tracks"][0]["kinds"][0]["calls"]["adds"]
+    assert report["functions"]["adds"]["calls_per_s"] == pytest.approx(
+        calls / 3.0, rel=0.3)
+    live.show_functions(report)
+    live.show_summary([report, copy.deepcopy(report)])
+
+
+def test_every_program_can_be_made():
+    import live_programs
+
+    assert tuple(live_programs.PROGRAMS) == live.PROGRAMS
+    for make in live_programs.PROGRAMS.values():
+        made = make()
+        assert made.tracks and made.tracks[0].kinds[0].parts
