@@ -96,8 +96,12 @@ def test_a_share_that_is_off(seen):
     assert judge(seen) == []
     seen[-1]["functions"]["big"]["run_share"] += 0.005
     assert judge(seen) == ["share: big +3.4"]
-    # 100 samples of 50 % say no more than that it is within 15 %.
+    # 100 samples of 50 % say no more than that it is within 15 %; but one that
+    # has none though all the others have is not excused.
     seen[-1]["functions"]["big"]["samples"] = 100
+    assert judge(seen) == ["share: big +3.4"]
+    for row in seen[-1]["functions"].values():
+        row["samples"] = 25
     assert judge(seen) == []
 
 
