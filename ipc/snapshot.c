@@ -144,6 +144,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     LIST(Snapshot, transition_pairs, transition_pair_count, PAIR_RECORD),
     LIST(Snapshot, retired, retired_count, RETIRED_RECORD),
     U64(Snapshot, threads_dropped),
+    GROUP_F64(Snapshot, overhead, allowed),
+    GROUP_F64(Snapshot, overhead, mean),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -117,6 +117,8 @@ struct Snapshot {
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
+    double overhead_allowed; // the budget, or what a thousandth of a core is
+    double overhead_mean;    // measured since tracing began
     uint64_t sites_armed;
     uint64_t sites_dark;
     double sampler_hz;

@@ -20,6 +20,7 @@
 #define RANK_S 1.0 // between two rankings of the functions
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
+#define HZ_CHANGE 0.05 // of the sampler's rate: less is not worth a wake-up
 
 struct Governor {
     struct State *state;
@@ -30,6 +31,7 @@ struct Governor {
     pthread_cond_t wake;
     bool stop;
     struct Hottest hottest; // as ranked last
+    double hz;              // the sampler's rate, as set last
     uint64_t due;           // ticks of the next full slice
 };
 
@@ -141,6 +143,22 @@ static void rank(struct Governor *governor)
                      sampler ? Sampler_now(sampler) : NAN);
 }
 
+// What the budget says now; without the interpreter's lock.
+static void control(struct Governor *governor)
+{
+    struct Session *session = governor->state->engine.session;
+    const struct Budget *budget = Account_open(session);
+    bool held = budget->share > 0;
+    double hz = held ? Budget_hz(budget) : 0;
+
+    Account_close(session);
+    if (!held || !session->sampler ||
+        fabs(hz - governor->hz) <= HZ_CHANGE * governor->hz)
+        return;
+    governor->hz = hz;
+    Sampler_set_hz(session->sampler, hz);
+}
+
 // A full slice, or one that only goes on with the round of live bytecode. true:
 // that is behind.
 static bool slice(struct Governor *governor, bool full)
@@ -226,6 +244,8 @@ static void run(void *context)
     while (wait_ms(governor, pause)) {
         bool full = prepare(governor), behind;
 
+        if (full)
+            control(governor);
         PyEval_RestoreThread(state);
         behind = slice(governor, full);
         account(governor);

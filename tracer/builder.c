@@ -265,46 +265,19 @@ static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
     return whole;
 }
 
-// Shares of the process's CPU time since the figures were last taken, over at
-// least a second.
-static void fill_overhead(struct Snapshot *snapshot, const struct Moment *at,
-                          const struct LanesTotals *totals)
+static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
 {
-    struct Session *session = at->session;
-    struct Collector *collector = &session->collector;
-    struct Baseline now, *then = &collector->baseline;
-    struct SamplerTotals sampler = {0};
-    double cpu;
+    const struct Budget *budget = Account_open(session);
+    struct BudgetShares shares = Budget_window(budget);
 
-    if (session->sampler)
-        Sampler_totals(session->sampler, &sampler);
-    now.at = at->now;
-    now.process_cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    now.hooks = (double)totals->debt / at->hz;
-    now.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
-    now.threads =
-        sampler.cpu_s + (double)Worker_cpu_ns(&collector->worker) / 1e9 +
-        (session->server ? (double)Server_cpu_ns(session->server) / 1e9 : 0);
-    cpu = now.process_cpu - then->process_cpu;
-    if (now.at - then->at >= 1 || isnan(collector->measured.at)) {
-        collector->measured.at = now.at;
-        collector->measured.hooks =
-            cpu > 0 ? (now.hooks - then->hooks) / cpu : 0;
-        collector->measured.rearm =
-            cpu > 0 ? (now.rearm - then->rearm) / cpu : 0;
-        collector->measured.threads =
-            cpu > 0 ? (now.threads - then->threads) / cpu : 0;
-        if (now.at - then->at >= 1)
-            *then = now;
-    }
-    snapshot->overhead_hooks = collector->measured.hooks;
-    snapshot->overhead_rearm = collector->measured.rearm;
-    snapshot->overhead_threads = collector->measured.threads;
-    snapshot->overhead_measured = collector->measured.hooks +
-                                  collector->measured.rearm +
-                                  collector->measured.threads;
-    snapshot->overhead_budget =
-        atomic_load_explicit(&session->budget, memory_order_relaxed);
+    snapshot->overhead_measured = shares.measured;
+    snapshot->overhead_hooks = shares.hooks;
+    snapshot->overhead_rearm = shares.rearm;
+    snapshot->overhead_threads = shares.threads;
+    snapshot->overhead_budget = budget->share;
+    snapshot->overhead_allowed = shares.allowed;
+    snapshot->overhead_mean = Budget_mean(budget);
+    Account_close(session);
 }
 
 static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)
@@ -366,7 +339,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         fill_sampler(snapshot, session->sampler);
     whole &= Threads_fill(snapshot, session->sampler, &engine->lanes);
     whole &= Transitions_fill(&session->transitions, snapshot);
-    fill_overhead(snapshot, &at, &totals);
+    fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);
     if (whole)
         return snapshot;

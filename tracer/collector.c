@@ -98,14 +98,6 @@ void Collector_build(struct Collector *collector)
         Server_notify(session->server);
 }
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 // One turn, with the mutex held on entry and exit.
 static void turn(struct Collector *collector)
 {
@@ -160,11 +152,6 @@ void Collector_init(struct Collector *collector, struct Session *session)
 {
     memset(collector, 0, sizeof *collector);
     collector->session = session;
-    collector->measured.at = NAN;
-    // What the process did before is not measured against.
-    collector->baseline.at = (double)now_ns(CLOCK_MONOTONIC) / 1e9;
-    collector->baseline.process_cpu =
-        (double)now_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
     init_conditions(collector);
 }
 

@@ -14,15 +14,6 @@
 
 struct Session;
 
-// What a windowed figure is computed against.
-struct Baseline {
-    double at; // s of CLOCK_MONOTONIC
-    double process_cpu;
-    double hooks;
-    double rearm;
-    double threads;
-};
-
 struct Collector {
     struct Session *session;
     struct Worker worker;
@@ -32,8 +23,6 @@ struct Collector {
     uint64_t wanted;          // snapshots asked for
     uint64_t done;            // snapshots built
     pthread_mutex_t draining; // one at a time
-    struct Baseline baseline; // the thread's own
-    struct Baseline measured; // shares, as last computed
 };
 
 void Collector_init(struct Collector *collector, struct Session *session);

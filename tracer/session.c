@@ -212,6 +212,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     Registry_free_retired(engine->registry);
     Export_init(&session->export, session);
     Collector_init(&session->collector, session);
+    Account_init(&session->account, session);
     Rearm_init(&session->rearm);
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,

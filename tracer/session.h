@@ -6,6 +6,7 @@
 #define OCULAR_TRACER_SESSION_H
 
 #include "ipc/server.h"
+#include "tracer/account.h"
 #include "tracer/collector.h"
 #include "tracer/engine.h"
 #include "tracer/export.h"
@@ -44,7 +45,8 @@ struct Session {
     uint64_t snapshots;     // built; both under Collector.draining
     cell_t governor_ns;     // CPU time of python/'s governor thread
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
-    struct Rearm rearm;     // for the governor
+    struct Account account;
+    struct Rearm rearm; // for the governor
     struct Transitions transitions;
 };
 

@@ -62,7 +62,8 @@ static void test_names_and_groups_are_the_contract(void **state)
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id],"
         "transition_pairs[from,to,count],"
         "retired[name,file,line,objects,calls,calls_exact,self_cycles,"
-        "total_cycles,waited_cycles,run_share,samples],threads_dropped");
+        "total_cycles,waited_cycles,run_share,samples],threads_dropped,"
+        "overhead{allowed,mean}");
 }
 
 static size_t member_size(const struct Field *field)

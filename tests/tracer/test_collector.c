@@ -515,6 +515,7 @@ static int set_up(void **state)
     f->session.start_ticks = Clock_read(&f->engine.clock);
     f->collector = &f->session.collector;
     Collector_init(f->collector, &f->session);
+    Account_init(&f->session.account, &f->session);
     *state = f;
     return 0;
 }

@@ -490,6 +490,7 @@ static int set_up(void **state)
     f->session.start_ticks = Clock_read(&f->engine.clock);
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
     Collector_init(&f->session.collector, &f->session);
+    Account_init(&f->session.account, &f->session);
     f->export = &f->session.export;
     Export_init(f->export, &f->session);
     f->lane = add_lane(&f->engine, true);

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: MIT
+// tracer/budget against simulated programs: that the budget is held, that it is
+// used, that nothing swings, and that steps are recovered from.
+#include "tracer/budget.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TICK 0.2
+#define DELAYS 32 // ticks over which promised hits may come
+
+// A program and its tracing: what is promised comes true bit by bit, the
+// sampler costs what it costs.
+struct World {
+    struct Budget budget;
+    struct BudgetReading now; // cpu is the program's alone
+    double (*cores)(double t);
+    double wakeup; // s
+    double fixed;  // cores that the governor and the rest take
+    double item;   // s that a re-arming is predicted to cost
+    double true_item;
+    double demand;  // re-armings a second, at most
+    unsigned delay; // ticks until all of what was promised has come
+    double coming[DELAYS];
+    unsigned tick, rearmed;
+    double hz, least_level, most_level;
+};
+
+static double one_core(double t)
+{
+    (void)t;
+    return 1;
+}
+
+static double tenth(double t)
+{
+    (void)t;
+    return 0.1;
+}
+
+static double four_cores(double t)
+{
+    (void)t;
+    return 4;
+}
+
+static double bursts(double t) // a second in ten
+{
+    return fmod(t, 10) < 1 ? 1 : 0;
+}
+
+static double idle(double t)
+{
+    (void)t;
+    return 0;
+}
+
+static double step_up(double t)
+{
+    return t < 60 ? 0.2 : 1;
+}
+
+static double step_down(double t)
+{
+    return t < 60 ? 1 : 0.2;
+}
+
+static struct BudgetReading reading(const struct World *w)
+{
+    struct BudgetReading r = w->now;
+
+    r.cpu += r.hooks + r.rearm + r.threads;
+    return r;
+}
+
+static struct World world(double (*cores)(double), double share)
+{
+    struct World w = {.cores = cores,
+                      .wakeup = 30e-6,
+                      .fixed = 0.0004,
+                      .item = 10e-6,
+                      .true_item = 10e-6,
+                      .demand = 1e9,
+                      .delay = 5};
+
+    Budget_init(&w.budget, share, &w.now);
+    return w;
+}
+
+static void rearm(struct World *w)
+{
+    for (double n = 0; n < w->demand * TICK && Budget_may(&w->budget, 0); n++) {
+        Budget_promise(&w->budget, w->item);
+        w->rearmed++;
+        for (unsigned i = 0; i < w->delay; i++)
+            w->coming[(w->tick + 1 + i) % DELAYS] += w->true_item / w->delay;
+    }
+}
+
+static void turn(struct World *w)
+{
+    struct BudgetReading r;
+    double sampler;
+
+    w->hz = Budget_hz(&w->budget);
+    w->tick++;
+    w->now.wall += TICK;
+    w->now.cpu += w->cores(w->now.wall) * TICK;
+    w->now.hooks += w->coming[w->tick % DELAYS];
+    w->coming[w->tick % DELAYS] = 0;
+    sampler = w->hz * TICK * w->wakeup;
+    w->now.sampler += sampler;
+    w->now.wakeups = (uint64_t)(w->now.sampler / w->wakeup);
+    w->now.threads += sampler + w->fixed * TICK / 2;
+    w->now.rearm += w->fixed * TICK / 2;
+    r = reading(w);
+    Budget_read(&w->budget, &r);
+    rearm(w);
+    w->least_level = fmin(w->least_level, w->budget.level / w->budget.rate);
+    w->most_level = fmax(w->most_level, w->budget.level / w->budget.rate);
+}
+
+static void run(struct World *w, double seconds)
+{
+    for (double until = w->now.wall + seconds; w->now.wall < until - TICK / 2;)
+        turn(w);
+}
+
+static double spent(const struct World *w)
+{
+    return w->now.hooks + w->now.rearm + w->now.threads;
+}
+
+// Within the allowance of that time plus what the bucket holds; and most of it.
+static void expect_held_and_used(struct World *w, double share, double from,
+                                 double use)
+{
+    double cpu = w->now.cpu, wall = w->now.wall, before = spent(w);
+    double allowed;
+
+    run(w, from);
+    allowed = fmax(share * (w->now.cpu - cpu), 0.001 * (w->now.wall - wall));
+    assert_true(spent(w) - before <= allowed + 2.1 * w->budget.rate);
+    assert_true(spent(w) - before >= use * allowed);
+}
+
+static const double SHARES[] = {0.005, 0.01, 0.02, 0.05};
+static double (*const PROGRAMS[])(double) = {one_core, tenth, four_cores,
+                                             bursts};
+
+static void test_held_and_used(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < sizeof PROGRAMS / sizeof *PROGRAMS; p++)
+        for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+            struct World w = world(PROGRAMS[p], SHARES[s]);
+
+            // Of so little two thirds would be fixed: the governor's pace.
+            w.fixed = 0.0001;
+            run(&w, 30);
+            // What a burst brings in is spent in the burst, or it is too late.
+            expect_held_and_used(&w, SHARES[s], 120,
+                                 PROGRAMS[p] == bursts ? 0.6 : 0.85);
+        }
+}
+
+static double measured(const struct World *w)
+{
+    return Budget_window(&w->budget).measured;
+}
+
+// From the first second to the last: the mean is the budget's.
+static void test_the_mean_converges(void **state)
+{
+    struct World w = world(one_core, 0.01);
+
+    (void)state;
+    run(&w, 600);
+    assert_true(fabs(Budget_mean(&w.budget) - 0.01) < 0.0002);
+    assert_true(fabs(spent(&w) / w.now.cpu - 0.01) < 0.0002);
+}
+
+// Hits that cost thrice what was predicted, or a third, and come late.
+static void test_predictions_may_be_wrong(void **state)
+{
+    static const double truths[] = {30e-6, 3e-6};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct World w = world(one_core, 0.01);
+
+        w.true_item = truths[i];
+        w.delay = 20;
+        run(&w, 60);
+        for (int n = 0; n < 100; n++) {
+            run(&w, 1);
+            assert_true(measured(&w) < 0.0112);
+            assert_true(measured(&w) > (i == 0 ? 0.0085 : 0.006));
+        }
+    }
+}
+
+static void test_nothing_swings(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
+        struct World w = world(one_core, SHARES[s]);
+        double least = INFINITY, most = 0;
+        unsigned before;
+
+        run(&w, 40);
+        for (int i = 0; i < 60; i++) {
+            before = w.rearmed;
+            run(&w, 1);
+            least = fmin(least, w.rearmed - before);
+            most = fmax(most, w.rearmed - before);
+        }
+        assert_true(least > 0 && most < 1.25 * least);
+    }
+}
+
+// A storm of hooks at the start: paid back, and the numbers live on meanwhile.
+static void test_a_storm_is_paid_back(void **state)
+{
+    struct World w = world(one_core, 0.01);
+    unsigned before;
+
+    (void)state;
+    w.coming[2] = 0.08; // four times what the bucket holds
+    run(&w, 1);
+    assert_true(w.budget.level < 0);
+    before = w.rearmed;
+    run(&w, 5); // in debt, a trickle
+    assert_true(w.rearmed - before > 50);
+    run(&w, 54);
+    assert_true(w.budget.level > 0);
+    assert_true(spent(&w) <= 0.01 * w.now.cpu + 0.021);
+    before = w.rearmed;
+    run(&w, 10);
+    assert_true(w.rearmed - before > 10 * 300);
+}
+
+// What cannot be paid back in a while is forgiven.
+static void test_a_debt_ends(void **state)
+{
+    struct World w = world(one_core, 0.01);
+
+    (void)state;
+    w.coming[2] = 3;
+    run(&w, 0.6);
+    assert_true(w.budget.level < -9 * w.budget.rate);
+    assert_true(w.budget.level >= -10.1 * w.budget.rate);
+    run(&w, 30);
+    assert_true(w.budget.level > 0);
+}
+
+static void test_steps(void **state)
+{
+    struct World up = world(step_up, 0.01), down = world(step_down, 0.01);
+
+    (void)state;
+    run(&up, 59);
+    assert_true(up.hz < 40);
+    run(&up, 5); // four seconds of the new load
+    assert_true(up.hz > 100);
+    run(&up, 11);
+    assert_true(measured(&up) > 0.008 && measured(&up) < 0.012);
+    run(&down, 65);
+    assert_true(down.hz < 40);
+    run(&down, 10);
+    assert_true(measured(&down) > 0.007 && measured(&down) < 0.0125);
+}
+
+static void test_the_budget_is_changed(void **state)
+{
+    struct World w = world(one_core, 0.05);
+
+    (void)state;
+    run(&w, 60);
+    Budget_set(&w.budget, 0.005);
+    run(&w, 13);
+    assert_true(measured(&w) < 0.0056 && measured(&w) > 0.004);
+    Budget_set(&w.budget, 0.02);
+    run(&w, 13);
+    assert_true(measured(&w) < 0.0205 && measured(&w) > 0.017);
+}
+
+// Nothing to measure against; a thousandth of a core may still be spent.
+static void test_idle(void **state)
+{
+    struct World w = world(idle, 0.01);
+
+    (void)state;
+    w.demand = 0;
+    w.fixed = 0.0001;
+    run(&w, 60);
+    assert_true(isnan(measured(&w)));
+    assert_true(w.hz <= 0.4 * BUDGET_LEAST / w.wakeup * 1.06);
+    assert_true(w.budget.level > 0);
+    w.cores = one_core; // a burst does not come upon years of savings
+    w.demand = 1e9;
+    expect_held_and_used(&w, 0.01, 60, 0.85);
+}
+
+// A busy spell counts for the idle time that follows: no more than the larger
+// of the two is ever allowed.
+static void test_the_floor_is_no_supplement(void **state)
+{
+    struct World w = world(bursts, 0.01);
+
+    (void)state;
+    w.fixed = 0.0001;
+    w.budget.level = 0;
+    run(&w, 100);
+    assert_true(spent(&w) <
+                1.05 * fmax(0.001 * 100, 0.01 * w.now.cpu) + BUDGET_LEAST * 2);
+}
+
+// A viewer too many: fixed costs alone are above the budget. The sampler gives
+// way, and something is re-armed all the same.
+static void test_fixed_costs_above_it(void **state)
+{
+    struct World w = world(one_core, 0.005);
+    unsigned before;
+
+    (void)state;
+    w.fixed = 0.006;
+    run(&w, 60);
+    before = w.rearmed;
+    run(&w, 30);
+    assert_true(w.hz <= 0.04 * 0.005 / w.wakeup * 1.05);
+    assert_true(w.rearmed - before > 30 * 20);
+    assert_true(measured(&w) < 0.0075);
+}
+
+static void test_the_samplers_rate(void **state)
+{
+    struct World cheap = world(one_core, 0.01), dear = cheap;
+
+    (void)state;
+    dear.wakeup = 45e-6;
+    cheap.demand = dear.demand = 10;
+    run(&cheap, 20);
+    run(&dear, 20);
+    assert_true(fabs(cheap.hz - 0.4 * 0.01 / 30e-6) < 3);
+    assert_true(fabs(dear.hz - 0.4 * 0.01 / 45e-6) < 3);
+    cheap.wakeup = 1e-9; // no clock is that good
+    run(&cheap, 20);
+    assert_true(cheap.hz == 500);
+    dear.wakeup = 1;
+    run(&dear, 60);
+    assert_true(dear.hz == 4);
+}
+
+static void test_the_window(void **state)
+{
+    struct World w = world(one_core, NAN);
+    struct BudgetShares shares;
+
+    (void)state;
+    w.demand = 0;
+    w.fixed = 0.02;
+    run(&w, 30);
+    w.now.hooks += 1; // a tenth of the window's time
+    run(&w, 4);
+    shares = Budget_window(&w.budget);
+    assert_true(fabs(shares.hooks - 0.1) < 0.003);
+    assert_true(fabs(shares.rearm - 0.01) < 0.0005);
+    assert_true(fabs(shares.measured - shares.hooks - shares.rearm -
+                     shares.threads) < 1e-9);
+    assert_true(isnan(shares.allowed));
+    run(&w, 11); // it has left the window, not the mean
+    assert_true(Budget_window(&w.budget).hooks == 0);
+    assert_true(Budget_mean(&w.budget) > 1.0 / 50);
+}
+
+// Without a budget nothing is held back.
+static void test_without_a_budget(void **state)
+{
+    struct World w = world(one_core, NAN);
+
+    (void)state;
+    w.demand = 0;
+    w.now.hooks += 5;
+    run(&w, 5);
+    assert_true(Budget_may(&w.budget, 0));
+    assert_int_equal(Budget_first_hits(&w.budget, 500), 500);
+}
+
+static void test_first_hits(void **state)
+{
+    struct World w = world(one_core, 0.01);
+    uint64_t hits, before = 500;
+
+    (void)state;
+    assert_int_equal(Budget_first_hits(&w.budget, 500), 500);
+    w.budget.rate = 0.01;
+    for (double debt = 0.0005; debt < 0.05; debt += 0.0005) {
+        w.budget.level = -debt;
+        hits = Budget_first_hits(&w.budget, 500);
+        assert_true(hits <= before && hits >= 16);
+        before = hits;
+    }
+    assert_int_equal(before, 16);
+    assert_int_equal(Budget_first_hits(&w.budget, 3), 3); // never more
+    assert_int_equal(Budget_first_hits(&w.budget, 0), 0); // never dark
+}
+
+// Somebody's wish may empty the bucket at once, and then has to wait.
+static void test_wishes(void **state)
+{
+    struct World w = world(one_core, 0.01);
+    double granted = 0, level;
+
+    (void)state;
+    w.demand = 1;
+    run(&w, 10);
+    level = w.budget.level;
+    w.budget.purse = 0;
+    assert_false(Budget_may(&w.budget, 0));
+    for (; Budget_may(&w.budget, 1); granted += 50e-6)
+        Budget_promise(&w.budget, 50e-6);
+    assert_true(fabs(granted - level) < 100e-6);
+    run(&w, 3);
+    assert_true(Budget_may(&w.budget, 1));
+}
+
+// Clocks read one after the other may contradict each other, and two readers
+// may come in the wrong order.
+static void test_odd_readings(void **state)
+{
+    struct BudgetReading start = {0}, odd = {.wall = 1, .cpu = 0.1};
+    struct Budget budget;
+
+    (void)state;
+    Budget_init(&budget, 0.01, &start);
+    odd.threads = 0.2; // more than all
+    Budget_read(&budget, &odd);
+    assert_true(isfinite(budget.level) && isfinite(budget.rate));
+    assert_true(isnan(Budget_window(&budget).measured));
+    odd.wall = 0.9;
+    odd.cpu = 0.05;
+    Budget_read(&budget, &odd);
+    assert_true(budget.last.wall == 1);
+    odd.wall = 1e6; // stopped for days
+    odd.cpu = 1.2;
+    Budget_read(&budget, &odd);
+    assert_true(budget.level <= 2 * budget.rate);
+    assert_true(Budget_hz(&budget) >= 4 && Budget_hz(&budget) <= 500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_held_and_used),
+        cmocka_unit_test(test_the_mean_converges),
+        cmocka_unit_test(test_predictions_may_be_wrong),
+        cmocka_unit_test(test_nothing_swings),
+        cmocka_unit_test(test_a_storm_is_paid_back),
+        cmocka_unit_test(test_a_debt_ends),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_the_budget_is_changed),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_the_floor_is_no_supplement),
+        cmocka_unit_test(test_fixed_costs_above_it),
+        cmocka_unit_test(test_the_samplers_rate),
+        cmocka_unit_test(test_the_window),
+        cmocka_unit_test(test_without_a_budget),
+        cmocka_unit_test(test_first_hits),
+        cmocka_unit_test(test_wishes),
+        cmocka_unit_test(test_odd_readings),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// See account.h.
+#include "tracer/account.h"
+#include "tracer/session.h"
+
+#include <time.h>
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void Account_init(struct Account *account, const struct Session *session)
+{
+    const struct BudgetReading zero = {0};
+
+    pthread_mutex_init(&account->mutex, NULL);
+    account->wall = seconds(CLOCK_MONOTONIC);
+    account->cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    account->aftermath = 0;
+    Budget_init(&account->budget, session->budget, &zero);
+}
+
+static double worker_s(const struct Worker *worker)
+{
+    return (double)Worker_cpu_ns(worker) / 1e9;
+}
+
+static struct BudgetReading read_all(struct Session *session)
+{
+    const struct Account *account = &session->account;
+    struct Engine *engine = session->engine;
+    struct SamplerTotals sampler = {0};
+    struct BudgetReading reading;
+    uint64_t ticks =
+        Lanes_sum(&engine->lanes).debt + Cell_get(&account->aftermath);
+
+    if (session->sampler)
+        Sampler_totals(session->sampler, &sampler);
+    reading.hooks = (double)ticks / Clock_hz(&engine->clock);
+    reading.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
+    reading.sampler = sampler.cpu_s;
+    reading.wakeups = sampler.wakeups;
+    reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +
+                      worker_s(&session->export.worker);
+    if (session->server)
+        reading.threads += (double)Server_cpu_ns(session->server) / 1e9;
+    // Last, so that what is ours is never more than all.
+    reading.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
+    reading.wall = seconds(CLOCK_MONOTONIC) - account->wall;
+    return reading;
+}
+
+struct Budget *Account_open(struct Session *session)
+{
+    struct Account *account = &session->account;
+    struct BudgetReading reading;
+
+    pthread_mutex_lock(&account->mutex);
+    reading = read_all(session);
+    // Pairs with Session_set_budget.
+    Budget_set(&account->budget,
+               atomic_load_explicit(&session->budget, memory_order_relaxed));
+    Budget_read(&account->budget, &reading);
+    return &account->budget;
+}
+
+void Account_close(struct Session *session)
+{
+    pthread_mutex_unlock(&session->account.mutex);
+}

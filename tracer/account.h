@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// What a session costs, as its clocks and cells say, and its budget with it.
+// The governor and whoever builds a snapshot open it; a mutex, held briefly,
+// never with the interpreter's lock.
+#ifndef OCULAR_TRACER_ACCOUNT_H
+#define OCULAR_TRACER_ACCOUNT_H
+
+#include "tracer/budget.h"
+#include "tracer/cell.h"
+
+#include <pthread.h>
+
+struct Session;
+
+struct Account {
+    pthread_mutex_t mutex; // guards budget
+    struct Budget budget;
+    double wall, cpu; // s of the clocks, when it began
+    // Ticks of traced threads that no hook's debt holds: taking hooks out, and
+    // what runs slower until it is specialised again. Interpreter's lock.
+    cell_t aftermath;
+};
+
+// What the process used before is no part of it.
+void Account_init(struct Account *account, const struct Session *session);
+// Takes a reading; the budget as it is now, until Account_close.
+struct Budget *Account_open(struct Session *session);
+void Account_close(struct Session *session);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The bucket and what follows from how full it is. docs/architecture.md, "The
+// budget", explains the constants.
+#include "tracer/budget.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LATELY 2.0       // s, the allowance's rate is that of
+#define LEAST_SPAN 0.1   // s, or it is not known
+#define BURST 2.0        // s of allowance that the bucket holds
+#define DEBT 10.0        // s of allowance it can owe; what is more is forgiven
+#define SPEND 2.0        // s in which the bucket would be spent by re-arming
+#define PURSE 0.5        // s of allowance that the purse holds
+#define TRICKLE 0.1      // of the allowance: re-arming's, whatever is owed
+#define SAMPLER 0.4      // of the allowance: the sampler's
+#define SAMPLER_FULL 0.5 // s of allowance in the bucket that give it all that
+#define LEAST_HZ 4.0
+#define MOST_HZ 500.0
+#define WAKEUP 40e-6 // s, until it is measured
+#define LEAST_WAKEUP 5e-6
+#define MOST_WAKEUP 1e-3
+#define LEAST_HITS 16
+#define HALF_HITS 0.5 // s of allowance in debt that halve the first hits
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double clamp(double value, double least, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static double ours(const struct BudgetReading *reading)
+{
+    return reading->hooks + reading->rearm + reading->threads;
+}
+
+// Two clocks are never read at the same moment.
+static double program(const struct BudgetReading *from,
+                      const struct BudgetReading *to)
+{
+    return max(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
+}
+
+// The newest reading that is at least so old, or the first.
+static const struct BudgetReading *ago(const struct Budget *budget, double s)
+{
+    unsigned room = BUDGET_KEPT, at = budget->next, back;
+
+    for (back = 1; back <= budget->count; back++) {
+        at = (budget->next + room - back) % room;
+        if (budget->last.wall - budget->kept[at].wall >= s)
+            break;
+    }
+    return &budget->kept[at];
+}
+
+static void keep(struct Budget *budget, const struct BudgetReading *reading)
+{
+    budget->kept[budget->next] = *reading;
+    budget->next = (budget->next + 1) % BUDGET_KEPT;
+    if (budget->count < BUDGET_KEPT)
+        budget->count++;
+}
+
+void Budget_init(struct Budget *budget, double share,
+                 const struct BudgetReading *reading)
+{
+    memset(budget, 0, sizeof *budget);
+    budget->origin = budget->last = *reading;
+    budget->wakeup = WAKEUP;
+    keep(budget, reading);
+    Budget_set(budget, share);
+    budget->level = BURST * budget->rate;
+}
+
+void Budget_set(struct Budget *budget, double share)
+{
+    // In the measure of the new budget, what the old one left is as full as
+    // before, and a debt as long.
+    double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
+
+    if (budget->share == share)
+        return;
+    budget->share = share;
+    if (budget->rate > 0) {
+        budget->level *= scale;
+        budget->rate = max(budget->rate * scale, BUDGET_LEAST);
+    } else {
+        budget->rate = max(share, BUDGET_LEAST); // as if it used one core
+    }
+}
+
+// --- Readings --------------------------------------------------------------
+
+// What is earned: the budget's share of what the program used; and what is
+// missing then to a thousandth of a core, over as long as the window.
+static double earn(struct Budget *budget, double wall, double used)
+{
+    double earned = budget->share * used;
+
+    budget->unused += BUDGET_LEAST * wall - earned;
+    budget->unused = max(budget->unused, -BUDGET_LEAST * BUDGET_WINDOW);
+    if (budget->unused > 0) {
+        earned += budget->unused;
+        budget->unused = 0;
+    }
+    return earned;
+}
+
+// The allowance's, over the last so many seconds.
+static double rate_over(const struct Budget *budget, double s)
+{
+    const struct BudgetReading *then = ago(budget, s);
+    double wall = budget->last.wall - then->wall;
+
+    if (wall < LEAST_SPAN)
+        return budget->rate;
+    return max(budget->share * program(then, &budget->last) / wall,
+               BUDGET_LEAST);
+}
+
+static void measure_wakeup(struct Budget *budget)
+{
+    const struct BudgetReading *then = ago(budget, LATELY);
+    double count = (double)(budget->last.wakeups - then->wakeups);
+
+    if (count >= 8)
+        budget->wakeup = clamp((budget->last.sampler - then->sampler) / count,
+                               LEAST_WAKEUP, MOST_WAKEUP);
+}
+
+void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
+{
+    struct BudgetReading before = budget->last;
+    double wall = reading->wall - before.wall;
+
+    if (!(wall > 0))
+        return;
+    budget->last = *reading;
+    measure_wakeup(budget);
+    if (budget->share > 0) {
+        double room;
+
+        budget->rate = rate_over(budget, LATELY);
+        // What a burst leaves is there for the next one.
+        room = BURST * max(budget->rate, rate_over(budget, BUDGET_WINDOW));
+        budget->level += earn(budget, wall, program(&before, reading)) -
+                         (ours(reading) - ours(&before));
+        budget->level = clamp(budget->level, -DEBT / BURST * room, room);
+        // The fuller, the faster; a fixed share of what is in it a second.
+        budget->purse +=
+            wall * max(budget->level / SPEND, TRICKLE * budget->rate);
+        budget->purse =
+            clamp(budget->purse, -DEBT * budget->rate, PURSE * budget->rate);
+    }
+    if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
+        keep(budget, reading);
+}
+
+// --- What was measured -----------------------------------------------------
+
+struct BudgetShares Budget_window(const struct Budget *budget)
+{
+    const struct BudgetReading *from = ago(budget, BUDGET_WINDOW);
+    const struct BudgetReading *to = &budget->last;
+    double used = program(from, to);
+    struct BudgetShares shares = {NAN, NAN, NAN, NAN, budget->share};
+
+    if (!(used > 0))
+        return shares;
+    shares.hooks = (to->hooks - from->hooks) / used;
+    shares.rearm = (to->rearm - from->rearm) / used;
+    shares.threads = (to->threads - from->threads) / used;
+    shares.measured = shares.hooks + shares.rearm + shares.threads;
+    if (budget->share > 0)
+        shares.allowed =
+            max(budget->share, BUDGET_LEAST * (to->wall - from->wall) / used);
+    return shares;
+}
+
+double Budget_mean(const struct Budget *budget)
+{
+    double used = program(&budget->origin, &budget->last);
+
+    return used > 0 ? (ours(&budget->last) - ours(&budget->origin)) / used
+                    : NAN;
+}
+
+// --- What may be spent -----------------------------------------------------
+
+double Budget_hz(const struct Budget *budget)
+{
+    double fill = budget->level / (SAMPLER_FULL * budget->rate);
+
+    return clamp(SAMPLER * budget->rate * clamp(fill, TRICKLE, 1) /
+                     budget->wakeup,
+                 LEAST_HZ, MOST_HZ);
+}
+
+int Budget_may(const struct Budget *budget, int urgent)
+{
+    if (!(budget->share > 0))
+        return 1;
+    return budget->purse + (urgent ? max(budget->level, 0) : 0) > 0;
+}
+
+void Budget_promise(struct Budget *budget, double seconds)
+{
+    budget->purse -= seconds;
+}
+
+uint64_t Budget_first_hits(const struct Budget *budget, uint64_t threshold)
+{
+    double hits = (double)threshold;
+
+    if (!(budget->share > 0) || budget->level >= 0 || threshold <= LEAST_HITS)
+        return threshold;
+    hits *= exp2(budget->level / (HALF_HITS * budget->rate));
+    return (uint64_t)max(hits, LEAST_HITS);
+}

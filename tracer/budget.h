@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The overhead budget: an account of what tracing costs beside what the program
+// uses, and what may be spent next. Pure: it is fed with readings and knows no
+// clock, no thread and no Python; whoever shares one locks it.
+//
+// The control is a bucket. It fills with the budget's share of the CPU time
+// that the program uses (or a thousandth of a core, where that is more), and
+// everything that tracing costs is taken out as it is measured. So the bucket
+// is the sum of all errors so far: while it is held above empty, the mean is
+// within the budget. What is spent follows from how full it is, see the .c.
+#ifndef OCULAR_TRACER_BUDGET_H
+#define OCULAR_TRACER_BUDGET_H
+
+#include <stdint.h>
+
+#define BUDGET_LEAST 0.001 // of a core, whatever the program uses
+#define BUDGET_WINDOW 10.0 // s
+#define BUDGET_SLICE 0.15  // s, the least between two readings that are kept
+#define BUDGET_KEPT 80
+
+// Sums since the trace began, in seconds.
+struct BudgetReading {
+    double wall;
+    double cpu;     // of the process, with all of ours
+    double hooks;   // ours: on the program's threads, at events
+    double rearm;   // the governor, and what re-arming costs besides
+    double threads; // our other threads
+    double sampler; // of these: the sampler
+    uint64_t wakeups;
+};
+
+// Shares of the CPU time that the program used without us; NaN where it used
+// none.
+struct BudgetShares {
+    double measured; // the sum of the next three
+    double hooks;
+    double rearm;
+    double threads;
+    double allowed; // the budget, or more where that is a thousandth of a core
+};
+
+struct Budget {
+    double share; // NaN: nothing is held, all is measured
+    struct BudgetReading kept[BUDGET_KEPT]; // a ring
+    unsigned next, count;
+    struct BudgetReading origin;
+    struct BudgetReading last; // the newest, kept or not
+    double rate;               // allowance, s a second, lately
+    double level;              // s in the bucket; less than 0: a debt
+    double unused;             // s that the floor adds, if more than 0
+    double purse;              // s that re-arming may promise
+    double wakeup;             // s of CPU time a wake-up of the sampler
+};
+
+// Begins at that reading. The bucket starts full: the first descent into
+// darkness comes at once.
+void Budget_init(struct Budget *budget, double share,
+                 const struct BudgetReading *reading);
+void Budget_set(struct Budget *budget, double share);
+// The next reading.
+void Budget_read(struct Budget *budget, const struct BudgetReading *reading);
+
+// What was measured over the window.
+struct BudgetShares Budget_window(const struct Budget *budget);
+// The share measured since the trace began.
+double Budget_mean(const struct Budget *budget);
+
+// The sampler's wake-ups a second.
+double Budget_hz(const struct Budget *budget);
+// May something be re-armed now? `urgent`: because somebody asked for it, so
+// that the bucket may be emptied at once. True for ever without a budget.
+int Budget_may(const struct Budget *budget, int urgent);
+// Something was re-armed that is going to cost that much.
+void Budget_promise(struct Budget *budget, double seconds);
+// Hits of the first session, before code goes dark for the first time: the
+// threshold, or less while the bucket is in debt.
+uint64_t Budget_first_hits(const struct Budget *budget, uint64_t threshold);
+
+#endif
