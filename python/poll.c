@@ -78,7 +78,8 @@ static bool is_behind(const struct State *state)
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
-    return (double)state->poll.round_done < elapsed * (double)count;
+    // By a whole one: at a round's very beginning nobody is behind.
+    return (double)state->poll.round_done + 1 <= elapsed * (double)count;
 }
 
 bool Poll_slice(struct State *state, bool hot, uint64_t deadline)

@@ -71,7 +71,18 @@ def test_unknown_request(path):
         assert viewer.rate(1)  # the connection goes on
 
 
-@pytest.mark.parametrize("kind", [client.DETAIL, client.BUDGET])
+def test_budget(path):
+    with Client(path) as viewer:
+        assert viewer.ask(client.BUDGET, struct.pack("<d", 0.05))[1] == 0.05
+        viewer.wait_for(lambda s: s["overhead"]["budget"] == 0.05)
+        for wrong in 0, 2, float("nan"):
+            with pytest.raises(Refused) as refused:
+                viewer.ask(client.BUDGET, struct.pack("<d", wrong))
+            assert refused.value.args[0] == 22  # EINVAL
+        assert viewer.snapshot()["overhead"]["budget"] == 0.05
+
+
+@pytest.mark.parametrize("kind", [client.DETAIL])
 def test_what_is_not_there_yet_is_refused(path, kind):
     with Client(path) as viewer:
         with pytest.raises(Refused) as refused:
