@@ -43,9 +43,14 @@ static const struct Record CALLER_RECORD =
     RECORD(Caller, "caller", CALLER_FIELDS);
 
 static const struct Field THREAD_FIELDS[] = {
-    U64(Thread, tid),        TEXT(Thread, name),   F64(Thread, cpu_share),
-    F64(Thread, wait_share), U64(Thread, samples), F64(Thread, cpu_s),
+    U64(Thread, tid),
+    TEXT(Thread, name),
+    F64(Thread, cpu_share),
+    F64(Thread, wait_share),
+    U64(Thread, samples),
+    F64(Thread, cpu_s),
     BOOL(Thread, ended),
+    LIST(Thread, functions, function_count, CALLER_RECORD),
 };
 static const struct Record THREAD_RECORD =
     RECORD(Thread, "thread", THREAD_FIELDS);

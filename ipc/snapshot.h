@@ -18,8 +18,10 @@
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
+// A function's part of something that is shared out: of another's total share,
+// as its caller; of a thread's CPU time.
 struct Caller {
-    uint64_t id;
+    uint64_t id; // null: all the others
     double share;
 };
 
@@ -31,6 +33,8 @@ struct Thread {
     uint64_t samples;
     double cpu_s; // CPU time since tracing began, or since it was first seen
     uint64_t ended;
+    const struct Caller *functions; // of its cpu_share; not of one that ended
+    size_t function_count;
 };
 
 struct Function {

@@ -159,6 +159,16 @@ static void control(struct Governor *governor)
     Sampler_set_hz(session->sampler, hz);
 }
 
+static void note_edges(struct State *state, uint64_t deadline)
+{
+    struct Sampler *sampler = state->engine.session->sampler;
+    struct Edge edge;
+
+    while (sampler && Clock_read(&state->engine.clock) < deadline &&
+           Sampler_take_edge(sampler, &edge))
+        Engine_note_edge(&state->engine, &edge);
+}
+
 // A full slice, or one that only goes on with the round of live bytecode. true:
 // that is behind.
 static bool slice(struct Governor *governor, bool full)
@@ -173,6 +183,7 @@ static bool slice(struct Governor *governor, bool full)
     if (!full)
         return Poll_slice(state, false, deadline);
     Tools_watch(state);
+    note_edges(state, deadline);
     state->poll.hottest = governor->hottest;
     rearm_wanted(state, deadline);
     behind = Poll_slice(state, true, deadline);

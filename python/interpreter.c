@@ -50,6 +50,8 @@ int Interpreter_opcodes(struct State *state)
         {"INSTRUMENTED", OPCODE_INSTRUMENTED},
         {"EXECUTOR", OPCODE_EXECUTOR},
         {"EXTENDED", OPCODE_EXTENDED},
+        {"CALL", OPCODE_CALL},
+        {"PUSHES", OPCODE_PUSHES},
     };
     PyObject *module = PyImport_ImportModule("ocular._opcodes");
     PyObject *bits = PyDict_New(), *table = NULL;

@@ -5,6 +5,7 @@
 #include "ipc/version.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
+#include "tracer/split.h"
 #include "tracer/threads.h"
 
 #include <stdlib.h>
@@ -41,8 +42,34 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->share = f->cpu_share;
     f->wait_share = ShareValue_window(&code->share.wait, at->sampler_now);
     f->total_share = ShareValue_window(&code->share.under, at->sampler_now);
+    f->c_share = ShareValue_window(&code->share.in_c, at->sampler_now);
     f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
     f->samples = Cell_get(&code->share.samples);
+}
+
+// Who its time is for; those that have gone are among the others (a null id).
+static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
+                         const struct Code *code, const struct Moment *at)
+{
+    // Pairs with the release in subject.c.
+    const struct Split *split =
+        atomic_load_explicit(&code->share.callers, memory_order_acquire);
+    struct SplitRow rows[SPLIT_ROWS];
+    size_t count, i;
+    struct Caller *callers;
+
+    if (isnan(at->sampler_now) || !split)
+        return true;
+    count = Split_read(split, at->sampler_now, rows);
+    if (count == 0)
+        return true;
+    callers = Snapshot_alloc(snapshot, count * sizeof *callers);
+    for (i = 0; callers && i < count; i++)
+        callers[i] =
+            (struct Caller){rows[i].id ? rows[i].id : NULL_U64, rows[i].share};
+    f->callers = callers;
+    f->caller_count = callers ? count : 0;
+    return callers;
 }
 
 static void fill_cycles(struct Function *f, const struct Code *code)
@@ -109,7 +136,8 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
                           struct Code *code, const struct Moment *at)
 {
     // Beside what Registry.bytes holds.
-    snapshot->memory_bytes += Cell_get(&code->grown_bytes);
+    snapshot->memory_bytes +=
+        Cell_get(&code->grown_bytes) + Cell_get(&code->share.bytes);
     uint32_t specializable =
         atomic_load_explicit(&code->specializable, memory_order_relaxed);
     uint64_t seen = Cell_get(&code->last_seen);
@@ -142,7 +170,7 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
     snapshot->events += Code_events(code);
     snapshot->sites_dark += f->dark_sites;
     snapshot->sites_armed += f->sites - f->dark_sites;
-    return f->name && f->file;
+    return f->name && f->file && fill_callers(snapshot, f, code, at);
 }
 
 static int hotter_first(const void *left, const void *right)

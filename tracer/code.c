@@ -165,6 +165,8 @@ void Code_free(struct Code *code)
     free(code->line_table);
     Story_release(&code->story);
     free(code->callers);
+    free(code->share.callers);
+    free((void *)code->share.spots);
     free(code);
 }
 

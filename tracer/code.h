@@ -146,6 +146,21 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
+// How many looks found each of its instructions running (by their numbers;
+// Code_spot_count() of them), or NULL.
+static inline const _Atomic uint32_t *Code_spots(const struct Code *code)
+{
+    return atomic_load_explicit(&code->share.spots, memory_order_acquire);
+}
+
+// Numbers of instructions: they are 16 bits wide.
+static inline size_t Code_spot_count(const struct Code *code)
+{
+    if (code->unit_count > UINT16_MAX)
+        return UINT16_MAX + 1u;
+    return code->unit_count ? code->units[code->unit_count - 1].number + 1u : 0;
+}
+
 static inline struct Histogram *Code_histogram(const struct Code *code)
 {
     return atomic_load_explicit(&code->histogram, memory_order_relaxed);

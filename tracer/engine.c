@@ -55,6 +55,17 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
     Code_rearm(code, threshold);
 }
 
+void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
+{
+    struct Code *caller = Registry_by_id(engine->registry, edge->caller);
+    struct Code *callee = Registry_by_id(engine->registry, edge->callee);
+
+    if (!caller || !callee)
+        return; // gone since
+    if (Code_add_caller(callee, caller->id) == 1 && callee->dark)
+        Code_gain_dark_callee(caller);
+}
+
 void Engine_retire(struct Engine *engine, struct Code *code)
 {
     Lanes_forget(&engine->lanes, code);

@@ -20,7 +20,9 @@ enum OpcodeFlag {
     OPCODE_SPECIALIZED = 1 << 8,   // is a type specialisation
     OPCODE_INSTRUMENTED = 1 << 9,  // an armed site hides what is there
     OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
-    OPCODE_EXTENDED = 1 << 11      // EXTENDED_ARG: part of the next one
+    OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG: part of the next one
+    OPCODE_CALL = 1 << 12,         // calls what is on the stack
+    OPCODE_PUSHES = 1 << 13        // ... which is a Python function: no C runs
 };
 
 struct Opcodes {

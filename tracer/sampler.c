@@ -3,7 +3,10 @@
 // it. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
 
+#include "tracer/rcu.h"
+
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,7 +22,9 @@
 #define PACE_NS 2e9      // the rate achieved is a mean over this
 
 struct Sampler {
-    struct Registry *registry; // borrowed
+    struct Ledger ledger;          // its registry is borrowed
+    const struct Opcodes *opcodes; // borrowed
+    struct Edges edges;
     struct Subjects subjects;
     struct Memory memory;
     struct Walk walk;
@@ -75,7 +80,7 @@ static void credit(struct Sampler *sampler, struct Subject *subject,
                    enum SubjectDoing doing, double now)
 {
     ShareValue_add(&sampler->elsewhere, now,
-                   Subject_credit(subject, doing, sampler->registry, now));
+                   Subject_credit(subject, doing, &sampler->ledger, now));
 }
 
 // One thread's clocks; true if it has run since, so that it must be walked.
@@ -123,15 +128,44 @@ static bool is_still(const struct Sampler *sampler)
            Sampler_now(sampler) - sampler->ran_at >= STILL_NS;
 }
 
+// Whether the frame on top is at a call. If no frame was pushed, a C function
+// runs; unless the call is specialised to Python functions, and about to push.
+static bool is_in_c(struct Sampler *sampler, const struct WalkFrame *frame)
+{
+    const uint16_t *flags = sampler->opcodes->flags;
+    struct Code *code;
+    bool calls = false;
+    uint8_t live;
+
+    Rcu_read_lock();
+    code = Registry_find(sampler->ledger.registry, frame->code);
+    if (code) {
+        uintptr_t offset =
+            frame->instruction - code->address - sampler->ledger.code_bytecode;
+
+        calls = offset / 2 < code->unit_count && offset % 2 == 0 &&
+                flags[code->bytecode[offset]] & OPCODE_CALL;
+    }
+    Rcu_read_unlock();
+    if (!calls)
+        return false;
+    return !Memory_read(&sampler->memory, frame->instruction, &live, 1) ||
+           !(flags[live] & OPCODE_PUSHES);
+}
+
 static void walk(struct Sampler *sampler, struct Subject *subject,
                  struct WalkStart *start, uint32_t newest_id)
 {
+    bool in_c;
+
     Walk_frames(&sampler->walk, start);
     if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
-    Subject_set_stack(subject, &sampler->walk, newest_id);
+    in_c =
+        sampler->walk.depth > 0 && is_in_c(sampler, &sampler->walk.frames[0]);
+    Subject_set_stack(subject, &sampler->walk, newest_id, in_c);
 }
 
 static void sample(struct Sampler *sampler, double now)
@@ -140,7 +174,7 @@ static void sample(struct Sampler *sampler, double now)
     struct WalkStart starts[BATCH];
     size_t count = look_all(sampler, ran, now);
     size_t first = count ? draw(sampler) % count : 0, asks = 0;
-    uint32_t newest_id = Registry_newest_id(sampler->registry);
+    uint32_t newest_id = Registry_newest_id(sampler->ledger.registry);
 
     for (size_t i = 0; i < count; i++)
         starts[i].state = ran[i]->state;
@@ -297,7 +331,8 @@ static int init(struct Sampler *sampler, const struct FrameLayout *layout)
 }
 
 int Sampler_start(struct Sampler **result, struct Registry *registry,
-                  const struct FrameLayout *layout, double hz)
+                  const struct FrameLayout *layout,
+                  const struct Opcodes *opcodes, double hz)
 {
     struct Sampler *sampler;
     int error;
@@ -307,7 +342,12 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
     sampler = calloc(1, sizeof(*sampler));
     if (sampler == NULL)
         return -ENOMEM;
-    sampler->registry = registry;
+    sampler->ledger = (struct Ledger){
+        .registry = registry,
+        .edges = &sampler->edges,
+        .code_bytecode = layout->code_bytecode,
+    };
+    sampler->opcodes = opcodes;
     sampler->memory.fd = -1;
     sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
     sampler->start_ns = now_ns();
@@ -383,6 +423,11 @@ int Sampler_set_threads(struct Sampler *sampler,
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
 {
     return Subjects_shares(&sampler->subjects, Sampler_now(sampler), shares);
+}
+
+bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge)
+{
+    return Edges_pop(&sampler->edges, edge);
 }
 
 uint64_t Sampler_threads_dropped(struct Sampler *sampler)

@@ -29,9 +29,11 @@ struct SamplerTotals {
 struct Sampler;
 
 // 0, or -errno: -EPERM when neither way of reading works here, -EINVAL for a
-// layout or a rate (more than 0, up to 10000) that cannot be.
+// layout or a rate (more than 0, up to 10000) that cannot be. Registry, layout
+// and opcodes stay where they are.
 int Sampler_start(struct Sampler **sampler, struct Registry *registry,
-                  const struct FrameLayout *layout, double hz);
+                  const struct FrameLayout *layout,
+                  const struct Opcodes *opcodes, double hz);
 void Sampler_stop(struct Sampler *sampler); // joins, frees
 // Wake-ups a second from now on, at most 10000; 0: it stands by, its thread
 // sleeps, the shares stay as they were and what happens meanwhile is no part of
@@ -54,6 +56,9 @@ int Sampler_set_threads(struct Sampler *sampler,
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
+// A caller of dark code, seen on a stack: the next one that was not told yet.
+// false: none. One thread at a time, the one that may write it down.
+bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge);
 // The time base of the functions' shares: ns that it has sampled for, up to its
 // newest look, so that what it has not come to yet is not missing from a share.
 double Sampler_now(const struct Sampler *sampler);

@@ -176,7 +176,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
     if (session->config.sampler) {
         error = Sampler_start(&session->sampler, engine->registry,
-                              &engine->layout, SAMPLER_HZ);
+                              &engine->layout, &engine->opcodes, SAMPLER_HZ);
         // Without the right to read ourselves: hooks alone, shares unknown.
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",

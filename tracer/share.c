@@ -15,16 +15,49 @@ static double decayed(const struct ShareValue *value, double now)
     return Cell_get_double(&value->window_ns) * (age > 0 ? exp(-age / TAU) : 1);
 }
 
-void ShareValue_add(struct ShareValue *value, double now, double ns)
+void ShareCredit_init(struct ShareCredit *credit, double now, double ns)
 {
-    if (!(ns > 0))
-        return;
-    Cell_add(&value->total_ns, (uint64_t)(ns + 0.5));
+    credit->now = now;
+    credit->ns = ns > 0 ? ns : 0;
     // The credit was earned over at least `ns` up to now, and its older part
     // has decayed already: so a process that was stopped for a minute does not
     // show a share of twelve.
+    credit->gain = ns > 0 ? -TAU * expm1(-ns / TAU) : 0;
+    credit->at = now;
+    credit->kept = 1;
+}
+
+void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
+{
+    double at = Cell_get_double(&value->window_at);
+
+    if (!(credit->ns > 0))
+        return;
+    if (at != credit->at) { // most were credited with the sample before
+        credit->at = at;
+        credit->kept = exp(-fmax(credit->now - at, 0) / TAU);
+    }
+    Cell_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
     Cell_set_double(&value->window_ns,
-                    decayed(value, now) - TAU * expm1(-ns / TAU));
+                    Cell_get_double(&value->window_ns) * credit->kept +
+                        credit->gain);
+    Cell_set_double(&value->window_at, credit->now);
+}
+
+void ShareValue_add(struct ShareValue *value, double now, double ns)
+{
+    struct ShareCredit credit;
+
+    ShareCredit_init(&credit, now, ns);
+    ShareValue_credit(value, &credit);
+}
+
+void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
+                     double now)
+{
+    Cell_add(&value->total_ns, Cell_get(&other->total_ns));
+    Cell_set_double(&value->window_ns,
+                    decayed(value, now) + decayed(other, now));
     Cell_set_double(&value->window_at, now);
 }
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,22 +123,14 @@ bool Subject_could_run(const struct Subject *subject)
 }
 
 void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
-                       uint32_t newest_id)
+                       uint32_t newest_id, bool in_c)
 {
     subject->newest_id = newest_id;
+    subject->in_c = in_c;
+    subject->cut = walk->truncated || walk->torn;
     subject->depth = walk->depth;
-    for (unsigned i = 0; i < walk->depth; i++)
-        subject->stack[i] = walk->frames[i].code;
+    memcpy(subject->stack, walk->frames, walk->depth * sizeof(walk->frames[0]));
     subject->walked = true;
-}
-
-static bool among(struct Code *const *codes, unsigned count, struct Code *code)
-{
-    while (count-- > 0) {
-        if (codes[count] == code)
-            return true;
-    }
-    return false;
 }
 
 // Splits what is to be credited into CPU time and waiting.
@@ -164,33 +157,123 @@ static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
     *wait = ratio < 1 ? subject->since_ns - *cpu : 0;
 }
 
-double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
-                      struct Registry *registry, double now)
+// --- Credit ----------------------------------------------------------------
+
+// What a function gets at its first sample; where memory is out, at a later.
+static void prepare(struct Code *code)
 {
-    struct Code *codes[WALK_DEPTH];
-    unsigned count = 0, top = 0;
+    struct Share *share = &code->share;
+    size_t spots = Code_spot_count(code);
+    void *room;
+
+    if (atomic_load_explicit(&share->callers, memory_order_relaxed))
+        return;
+    room = calloc(spots + 1, sizeof(*share->spots));
+    // Both pair with the acquire of whoever reads.
+    if (room && !Code_spots(code))
+        atomic_store_explicit(&share->spots, room, memory_order_release);
+    room = calloc(1, sizeof(struct Split));
+    atomic_store_explicit(&share->callers, room, memory_order_release);
+    Cell_set(&share->bytes, sizeof(struct Split) + (spots + 1) * 4);
+}
+
+// Dark code cannot tell by itself who calls it. Seen twice, that a torn stack
+// makes nobody a caller.
+static void tell(struct Ledger *ledger, struct SplitPart *part,
+                 const struct Code *caller, const struct Code *callee)
+{
+    struct Edge edge = {caller->id, callee->id};
+
+    if (part->told || part->seen < 2 ||
+        !atomic_load_explicit(&callee->dark, memory_order_relaxed))
+        return;
+    part->told = Edges_push(ledger->edges, edge);
+}
+
+// The code of a frame that may be credited, or NULL.
+static struct Code *code_of(const struct Subject *subject,
+                            const struct Ledger *ledger, unsigned frame)
+{
+    struct Code *code =
+        Registry_find(ledger->registry, subject->stack[frame].code);
+
+    return code && !Code_is_after(code, subject->newest_id) ? code : NULL;
+}
+
+// The outermost frame of each function, from the bottom of the stack up. Sets
+// *top to the innermost frame that counts, and returns its code or NULL.
+static struct Code *credit_stack(struct Subject *subject, struct Ledger *ledger,
+                                 struct ShareCredit *credit, unsigned *top)
+{
+    struct Code *caller = NULL;
+
+    ledger->stamp++;
+    for (unsigned i = subject->depth; i-- > 0;) {
+        struct Code *code = code_of(subject, ledger, i);
+        struct Split *callers;
+
+        if (!code)
+            continue;
+        *top = i;
+        if (code->share.stamp != ledger->stamp) {
+            code->share.stamp = ledger->stamp;
+            prepare(code);
+            ShareValue_credit(&code->share.under, credit);
+            callers = code->share.callers;
+            if (callers && caller)
+                tell(ledger, Split_add(callers, caller->id, credit), caller,
+                     code);
+            else if (callers && subject->cut)
+                Split_add(callers, 0, credit);
+        }
+        caller = code;
+    }
+    return caller;
+}
+
+static void count_spot(const struct Ledger *ledger, struct Code *code,
+                       const struct WalkFrame *frame)
+{
+    _Atomic uint32_t *spots = code->share.spots;
+    uintptr_t offset = frame->instruction - code->address;
+    uint32_t seen;
+
+    offset -= ledger->code_bytecode;
+    if (!spots || offset / 2 >= code->unit_count)
+        return;
+    spots += code->units[offset / 2].number;
+    seen = atomic_load_explicit(spots, memory_order_relaxed);
+    if (seen < UINT32_MAX)
+        atomic_store_explicit(spots, seen + 1, memory_order_relaxed);
+}
+
+double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
+                      struct Ledger *ledger, double now)
+{
+    struct ShareCredit all, ran, waited;
+    unsigned top = 0;
     double cpu, wait;
+    struct Code *code;
 
     split(subject, doing, &cpu, &wait);
     if (!(cpu + wait > 0))
         return 0;
+    ShareCredit_init(&all, now, cpu + wait);
+    ShareCredit_init(&ran, now, cpu);
+    ShareCredit_init(&waited, now, wait);
     Rcu_read_lock();
-    for (unsigned i = 0; i < subject->depth; i++) {
-        struct Code *code = Registry_find(registry, subject->stack[i]);
-
-        if (code == NULL || Code_is_after(code, subject->newest_id) ||
-            among(codes, count, code))
-            continue;
-        if (count == 0)
-            top = i;
-        codes[count++] = code;
-        ShareValue_add(&code->share.under, now, cpu + wait);
+    code = credit_stack(subject, ledger, &all, &top);
+    if (code) {
+        ShareValue_credit(&code->share.cpu, &ran);
+        ShareValue_credit(&code->share.wait, &waited);
+        if (top == 0 && subject->in_c)
+            ShareValue_credit(&code->share.in_c, &ran);
+        if (doing == DOING_RAN)
+            count_spot(ledger, code, &subject->stack[top]);
+        Cell_add(&code->share.samples, 1);
     }
-    if (count > 0) {
-        ShareValue_add(&codes[0]->share.cpu, now, cpu);
-        ShareValue_add(&codes[0]->share.wait, now, wait);
-        Cell_add(&codes[0]->share.samples, 1);
-    }
+    if (cpu > 0)
+        Split_add(&subject->functions, code ? code->id : 0, &ran);
     Rcu_read_unlock();
-    return count == 0 || top > 0 ? cpu : 0;
+    return code && top == 0 ? 0 : cpu;
 }

@@ -5,8 +5,9 @@
 #ifndef OCULAR_TRACER_SUBJECT_H
 #define OCULAR_TRACER_SUBJECT_H
 
+#include "tracer/edges.h"
 #include "tracer/registry.h"
-#include "tracer/share.h"
+#include "tracer/split.h"
 #include "tracer/walk.h"
 
 #include <sys/types.h>
@@ -24,6 +25,7 @@ struct Subject {
     struct ShareValue cpu;
     struct ShareValue wait;
     cell_t samples;
+    struct Split functions; // of its CPU time
 
     bool known;         // seen before: there is a time since then
     bool walked;        // stack is as it was when it last ran
@@ -37,8 +39,18 @@ struct Subject {
     double ran_ns;
     double seen_ns;
     uint32_t newest_id; // code adopted later is not on the stack
+    bool in_c;          // called by the frame on top
+    bool cut;           // there is more below than `stack` has
     unsigned depth;
-    uintptr_t stack[WALK_DEPTH]; // code addresses, innermost first
+    struct WalkFrame stack[WALK_DEPTH]; // innermost first
+};
+
+// Where what a subject did is written down.
+struct Ledger {
+    struct Registry *registry;
+    struct Edges *edges;  // callers of dark code, for the hooks' side
+    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
+    uint32_t stamp;       // of the newest credit
 };
 
 enum SubjectLook {
@@ -63,14 +75,16 @@ bool Subject_runs(const struct Subject *subject);
 // Whether it would, if only it had a CPU (we may be on it). About 3 us.
 bool Subject_could_run(const struct Subject *subject);
 // `newest_id` is the registry's from before the walk: code that has come to one
-// of the addresses since is not what was seen there.
+// of the addresses since is not what was seen there. `in_c`: the frame on top
+// had called a C function.
 void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
-                       uint32_t newest_id);
+                       uint32_t newest_id, bool in_c);
 // Credits the time since the look before (DOING_IDLED: all the time it idled)
 // to the functions on its stack: to the innermost that the registry knows, and
-// to every distinct one as `under`. Returns the ns it *ran* with something else
-// on top of the stack.
+// to every distinct one as `under`, there shared out to the callers of its
+// outermost frame. Returns the ns it *ran* with something else on top of the
+// stack.
 double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
-                      struct Registry *registry, double now);
+                      struct Ledger *ledger, double now);
 
 #endif

@@ -217,6 +217,8 @@ static void describe(struct ThreadShares *shares, const struct Subject *subject,
     shares->samples = Cell_get(&subject->samples);
     shares->cpu_s = (double)Cell_get(&subject->cpu.total_ns) / 1e9;
     shares->ended = false;
+    shares->function_count =
+        Split_read(&subject->functions, now, shares->functions);
 }
 
 static void describe_ended(struct ThreadShares *shares,
@@ -229,6 +231,7 @@ static void describe_ended(struct ThreadShares *shares,
     shares->samples = thread->samples;
     shares->cpu_s = (double)thread->cpu_ns / 1e9;
     shares->ended = true;
+    shares->function_count = 0;
 }
 
 long Subjects_shares(struct Subjects *subjects, double now,

@@ -25,6 +25,8 @@ struct ThreadShares {
     uint64_t samples;
     double cpu_s; // since it was first seen
     bool ended;
+    struct SplitRow functions[SPLIT_ROWS]; // of cpu_share
+    size_t function_count;
 };
 
 struct SubjectTable {

@@ -12,12 +12,33 @@ struct Rows {
     size_t count;
 };
 
+static bool add_functions(struct Rows *rows, struct Thread *row,
+                          const struct ThreadShares *shares)
+{
+    size_t count = shares->function_count, i;
+    struct Caller *functions;
+
+    if (count == 0)
+        return true;
+    functions = Snapshot_alloc(rows->snapshot, count * sizeof *functions);
+    for (i = 0; functions && i < count; i++) {
+        const struct SplitRow *from = &shares->functions[i];
+
+        functions[i] =
+            (struct Caller){from->id ? from->id : NULL_U64, from->share};
+    }
+    row->functions = functions;
+    row->function_count = functions ? count : 0;
+    return functions;
+}
+
 // One whose name was not known yet when the sampler looked has none (null).
 static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
     bool named = *shares->name;
+    struct Thread *row = &rows->threads[rows->count++];
 
-    rows->threads[rows->count++] = (struct Thread){
+    *row = (struct Thread){
         .tid = (uint64_t)shares->tid,
         .name = named ? Snapshot_text(rows->snapshot, shares->name) : NULL,
         .cpu_share = shares->cpu_share,
@@ -26,7 +47,7 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
         .cpu_s = shares->cpu_s,
         .ended = shares->ended,
     };
-    return !named || rows->threads[rows->count - 1].name;
+    return (!named || row->name) && add_functions(rows, row, shares);
 }
 
 // The row of the lane's thread, if there is one: the sampler's, or that of an

@@ -63,6 +63,12 @@ def _site(name, numbers):
     return ()
 
 
+CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
+# Of their specialisations, those that are for Python functions.
+PUSHES = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD",
+          "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
+
+
 def table(bits):
     """Rows (number, name, base number, cache units, flags), one an opcode.
 
@@ -90,6 +96,10 @@ def table(bits):
             flags.append("SPECIALIZABLE")
         if base != name and base in typed:
             flags.append("SPECIALIZED")
+        if base in CALLS:
+            flags.append("CALL")
+        if name.startswith(PUSHES):
+            flags.append("PUSHES")
         if name == "EXTENDED_ARG":
             flags.append("EXTENDED")
         if name == "ENTER_EXECUTOR":

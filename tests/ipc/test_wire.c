@@ -497,8 +497,8 @@ static void test_records_of_other_lengths(void **state)
     Bytes_put_u32(&body, 3);
     Bytes_put_u32(&body, 8); // older: the tid only
     Bytes_put_u64(&body, 11);
-    Bytes_put_u32(&body, 0);                  // nothing
-    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 6); // newer
+    Bytes_put_u32(&body, 0);                       // nothing
+    Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 6); // newer
     Bytes_put_u64(&body, 33);
     Bytes_put_text(&body, "x");
     Bytes_put_f64(&body, 0.25);
@@ -506,6 +506,10 @@ static void test_records_of_other_lengths(void **state)
     Bytes_put_u64(&body, 9);
     Bytes_put_f64(&body, 1.5);
     Bytes_put_u8(&body, 1);
+    Bytes_put_u32(&body, 1);
+    Bytes_put_u32(&body, 16);
+    Bytes_put_u64(&body, 77);
+    Bytes_put_f64(&body, 0.125);
     Bytes_put(&body, "future", 6);
     Bytes_put_u64(&body, 1234); // functions_total: still in step
     out = decode_snapshot(&body);
@@ -520,6 +524,8 @@ static void test_records_of_other_lengths(void **state)
     assert_int_equal(out.snapshot->threads[2].samples, 9);
     assert_true(out.snapshot->threads[2].cpu_s == 1.5);
     assert_int_equal(out.snapshot->threads[2].ended, 1);
+    assert_int_equal(out.snapshot->threads[2].function_count, 1);
+    assert_int_equal(out.snapshot->threads[2].functions[0].id, 77);
     assert_int_equal(out.snapshot->functions_total, 1234);
     Message_release(&out);
     Bytes_release(&body);

@@ -339,7 +339,7 @@ static void test_dark_calls_are_estimated(void **state)
     function = find(build(f), code);
     assert_true(isnan(function->calls_estimated)); // nobody samples
     assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, 10),
+                                   &f->engine.layout, &f->engine.opcodes, 10),
                      0);
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
@@ -360,7 +360,7 @@ static void test_shares(void **state)
     double now;
 
     assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, 1000),
+                                   &f->engine.layout, &f->engine.opcodes, 1000),
                      0);
     while (Sampler_now(f->session.sampler) < 100e6)
         rest(0.001);

@@ -173,6 +173,28 @@ static void test_dark_calls_add_up(void **state)
     assert_float_equal(f->callee->dark_calls, 1500, 2);
 }
 
+// What nobody else could tell: a stack has shown it.
+static void test_an_edge_is_noted(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *other = add(&f->engine, 0x3000);
+    struct Edge edge = {other->id, f->callee->id}, gone = {999, 1};
+
+    darken_callee(f);
+    Engine_note_edge(&f->engine, &edge);
+    assert_int_equal(other->dark_callees, 1);
+    Engine_note_edge(&f->engine, &edge); // it is known
+    assert_int_equal(other->dark_callees, 1);
+    Engine_note_edge(&f->engine, &gone);
+    Engine_rearm(&f->engine, f->callee, 3);
+    assert_int_equal(other->dark_callees, 0);
+    assert_true(Code_has_caller(f->callee, other->id));
+    edge.callee = f->caller->id; // armed: for the day that it goes dark
+    Engine_note_edge(&f->engine, &edge);
+    assert_int_equal(other->dark_callees, 0);
+    assert_true(Code_has_caller(f->caller, other->id));
+}
+
 static void test_rearm_for_good(void **state)
 {
     struct Fixture *f = *state;
@@ -249,6 +271,7 @@ int main(void)
         TEST(test_recursion),
         TEST(test_open_frames_are_forgotten),
         TEST(test_dark_calls_add_up),
+        TEST(test_an_edge_is_noted),
         TEST(test_rearm_for_good),
         TEST(test_a_dark_function_goes),
         TEST(test_an_armed_function_goes),

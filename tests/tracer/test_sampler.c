@@ -165,6 +165,8 @@ static struct SampledThread listed(const struct Program *program)
     return thread;
 }
 
+static struct Opcodes opcodes; // none is a call
+
 static struct Registry *registry_of_program(void)
 {
     static const uintptr_t codes[] = {ROOT, LONG, SHORT, NAP};
@@ -218,7 +220,8 @@ static double measure(void)
 
     program_start(&program, false);
     thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 500), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500),
+                     0);
     assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
     rest(2000);
     Sampler_totals(sampler, &totals);
@@ -293,7 +296,8 @@ static void check_waiting(long nap_ms)
     program_start(&program, true);
     program.nap_ms = nap_ms;
     thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 200), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 200),
+                     0);
     Sampler_set_threads(sampler, &thread, 1);
     rest(600);
     elapsed = Sampler_now(sampler) * 1e-9;
@@ -346,7 +350,8 @@ static void test_the_rate_changes(void **state)
     program_start(&program, false);
     thread = listed(&program);
     // The first look would be in 100 s.
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 0.01), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 0.01),
+                     0);
     Sampler_set_threads(sampler, &thread, 1);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(Sampler_set_hz(sampler, wrong[i]), -EINVAL);
@@ -387,7 +392,8 @@ static void test_the_rate_changes_all_the_time(void **state)
     struct Sampler *sampler;
 
     (void)state;
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1),
+                     0);
     for (int i = 0; i < 5000 && totals_of(sampler).wakeups < 2; i++) {
         Sampler_set_hz(sampler, i % 2 ? 9.9 : 10);
         rest(1);
@@ -412,7 +418,8 @@ static void test_it_stands_still_with_the_program(void **state)
     program_start(&program, true);
     program.nap_ms = 2000;
     thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1000), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000),
+                     0);
     Sampler_set_threads(sampler, &thread, 1);
     wait_for_wakeups(sampler, 200);
     wakeups = totals_of(sampler).wakeups;
@@ -493,7 +500,8 @@ static void test_threads_come_and_go(void **state)
     }
     memset(threads[1].name, 'x', sizeof(threads[1].name)); // no end
     threads[3] = (struct SampledThread){.state = 8, .tid = 0x7ffffff0};
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 500), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500),
+                     0);
     assert_int_equal(thread_count(sampler), 0);
     Sampler_set_threads(sampler, threads, 4); // tid 0 is left out
     wait_for_count(sampler, 3);
@@ -568,7 +576,8 @@ static void test_many_threads_take_turns(void **state)
         threads[i] = listed(&program);
         threads[i].state -= 8 * (i + 1); // different, and some of them wrong
     }
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 1000), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000),
+                     0);
     Sampler_set_threads(sampler, threads, COUNT);
     wait_for_count(sampler, COUNT);
     for (size_t i = 0; i < COUNT; i++)
@@ -623,7 +632,8 @@ static void test_everything_changes_at_once(void **state)
     for (int i = 0; i < 3; i++)
         program_start(&programs[i], i != 0);
     assert_int_equal(
-        Sampler_start(&crowd.sampler, crowd.registry, &LAYOUT, 2000), 0);
+        Sampler_start(&crowd.sampler, crowd.registry, &LAYOUT, &opcodes, 2000),
+        0);
     pthread_create(&asker, NULL, ask, &crowd);
     srand48(4);
     for (int i = 0; i < 300; i++) {
@@ -660,10 +670,12 @@ static void test_what_cannot_be_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, rates[i]),
-                         -EINVAL);
+        assert_int_equal(
+            Sampler_start(&sampler, NULL, &LAYOUT, &opcodes, rates[i]),
+            -EINVAL);
     layout.frame_code = 100000;
-    assert_int_equal(Sampler_start(&sampler, NULL, &layout, 100), -EINVAL);
+    assert_int_equal(Sampler_start(&sampler, NULL, &layout, &opcodes, 100),
+                     -EINVAL);
     assert_null(sampler);
     Sampler_stop(NULL);
     Sampler_abandon(NULL);
@@ -678,7 +690,8 @@ static void test_stop_does_not_wait(void **state)
     for (int i = 0; i < 5; i++) { // the machine may be busy
         uint64_t before, took;
 
-        assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 0.01), 0);
+        assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, &opcodes, 0.01),
+                         0);
         rest(20);
         before = now_ns(CLOCK_MONOTONIC);
         Sampler_stop(sampler);
@@ -686,7 +699,8 @@ static void test_stop_does_not_wait(void **state)
         quickest = took < quickest ? took : quickest;
     }
     assert_true(quickest < 50000000);
-    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 10000), 0);
+    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, &opcodes, 10000),
+                     0);
     Sampler_stop(sampler); // at once, too
 }
 
@@ -700,7 +714,7 @@ static void test_the_thread_is_a_good_guest(void **state)
     bool found = false;
 
     (void)state;
-    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, 100), 0);
+    assert_int_equal(Sampler_start(&sampler, NULL, &LAYOUT, &opcodes, 100), 0);
     for (int i = 0; i < 10000 && totals.cpu_s == 0; i++) {
         rest(1); // it has its name when it runs
         Sampler_totals(sampler, &totals);
@@ -743,7 +757,8 @@ static void test_a_forked_child_abandons_it(void **state)
     (void)state;
     program_start(&program, false);
     thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, 5000), 0);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 5000),
+                     0);
     for (int i = 0; i < 30; i++) {
         pid_t pid;
 
@@ -757,7 +772,7 @@ static void test_a_forked_child_abandons_it(void **state)
             Rcu_after_fork_child();
             Sampler_abandon(sampler);
 #if !UNDER_TSAN // which has no threads after a fork
-            if (Sampler_start(&sampler, registry, &LAYOUT, 1000) != 0)
+            if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000) != 0)
                 _exit(1);
             Sampler_stop(sampler);
 #endif

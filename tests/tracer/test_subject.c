@@ -112,7 +112,7 @@ static void test_a_sleeping_thread_idles(void **state)
     assert_int_equal(Subject_look(&subject, 1e7), SUBJECT_RAN);
     assert_false(Subject_runs(&subject));
     assert_false(Subject_could_run(&subject));
-    Subject_set_stack(&subject, &walk, 0);
+    Subject_set_stack(&subject, &walk, 0, false);
     rest(20);
     assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
     assert_true(subject.idle_ns > 19e6);
@@ -194,7 +194,11 @@ struct Scene {
     struct Registry *registry;
     struct Code *a, *b, *c;
     struct Subject subject;
+    struct Ledger ledger;
+    struct Edges edges;
     uint32_t newest_id; // as of the walk
+    bool in_c;
+    bool cut;
 };
 
 static int set_scene(void **state)
@@ -208,6 +212,8 @@ static int set_scene(void **state)
         Registry_add(scene->registry, *codes[i]);
     }
     scene->newest_id = 3;
+    scene->ledger =
+        (struct Ledger){.registry = scene->registry, .edges = &scene->edges};
     Subject_init(&scene->subject, 1, 1);
     *state = scene;
     return 0;
@@ -227,9 +233,10 @@ static void stack(struct Scene *scene, unsigned depth, const uintptr_t *codes)
     struct Walk *walk = calloc(1, sizeof(*walk));
 
     walk->depth = depth;
+    walk->truncated = scene->cut;
     for (unsigned i = 0; i < depth; i++)
-        walk->frames[i].code = codes[i];
-    Subject_set_stack(&scene->subject, walk, scene->newest_id);
+        walk->frames[i] = (struct WalkFrame){codes[i], codes[i]};
+    Subject_set_stack(&scene->subject, walk, scene->newest_id, scene->in_c);
     free(walk);
 }
 
@@ -242,7 +249,7 @@ static double credit(struct Scene *scene, enum SubjectDoing doing, double ns)
         scene->subject.since_ns = ns;
     if (doing == DOING_RAN)
         scene->subject.ran_ns += ns;
-    return Subject_credit(&scene->subject, doing, scene->registry, 1e9);
+    return Subject_credit(&scene->subject, doing, &scene->ledger, 1e9);
 }
 
 static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
@@ -339,7 +346,7 @@ static void test_waiting_for_a_cpu_is_waiting(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 500;
-        Subject_credit(&scene->subject, DOING_RAN, scene->registry, 1e9);
+        Subject_credit(&scene->subject, DOING_RAN, &scene->ledger, 1e9);
     }
     assert_ns(scene->a, 50000, 50000, 100000);
 }
@@ -353,7 +360,7 @@ static void test_the_clock_outweighs_the_looks(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 2000;
-        Subject_credit(&scene->subject, DOING_RAN, scene->registry, 1e9);
+        Subject_credit(&scene->subject, DOING_RAN, &scene->ledger, 1e9);
     }
     assert_ns(scene->a, 200000, 0, 200000);
 }
@@ -372,10 +379,10 @@ static void test_who_woke_had_slept_before(void **state)
         subject->cpu_ns = 5300;
         subject->ran_ns += 300;
         Subject_woke(subject);
-        Subject_credit(subject, DOING_IDLED, scene->registry, 1e9);
+        Subject_credit(subject, DOING_IDLED, &scene->ledger, 1e9);
         stack(scene, 1, (uintptr_t[]){0x2000});
         // The second time it sleeps again already.
-        Subject_credit(subject, i ? DOING_WAITED : DOING_RAN, scene->registry,
+        Subject_credit(subject, i ? DOING_WAITED : DOING_RAN, &scene->ledger,
                        1e9);
     }
     assert_ns(scene->a, 0, 1400, 1400);
@@ -384,6 +391,167 @@ static void test_who_woke_had_slept_before(void **state)
     subject->woke = false;
     credit(scene, DOING_RAN, 300); // 900 by its clock, 600 seen
     assert_ns(scene->b, 750, 0, 750);
+}
+
+// --- Callers, spots, C ---
+
+// A share at 1e9 in ns.
+#define WHOLE (-5e9 * expm1(-0.2))
+
+static double caller_share(const struct Code *code, uint32_t id, double now)
+{
+    struct SplitRow rows[SPLIT_ROWS];
+    size_t count =
+        code->share.callers ? Split_read(code->share.callers, now, rows) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].id == id)
+            return rows[i].share * WHOLE;
+    return 0;
+}
+
+// Each function's total time is its outermost callers', and all of it.
+static void test_callers(void **state)
+{
+    struct Scene *scene = *state;
+    double now = 1e9;
+
+    stack(scene, 3, (uintptr_t[]){0x1000, 0x9000, 0x2000}); // through unknown
+    credit(scene, DOING_RAN, 1000);
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x3000});
+    credit(scene, DOING_WAITED, 3000);
+    // a and b call each other, c began; the loop is no part of it.
+    stack(scene, 5, (uintptr_t[]){0x1000, 0x2000, 0x1000, 0x2000, 0x3000});
+    credit(scene, DOING_RAN, 10000);
+    assert_float_equal(caller_share(scene->a, scene->b->id, now), 11000, 20);
+    assert_float_equal(caller_share(scene->a, scene->c->id, now), 3000, 10);
+    assert_float_equal(caller_share(scene->b, scene->c->id, now), 10000, 20);
+    assert_float_equal(caller_share(scene->b, scene->a->id, now), 0, 1e-9);
+    assert_float_equal(caller_share(scene->c, 0, now), 0, 1e-9);
+    // Nobody knows who called what is at the end of a stack that was cut.
+    scene->cut = true;
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x1000});
+    credit(scene, DOING_RAN, 500);
+    assert_float_equal(caller_share(scene->a, 0, now), 500, 5);
+}
+
+static void test_more_callers_than_there_is_room_for(void **state)
+{
+    enum { MANY = 5 * SPLIT_PARTS };
+    struct Scene *scene = *state;
+    struct SplitRow rows[SPLIT_ROWS];
+    double sum = 0, all = 0;
+    size_t count;
+
+    for (uint32_t i = 0; i < MANY; i++)
+        Registry_add(scene->registry, make_code(10 + i, 0x100000 + 0x1000 * i));
+    scene->newest_id = 10 + MANY;
+    for (uint32_t round = 0; round < 20; round++)
+        for (uint32_t i = 0; i < MANY; i++) {
+            stack(scene, 2, (uintptr_t[]){0x1000, 0x100000 + 0x1000 * i});
+            credit(scene, DOING_RAN, i == 7 ? 50000 : 1000);
+            all += i == 7 ? 50000 : 1000;
+        }
+    count = Split_read(scene->a->share.callers, 1e9, rows);
+    assert_int_equal(count, SPLIT_ROWS);
+    assert_int_equal(rows[0].id, 17);
+    assert_float_equal(rows[0].share * WHOLE, 1e6, 1e3);
+    assert_int_equal(rows[count - 1].id, 0);
+    for (size_t i = 0; i < count; i++)
+        sum += rows[i].share * WHOLE;
+    assert_float_equal(sum, all, all / 1000);
+}
+
+static void test_callers_of_dark_code_are_told_once(void **state)
+{
+    struct Scene *scene = *state;
+    struct Edge edge;
+
+    for (int i = 0; i < 5; i++) { // armed: its own hooks see them
+        stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
+        credit(scene, DOING_RAN, 10);
+    }
+    assert_false(Edges_pop(&scene->edges, &edge));
+    scene->a->dark = true;
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x3000});
+    credit(scene, DOING_RAN, 10); // once may be a mistake
+    assert_false(Edges_pop(&scene->edges, &edge));
+    for (int i = 0; i < 5; i++) {
+        stack(scene, 2, (uintptr_t[]){0x1000, 0x3000});
+        credit(scene, DOING_RAN, 10);
+        stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
+        credit(scene, DOING_WAITED, 10);
+    }
+    assert_true(Edges_pop(&scene->edges, &edge));
+    assert_int_equal(edge.caller, scene->c->id);
+    assert_int_equal(edge.callee, scene->a->id);
+    assert_true(Edges_pop(&scene->edges, &edge));
+    assert_int_equal(edge.caller, scene->b->id);
+    assert_false(Edges_pop(&scene->edges, &edge));
+}
+
+static void test_time_in_c_is_a_part_of_running(void **state)
+{
+    struct Scene *scene = *state;
+
+    scene->in_c = true;
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
+    credit(scene, DOING_RAN, 100);
+    credit(scene, DOING_WAITED, 50);
+    assert_int_equal(Cell_get(&scene->a->share.in_c.total_ns), 100);
+    assert_int_equal(Cell_get(&scene->b->share.in_c.total_ns), 0);
+    // It was the frame on top that called, which is nobody's.
+    stack(scene, 2, (uintptr_t[]){0x9000, 0x2000});
+    credit(scene, DOING_RAN, 100);
+    assert_int_equal(Cell_get(&scene->b->share.in_c.total_ns), 0);
+}
+
+static void test_a_threads_functions(void **state)
+{
+    struct Scene *scene = *state;
+    struct SplitRow rows[SPLIT_ROWS];
+
+    stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
+    credit(scene, DOING_RAN, 100);
+    stack(scene, 1, (uintptr_t[]){0x2000});
+    credit(scene, DOING_RAN, 300);
+    credit(scene, DOING_WAITED, 5000); // no CPU time
+    stack(scene, 1, (uintptr_t[]){0x9000});
+    credit(scene, DOING_RAN, 20);
+    assert_int_equal(Split_read(&scene->subject.functions, 1e9, rows), 3);
+    assert_int_equal(rows[0].id, scene->b->id);
+    assert_int_equal(rows[1].id, scene->a->id);
+    assert_int_equal(rows[2].id, 0);
+    assert_float_equal(rows[0].share / rows[1].share, 3, 0.1);
+}
+
+static void test_hot_spots(void **state)
+{
+    struct Scene *scene = *state;
+    struct Code *code = scene->a;
+    struct Walk *walk = calloc(1, sizeof(*walk));
+
+    // Instructions of 1, 3 and 2 units.
+    code->unit_count = 6;
+    code->units = calloc(7, sizeof(*code->units));
+    for (unsigned i = 0; i < 6; i++)
+        code->units[i].number = i == 0 ? 0 : i < 4 ? 1 : 2;
+    assert_int_equal(Code_spot_count(code), 3);
+    scene->ledger.code_bytecode = 0x40;
+    walk->depth = 2;
+    walk->frames[0].code = 0x9000; // what it called is nobody's
+    walk->frames[1].code = 0x1000;
+    for (int offset = -4; offset < 16; offset += 2) {
+        walk->frames[1].instruction = (uintptr_t)(0x1040 + offset);
+        Subject_set_stack(&scene->subject, walk, scene->newest_id, false);
+        credit(scene, DOING_RAN, 100);
+        credit(scene, DOING_WAITED, 100);
+    }
+    assert_int_equal(Code_spots(code)[0], 1);
+    assert_int_equal(Code_spots(code)[1], 3);
+    assert_int_equal(Code_spots(code)[2], 2);
+    assert_true(Cell_get(&code->share.bytes) > sizeof(struct Split));
+    free(walk);
 }
 
 static void test_retired_code_is_not_credited(void **state)
@@ -415,6 +583,12 @@ int main(void)
         SCENE(test_waiting_for_a_cpu_is_waiting),
         SCENE(test_the_clock_outweighs_the_looks),
         SCENE(test_who_woke_had_slept_before),
+        SCENE(test_callers),
+        SCENE(test_more_callers_than_there_is_room_for),
+        SCENE(test_callers_of_dark_code_are_told_once),
+        SCENE(test_time_in_c_is_a_part_of_running),
+        SCENE(test_a_threads_functions),
+        SCENE(test_hot_spots),
         SCENE(test_retired_code_is_not_credited),
         SCENE(test_who_came_later_is_not_credited),
     };
