@@ -87,6 +87,7 @@ $(foreach v,$(variants),$(eval $v_programs := \
 # The unit tests of variant $1 that are asked for.
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
+benchmarks := $(if $(findstring --budget,$(ARGS)),$(here)/benchmarks/complete)
 modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
 
@@ -118,8 +119,9 @@ asan: $(asan_programs) ## the unit tests under AddressSanitizer and UBSan
 tsan: $(tsan_programs) ## the unit tests under ThreadSanitizer
 	@tests/run_units --tsan $(call programs,tsan)
 
-bench: all $(obj_programs) $(test_modules) ## measure the overhead (ARGS are bench.py's)
-	@$(running) '$(interpreter)' tests/bench/bench.py $(ARGS)
+bench: all $(obj_programs) $(test_modules) $(benchmarks) ## measure the overhead (ARGS=--budget: is it held?)
+	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
+		'$(interpreter)' tests/bench/bench.py $(ARGS)
 
 accuracy: all $(test_modules) ## compare cycles and counts with the truth (ARGS=--short)
 	@$(running) '$(interpreter)' tests/accuracy/accuracy.py $(ARGS)
@@ -273,6 +275,11 @@ $(lib)/ocular/%: python/ocular/%
 .PHONY: venv
 venv: $(here)/venv/complete
 $(here)/venv/complete: tests/requirements.txt $(here)/flags
+	@python/setup/venv '$(interpreter)' $(@D) $<
+	@touch $@
+
+# Programs that are not ours, and a sampler that is not.
+$(here)/benchmarks/complete: tests/bench/requirements.txt $(here)/flags
 	@python/setup/venv '$(interpreter)' $(@D) $<
 	@touch $@
 endif

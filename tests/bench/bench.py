@@ -22,6 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
+import budget  # noqa: E402
 import programs  # noqa: E402
 
 import ocular  # noqa: E402
@@ -416,9 +417,13 @@ def show_imports(rounds):
 
 
 def main():
+    if sys.argv[1:2] == ["--budget"]:
+        return budget.main(sys.argv[2:])
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
+    parser.add_argument("--budget", action="store_true", help="other programs, "
+                        "held to their budget; first, then --budget --help")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:

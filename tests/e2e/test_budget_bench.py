@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The budget part of `make bench` can tell right from wrong, and runs. What
+Ocular costs stands in docs/overhead.md."""
+
+import math
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
+                                "bench"))
+
+import budget  # noqa: E402
+
+BENCHMARK = """
+import pyperf
+
+def leaf(n):
+    return n * 3 + 1
+
+def one(n):
+    for i in range(n):
+        leaf(i)
+
+def two(loops, n):
+    begin = pyperf.perf_counter()
+    for _ in range(loops):
+        one(n)
+    return pyperf.perf_counter() - begin
+
+async def three():
+    one(100)
+
+if __name__ == "__main__":
+    runner = pyperf.Runner(add_cmdline_args=None)
+    runner.metadata["description"] = "made up"
+    runner.argparser.add_argument("--size", type=int, default=10)
+    options = runner.parse_args()
+    assert options.size == 200
+    runner.bench_func("one", one, options.size)
+    runner.bench_time_func("two", two, options.size, inner_loops=2)
+    runner.bench_async_func("three", three)
+"""
+
+
+def row(**changed):
+    return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
+            **changed}
+
+
+def test_what_is_held_passes():
+    assert budget.misses(0.01, row()) == "ok"
+    assert budget.misses(0.01, row(ratio=1.0201)) == "MISS ratio"
+    assert budget.misses(0.005, row()) == "ok"
+    assert budget.misses(0.005, row(ratio=1.0151)) == "MISS ratio"
+    assert budget.misses(0.01, row(told=0.0095)) == "MISS told"
+    assert budget.misses(0.01, row(told=0.0199)) == "MISS told"
+    assert budget.misses(0.01, row(ratio=1.5, sigma=0.1)) == "MISS ratio (noise)"
+    for key in "ratio", "told", "measured":
+        assert "MISS" in budget.misses(0.01, row(**{key: math.nan}))
+
+
+def test_ratio():
+    turns = [(1.0, 1.02, 1.0)] * 10 + [(2.0, 2.04, 2.0)] * 10
+    ratio, sigma = budget.ratio_of(turns)
+    assert ratio == pytest.approx(1.02) and sigma == pytest.approx(0)
+    # The machine became slower under a traced turn: nobody's fault.
+    assert budget.ratio_of(turns + [(1.0, 1.7, 1.5)])[0] == pytest.approx(1.02)
+    # A turn that costs more does count, be it one of many.
+    assert budget.ratio_of(turns + [(1.0, 1.62, 1.0)])[0] == pytest.approx(
+        1.02 + 0.6 / 31)
+    assert math.isnan(budget.ratio_of([(1.0, 1.0, 2.0)] * 9)[0])
+
+
+def test_what_the_sampler_said(tmp_path):
+    (tmp_path / "raw").write_text(
+        "<module> (a.py:1);f (/x/y/a.py:10) 60\n"
+        "<module> (a.py:1);f (/x/y/a.py:10);C.g (/x/y/b.py:20) 40\n")
+    assert budget.samples(tmp_path) == {("a.py", 10, "f"): 0.6,
+                                        ("b.py", 20, "C.g"): 0.4}
+    assert budget.samples(tmp_path / "none") == {}
+
+
+def look(uptime, **shares):
+    return {"uptime_s": uptime, "overhead": {"measured": 0.01}, "functions": [
+        {"id": n, "name": name, "file": f"/x/{name[0]}.py", "line": 10,
+         "run_share": share, "cpu_share": share, "self_cycles": cycles}
+        for n, (name, (share, cycles)) in enumerate(shares.items())]}
+
+
+def test_shares_and_ages():
+    seen = [look(10.0, f=(0.2, 5), g=(0.2, 5)), look(11.0, f=(0.3, 6), g=(0.2, 5)),
+            look(14.0, f=(0.4, 7), g=(0.2, 5)), look(20.0, f=(0.4, 7), g=(0.2, 9))]
+    own = budget.ours(seen)  # f had 2 s at the first look, 8 s at the last
+    assert own == {("f.py", 10, "f"): 6 / 8, ("g.py", 10, "g"): 2 / 8}
+    theirs = {("f.py", 10, "f"): 0.8, ("g.py", 10, "g"): 0.2}
+    assert budget.shares_off(theirs, own) == pytest.approx(0.05)
+    assert budget.shares_off({("h.py", 1, "h"): 0.5}, own) == 0.5
+    assert budget.oldest(seen) == pytest.approx(6.0)  # f; g: 4 s
+
+
+def test_a_benchmark_runs(tmp_path, monkeypatch):
+    script = tmp_path / "run_benchmark.py"
+    script.write_text(BENCHMARK)
+    monkeypatch.setattr(budget, "script_of", lambda name: str(script))
+    monkeypatch.setitem(budget.BENCHMARKS, "made up", ["--size", "200"])
+    monkeypatch.setattr(budget.Child, "sample", lambda self: None)
+    options = budget.parse(["--seconds", "3", "--warm", "0.4", "--budgets", "0.01"])
+    job = budget.job_of("made up")
+    assert len(job["chunk"]) == 3 and min(job["chunk"]) > 2
+    spell = budget.take_turns(job, {"overhead_budget": 0.01}, options)
+    assert len(spell["turns"]) == 17
+    assert all(cost > 0.01 for turn in spell["turns"] for cost in turn)
+    assert {"one", "two", "three", "leaf"} <= {
+        each["name"] for each in spell["looks"][-1]["functions"]}
+    found = budget.figures(spell, options)
+    assert 0.2 < found["core"] <= 1.2
+    assert math.isnan(found["off"])  # py-spy was not there
+    budget.show("made up", {0.01: found})
+
+
+def test_a_benchmark_that_fails(tmp_path, monkeypatch):
+    script = tmp_path / "run_benchmark.py"
+    script.write_text("raise SystemExit(3)")
+    monkeypatch.setattr(budget, "script_of", lambda name: str(script))
+    with pytest.raises(budget.Failed, match="status 3"):
+        budget.job_of("richards")
