@@ -62,5 +62,5 @@ def test_a_loops_for_iter_is_not_armed(figures):
 
 @pytest.mark.parametrize("threshold", ["0", "500"])
 def test_cycles_are_sane(figures, threshold):
-    assert len(errors(figures, threshold)) > 30
+    assert len(errors(figures, threshold)) > 25
     assert is_sane(figures, threshold)

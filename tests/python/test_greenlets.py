@@ -161,6 +161,7 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
+    assert next(source, None) is None  # no close() at the end: see test_stacks
 
 
 def directly():

@@ -211,7 +211,7 @@ def end(process, signals):
                 said.append(process.stdout.readline())
                 assert said[-1], process.stderr.read()
             said.append("")
-            time.sleep(0.02)  # into what comes next
+            time.sleep(0.1)  # into what comes next
             process.send_signal(number)
         out, err = process.communicate(timeout=SLOW)
     except BaseException:
@@ -257,15 +257,18 @@ def test_ctrl_c_to_the_whole_group(tmp_path, sockets):
     subprocess at once."""
     body = PRELUDE + """
 import subprocess
+from_child, to_parent = os.pipe()
 pid = os.fork()
 if not pid:
     try:
+        os.write(to_parent, b"x")
         time.sleep(60)
     except KeyboardInterrupt:
         os._exit(5)
-other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"],
-                         stderr=subprocess.DEVNULL)
-time.sleep(0.3) # until the children take it
+other = subprocess.Popen(
+    [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"],
+    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+os.read(from_child, 1), other.stdout.readline()
 try:
     ready()
     time.sleep(60)
@@ -277,6 +280,7 @@ except KeyboardInterrupt:
         path = write(tmp_path, before + body)
         with start([PYTHON, path], cwd=tmp_path, start_new_session=True) as process:
             process.stdout.readline()
+            time.sleep(0.3)  # a signal just before the system call is not seen
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=SLOW)
         done.append((process.returncode, out, err))

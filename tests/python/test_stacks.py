@@ -294,7 +294,7 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     # Nothing leaves unseen where every event is armed.
     if threshold == 0 and not (name == "closes" and CLOSE_IS_SILENT):
         assert "unwound" not in ends
-    elif name == "exceptions":
+    elif name == "exceptions" and sys.version_info < (3, 15):  # then it is seen
         assert ends.count("unwound") > 300
     for function in final["functions"]:
         if function["calls"]:

@@ -46,5 +46,8 @@ def test_it_happens_without_us(entries, tmp_path):
         cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=100)
     words = done.stdout + done.stderr
+    if re.search(rf"No module named 'test.{module}'|cannot import name '{module}'",
+                 words):
+        pytest.skip("CPython's own tests are not installed here")
     assert "ocular" not in words
     assert len(re.findall(entries[0].shows, words)) == len(entries), words
