@@ -38,12 +38,26 @@ void Audience_init(struct Audience *audience, const struct ServerSource *source,
 
 // --- Viewers come and go
 
-static void count_viewers(struct Audience *audience, int change)
+void Audience_count(struct Audience *audience)
 {
-    audience->greeted += (unsigned)change;
     // Whoever closes the server waits, and may hold what the callback needs.
     if (!audience->leaving)
         audience->source->viewers(audience->source->context, audience->greeted);
+}
+
+static void count_viewers(struct Audience *audience, int change)
+{
+    audience->greeted += (unsigned)change;
+    Audience_count(audience);
+}
+
+bool Audience_is_there(const struct Audience *audience)
+{
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        if (is_open(&audience->viewers[i]))
+            return true;
+    }
+    return false;
 }
 
 static void drop(struct Audience *audience, struct Viewer *viewer)
@@ -102,6 +116,19 @@ void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
 
 // --- Requests
 
+// Why the first snapshot is some time off, if it is.
+static void tell(struct Audience *audience, struct Viewer *viewer)
+{
+    struct Message notice = {.type = MESSAGE_NOTICE};
+    char text[256];
+
+    if (!audience->source->notice)
+        return;
+    snprintf(text, sizeof(text), "%s", audience->source->notice);
+    notice.text = text;
+    Viewer_say(viewer, &notice);
+}
+
 static void greet(struct Audience *audience, struct Viewer *viewer,
                   const struct Message *message, uint64_t now)
 {
@@ -120,6 +147,7 @@ static void greet(struct Audience *audience, struct Viewer *viewer,
         viewer->greeted = true;
         viewer->deadline_ms = 0;
         viewer->due_ms = now;
+        tell(audience, viewer);
         count_viewers(audience, 1);
     }
 }
@@ -277,8 +305,10 @@ static int encode_newest(struct Audience *audience, struct Frame **frame)
     int error = -ENOMEM;
 
     *frame = NULL;
-    if (!snapshot)
+    if (!snapshot) {
+        source->put(source->context, NULL);
         return 0;
+    }
     message.snapshot = (struct Snapshot *)snapshot; // only read
     *frame = Frame_new();
     if (*frame)
@@ -381,6 +411,29 @@ void Audience_end(struct Audience *audience)
             Viewer_end(viewer, frame);
         viewer->closing = true;
         viewer->deadline_ms = 0; // the server's own is what counts now
+    }
+    Frame_drop(frame);
+}
+
+void Audience_part(struct Audience *audience, int error, const char *why,
+                   uint64_t now)
+{
+    struct Frame *frame = NULL;
+
+    if (!error && audience->greeted)
+        encode_newest(audience, &frame);
+    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        struct Viewer *viewer = &audience->viewers[i];
+
+        if (!is_served(viewer))
+            continue;
+        if (error)
+            Viewer_refuse(viewer, 0, error, "%s", why);
+        else
+            Viewer_end(viewer, frame);
+        Viewer_dismiss(viewer, now);
+        viewer->greeted = false; // it does not look any more
+        count_viewers(audience, -1);
     }
     Frame_drop(frame);
 }

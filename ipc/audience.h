@@ -37,6 +37,13 @@ void Audience_read(struct Audience *audience, const struct pollfd *polled,
 // An answer to one of them, who may be gone.
 void Audience_answer(struct Audience *audience, uint64_t viewer,
                      const struct Bytes *bytes, uint64_t now);
+// Tells the source how many have said hello.
+void Audience_count(struct Audience *audience);
+// Is anybody there, or at the door?
+bool Audience_is_there(const struct Audience *audience);
+// Everybody is sent away: with the newest snapshot and END, or with an ERROR.
+void Audience_part(struct Audience *audience, int error, const char *why,
+                   uint64_t now);
 // Asks for a snapshot if somebody is due.
 void Audience_turn(struct Audience *audience, uint64_t now);
 // The newest snapshot, encoded once, to all who wait for one.

@@ -6,10 +6,10 @@
 #include "ipc/socket.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,6 +47,37 @@ static int look_before(const char *path, char *why, size_t why_size)
     return -EADDRINUSE;
 }
 
+// Both the socket, which somebody may unlink, and its directory, which may be
+// moved away. Where the user has no inotify left, somebody has to look.
+static void watch_path(struct Listener *listener, const char *path)
+{
+    char folder[ADDRESS_MAX];
+    int watch = atomic_load(&listener->watch);
+
+    listener->watched = false;
+    if (watch < 0) {
+        watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        atomic_store(&listener->watch, watch);
+    }
+    snprintf(folder, sizeof(folder), "%s", path);
+    *strrchr(folder, '/') = '\0';
+    listener->watched =
+        watch >= 0 &&
+        inotify_add_watch(watch, path,
+                          IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF) >= 0 &&
+        inotify_add_watch(watch, folder,
+                          IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR) >= 0;
+}
+
+static void drain_watch(const struct Listener *listener)
+{
+    char events[1024];
+
+    while (listener->watch >= 0 &&
+           read(listener->watch, events, sizeof(events)) > 0)
+        ;
+}
+
 static int bind_path(struct Listener *listener, const char *text, char *why,
                      size_t why_size)
 {
@@ -72,6 +103,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     old = atomic_exchange(&listener->fd, fd);
     if (old >= 0)
         close(old);
+    watch_path(listener, text);
     return 0;
 }
 
@@ -82,6 +114,7 @@ int Listener_open(struct Listener *listener, char *why, size_t why_size)
 
     memset(listener, 0, sizeof(*listener));
     atomic_init(&listener->fd, -1);
+    atomic_init(&listener->watch, -1);
     listener->pid = getpid();
     error = Address_prepare(path, listener->pid, why, why_size);
     return error ? error : bind_path(listener, path, why, why_size);
@@ -92,15 +125,17 @@ const char *Listener_path(const struct Listener *listener)
     return atomic_load(&listener->path)->text;
 }
 
-void Listener_check(struct Listener *listener)
+bool Listener_check(struct Listener *listener)
 {
     char path[ADDRESS_MAX], why[256];
 
+    drain_watch(listener);
     if (is_in_place(listener, Listener_path(listener)))
-        return;
+        return listener->watched;
     memcpy(path, Listener_path(listener), sizeof(path));
     if (Address_restore(path, listener->pid) == 0)
         bind_path(listener, path, why, sizeof(why));
+    return listener->watched && is_in_place(listener, Listener_path(listener));
 }
 
 void Listener_leave(struct Listener *listener)
@@ -113,9 +148,12 @@ void Listener_leave(struct Listener *listener)
 void Listener_abandon(struct Listener *listener)
 {
     int fd = atomic_exchange(&listener->fd, -1);
+    int watch = atomic_exchange(&listener->watch, -1);
 
     if (fd >= 0)
         close(fd);
+    if (watch >= 0)
+        close(watch);
 }
 
 void Listener_release(struct Listener *listener)

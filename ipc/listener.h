@@ -8,6 +8,7 @@
 #include "ipc/address.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 // Paths are kept until the end: Listener_path() hands them out.
@@ -17,9 +18,11 @@ struct ListenerPath {
 };
 
 struct Listener {
-    atomic_int fd; // -1: none; atomic for a fork at any moment
-    pid_t pid;     // whose socket it is
-    dev_t device;  // of the socket's inode, to see that it is still ours
+    atomic_int fd;    // -1: none; atomic for a fork at any moment
+    pid_t pid;        // whose socket it is
+    atomic_int watch; // inotify, readable when the path may have vanished; -1
+    bool watched;     // what there is to watch, is
+    dev_t device;     // of the socket's inode, to see that it is still ours
     ino_t inode;
     _Atomic(struct ListenerPath *) path;
 };
@@ -28,8 +31,9 @@ struct Listener {
 // socket, is left alone. 0 or -errno with `why` in words. Before the thread.
 int Listener_open(struct Listener *listener, char *why, size_t why_size);
 const char *Listener_path(const struct Listener *listener); // any thread
-// Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can.
-void Listener_check(struct Listener *listener);
+// Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can. True:
+// it is in its place, and should it vanish, `watch` will say so.
+bool Listener_check(struct Listener *listener);
 // Stops listening and removes the socket if it is still ours.
 void Listener_leave(struct Listener *listener);
 // In a forked child: forgets the descriptor, removes nothing.

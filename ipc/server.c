@@ -22,7 +22,18 @@
 #define CHECK_MS 2000        // between looks at our own path
 #define ACCEPT_PAUSE_MS 1000 // when descriptors are out
 #define POLL_PAUSE_MS 100    // when poll itself is refused
-#define POLLED_MAX (2 + AUDIENCE_MAX)
+#define OWN_POLLED 3         // the wake, the listener and its watch
+#define POLLED_MAX (OWN_POLLED + AUDIENCE_MAX)
+#define NEVER UINT64_MAX
+
+// What another thread wants done with the audience, and waits for.
+struct Order {
+    const struct ServerSource *source; // NULL: the one there is
+    bool farewell;
+    int error; // != 0: why everybody is sent away
+    const char *why;
+    bool done;
+};
 
 struct Server {
     struct ServerSource source;
@@ -32,11 +43,15 @@ struct Server {
     atomic_bool stopping; // set by stop_thread, read by run()
     atomic_bool busy;     // audience may be half changed; for Server_abandon
     struct Answers answers;
+    pthread_mutex_t ordering; // guards order and its done
+    pthread_cond_t ordered;   // one is done
+    struct Order *order;
     // The thread's own:
     struct Listener listener;
     struct Audience audience;
     uint64_t accept_at_ms; // no accept before
     uint64_t check_at_ms;
+    bool in_place; // and it will be heard of when that is no more
 };
 
 static uint64_t now_ms(void)
@@ -91,13 +106,24 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
+// Does something happen without a viewer? While nothing is traced nothing does:
+// a process that waits to be looked at is not to wake up for it.
+static bool is_idle(const struct Server *server)
+{
+    return server->source.notice && !Audience_is_there(&server->audience);
+}
+
 static int timeout_ms(const struct Server *server, uint64_t now)
 {
     uint64_t at = server->check_at_ms;
 
+    if (server->in_place && is_idle(server))
+        at = NEVER;
     if (server->accept_at_ms > now && server->accept_at_ms < at)
         at = server->accept_at_ms;
     at = Audience_next_ms(&server->audience, at);
+    if (at == NEVER)
+        return -1;
     return at > now ? (int)(at - now) : 0;
 }
 
@@ -105,13 +131,14 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
 {
     uint64_t now = now_ms();
     bool accepting = server->accept_at_ms <= now;
-    unsigned count = 2;
+    unsigned count = OWN_POLLED;
     int got;
 
     polled[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepting ? server->listener.fd : -1,
                                 .events = POLLIN};
-    count += Audience_poll(&server->audience, polled + 2);
+    polled[2] = (struct pollfd){.fd = server->listener.watch, .events = POLLIN};
+    count += Audience_poll(&server->audience, polled + OWN_POLLED);
     atomic_store(&server->busy, false);
     got = poll(polled, count, timeout_ms(server, now));
     // Refused when the process has lowered its limit of descriptors.
@@ -122,6 +149,34 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
+// The thread itself, or another one while there is none.
+static void carry_out(struct Server *server, struct Order *order)
+{
+    struct Audience *audience = &server->audience;
+    uint64_t now = now_ms();
+
+    deliver_answers(server, now);
+    if (order->farewell || order->error)
+        Audience_part(audience, order->error, order->why, now);
+    if (order->source) {
+        server->source = *order->source;
+        Audience_count(audience);
+    }
+    atomic_store(&server->fresh, false);
+    order->done = true;
+}
+
+static void take_order(struct Server *server)
+{
+    pthread_mutex_lock(&server->ordering);
+    if (server->order) {
+        carry_out(server, server->order);
+        server->order = NULL;
+        pthread_cond_broadcast(&server->ordered);
+    }
+    pthread_mutex_unlock(&server->ordering);
+}
+
 static void turn(struct Server *server, const struct pollfd *polled)
 {
     struct Audience *audience = &server->audience;
@@ -129,7 +184,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
 
     if (polled[0].revents)
         silence(server);
-    Audience_read(audience, polled + 2, now);
+    take_order(server);
+    Audience_read(audience, polled + OWN_POLLED, now);
     if (polled[1].revents)
         accept_viewers(server, now);
     deliver_answers(server, now);
@@ -138,9 +194,9 @@ static void turn(struct Server *server, const struct pollfd *polled)
     if (atomic_exchange(&server->fresh, false))
         Audience_publish(audience);
     Audience_flush(audience, now);
-    if (now >= server->check_at_ms) {
+    if (now >= server->check_at_ms || polled[2].revents) {
         server->check_at_ms = now + CHECK_MS;
-        Listener_check(&server->listener);
+        server->in_place = Listener_check(&server->listener);
     }
 }
 
@@ -184,6 +240,7 @@ static void run(void *argument)
 
 static int start_thread(struct Server *server)
 {
+    server->in_place = Listener_check(&server->listener);
     atomic_store(&server->stopping, false);
     return Worker_start(&server->worker, "ocular-server", run, server,
                         STACK_SIZE);
@@ -208,6 +265,13 @@ static void free_server(struct Server *server)
     free(server);
 }
 
+static void release_locks(struct Server *server)
+{
+    Answers_release(&server->answers);
+    pthread_cond_destroy(&server->ordered);
+    pthread_mutex_destroy(&server->ordering);
+}
+
 int Server_open(struct Server **out, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size)
 {
@@ -222,6 +286,8 @@ int Server_open(struct Server **out, const struct ServerSource *source,
     server->source = *source;
     Audience_init(&server->audience, &server->source, version);
     Answers_init(&server->answers);
+    pthread_mutex_init(&server->ordering, NULL);
+    pthread_cond_init(&server->ordered, NULL);
     server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     error = server->wake < 0 ? -errno : 0;
     if (error)
@@ -239,7 +305,7 @@ int Server_open(struct Server **out, const struct ServerSource *source,
     }
     if (error) {
         *out = NULL;
-        Answers_release(&server->answers);
+        release_locks(server);
         free_server(server);
     }
     return error;
@@ -264,6 +330,37 @@ void Server_answer(struct Server *server, uint64_t viewer,
         ring(server);
 }
 
+static void give_order(struct Server *server, struct Order *order)
+{
+    pthread_mutex_lock(&server->ordering);
+    while (server->order) // another thread's
+        pthread_cond_wait(&server->ordered, &server->ordering);
+    if (!server->worker.started) {
+        carry_out(server, order);
+    } else {
+        server->order = order;
+        ring(server);
+    }
+    while (!order->done)
+        pthread_cond_wait(&server->ordered, &server->ordering);
+    pthread_mutex_unlock(&server->ordering);
+}
+
+void Server_turn_to(struct Server *server, const struct ServerSource *source,
+                    bool farewell)
+{
+    struct Order order = {.source = source, .farewell = farewell};
+
+    give_order(server, &order);
+}
+
+void Server_refuse(struct Server *server, int error, const char *why)
+{
+    struct Order order = {.error = error, .why = why};
+
+    give_order(server, &order);
+}
+
 uint64_t Server_cpu_ns(struct Server *server)
 {
     return Worker_cpu_ns(&server->worker);
@@ -283,7 +380,7 @@ void Server_close(struct Server *server, unsigned wait_ms)
 {
     stop_thread(server);
     finish(server, wait_ms < INT_MAX ? wait_ms : INT_MAX);
-    Answers_release(&server->answers);
+    release_locks(server);
     free_server(server);
 }
 

@@ -17,7 +17,8 @@ struct ServerSource {
     // A viewer is due: have a fresh snapshot published, then call
     // Server_notify(). Must not block.
     void (*want)(void *context);
-    // The newest snapshot or NULL; held until put. Short: encoding only.
+    // The newest snapshot or NULL; held until put, which follows in either
+    // case. Short: encoding only.
     const struct Snapshot *(*get)(void *context);
     void (*put)(void *context, const struct Snapshot *snapshot);
     // A request (RATE is answered by the server itself). Must not block:
@@ -27,6 +28,9 @@ struct ServerSource {
     // The number of viewers that have said hello changed. Not called any more
     // once Server_close has begun.
     void (*viewers)(void *context, unsigned count);
+    // NULL, or what a viewer is told at once, because no snapshot is to be had
+    // yet (get gives NULL).
+    const char *notice;
 };
 
 // Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. 0 or -errno
@@ -41,6 +45,14 @@ void Server_notify(struct Server *server);
 // Sends a REPLY or ERROR to one viewer (gone viewers are fine). Any thread.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
+// Another source from now on (copied). `farewell`: those who look get the old
+// one's newest snapshot and END, and are out; else they stay, and wait for a
+// snapshot of the new one. Its `viewers` is told how many they are. When it
+// returns, the old source is not called any more. Any thread but the server's.
+void Server_turn_to(struct Server *server, const struct ServerSource *source,
+                    bool farewell);
+// Everybody gets this ERROR, and is out. Any thread but the server's.
+void Server_refuse(struct Server *server, int error, const char *why);
 // CPU nanoseconds the thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);
 // Its thread ends; socket and viewers stay, and wait. It goes on: 0 or -errno,

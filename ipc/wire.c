@@ -42,6 +42,8 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_ERROR:
     case MESSAGE_EXPORT:
         return HAS_NUMBER | HAS_TEXT;
+    case MESSAGE_NOTICE:
+        return HAS_TEXT;
     case MESSAGE_RATE:
     case MESSAGE_BUDGET:
         return HAS_VALUE;

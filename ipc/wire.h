@@ -18,9 +18,10 @@ enum MessageType {
     // process -> viewer
     MESSAGE_HELLO = 1, // first on every connection, both ways
     MESSAGE_SNAPSHOT = 2,
-    MESSAGE_REPLY = 3, // a request is done (or, with progress, under way)
-    MESSAGE_ERROR = 4, // a request failed, in words
-    MESSAGE_END = 5,   // tracing ends; the last snapshot came before
+    MESSAGE_REPLY = 3,  // a request is done (or, with progress, under way)
+    MESSAGE_ERROR = 4,  // a request failed, in words
+    MESSAGE_END = 5,    // tracing ends; the last snapshot came before
+    MESSAGE_NOTICE = 6, // why there is no snapshot yet, in words
     // viewer -> process
     MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
     MESSAGE_DETAIL = 17, // one function's code: function id
@@ -41,7 +42,8 @@ struct Message {
                       // ERROR: errno
     double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1
     char *text;       // HELLO: Ocular's version; EXPORT, REPLY: path;
-                      // ERROR: what went wrong and what to do
+                      // ERROR: what went wrong and what to do;
+                      // NOTICE: what it waits for
     struct Snapshot *snapshot; // SNAPSHOT; owned
 };
 

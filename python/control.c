@@ -69,6 +69,7 @@ static void take_down(struct State *state)
     Governor_stop(state);
     state->look_next = state->rearm_next = NULL;
     if (session) {
+        session->hands_over = true;
         Py_BEGIN_ALLOW_THREADS;
         Session_finish(session);
         Py_END_ALLOW_THREADS;
@@ -100,6 +101,10 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibrate_hooks(state, request->config.timeline) < 0)
         return -1;
+    // The doorman or the heir, whose thread is none of the program's: it has a
+    // lane only for having run the calibration.
+    if (Doorman_is_here(&state->doorman) || Heir_is_here(&state->heir))
+        Hooks_end_lane();
     engine->contention.last_lane = NULL;
     engine->contention.long_span = INT64_MAX;
     // Before the collector: what the calibration left in the rings is no part

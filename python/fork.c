@@ -49,7 +49,12 @@ static void be_a_child(void)
         Hooks_own_lane()->ring = NULL;
     }
     Heir_abandon(&ocular_state.heir);
-    ocular_state.forked = ocular_state.phase != PHASE_IDLE;
+    ocular_state.child_traces = engine->session &&
+                                engine->session->config.serve &&
+                                !ocular_state.doorman.armed;
+    ocular_state.child_serves = Doorman_abandon(&ocular_state.doorman);
+    ocular_state.forked =
+        ocular_state.phase != PHASE_IDLE || ocular_state.child_serves;
 }
 
 int Fork_init(struct State *state)
@@ -72,22 +77,44 @@ int Fork_init(struct State *state)
 static bool would_be_alone(struct State *state)
 {
     return !state->users && Governor_count_threads(state) <= 1 &&
-           Export_is_idle(&state->engine.session->export);
+           (state->phase != PHASE_TRACING ||
+            Export_is_idle(&state->engine.session->export));
+}
+
+// Whatever of ours has threads: a session, or a door behind which there is
+// nothing.
+static void pause_threads(struct State *state)
+{
+    struct Server *server = state->doorman.door.server;
+
+    if (state->phase == PHASE_TRACING)
+        Governor_pause(state);
+    Py_BEGIN_ALLOW_THREADS;
+    if (state->phase == PHASE_TRACING)
+        Session_pause(state->engine.session);
+    else if (server)
+        Server_pause(server);
+    Py_END_ALLOW_THREADS;
 }
 
 void Fork_before(struct State *state)
 {
+    bool open = state->doorman.door.server;
+
     Heir_pause(&state->heir);
     state->paused |= state->heir.pending;
-    if (state->phase != PHASE_TRACING || state->pausing ||
+    if ((state->phase != PHASE_TRACING && !open) || state->pausing ||
         !would_be_alone(state))
+        return;
+    // What it is starting or stopping is through then.
+    Doorman_pause(&state->doorman);
+    state->paused |= open;
+    if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
+        state->pausing || !would_be_alone(state))
         return;
     // Other threads may come in while the lock is released: see Fork_settle.
     state->pausing = true;
-    Governor_pause(state);
-    Py_BEGIN_ALLOW_THREADS;
-    Session_pause(state->engine.session);
-    Py_END_ALLOW_THREADS;
+    pause_threads(state);
     state->pausing = false;
     state->ended = state->paused = true;
 }
@@ -95,12 +122,16 @@ void Fork_before(struct State *state)
 // Where a thread cannot be started again it is tried at the next occasion.
 static void resume(struct State *state)
 {
+    struct Server *server = state->doorman.door.server;
     bool whole = true;
 
     state->ended = false;
     if (state->phase == PHASE_TRACING)
         whole = Session_resume(state->engine.session) == 0 &&
                 Governor_resume(state) == 0;
+    else if (server)
+        whole = Server_resume(server) == 0;
+    whole &= Doorman_resume(&state->doorman) == 0;
     whole &= Heir_resume(&state->heir) == 0;
     state->paused = !whole;
 }
@@ -158,10 +189,11 @@ void Fork_settle(struct State *state)
 void Fork_after_in_child(struct State *state)
 {
     struct Session *session = state->engine.session;
-    bool heir = state->heir.pending;
+    struct Heir *heir = &state->heir;
+    bool serves = (heir->pending && heir->serves) || state->child_serves;
+    bool traces = (heir->pending && heir->traces) || state->child_traces;
 
-    if (state->forked) {
-        heir |= session && session->config.serve;
+    if (state->forked && state->phase != PHASE_IDLE) {
         state->phase = PHASE_STOPPING;
         Tools_disarm(state);
         if (Adopt_disarm(state) < 0)
@@ -178,10 +210,10 @@ void Fork_after_in_child(struct State *state)
         Filter_release(&state->filter);
         state->users = 0;
         state->phase = PHASE_IDLE;
-        state->forked = false;
     }
+    state->forked = state->child_serves = state->child_traces = false;
     state->ended = state->paused = false;
     state->pausing = state->resuming = false;
-    if (heir)
-        Heir_plan(&state->heir);
+    if (serves || traces)
+        Heir_plan(heir, serves, traces);
 }

@@ -41,9 +41,10 @@ struct Governor {
 static bool is_programs(const struct State *state, const PyThreadState *thread)
 {
     const struct Governor *governor = state->governor;
-    pid_t tid = (pid_t)thread->native_thread_id;
 
-    return tid != 0 && tid != state->heir.worker.tid &&
+    return thread->native_thread_id != 0 &&
+           thread != state->heir.thread_state &&
+           thread != state->doorman.thread_state &&
            (!governor || thread != governor->thread_state);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The forked child's own session, a moment after the fork; see the header.
 #include "python/heir.h"
+#include "python/attach.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #define DELAY_MS 100
-#define STACK_BYTES (1u << 20) // Python code runs on it
 
 // Whether it is due; false: it was told to stop.
 static bool wait_until_due(struct Heir *heir)
@@ -28,7 +28,8 @@ static void start_session(struct Heir *heir)
 
     if (heir->pending) {
         heir->pending = false;
-        Py_XDECREF(PyObject_CallNoArgs(heir->start));
+        Py_XDECREF(PyObject_CallOneArg(heir->start,
+                                       heir->traces ? Py_True : Py_False));
     }
     PyErr_SetRaisedException(error); // clears what the start has raised
 }
@@ -36,23 +37,24 @@ static void start_session(struct Heir *heir)
 static void run(void *context)
 {
     struct Heir *heir = context;
-    PyThreadState *state;
+    PyThreadState *state = heir->thread_state;
+    bool due = wait_until_due(heir);
 
-    if (!wait_until_due(heir))
-        return;
-    state = PyThreadState_New(heir->interpreter);
-    if (!state)
-        return;
-    PyEval_RestoreThread(state);
-    start_session(heir);
-    PyThreadState_Clear(state);
-    PyThreadState_DeleteCurrent();
+    Attach_begin(state);
+    if (due)
+        start_session(heir);
+    Attach_end(state);
+}
+
+bool Heir_is_here(const struct Heir *heir)
+{
+    return heir->worker.started && heir->worker.tid == gettid();
 }
 
 static void end_thread(struct Heir *heir)
 {
     // It starts the session, and calls what ends with us.
-    if (!heir->worker.started || heir->worker.tid == gettid())
+    if (!heir->worker.started || Heir_is_here(heir))
         return;
     pthread_mutex_lock(&heir->mutex);
     heir->stop = true;
@@ -61,9 +63,10 @@ static void end_thread(struct Heir *heir)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(&heir->worker);
     Py_END_ALLOW_THREADS;
+    heir->thread_state = NULL; // ended with its thread
 }
 
-void Heir_plan(struct Heir *heir)
+void Heir_plan(struct Heir *heir, bool serves, bool traces)
 {
     pthread_condattr_t monotonic;
 
@@ -80,6 +83,8 @@ void Heir_plan(struct Heir *heir)
         heir->due.tv_sec++;
     }
     heir->pending = heir->start != NULL;
+    heir->serves = serves;
+    heir->traces = traces;
     Heir_resume(heir);
 }
 
@@ -93,13 +98,30 @@ int Heir_resume(struct Heir *heir)
     if (!heir->pending || heir->worker.started)
         return 0;
     heir->stop = false;
-    return Worker_start(&heir->worker, "ocular-heir", run, heir, STACK_BYTES);
+    heir->worker.name = "ocular-heir";
+    heir->worker.run = run;
+    heir->worker.context = heir;
+    return Attach_start(&heir->worker, &heir->thread_state, heir->interpreter);
 }
 
 void Heir_cancel(struct Heir *heir)
 {
     heir->pending = false;
     end_thread(heir);
+}
+
+void Heir_cancel_trace(struct Heir *heir)
+{
+    heir->traces = false;
+    if (!heir->pending || !heir->serves)
+        Heir_cancel(heir);
+}
+
+void Heir_cancel_serving(struct Heir *heir)
+{
+    heir->serves = false;
+    if (!heir->pending || !heir->traces)
+        Heir_cancel(heir);
 }
 
 void Heir_hurry(struct Heir *heir)
@@ -111,4 +133,5 @@ void Heir_hurry(struct Heir *heir)
 void Heir_abandon(struct Heir *heir)
 {
     memset(&heir->worker, 0, sizeof heir->worker);
+    heir->thread_state = NULL;
 }

@@ -54,6 +54,14 @@ struct Lane *Hooks_lane(struct State *state, uint64_t ticks)
     return own_lane;
 }
 
+void Hooks_end_lane(void)
+{
+    if (!own_lane)
+        return;
+    pthread_setspecific(lane_key, NULL);
+    end_lane(own_lane);
+}
+
 struct Lane *Hooks_own_lane(void)
 {
     return own_lane;

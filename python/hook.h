@@ -14,6 +14,8 @@ void Hooks_select(struct State *state, bool timeline);
 // The calling thread's lane, made if it has none; NULL when memory is out.
 struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none
+// The calling thread's goes, as when the thread ends.
+void Hooks_end_lane(void);
 // What an INSTRUCTION event there costs: HOOK_INSTRUCTION, else _FAR.
 bool Hooks_is_near(size_t unit);
 

@@ -19,10 +19,12 @@
 
 struct State ocular_state;
 
-// A fork may have left something to do.
+// A fork may have left something to do. Not on the doorman's thread, which a
+// fork waits for.
 static struct State *settled(void)
 {
-    Fork_settle(&ocular_state);
+    if (!Doorman_is_here(&ocular_state.doorman))
+        Fork_settle(&ocular_state);
     return &ocular_state;
 }
 
@@ -38,9 +40,37 @@ static struct State *looked_at(void)
 
 PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
-             "include, serve, sampler, budget, output, command, inherited)\n\n"
-             "Starts tracing; budget is a float, NaN for none. inherited: the "
-             "heir starts it, see set_heir.");
+             "include, serve, sampler, budget, output, command, by)\n\n"
+             "Starts tracing; budget is a float, NaN for none. by: who starts "
+             "it, BY_PROGRAM, BY_HEIR (see set_heir) or BY_DOORMAN (serve).");
+
+enum { BY_PROGRAM, BY_HEIR, BY_DOORMAN };
+
+// What has started by itself makes room for what is asked for; who looks at it
+// will look at that.
+static void make_room(struct State *state)
+{
+    if (state->phase != PHASE_TRACING ||
+        !(state->inherited || state->doorman.armed))
+        return;
+    state->engine.session->hands_over = true;
+    Py_XDECREF(Control_stop(state, false));
+    PyErr_Clear();
+}
+
+static int start_held(struct State *state, const struct Request *request,
+                      int by)
+{
+    int error;
+
+    Doorman_hold(&state->doorman);
+    make_room(state);
+    error = Control_start(state, request);
+    state->inherited = !error && by == BY_HEIR;
+    state->doorman.armed = !error && by == BY_DOORMAN;
+    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    return error;
+}
 
 static PyObject *start(PyObject *module, PyObject *args)
 {
@@ -48,17 +78,16 @@ static PyObject *start(PyObject *module, PyObject *args)
     struct Config *config = &request.config;
     const char *mode, *output;
     struct State *state = settled();
-    int timeline, serve, sampler, inherited;
+    int timeline, serve, sampler, by;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     (void)module;
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnKO!O!ppdysp:start", &mode, &timeline,
+    if (!PyArg_ParseTuple(args, "spnKO!O!ppdysi:start", &mode, &timeline,
                           &limit, &threshold, &PyList_Type, &request.exclude,
                           &PyList_Type, &request.include, &serve, &sampler,
-                          &config->budget, &output, &request.command,
-                          &inherited))
+                          &config->budget, &output, &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output) {
         PyErr_SetString(PyExc_ValueError, "output: the path is too long");
@@ -71,15 +100,13 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
     config->sampler = sampler;
-    Heir_cancel(&state->heir);
-    // What has started by itself makes room for what is asked for.
-    if (state->inherited && state->phase == PHASE_TRACING)
-        Py_XDECREF(Control_stop(state, false));
-    if (inherited)
+    config->door = state->doorman.door.server ? &state->doorman.door : NULL;
+    if (by == BY_HEIR)
         Export_own_name(output, config->output);
-    if (Control_start(state, &request) < 0)
+    if (by == BY_PROGRAM)
+        Heir_cancel_trace(&state->heir);
+    if (start_held(state, &request, by) < 0)
         return NULL;
-    state->inherited = inherited;
     Py_RETURN_NONE;
 }
 
@@ -90,10 +117,75 @@ PyDoc_STRVAR(stop_doc,
 static PyObject *stop(PyObject *module, PyObject *unused)
 {
     struct State *state = settled();
+    PyObject *result;
 
     (void)module, (void)unused;
-    Heir_cancel(&state->heir);
-    return Control_stop(state, true);
+    Heir_cancel_trace(&state->heir);
+    Doorman_hold(&state->doorman);
+    // What a viewer has started writes no file.
+    result = Control_stop(state, !state->doorman.armed);
+    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    return result;
+}
+
+PyDoc_STRVAR(serve_doc,
+             "serve(arm, grace_s): listens, and calls arm() to start tracing "
+             "as soon as a viewer is there; stops grace_s after the last one.");
+
+static PyObject *serve(PyObject *module, PyObject *args)
+{
+    struct State *state = settled();
+    PyObject *arm;
+    double grace_s;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Od:serve", &arm, &grace_s))
+        return NULL;
+    if (state->phase != PHASE_IDLE && !state->doorman.door.server) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is tracing already: call ocular.serve() "
+                        "before ocular.start_tracing(), or "
+                        "ocular.stop_tracing() first");
+        return NULL;
+    }
+    Py_XSETREF(state->doorman.arm, Py_NewRef(arm));
+    if (Doorman_open(&state->doorman, grace_s) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(stop_serving_doc,
+             "stop_serving(): ends what serve() began. RuntimeError while the "
+             "program itself traces.");
+
+static PyObject *stop_serving(PyObject *module, PyObject *unused)
+{
+    struct State *state = settled();
+    struct Doorman *doorman = &state->doorman;
+
+    (void)module, (void)unused;
+    Heir_cancel_serving(&state->heir);
+    Doorman_hold(doorman);
+    if (doorman->armed && state->phase == PHASE_TRACING)
+        Py_XDECREF(Control_stop(state, false));
+    PyErr_Clear();
+    if (state->phase == PHASE_IDLE)
+        Doorman_close(doorman);
+    else if (doorman->door.server)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is tracing, and shows it where serve() "
+                        "listens: call ocular.stop_tracing() first");
+    Doorman_let_go(doorman, state->phase == PHASE_TRACING);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+// On the doorman's thread, seconds after the last viewer has left. Whoever
+// comes meanwhile stays, and waits for the next session.
+static void disarm(void)
+{
+    ocular_state.engine.session->hands_over = true;
+    Py_XDECREF(Control_stop(&ocular_state, false));
+    PyErr_Clear();
 }
 
 PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
@@ -134,16 +226,39 @@ static PyObject *is_tracing(PyObject *module, PyObject *unused)
     return PyBool_FromLong(settled()->phase == PHASE_TRACING);
 }
 
+PyDoc_STRVAR(is_armed_doc, "is_armed() -> bool: tracing for a viewer's sake");
+
+static PyObject *is_armed(PyObject *module, PyObject *unused)
+{
+    const struct State *state = settled();
+
+    (void)module, (void)unused;
+    return PyBool_FromLong(state->phase == PHASE_TRACING &&
+                           state->doorman.armed);
+}
+
+PyDoc_STRVAR(is_serving_doc,
+             "is_serving() -> bool: idly, or with a session shown there");
+
+static PyObject *is_serving(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(settled()->doorman.door.server != NULL);
+}
+
 PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
 
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
-    const struct Session *session = looked_at()->engine.session;
+    const struct State *state = looked_at();
+    const struct Server *server = state->doorman.door.server;
 
     (void)module, (void)unused;
-    if (ocular_state.phase != PHASE_TRACING || !session->server)
+    if (!server && state->phase == PHASE_TRACING)
+        server = state->engine.session->server;
+    if (!server)
         Py_RETURN_NONE;
-    return PyUnicode_DecodeFSDefault(Server_path(session->server));
+    return PyUnicode_DecodeFSDefault(Server_path(server));
 }
 
 PyDoc_STRVAR(hook_cost_doc,
@@ -224,6 +339,10 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 static PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, start_doc},
     {"stop", stop, METH_NOARGS, stop_doc},
+    {"serve", serve, METH_VARARGS, serve_doc},
+    {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
+    {"is_armed", is_armed, METH_NOARGS, is_armed_doc},
+    {"is_serving", is_serving, METH_NOARGS, is_serving_doc},
     {"snapshot", snapshot, METH_NOARGS, snapshot_doc},
     {"export", export, METH_O, export_doc},
     {"detail", detail, METH_O, detail_doc},
@@ -250,6 +369,8 @@ static int initialise_state(struct State *state)
         return -1;
     }
     state->engine.lanes.name = ThreadName_own;
+    Doorman_init(&state->doorman, &state->engine.ending);
+    state->doorman.disarm = disarm;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
     if (Adopt_init(state) < 0 || Callees_init(state) < 0 ||
@@ -278,6 +399,10 @@ static int initialise(PyObject *module)
     if (!ocular_state.ready && initialise_state(&ocular_state) < 0)
         return -1;
     ocular_state.ready = true;
+    if (PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
+        PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
+        PyModule_AddIntMacro(module, BY_DOORMAN) < 0)
+        return -1;
     return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);
 }
 

@@ -13,6 +13,7 @@
 #error "Ocular does not work on a free-threaded CPython: use a usual build"
 #endif
 
+#include "python/doorman.h"
 #include "python/heir.h"
 #include "tracer/filter.h"
 #include "tracer/hottest.h"
@@ -70,7 +71,10 @@ struct State {
     bool paused;         // some are to start again
     bool resuming;       // a pending call will do that
     uint32_t fork_depth; // of the Python frame that called os.fork()
+    bool child_serves;   // in a child: its parent has served idly,
+    bool child_traces;   // or has a trace of its own that is served
     struct Heir heir;
+    struct Doorman doorman;
     bool inherited; // the session was started by the heir
 
     Py_ssize_t extra; // co_extra index

@@ -47,7 +47,9 @@ static struct BudgetReading read_all(struct Session *session)
     reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +
                       worker_s(&session->export.worker);
     if (session->server)
-        reading.threads += (double)Server_cpu_ns(session->server) / 1e9;
+        reading.threads +=
+            (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
+            1e9;
     // Last, so that what is ours is never more than all.
     reading.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = seconds(CLOCK_MONOTONIC) - account->wall;

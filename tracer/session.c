@@ -155,16 +155,30 @@ static void request(void *context, uint64_t viewer,
 
 static void viewers(void *context, unsigned count)
 {
-    (void)context, (void)count;
+    const struct Door *door = ((struct Session *)context)->config.door;
+
+    if (door)
+        door->viewers(door->context, count);
 }
 
 // --- Start and finish ------------------------------------------------------
 
 static int start_server(struct Session *session, char *why, size_t why_size)
 {
-    const struct ServerSource source = {session, want,    get,
-                                        put,     request, viewers};
+    const struct ServerSource source = {.context = session,
+                                        .want = want,
+                                        .get = get,
+                                        .put = put,
+                                        .request = request,
+                                        .viewers = viewers};
+    const struct Door *door = session->config.door;
 
+    if (door) {
+        session->server = door->server;
+        session->server_base_ns = Server_cpu_ns(door->server);
+        Server_turn_to(door->server, &source, false);
+        return 0;
+    }
     return Server_open(&session->server, &source, OCULAR_VERSION, why,
                        why_size);
 }
@@ -193,6 +207,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     if (error)
         snprintf(why, why_size, "the collector cannot start: %s",
                  strerror(-error));
+    if (!error && session->config.door) // for those who wait there already
+        Collector_want(&session->collector);
     return error;
 }
 
@@ -231,6 +247,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     *result = session;
     return 0;
 fail:
+    session->hands_over = true;
     Session_finish(session);
     Session_free(session);
     return error;
@@ -252,6 +269,14 @@ int Session_refresh(struct Session *session)
     return Collector_wait(&session->collector, REFRESH_MS);
 }
 
+static void stop_server(struct Session *session)
+{
+    if (session->config.door)
+        Door_shut(session->config.door, !session->hands_over);
+    else
+        Server_close(session->server, GOODBYE_MS);
+}
+
 void Session_finish(struct Session *session)
 {
     // Before the server: a background export answers through it.
@@ -261,7 +286,7 @@ void Session_finish(struct Session *session)
     Collector_build(&session->collector);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)
-        Server_close(session->server, GOODBYE_MS);
+        stop_server(session);
     session->server = NULL;
     if (session->sampler)
         Sampler_stop(session->sampler);
@@ -311,7 +336,7 @@ int Session_resume(struct Session *session)
 // guard is left as it is, and leaks once.
 void Session_abandon(struct Session *session)
 {
-    if (session->server)
+    if (session->server && !session->config.door) // the door is its owner's
         Server_abandon(session->server);
     session->server = NULL;
     if (session->sampler)

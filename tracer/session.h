@@ -8,6 +8,7 @@
 #include "ipc/server.h"
 #include "tracer/account.h"
 #include "tracer/collector.h"
+#include "tracer/door.h"
 #include "tracer/engine.h"
 #include "tracer/export.h"
 #include "tracer/publish.h"
@@ -26,7 +27,8 @@ struct Config {
     char output[PATH_MAX];
     bool serve;
     bool sampler;
-    double budget; // share of CPU time at the start; NaN = none
+    struct Door *door; // serve here, if not NULL; it stays
+    double budget;     // share of CPU time at the start; NaN = none
     bool quiet;
 };
 
@@ -37,7 +39,9 @@ struct Session {
     uint64_t start_unix_ns;
     struct Timeline *timeline; // NULL: not wanted
     struct Sampler *sampler;   // NULL: no shares
-    struct Server *server;     // NULL: not serving
+    struct Server *server;   // NULL: not serving; config.door's if there is one
+    uint64_t server_base_ns; // CPU time that it had used before
+    bool hands_over;         // viewers stay, for the next session
     struct Collector collector;
     struct Publish publish;
     struct Export export;

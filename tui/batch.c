@@ -15,6 +15,7 @@
 #define HEIGHT 40
 #define ANSWER_MS 2000 // how long --keys waits for what it asked for
 #define WAIT_MS 1000
+#define ARMED_S 0.9 // of tracing that are worth a frame
 
 static int flush(struct Bytes *bytes)
 {
@@ -92,6 +93,13 @@ static int print(struct Screen *screen, const struct Options *options,
     return error;
 }
 
+// Was tracing armed for us just now? Then there is nothing to read yet.
+static bool is_empty(const struct Screen *screen)
+{
+    return *screen->feed->notice && !screen->feed->ended &&
+           screen->model.snapshot->uptime_s < ARMED_S;
+}
+
 int Batch_run(struct Screen *screen, const struct Options *options, char *why,
               size_t why_size)
 {
@@ -100,7 +108,10 @@ int Batch_run(struct Screen *screen, const struct Options *options, char *why,
     *why = 0;
     while (!screen->quit && (!options->frames || shown < options->frames)) {
         int taken = Screen_poll(screen);
-        int error = taken > 0 ? print(screen, options, shown) : taken;
+        int error;
+        if (taken > 0 && is_empty(screen))
+            taken = 0;
+        error = taken > 0 ? print(screen, options, shown) : taken;
         if (error) {
             snprintf(why, why_size, "cannot go on: %s", strerror(-error));
             return error;

@@ -117,6 +117,10 @@ static bool take(struct Feed *feed, struct Message *message,
         return take_answer(feed, message, answer);
     case MESSAGE_REPLY:
         return take_answer(feed, message, answer);
+    case MESSAGE_NOTICE:
+        snprintf(feed->notice, sizeof feed->notice, "%s",
+                 message->text ? message->text : "");
+        return false;
     case MESSAGE_END:
         end(feed, "The program has stopped tracing");
         return false;
@@ -206,6 +210,12 @@ int Feed_rate(struct Feed *feed, double rate_s)
 int Feed_rearm(struct Feed *feed, uint64_t function)
 {
     struct Message message = {.type = MESSAGE_REARM, .number = function};
+    return request(feed, &message);
+}
+
+int Feed_budget(struct Feed *feed, double share)
+{
+    struct Message message = {.type = MESSAGE_BUDGET, .value = share};
     return request(feed, &message);
 }
 

@@ -35,9 +35,10 @@ struct Feed {
     struct Client *client; // NULL once it has ended
     bool paused;
     bool ended;
-    char reason[160];        // why it ended
-    double rate_s;           // seconds between snapshots, as asked for
-    double heard_at;         // Feed_now() of the newest message
+    char reason[320]; // why it ended
+    char notice[160]; // a stranger's: why there is no snapshot yet, or ""
+    double rate_s;    // seconds between snapshots, as asked for
+    double heard_at;  // Feed_now() of the newest message
     struct Snapshot *newest; // not yet taken; owned
     struct FeedPending pending[FEED_PENDING];
 };
@@ -65,6 +66,7 @@ bool Feed_is_waiting(const struct Feed *feed);
 // Requests: 0 or -errno (-EPIPE: it has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_rearm(struct Feed *feed, uint64_t function); // 0 = all
+int Feed_budget(struct Feed *feed, double share);     // of CPU time
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
 

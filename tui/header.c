@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE 110 // from here on there is room for bars and words
+#define WIDE 110  // from here on there is room for bars and words
+#define WIDER 140 // and for what the overhead is made of
 
 static void draw(struct Strip *strip, struct Canvas *canvas, int y)
 {
@@ -117,6 +118,22 @@ static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
         Strip_add(strip, STYLE_FAINT, " of %s", Number_percent(number, budget));
 }
 
+// What the overhead is made of, in per cent.
+static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    const struct {
+        double share;
+        const char *name;
+    } parts[] = {{snapshot->overhead_hooks, "hooks"},
+                 {snapshot->overhead_rearm, "re-arm"},
+                 {snapshot->overhead_threads, "threads"}};
+    Strip_item(strip, 5);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        Strip_add(strip, STYLE_FAINT, "%s%s ", i ? " " : "", parts[i].name);
+        Strip_add(strip, STYLE_PLAIN, "%.1f", parts[i].share * 100);
+    }
+}
+
 static void add_events(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -140,14 +157,17 @@ static void add_events(struct Strip *strip, const struct Model *model)
               Number_count(number, (double)lost));
 }
 
-static void add_functions(struct Strip *strip, const struct Model *model)
+static void add_functions(struct Strip *strip, const struct Model *model,
+                          bool parts)
 {
     const struct Snapshot *snapshot = model->snapshot;
     char number[NUMBER_MAX];
     uint64_t total = snapshot->functions_total;
     if (total == NULL_U64 || total < snapshot->function_count)
         total = snapshot->function_count;
-    labelled(strip, 6, "functions", Number_grouped(number, total));
+    // Where all are listed, the numbers of each state say as much.
+    labelled(strip, parts && total == snapshot->function_count ? 8 : 6,
+             "functions", Number_grouped(number, total));
     if (total > snapshot->function_count)
         Strip_add(strip, STYLE_FAINT, ", the first %s",
                   Number_grouped(number, snapshot->function_count));
@@ -176,10 +196,14 @@ static void draw_cost(struct Canvas *canvas, const struct Model *model)
 {
     struct Strip strip;
     bool wide = canvas->width >= WIDE;
+    bool parts =
+        canvas->width >= WIDER && isfinite(model->snapshot->overhead_measured);
     Strip_init(&strip);
     add_overhead(&strip, model->snapshot, wide ? 10 : 0);
+    if (parts)
+        add_parts(&strip, model->snapshot);
     add_events(&strip, model);
-    add_functions(&strip, model);
+    add_functions(&strip, model, parts);
     add_states(&strip, &model->tally, wide);
     draw(&strip, canvas, 1);
 }

@@ -7,7 +7,9 @@
 #include "tui/save.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // --- Requests to the process
@@ -34,6 +36,33 @@ static void rearm(struct Screen *screen)
     Text_clean(name, sizeof name, Column_text_key(COLUMN_FUNCTION, row));
     snprintf(text, sizeof text, "Re-arming %s…", name);
     ask(screen, Feed_rearm(screen->feed, row->id), text);
+}
+
+// "2", "0.5 %": a share, or NAN.
+static double read_percent(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !(value > 0 && value <= 100))
+        return NAN;
+    while (*end == ' ' || *end == '%')
+        end++;
+    return *end ? NAN : value / 100;
+}
+
+static void change_budget(struct Screen *screen, const char *text)
+{
+    char said[96], number[NUMBER_MAX];
+    double share = read_percent(text);
+    if (isnan(share)) {
+        Screen_say(screen, true,
+                   "The budget is more than 0 and at most 100 per cent, for "
+                   "example 0.5; it stays as it is.");
+        return;
+    }
+    snprintf(said, sizeof said, "Asking for a budget of %s…",
+             Number_percent(number, share));
+    ask(screen, Feed_budget(screen->feed, share), said);
 }
 
 static void change_rate(struct Screen *screen, int step)
@@ -127,13 +156,17 @@ static void open_prompt(struct Screen *screen, enum PromptKind kind)
     const struct Snapshot *snapshot = screen->model.snapshot;
     const char *text = path;
     if (kind != PROMPT_FILTER && kind != PROMPT_SEARCH && !snapshot) {
-        Screen_say(screen, true, "There is nothing to save yet.");
+        Screen_say(screen, true, "There are no numbers yet.");
         return;
     }
     if (kind == PROMPT_FILTER)
         text = screen->model.filter;
     else if (kind == PROMPT_SEARCH)
         text = "";
+    else if (kind == PROMPT_BUDGET)
+        snprintf(path, sizeof path, "%.4g",
+                 snapshot->overhead_budget > 0 ? snapshot->overhead_budget * 100
+                                               : 1.0);
     else if (kind == PROMPT_SAVE)
         snprintf(path, sizeof path, "ocular-%llu.json",
                  (unsigned long long)snapshot->pid);
@@ -233,6 +266,9 @@ static void carry_out(struct Screen *screen, enum Request request)
     case REQUEST_REARM_ALL:
         ask(screen, Feed_rearm(screen->feed, 0), "Re-arming all functions…");
         break;
+    case REQUEST_BUDGET:
+        open_prompt(screen, PROMPT_BUDGET);
+        break;
     case REQUEST_EXPORT:
         open_prompt(screen, PROMPT_EXPORT);
         break;
@@ -315,6 +351,8 @@ static void finish_prompt(struct Screen *screen, enum PromptKind kind)
         start_export(screen, kind == PROMPT_OVERWRITE_EXPORT);
     else if (kind == PROMPT_SAVE || kind == PROMPT_OVERWRITE_SAVE)
         save(screen, kind == PROMPT_OVERWRITE_SAVE);
+    else if (kind == PROMPT_BUDGET)
+        change_budget(screen, text);
     else if (kind == PROMPT_SEARCH && *text &&
              !Model_find(&screen->model, 1, true))
         Screen_say(screen, true, "No function or path has \"%s\" in it.", text);
@@ -335,6 +373,8 @@ static void prompt_key(struct Screen *screen, uint32_t key)
         Prompt_close(&screen->prompt);
         if (kind == PROMPT_FILTER)
             Model_filter(&screen->model, "");
+        else if (kind == PROMPT_BUDGET)
+            Screen_say(screen, false, "The budget stays as it is.");
         else if (kind != PROMPT_SEARCH)
             Screen_say(screen, false, "Nothing was written.");
         break;

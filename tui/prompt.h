@@ -17,6 +17,7 @@ enum PromptKind {
     PROMPT_FILTER,
     PROMPT_EXPORT,
     PROMPT_SAVE,
+    PROMPT_BUDGET,
     PROMPT_OVERWRITE_EXPORT, // y or n from here on
     PROMPT_OVERWRITE_SAVE
 };

@@ -69,6 +69,7 @@ static void show_export(struct Screen *screen, const struct Answer *answer)
 
 static void show_answer(struct Screen *screen, const struct Answer *answer)
 {
+    char number[NUMBER_MAX];
     const char *what = answer->about ? "the function" : "all functions";
     if (answer->request == MESSAGE_EXPORT)
         show_export(screen, answer);
@@ -77,6 +78,9 @@ static void show_answer(struct Screen *screen, const struct Answer *answer)
                    *answer->text ? answer->text : strerror(answer->error));
     else if (*answer->text)
         Screen_say(screen, false, "%s", answer->text);
+    else if (answer->request == MESSAGE_BUDGET)
+        Screen_say(screen, false, "The overhead budget is %s now.",
+                   Number_percent(number, answer->progress));
     else if (answer->request == MESSAGE_REARM)
         Screen_say(screen, false, "Done: %s will be measured anew.", what);
 }
@@ -90,8 +94,10 @@ int Screen_poll(struct Screen *screen)
         screen->changed = true;
     }
     if (ended != screen->feed->ended) {
-        Screen_say(screen, false, "%s. Its last numbers stay here; q quits.",
-                   screen->feed->reason);
+        Screen_say(screen, !screen->model.snapshot, "%s%s q quits.",
+                   screen->feed->reason,
+                   screen->model.snapshot ? ". Its last numbers stay here;"
+                                          : ".");
         screen->changed = true;
     }
     struct Snapshot *snapshot = Feed_take(screen->feed);
@@ -128,6 +134,7 @@ static const char *prompt_label(const struct Prompt *prompt)
         [PROMPT_FILTER] = "Filter (Esc shows all):",
         [PROMPT_EXPORT] = "Export the timeline to:",
         [PROMPT_SAVE] = "Save as JSON to:",
+        [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
         [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
         [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
     };
@@ -148,6 +155,8 @@ static void fill_status(const struct Screen *screen, struct Status *status)
         .silent_s = patient || screen->bare ? 0 : silent,
         .look = {.ns = screen->ns, .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
     };
+    if (*feed->notice)
+        status->notice = feed->notice;
     if (*screen->message && Feed_now() < screen->message_until) {
         status->message = screen->message;
         status->alert = screen->alert;

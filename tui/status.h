@@ -14,6 +14,7 @@ struct Status {
     double rate_s;   // seconds between snapshots
     double silent_s; // since the process was last heard of, 0 = just now
     struct Look look;
+    const char *notice;  // why there are no numbers yet, or NULL
     const char *message; // on the bottom line, NULL = the keys
     bool alert;          // the message is about a failure
     const char *prompt;  // a question, with what is typed: before the message

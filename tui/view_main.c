@@ -6,6 +6,7 @@
 #include "tui/header.h"
 #include "tui/keymap.h"
 #include "tui/strip.h"
+#include "tui/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,10 +77,12 @@ static void draw_row(struct Canvas *canvas, const struct Layout *layout,
 
 // What to read where there is no row.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
-                       const struct Layout *layout)
+                       const struct Layout *layout, const struct Status *status)
 {
     char text[MODEL_TEXT + 80];
-    if (!model->snapshot)
+    if (!model->snapshot && status->notice)
+        Text_clean(text, sizeof text, status->notice);
+    else if (!model->snapshot)
         strcpy(text, "Waiting for the first numbers…");
     else if (*model->filter)
         snprintf(text, sizeof text,
@@ -109,7 +112,7 @@ static void draw_body(struct Canvas *canvas, const struct Model *model,
         Canvas_select(canvas, (struct Box){y, 0, canvas->width});
     }
     if (model->shown == 0)
-        draw_empty(canvas, model, layout);
+        draw_empty(canvas, model, layout, status);
 }
 
 // --- The bottom line

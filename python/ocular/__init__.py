@@ -6,6 +6,8 @@
     ...
     ocular.stop_tracing()
 
+    ocular.serve()      # or OCULAR_SERVE=1: listens, and traces while you look
+
 All functions may be called from any thread. Nothing is ever printed on stdout.
 """
 
@@ -34,9 +36,12 @@ from . import _ocular, _settings
 from ._ocular import __version__
 
 __all__ = ["start_tracing", "stop_tracing", "snapshot", "export",
-           "is_tracing", "tracing", "traced", "__version__"]
+           "is_tracing", "tracing", "traced", "serve", "stop_serving",
+           "__version__"]
 
 _running = _settings.Settings()  # the settings of the newest trace
+_GRACE_S = 5  # for a viewer to come back and find the numbers as they were
+_serving = None  # those of what a viewer starts, where serve() was called
 
 
 def start_tracing(mode="adaptive", perfetto=True,
@@ -57,7 +62,8 @@ def start_tracing(mode="adaptive", perfetto=True,
                             0 = never.
     exclude, include_only   lists of substrings of a file's path (also with "."
                             for "/") or of a qualified name; exclude wins.
-    serve                   answer ocular-top on a Unix socket.
+    serve                   answer ocular-top on a Unix socket. Always so
+                            where serve() was called before.
     overhead_budget         share of CPU time, e.g. 0.01.
     output                  where the timeline goes; ".gz" compresses. A file
                             that exists is never overwritten: the process id
@@ -70,12 +76,19 @@ def start_tracing(mode="adaptive", perfetto=True,
     where tracing cannot start (already tracing, no free tool id, no place for
     the socket); nothing is traced then.
     """
-    _start(_settings.check(
+    if serve is False and _serving is not None:
+        serve = True
+    settings = _settings.check(
         mode, perfetto, deinstrument_threshold, exclude, include_only, serve,
-        overhead_budget, output, timeline_limit, timeline_spill, quiet))
+        overhead_budget, output, timeline_limit, timeline_spill, quiet)
+    if _serving is not None and not _ocular.is_serving():
+        # A child that has not come to it yet.
+        with contextlib.suppress(Exception):
+            _ocular.serve(_arm, _GRACE_S)
+    _start(settings)
 
 
-def _start(settings, inherited=False):
+def _start(settings, by=_ocular.BY_PROGRAM):
     global _running
     budget = settings.overhead_budget
     _warn_of_jit()
@@ -83,7 +96,7 @@ def _start(settings, inherited=False):
                   settings.deinstrument_threshold, settings.exclude,
                   settings.include_only, settings.serve, settings.sampler,
                   float("nan") if budget is None else budget,
-                  os.fsencode(settings.output), _command(), inherited)
+                  os.fsencode(settings.output), _command(), by)
     _running = settings
 
 
@@ -126,7 +139,8 @@ def stop_tracing():
     """Stop tracing, write the timeline, print the report on stderr.
 
     Returns the final snapshot (a dict, see snapshot()), or None where nothing
-    was traced. Also runs by itself when the interpreter exits.
+    was traced. Also runs by itself when the interpreter exits. Where serve()
+    was called the process goes on serving, idly.
     """
     _Shared.running = None
     result = _ocular.stop()
@@ -165,8 +179,76 @@ def export(path):
 
 
 def is_tracing():
-    """Whether this process is being traced."""
+    """Whether this process is being traced (after serve(): whether hooks are
+    in at this moment)."""
     return _ocular.is_tracing()
+
+
+def serve(mode="adaptive", perfetto=True,
+          deinstrument_threshold=_settings.DEFAULT_THRESHOLD, exclude=None,
+          include_only=None, overhead_budget=None,
+          timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT):
+    """Listen for ocular-top and do nothing else: no hook, no sampler.
+
+    Tracing starts when the first viewer attaches and stops 5 seconds after the
+    last has left, without a report or a file; the arguments are those of
+    start_tracing(), for these traces. With perfetto the viewer can export a
+    timeline. Called again it changes the settings of the next trace.
+
+    start_tracing() takes the socket over, viewers included; after
+    stop_tracing() the process serves idly again. stop_serving(), or the
+    interpreter's exit, ends it. A forked child serves idly on a socket of its
+    own. The environment variable OCULAR_SERVE=1 does the same at
+    `import ocular`.
+
+    Raises as start_tracing() does; RuntimeError where a trace runs already, or
+    where there is no place for the socket.
+    """
+    global _serving
+    settings = _settings.check_serve(
+        mode, perfetto, deinstrument_threshold, exclude, include_only,
+        overhead_budget, timeline_limit)
+    before, _serving = _serving, settings  # a viewer may be there at once
+    try:
+        _ocular.serve(_arm, _GRACE_S)
+    except BaseException:
+        _serving = before
+        raise
+
+
+def stop_serving():
+    """End what serve() began; a trace that a viewer has started ends with it.
+    Nothing happens where serve() was not called.
+
+    Raises RuntimeError while a trace of the program's own runs:
+    stop_tracing() first.
+    """
+    global _serving
+    _ocular.stop_serving()
+    _serving = None
+
+
+def _arm():
+    """A viewer is there: on a thread of ours."""
+    _start(_serving, _ocular.BY_DOORMAN)
+
+
+def _end():
+    """At exit."""
+    stop_tracing()
+    stop_serving()
+
+
+def _serve_if_asked():
+    """OCULAR_SERVE=1. An import does not fail for this."""
+    wish = os.environ.get("OCULAR_SERVE", "")
+    try:
+        if wish not in ("", "0", "1"):
+            raise ValueError(f"it must be 1 or 0, not {wish!r}")
+        if wish == "1":
+            serve()
+    except Exception as error:
+        _say(f"ocular: warning: OCULAR_SERVE has no effect: {error}\n")
 
 
 class _Shared:
@@ -183,7 +265,7 @@ class _Shared:
     def enter(cls, settings):
         """The trace that this block has a part in; None in somebody else's."""
         with cls.lock:
-            if not _ocular.is_tracing():
+            if not _ocular.is_tracing() or _ocular.is_armed():
                 start_tracing(**settings)
                 cls.running = cls()
             if cls.running is not None:
@@ -246,17 +328,21 @@ def traced(function=None, /, **settings):
 
 
 _ocular.set_package(os.path.dirname(os.path.abspath(__file__)))
-atexit.register(stop_tracing)
+atexit.register(_end)
 
 
-def _inherit():
-    """In a forked child of a process that serves, a moment after the fork:
-    the child is traced as its parent is, and serves on a socket of its own."""
+def _inherit(traces):
+    """In a forked child of a process that serves, a moment after the fork: the
+    child does so on a socket of its own, idly where the parent does, and is
+    traced if the parent is and not for a viewer's sake."""
     # A child of multiprocessing ends without atexit.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
-        util.Finalize(None, stop_tracing, exitpriority=-1000)
-    _start(dataclasses.replace(_running, quiet=True), inherited=True)
+        util.Finalize(None, _end, exitpriority=-1000)
+    if _serving is not None:
+        _ocular.serve(_arm, _GRACE_S)
+    if traces:
+        _start(dataclasses.replace(_running, quiet=True), _ocular.BY_HEIR)
 
 
 def _after_fork():
@@ -270,3 +356,4 @@ _ocular.set_heir(_inherit)
 os.register_at_fork(before=_ocular.before_fork,
                     after_in_parent=_ocular.after_fork_in_parent,
                     after_in_child=_after_fork)
+_serve_if_asked()

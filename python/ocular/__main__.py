@@ -32,6 +32,9 @@ def _parser():
     add("-m", dest="module", metavar="module",
         help="run a library module, as python -m does")
     add("--serve", action="store_true", help="answer ocular-top")
+    add("--idle", action="store_true",
+        help="trace only while ocular-top looks, as ocular.serve() does; "
+             "nothing is written")
     add("--mode", default="adaptive", metavar="MODE",
         help="adaptive: functions and blocks (default); precise: every "
              "instruction too, in its generic form")
@@ -76,11 +79,19 @@ def _split(parser, arguments):
     return arguments[:index], arguments[index:]
 
 
+NOT_IDLE = ("serve", "output", "quiet")  # what --idle has no use for
+
+
 def _start(options):
     settings = vars(options).copy()
     del settings["module"]
+    begin = ocular.start_tracing
+    if settings.pop("idle"):
+        begin = ocular.serve
+        for name in NOT_IDLE:
+            del settings[name]
     try:
-        ocular.start_tracing(**settings)
+        begin(**settings)
     except (TypeError, ValueError, NotImplementedError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
@@ -141,6 +152,10 @@ def main(arguments=None):
     parser = _parser()
     ours, rest = _split(parser, arguments)
     options = parser.parse_args(ours)
+    for name in NOT_IDLE:
+        if options.idle and getattr(options, name) != parser.get_default(name):
+            parser.error(f"--idle and --{name} do not go together: nothing is "
+                         f"traced, said or written until somebody looks")
     if options.module is None and not rest:
         parser.error("name a script, or a module with -m")
     if options.module is not None:

@@ -3,7 +3,7 @@
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
@@ -154,3 +154,12 @@ def check(mode="adaptive", perfetto=True,
                               LEAST_TIMELINE),
         quiet=_flag("quiet", quiet),
     )
+
+
+def check_serve(mode, perfetto, deinstrument_threshold, exclude, include_only,
+                overhead_budget, timeline_limit):
+    """The same for serve's: nothing is written by itself, and nothing said."""
+    settings = check(mode, False, deinstrument_threshold, exclude,
+                     include_only, True, overhead_budget,
+                     timeline_limit=timeline_limit, quiet=True)
+    return replace(settings, perfetto=_flag("perfetto", perfetto))

@@ -13,7 +13,9 @@ import os
 import platform
 import re
 import shutil
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -214,6 +216,72 @@ def show_instructions():
             each = PROBES[number].each if event == "step" else 1
             per.append(grown / (many - few) / each)
         print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
+
+
+# --- Idle serving ---------------------------------------------------------------
+
+IDLE_PROGRAMS = {"call-heavy": (programs.call_heavy, 13, 100),
+                 "loop-heavy": (programs.loop_heavy, 1_000, 100)}
+IDLE_KINDS = ("without", "serving", "after a look")
+TARGET_IDLE = 1.001
+HELLO = b"Oc" + struct.pack("<HIIIQI", 1, 16, 0, 1, 0, 0)
+
+
+def look(function, size):
+    """A viewer comes, and leaves again."""
+    ocular._GRACE_S = 0.1
+    ocular.serve(perfetto=False)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:
+        viewer.connect(ocular._ocular.socket_path())
+        viewer.sendall(HELLO)
+        while not ocular.is_tracing():
+            time.sleep(0.05)
+        function(size)
+    while ocular.is_tracing():
+        time.sleep(0.05)
+
+
+def run_idle(kind, name, rounds):
+    """Run under callgrind: `rounds` rounds of the program inside sorted()."""
+    function, size, _ = IDLE_PROGRAMS[name]
+    if kind == "serving":
+        ocular.serve()
+    elif kind == "after a look":
+        look(function, size)
+    for _ in range(50):  # specialised, and without a trace of hooks
+        function(size)
+    sorted([0], key=lambda _: [function(size) for _ in range(rounds)])
+    os._exit(0)
+
+
+def idle_instructions(kind, name, rounds):
+    with tempfile.TemporaryDirectory(prefix="oc-") as directory:
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+             "--toggle-collect=builtin_sorted", sys.executable,
+             os.path.abspath(__file__), "--idle", kind, name, str(rounds)],
+            capture_output=True, text=True,
+            env={**os.environ, "PYTHONHASHSEED": "0", "OCULAR_DIR": directory})
+    match = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not match:
+        raise RuntimeError(done.stderr[-2000:])
+    return int(match.group(1))
+
+
+def show_idle():
+    print("\nidle serving: instructions of a round (callgrind), over those "
+          "without it")
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed")
+        return
+    print(f"{'':24}" + "".join(f"{kind:>16}" for kind in IDLE_KINDS))
+    for name, (_, _, rounds) in IDLE_PROGRAMS.items():
+        each = [(idle_instructions(kind, name, rounds) -
+                 idle_instructions(kind, name, 10)) / (rounds - 10)
+                for kind in IDLE_KINDS]
+        print(f"{name:24}{each[0]:16.0f}" +
+              "".join(f"{one / each[0]:16.5f}" for one in each[1:]))
+    print(f"target: {TARGET_IDLE}")
 
 
 # --- Whole programs -------------------------------------------------------------
@@ -424,7 +492,10 @@ def main():
     parser.add_argument("--no-callgrind", action="store_true")
     parser.add_argument("--budget", action="store_true", help="other programs, "
                         "held to their budget; first, then --budget --help")
+    parser.add_argument("--only-idle", action="store_true",
+                        help="nothing but the rows of idle serving")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--idle", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
         number, name, count = options.run
@@ -432,15 +503,21 @@ def main():
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
             os._exit(0)  # what comes after is not the hooks'
+    if options.idle:
+        run_idle(*options.idle[:2], int(options.idle[2]))
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         print(f"{platform.python_implementation()} "
               f"{platform.python_version()}, {os.cpu_count()} x "
               f"{model.group(1) if model else platform.machine()}, "
               f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}")
+    if options.only_idle:
+        show_idle()
+        return
     show_ns(options.rounds)
     if not options.no_callgrind:
         show_instructions()
+        show_idle()
     show_ratios(options.rounds)
     show_code(options.rounds)
     show_imports(options.rounds)

@@ -11,7 +11,7 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
-HELLO, SNAPSHOT, REPLY, ERROR, END = 1, 2, 3, 4, 5
+HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE = 1, 2, 3, 4, 5, 6
 RATE, DETAIL, REARM, BUDGET, EXPORT, CANCEL = 16, 17, 18, 19, 20, 21
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
@@ -170,9 +170,11 @@ class Client:
             value = (reader.take("Q"), reader.take("d"), reader.text())
         elif kind == ERROR:
             value = (reader.take("Q"), reader.text())
+        elif kind == NOTICE:
+            value = reader.text()
         else:
             value = None
-        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END):
+        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE):
             assert reader.at == size
         return kind, request, value
 

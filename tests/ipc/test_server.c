@@ -5,6 +5,7 @@
 #include "ipc/server.h"
 #include "ipc/socket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -1008,6 +1009,141 @@ static void test_abandoned_in_a_child(void **state)
     halt(&tracer);
 }
 
+// --- One server, several sources
+
+static void test_another_source(void **state)
+{
+    struct Tracer tracer, other = {0};
+    struct ServerSource nothing, something;
+    struct Client *client;
+    struct Message message;
+    unsigned wants;
+
+    (void)state;
+    start(&tracer, 1);
+    Snapshot_free(tracer.snapshot);
+    tracer.snapshot = NULL;
+    nothing = source_of(&tracer);
+    nothing.notice = "not yet";
+    Server_turn_to(tracer.server, &nothing, false);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_NOTICE);
+    assert_string_equal(message.text, "not yet");
+    Message_release(&message);
+    assert_int_equal(Client_wait(client, &message, 100), 0);
+
+    other.server = tracer.server;
+    other.snapshot = snapshot_of(7);
+    something = source_of(&other);
+    Server_turn_to(tracer.server, &something, false);
+    wants = tracer.wants;
+    assert_int_equal(other.viewers, 1);
+    Server_notify(tracer.server);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    assert_int_equal(message.snapshot->function_count, 7);
+    Message_release(&message);
+    EVENTUALLY(other.wants > 0);
+
+    Server_turn_to(tracer.server, &nothing, true);
+    assert_int_equal(tracer.viewers, 0); // told when it returns
+    Snapshot_free(other.snapshot);       // and not read any more
+    do {
+        assert_int_equal(Client_wait(client, &message, 5000), 1);
+        if (message.type == MESSAGE_END)
+            break;
+        assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+        Message_release(&message);
+    } while (true);
+    assert_int_equal(Client_wait(client, &message, 5000), -EPIPE);
+    Client_close(client);
+    assert_int_equal(other.gets, other.puts);
+    assert_int_equal(tracer.wants, wants);
+
+    client = join(&tracer); // the socket is where it was
+    expect(client, &message, MESSAGE_NOTICE);
+    Message_release(&message);
+    Server_refuse(tracer.server, EBUSY, "no way");
+    assert_int_equal(tracer.viewers, 0);
+    expect(client, &message, MESSAGE_ERROR);
+    assert_int_equal(message.number, EBUSY);
+    assert_string_equal(message.text, "no way");
+    Message_release(&message);
+    assert_int_equal(Client_wait(client, &message, 5000), -EPIPE);
+    Client_close(client);
+    halt(&tracer);
+}
+
+static void test_orders_without_a_thread(void **state)
+{
+    struct Tracer tracer, other = {0};
+    struct ServerSource source = source_of(&other);
+
+    (void)state;
+    start(&tracer, 1);
+    other.server = tracer.server;
+    other.viewers = 77;
+    Server_pause(tracer.server);
+    Server_turn_to(tracer.server, &source, true);
+    assert_int_equal(other.viewers, 0);
+    assert_int_equal(Server_resume(tracer.server), 0);
+    source = source_of(&tracer);
+    Server_turn_to(tracer.server, &source, false);
+    halt(&tracer);
+}
+
+// How often the server's thread has gone to sleep.
+static unsigned long sleeps(void)
+{
+    char path[300], line[256];
+    unsigned long count = 0;
+    bool found = false;
+    DIR *tasks = opendir("/proc/self/task");
+
+    for (struct dirent *task; (task = readdir(tasks));) {
+        FILE *file;
+
+        snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+        file = *task->d_name == '.' ? NULL : fopen(path, "r");
+        while (file && fgets(line, sizeof(line), file)) {
+            if (!strncmp(line, "Name:", 5))
+                found = strstr(line, "ocular-server") != NULL;
+            if (found)
+                sscanf(line, "voluntary_ctxt_switches: %lu", &count);
+        }
+        if (file)
+            fclose(file);
+    }
+    closedir(tasks);
+    return count;
+}
+
+static void test_idle_it_sleeps(void **state)
+{
+    struct Tracer tracer;
+    struct ServerSource nothing;
+    char path[256];
+    unsigned long before;
+
+    (void)state;
+    start(&tracer, 1);
+    nothing = source_of(&tracer);
+    nothing.notice = "not yet";
+    Server_turn_to(tracer.server, &nothing, false);
+    pause_ms(100);
+    before = sleeps();
+    assert_true(before > 0);
+    pause_ms(2500); // longer than it takes to the next look at its path
+    assert_int_equal(sleeps(), before);
+    // And yet it sees at once that its path has gone.
+    snprintf(path, sizeof(path), "%s", Server_path(tracer.server));
+    assert_int_equal(unlink(path), 0);
+    for (int i = 0; i < 100 && access(path, F_OK); i++)
+        pause_ms(10);
+    assert_int_equal(access(path, F_OK), 0);
+    Client_close(join(&tracer));
+    halt(&tracer);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -1055,6 +1191,9 @@ int main(void)
         TEST(test_its_place_is_taken),
         TEST(test_out_of_descriptors),
         TEST(test_abandoned_in_a_child),
+        TEST(test_another_source),
+        TEST(test_orders_without_a_thread),
+        TEST(test_idle_it_sleeps),
     };
 
     return cmocka_run_group_tests_name("ipc/server", tests, NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A process that serves made-up snapshots over the real server, for the tests
-// of the screen: fake_server [--functions N] [--no-sampler] [--mute]. Prints
-// its socket's path and stays until SIGTERM (ends properly) or stdin closes.
-// Every request is written to stderr, a line each.
+// of the screen: fake_server [--functions N] [--no-sampler] [--mute]
+// [--notice]. Prints its socket's path and stays until SIGTERM (ends properly)
+// or stdin closes. Every request is written to stderr, a line each.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -96,6 +96,14 @@ static void request(void *context, uint64_t viewer,
         if (fake->exporting)
             Server_answer(fake->server, viewer, &stopped);
         fake->exporting = 0;
+    } else if (message->type == MESSAGE_BUDGET) {
+        fprintf(stderr, "budget %g\n", message->value);
+        answer.value = message->value;
+        if (message->value > .5) {
+            answer.type = MESSAGE_ERROR;
+            answer.number = EINVAL;
+            answer.text = "too much";
+        }
     } else if (message->type == MESSAGE_REARM && message->number == 2) {
         answer.type = MESSAGE_ERROR;
         answer.number = EBUSY;
@@ -113,7 +121,8 @@ static void viewers(void *context, unsigned count)
 int main(int argc, char **argv)
 {
     struct Fake fake = {0};
-    struct ServerSource source = {&fake, want, get, put, request, viewers};
+    struct ServerSource source = {&fake,   want,    get, put,
+                                  request, viewers, NULL};
     char why[512];
     sigset_t mask;
     for (int i = 1; i < argc; i++) {
@@ -123,6 +132,8 @@ int main(int argc, char **argv)
             fake.wish.no_sampler = 1;
         else if (strcmp(argv[i], "--mute") == 0)
             fake.mute = 1;
+        else if (strcmp(argv[i], "--notice") == 0)
+            source.notice = "Arming\x1b[31m…";
         else
             return 2;
     }

@@ -407,6 +407,35 @@ def test_export(top):
     assert "request 21 0" in top.server.requests()
 
 
+def test_budget(top):
+    top.press("B")
+    top.wait("Overhead budget, in per cent of CPU time: 1_")
+    top.press("\x15", "2.5 %", "Enter")
+    top.wait("The overhead budget is 2.5% now")
+    assert "budget 0.025\n" in top.server.requests()
+    for wrong in ("0", "-1", "101", "two", "1 %x", "nan", "inf", ""):
+        top.press("B", "\x15", *wrong, "Enter")
+        top.wait("more than 0 and at most 100 per cent")
+    top.press("B", "Esc")
+    top.wait("The budget stays as it is")
+    assert top.server.requests().count("budget") == 1
+    top.press("B", "\x15", "80", "Enter")
+    top.wait("The process refused: too much")
+
+
+def test_waiting_in_words(start):
+    """While the process has tracing armed for the viewer."""
+    server = start.server("--mute", "--notice")
+    top = start("-p", str(server.pid))
+    text = top.wait("Arming")
+    assert "[31m" in text  # the escape itself is gone
+    assert b"\x1b[31m\xe2" not in top.raw
+    top.press("B")
+    top.wait("There are no numbers yet")
+    top.press("q")
+    assert top.wait_gone() == 0
+
+
 def test_save(start, tmp_path):
     server = start.server()
     top = start("-p", str(server.pid), cwd=str(tmp_path))

@@ -1,0 +1,556 @@
+# SPDX-License-Identifier: MIT
+"""Idle serving: a process that listens and is not traced, until somebody looks.
+Each in a process of its own."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
+from e2e.program import PYTHON, TOP, run, script, start, wait_until, write
+
+PRELUDE = """
+import ocular, os, signal, sys, threading, time
+ocular._GRACE_S = 1
+def work(n):
+    while n:
+        n -= 1
+def ours():
+    names = []
+    for task in os.listdir("/proc/self/task"):
+        try:
+            with open(f"/proc/self/task/{task}/comm") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+    return sorted(n for n in names if n.startswith("ocular-"))
+def tools():
+    return [sys.monitoring.get_tool(tool) for tool in range(6)]
+def say(*values):
+    print(*values, flush=True)
+def until(condition):
+    limit = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < limit
+        work(200)
+        time.sleep(0.001)
+"""
+
+# Serves idly until its stdin ends.
+LOOP = """
+ocular.serve({arguments})
+say(os.getpid())
+done = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), done.set())).start()
+while not done.is_set():
+    work(200)
+    time.sleep(0.001)
+say("end", ocular.is_tracing())
+"""
+
+
+class Served:
+    """A program that serves, and its socket."""
+
+    def __init__(self, directory, sockets, source, **more):
+        path = write(directory, PRELUDE + source)
+        self.process = start([PYTHON, path], stdin=subprocess.PIPE,
+                             cwd=directory, **more)
+        assert self.process.stdout.readline().strip(), \
+            self.process.stderr.read()
+        self.pid = self.process.pid
+        self.path = sockets / f"{self.pid}.sock"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        """It ends by itself: its last words, and what it says on stderr."""
+        out, err = self.process.communicate("", timeout=30)
+        assert self.process.returncode == 0, err
+        assert not self.path.exists()
+        return out.splitlines()[-1], err
+
+    def threads(self):
+        found = {}
+        for task in Path(f"/proc/{self.pid}/task").iterdir():
+            name = (task / "comm").read_text().strip()
+            status = (task / "status").read_text()
+            if name.startswith("ocular-"):
+                found[name] = int(re.search(
+                    r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
+        return found
+
+    def is_armed(self):
+        return "ocular-governor" in self.threads()
+
+
+def serving(directory, sockets, arguments="", **more):
+    return Served(directory, sockets, LOOP.format(arguments=arguments), **more)
+
+
+IDLE = {"ocular-doorman", "ocular-server"}
+
+
+def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
+    """No hook, no tool, no thread that ever wakes up; then all of it, and
+    nothing again."""
+    with serving(tmp_path, sockets) as served:
+        wait_until(lambda: set(served.threads()) == IDLE)
+        time.sleep(0.3)  # they have begun by now
+        before = served.threads()
+        time.sleep(1)
+        assert served.threads() == before
+        with Client(served.path) as client:
+            client.rate(0.1)
+            first = client.snapshot()
+            assert served.is_armed()
+            found = client.wait_for(lambda s: s["threads"] and any(
+                f["name"] == "work" and f["calls"] > 9 for f in s["functions"]))
+            assert found["overhead"]["budget"] == 0.01
+            # Threads of ours are none of the program's.
+            assert not [t for t in found["threads"]
+                        if t["name"].startswith("ocular-")]
+        left = time.monotonic()
+        wait_until(lambda: set(served.threads()) == IDLE)
+        assert time.monotonic() - left > 0.8  # the grace time
+        time.sleep(0.1)
+        before = served.threads()
+        time.sleep(0.5)
+        assert served.threads() == before
+        out, err = served.end()
+        assert out == "end False" and err == ""
+    assert first["uptime_s"] < 5
+    assert os.listdir(tmp_path) == ["program.py"]  # no trace is written
+
+
+def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
+    with serving(tmp_path, sockets) as served:
+        with Client(served.path) as client:
+            client.rate(0.1)
+            before = client.wait_for(lambda s: s["events"] > 100)
+        time.sleep(0.5)
+        with Client(served.path) as client:
+            kind, *_ = (client.receive(), client.receive())[1]
+            assert kind == SNAPSHOT  # nobody says that it is armed first
+            after = client.snapshot()
+        assert after["uptime_s"] > before["uptime_s"]
+        assert after["events"] >= before["events"]
+        ids = {f["id"] for f in after["functions"]}
+        assert {f["id"] for f in before["functions"]} <= ids
+        served.end()
+
+
+def test_the_answer_comes_at_once(tmp_path, sockets):
+    """Also from a program that does not let go of the interpreter."""
+    source = """
+import ctypes
+ocular.serve()
+say(1)
+sys.stdin.readline()
+ctypes.PyDLL(None).usleep(1500000)  # with the interpreter's lock
+sys.stdin.read()
+say("end")
+"""
+    with Served(tmp_path, sockets, source) as served:
+        served.process.stdin.write("go\n")
+        served.process.stdin.flush()
+        time.sleep(0.3)
+        before = time.monotonic()
+        with Client(served.path) as client:
+            assert client.receive()[2][1] == served.pid
+            kind, _, text = client.receive()
+            assert kind == NOTICE and "Arming" in text
+            assert time.monotonic() - before < 1
+            client.snapshot()
+        served.end()
+
+
+def test_storms_of_viewers(tmp_path, sockets):
+    """Good ones, ones that say nothing, dead ones, sixteen threads of them."""
+    failed = []
+
+    def visit(path, number):
+        try:
+            for turn in range(15):
+                hello = (turn + number) % 4 != 0
+                client = Client(path, hello=hello)
+                if hello and turn % 3 == 0:
+                    client.snapshot()
+                client.close()
+        except Exception as error:  # noqa: BLE001
+            failed.append(error)
+
+    with serving(tmp_path, sockets) as served:
+        visitors = [threading.Thread(target=visit, args=(served.path, number))
+                    for number in range(16)]
+        for visitor in visitors:
+            visitor.start()
+        for visitor in visitors:
+            visitor.join()
+        assert not failed
+        with Client(served.path) as client:
+            client.snapshot()
+        wait_until(lambda: set(served.threads()) == IDLE)
+        out, err = served.end()
+        assert out == "end False" and err == ""
+
+
+def test_a_viewer_that_is_killed(tmp_path, sockets):
+    with serving(tmp_path, sockets) as served:
+        viewer = start([TOP, "-p", served.pid, "--batch"])
+        viewer.stdout.readline()
+        assert served.is_armed()
+        viewer.send_signal(signal.SIGKILL)
+        viewer.communicate()
+        wait_until(lambda: set(served.threads()) == IDLE)
+        served.end()
+
+
+def test_no_free_tool_id(tmp_path, sockets):
+    """The viewer is told; the program is not disturbed; it may be tried again
+    once there is one."""
+    source = """
+for tool in (3, 4, 5):
+    sys.monitoring.use_tool_id(tool, "other")
+ocular.serve()
+say(1)
+sys.stdin.readline()
+assert tools()[3:] == ["other"] * 3 and not ocular.is_tracing()
+sys.monitoring.free_tool_id(4)
+sys.monitoring.free_tool_id(5)
+say("free")
+until(ocular.is_tracing)
+sys.stdin.read()
+say("end", tools()[3])
+"""
+    with Served(tmp_path, sockets, source) as served:
+        for _ in range(2):
+            with Client(served.path) as client, pytest.raises(Refused) as told:
+                client.snapshot()
+            assert "tool id" in told.value.args[1]
+            with pytest.raises(Ended):
+                client = Client(served.path)
+                while True:
+                    client.receive()
+        done = run([TOP, "-p", served.pid, "--once", "--json"])
+        assert done.status == 1 and "tool id" in done.err
+        served.process.stdin.write("\n")
+        served.process.stdin.flush()
+        assert served.process.stdout.readline() == "free\n"
+        with Client(served.path) as client:
+            client.snapshot()
+        assert served.end() == ("end other", "")
+
+
+def test_the_program_traces_itself(tmp_path, sockets):
+    """start_tracing() takes the socket over and the viewers with it; after
+    stop_tracing() the process serves idly."""
+    source = """
+ocular.serve(exclude=["nothing"])
+say(1)
+path = ocular._ocular.socket_path()
+sys.stdin.readline()
+assert ocular.is_tracing()
+ocular.start_tracing(output="mine.json", quiet=True)
+assert ocular._ocular.socket_path() == path
+until(lambda: ocular.snapshot()["uptime_s"] > 1)
+say("mine")
+sys.stdin.readline()
+final = ocular.stop_tracing()
+assert final["threshold"] == 500 and not ocular.is_tracing()
+assert os.path.exists("mine.json") and os.path.exists(path)
+say("idle")
+sys.stdin.readline()
+until(ocular.is_tracing)
+final = ocular.stop_tracing()
+assert final is not None and ocular.stop_tracing() is None
+say("end", sorted(name for name in os.listdir() if "json" in name))
+"""
+    with Served(tmp_path, sockets, source) as served:
+
+        def go(word=None):
+            served.process.stdin.write("\n")
+            served.process.stdin.flush()
+            if word:
+                line = served.process.stdout.readline()
+                assert line == word + "\n", served.process.stderr.read()
+
+        with Client(served.path) as client:
+            client.rate(0.1)
+            armed = client.snapshot()
+            go("mine")
+            mine = client.wait_for(lambda s: s["uptime_s"] < armed["uptime_s"]
+                                   or s["uptime_s"] > 1)
+            go("idle")
+            with pytest.raises(Ended):  # after the last snapshot and END
+                while True:
+                    kind, _, _ = client.receive()
+            assert kind not in (ERROR, NOTICE)
+        assert not served.is_armed()
+        with Client(served.path) as client:
+            client.snapshot()
+            go()
+            with pytest.raises(Ended):
+                while True:
+                    kind, _, _ = client.receive()
+        assert mine["pid"] == served.pid
+        assert served.end() == ("end ['mine.json']", "")
+
+
+def test_blocks_and_errors(tmp_path, sockets):
+    body = """
+sys.path.append(SITE)
+import pytest
+with pytest.raises(ValueError, match="overhead_budget"):
+    ocular.serve(overhead_budget=7)
+with pytest.raises(TypeError):
+    ocular.serve(output="x")
+assert not ocular._ocular.is_serving()
+with ocular.tracing(perfetto=False, quiet=True):
+    with pytest.raises(RuntimeError, match="before"):
+        ocular.serve()
+ocular.stop_serving()
+ocular.serve()
+ocular.serve(deinstrument_threshold=9)
+path = ocular._ocular.socket_path()
+with ocular.tracing(perfetto=False, quiet=True):
+    assert ocular.is_tracing()
+    assert ocular.snapshot()["overhead"]["budget"] == 0.01
+    with pytest.raises(RuntimeError, match="stop_tracing"):
+        ocular.stop_serving()
+    assert os.path.exists(path)
+assert not ocular.is_tracing() and os.path.exists(path)
+with pytest.raises(RuntimeError, match="not tracing"):
+    ocular.snapshot()
+ocular.stop_serving()
+assert not os.path.exists(path) and ours() == []
+os.environ["OCULAR_DIR"] = "/nonexistent/nowhere"
+with pytest.raises(RuntimeError, match="nowhere"):
+    ocular.serve()
+assert ours() == [] and not ocular._ocular.is_serving()
+say('"ok"')
+"""
+    site = os.path.dirname(os.path.dirname(pytest.__file__))
+    body = body.replace("SITE", repr(site))
+    assert script(tmp_path, PRELUDE + body).answer == "ok"
+
+
+def test_the_environment(tmp_path, sockets):
+    source = "import ocular, os\nprint(int(os.path.exists(" \
+             "ocular._ocular.socket_path() or '')), int(ocular.is_tracing()))"
+    for value, out, said in [("1", "1 0\n", ""), ("0", "0 0\n", ""),
+                             ("", "0 0\n", ""), ("yes", "0 0\n", "1 or 0")]:
+        done = script(tmp_path, source, env={"OCULAR_SERVE": value})
+        assert (done.status, done.out) == (0, out)
+        assert said in done.err and bool(said) == bool(done.err)
+    done = script(tmp_path, source, env={"OCULAR_SERVE": "1",
+                                         "OCULAR_DIR": "/nonexistent/x"})
+    assert done.status == 0 and done.out == "0 0\n"
+    assert "OCULAR_SERVE has no effect" in done.err
+    assert os.listdir(sockets) == []
+
+
+def test_from_the_command_line(tmp_path, sockets):
+    source = "import ocular, sys\n" \
+             "print(ocular._ocular.is_serving(), ocular.is_tracing(), sys.argv)"
+    path = write(tmp_path, source)
+    done = run([PYTHON, "-m", "ocular", "--idle", path, "x"], cwd=tmp_path)
+    assert done.out == f"True False ['{path}', 'x']\n" and done.err == ""
+    done = run([PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", path],
+               cwd=tmp_path, env={"OCULAR_SERVE": "1"})
+    assert done.out.startswith("True True") and done.err == ""
+    done = run([PYTHON, "-m", "ocular", "--idle", "--output", "x", path],
+               cwd=tmp_path)
+    assert done.status == 2 and "--idle" in done.err
+    assert os.listdir(sockets) == []
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_forked_children_serve_idly(tmp_path, sockets, threads):
+    """On sockets of their own, also those of a process that is looked at; the
+    parent goes on."""
+    source = """
+import warnings
+warnings.simplefilter("error")
+if THREADS:
+    warnings.simplefilter("ignore")
+for _ in range(THREADS):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+ocular.serve()
+say(1)
+def child():
+    until(lambda: os.path.exists(ocular._ocular.socket_path() or ""))
+    say("child", os.getpid(), ocular.is_tracing(), ours(), tools()[3:5])
+    until(ocular.is_tracing)
+    until(lambda: not ocular.is_tracing())
+    sys.exit(7)
+for _ in range(2):
+    sys.stdin.readline()
+    pid = os.fork()
+    if not pid:
+        child()
+    until(lambda: os.waitpid(pid, os.WNOHANG)[1])
+sys.stdin.read()
+until(lambda: len(ours()) == 2)
+say("end")
+""".replace("THREADS", str(threads))
+    with Served(tmp_path, sockets, source) as served:
+
+        def fork():
+            served.process.stdin.write("\n")
+            served.process.stdin.flush()
+            line = served.process.stdout.readline()
+            word, pid, tracing, rest = line.split(" ", 3)
+            assert (word, tracing) == ("child", "False"), line
+            assert "governor" not in rest and "'ocular" not in \
+                rest.split("[")[-1]
+            path = sockets / f"{pid}.sock"
+            with Client(path) as client:
+                assert client.snapshot()["pid"] == int(pid)
+            wait_until(lambda: not path.exists())
+
+        fork()  # idle
+        with Client(served.path) as client:
+            client.snapshot()
+            fork()  # armed
+            before = client.snapshot()["uptime_s"]
+            client.wait_for(lambda s: s["uptime_s"] > before)
+        assert served.end() == ("end", "")
+
+
+def test_a_child_of_a_trace_is_traced_and_serves_idly_later(tmp_path, sockets):
+    body = """
+ocular.serve()
+ocular.start_tracing(perfetto=False, quiet=True)
+pid = os.fork()
+if not pid:
+    until(ocular.is_tracing)
+    ocular.stop_tracing()
+    mine = ocular._ocular.socket_path()
+    os._exit(3 if os.path.exists(mine) and not ocular.is_tracing() else 4)
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+# One that stops before it has begun, one that traces for itself at once.
+for act in (ocular.stop_tracing,
+            lambda: (ocular.start_tracing(perfetto=False, quiet=True),
+                     ocular.stop_tracing())):
+    pid = os.fork()
+    if not pid:
+        act()
+        until(lambda: ocular._ocular.is_serving())
+        os._exit(5 + ocular.is_tracing())
+    status = status, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+say([ocular.is_tracing(), str(status)].__repr__().replace("'", '"')
+    .replace("True", "true"))
+"""
+    answer = script(tmp_path, PRELUDE + body).answer
+    assert answer == [True, "((3, 5), 5)"]
+
+
+def test_multiprocessing(tmp_path, sockets):
+    body = """
+import multiprocessing
+def child(pipe):
+    until(lambda: ocular._ocular.is_serving())
+    pipe.send(ocular._ocular.socket_path())
+if __name__ == "__main__":
+    ocular.serve()
+    context = multiprocessing.get_context("fork")
+    mine, theirs = context.Pipe()
+    process = context.Process(target=child, args=(theirs,))
+    process.start()
+    path = mine.recv()
+    process.join()
+    say(int(process.exitcode == 0 and not os.path.exists(path)))
+"""
+    assert script(tmp_path, PRELUDE + body).answer == 1
+    assert os.listdir(sockets) == []
+
+
+def test_exit_while_arming(tmp_path, sockets):
+    """At every stage of it, and with Ctrl-C."""
+    source = """
+ocular.serve()
+say(1)
+try:
+    work(DELAY)
+    if INTERRUPT:
+        os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    pass
+"""
+    for delay in (0, 3000, 30000, 200000, 800000):
+        for interrupt in (0, 1):
+            with Served(tmp_path, sockets,
+                        source.replace("DELAY", str(delay)).replace(
+                            "INTERRUPT", str(interrupt))) as served:
+                try:
+                    client = Client(served.path)
+                except OSError:  # it has gone already
+                    client = None
+                out, err = served.process.communicate(timeout=30)
+                assert served.process.returncode == 0 and err == ""
+                if client:
+                    client.close()
+                assert os.listdir(sockets) == []
+
+
+def test_starting_while_viewers_come_and_go(tmp_path, sockets):
+    """The program starts and stops traces of its own as fast as it can."""
+    source = """
+ocular.serve(perfetto=False)
+say(1)
+done = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), done.set())).start()
+def loop():
+    while not done.is_set():
+        with ocular.tracing(perfetto=False, quiet=True):
+            work(1000)
+        time.sleep(0.05)
+threads = [threading.Thread(target=loop) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+say("end", ocular.is_tracing() == ocular._ocular.is_armed())
+"""
+    with Served(tmp_path, sockets, source) as served:
+        limit = time.monotonic() + 3
+        seen = 0
+        while time.monotonic() < limit:
+            with Client(served.path) as client:
+                try:
+                    while client.receive()[0] != SNAPSHOT:
+                        pass
+                    seen += 1
+                except Ended:
+                    pass
+        assert seen > 3
+        assert served.end() == ("end True", "")
+
+
+def test_here_and_now():
+    """In the process that has had traces before, and will again."""
+    ocular.serve()
+    try:
+        assert not ocular.is_tracing()
+        with Client(ocular._ocular.socket_path()) as client:
+            client.snapshot()
+            assert ocular.is_tracing()
+            assert ocular.snapshot()["threshold"] == 500
+    finally:
+        ocular.stop_serving()
+    assert not ocular.is_tracing()
