@@ -139,8 +139,8 @@ def summary(report):
     rows = report["functions"].values()
     shares = [row for row in rows if row["judged"]]
     cycles = [row for row in rows if row["cycles_judged"]]
-    windows = sum(row["windows"] for row in rows)
-    beyond = sum(row["windows_off"] for row in rows)
+    windows = sum(row["windows"] + row.get("c_windows", 0) for row in rows)
+    beyond = sum(row["windows_off"] + row.get("c_windows_off", 0) for row in rows)
     leads = [lead for lead in report["leads"]]
 
     def close(what):
@@ -149,6 +149,7 @@ def summary(report):
             (f" ({noisy} noise)" if noisy else "")
 
     return [report["program"],
+            f"{100 * report['core']:.0f} / {100 * report['delayed']:.0f}",
             count(shares, lambda row: not row["run_miss"]),
             f"{100 * max((abs(row['run_off']) for row in shares), default=0):.1f}",
             f"{windows - beyond}/{windows}",
@@ -161,7 +162,7 @@ def summary(report):
             f"{100 * report['overhead']:.2f}"]
 
 
-HEAD = ["program", "shares", "worst, points", "5 s windows", "pairs",
+HEAD = ["program", "core / wait, %", "shares", "worst, points", "5 s windows", "pairs",
         "p50", "mean", "calls/s", "oldest, s", "lead, s", "overhead told, %"]
 
 

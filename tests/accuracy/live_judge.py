@@ -17,6 +17,7 @@ SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3
 PAIR, TOP = 0.02, 10
 CYCLES_NS, CYCLES_OFF = 200, 0.10
 RATE_OFF = 0.20
+PASSES = 10  # of the twins, to tell how much they spread
 DELAYED = 0.01  # a mean holds what other processes took; beyond this, too much
 AGE = 30.0  # s
 LEADERS, LEAD = 3, 5.0  # functions, s
@@ -91,10 +92,11 @@ def cost(taken, what):
 
 
 def noise(taken, what):
-    if taken["during"]:
+    """With a few passes only, from those before and after."""
+    if taken["during"] and taken["during"]["passes"] >= PASSES:
         return taken["during"][what + "_noise"]
-    low, high = sorted(taken[when][what] for when in ("before", "after"))
-    return high / low - 1 if low > 0 else math.inf
+    found = sorted(each[what] for each in taken.values() if each)
+    return found[-1] / found[0] - 1 if found[0] > 0 else math.inf
 
 
 class Truth:
@@ -104,6 +106,10 @@ class Truth:
         self.began, self.hz = result["began"], result["hz"]
         costs = {name: cost(taken, "trimmed")
                  for name, taken in result["costs"].items()}
+        # The part of each function that is C.
+        in_c = {name: cost(taken, "c") / costs[name]
+                for name, taken in result["costs"].items() if taken["before"]["c"]}
+        self.in_c = in_c
         self.tracks = [Track(track, costs, self.hz)
                        for track in result["tracks"]]
 
@@ -213,9 +219,19 @@ def judge_shares(truth, snapshots, report):
             if waited:
                 share, seen, part = waited, seen + value(row, "wait_share"), 0.0
             if share > SHARE:
-                count_window(rows[name], seen - share, bound(
-                    share, samples.in_window(name, part, at)))
+                allowed = bound(share, samples.in_window(name, part, at))
+                count_window(rows[name], seen - share, allowed)
+                if name in truth.in_c:
+                    share *= truth.in_c[name]
+                    count_in_c(rows[name], value(row, "c_share") - share, allowed)
     return whole
+
+
+def count_in_c(row, off, allowed):
+    """`c_share` is a part of `cpu_share`, and no surer."""
+    row["c_windows"] = row.get("c_windows", 0) + 1
+    row["c_windows_off"] = row.get("c_windows_off", 0) + (abs(off) > allowed)
+    row["c_worst"] = max(row.get("c_worst", 0.0), off, key=abs)
 
 
 def settled(truth, snapshots):
@@ -382,6 +398,12 @@ def misses(report):
                        key=lambda item: -abs(item[1]["window_worst"]))
         add(f"{off} of {windows} windows",
             (f"{name} {100 * row['window_worst']:+.1f}" for name, row in worst))
+    windows = sum(row.get("c_windows", 0) for row in rows.values())
+    off = sum(row.get("c_windows_off", 0) for row in rows.values())
+    if off > CHANCE * windows:
+        add(f"{off} of {windows} windows of time in C",
+            (f"{name} {100 * row['c_worst']:+.1f}" for name, row in rows.items()
+             if row.get("c_windows_off")))
     add("order", (f"{a}/{b}" for a, b in report["pairs_wrong"]))
     for what in ("p50",) if report["contends"] else ("p50", "mean"):
         add(what, (f"{name} " + ("none" if row[what + "_off"] is None

@@ -157,6 +157,7 @@ class Truth:
                 for what in ("p50", "mean", "trimmed")}
         for what in ("p50", "mean"):
             cost[what + "_noise"] = lines["line"].noise(what)
+        cost["passes"] = len(lines["line"].taken)
         cost["c"] = 0.0 if not part.in_c else \
             lines["c"].cost("trimmed") - self.nothing.cost("trimmed")
         return cost
@@ -180,7 +181,8 @@ class Truth:
         for name, times in part.stubs.items():
             if name in known:
                 continue
-            cost = {"c": 0.0, "p50_noise": 0.0, "mean_noise": 0.0}
+            cost = {key: found[part.name][key] for key in
+                    ("p50_noise", "mean_noise", "passes")} | {"c": 0.0}
             for what in ("p50", "mean", "trimmed"):
                 call = self.empty.cost(what) - self.nothing.cost(what)
                 both = lines["line"].cost(what) - lines["alone"].cost(what)

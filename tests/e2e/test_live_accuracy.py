@@ -24,7 +24,7 @@ SHARES = {name: n * NS * 1e-9 * 100 for name, n in CALLS.items()}
 
 def costs(ns):
     return {"p50": ns, "mean": ns, "trimmed": ns, "p50_noise": 0.02,
-            "mean_noise": 0.02}
+            "mean_noise": 0.02, "passes": 100, "c": 0.0}
 
 
 def program(phases=()):
@@ -41,7 +41,8 @@ def program(phases=()):
     names = [name for kind in kinds for name in kind["calls"]]
     return {"program": "made up", "began": BEGAN, "seconds": SECONDS, "hz": 1e9,
             "phases": list(phases), "contends": False,
-            "costs": {name: {"during": costs(NS)} for name in names},
+            "costs": {name: {when: costs(NS) for when in (
+                "before", "during", "after")} for name in names},
             "tracks": [{"kinds": kinds, "log": log}]}
 
 
@@ -109,6 +110,26 @@ def test_windows_that_are_off(seen):
     for each in seen[30:33]:
         each["functions"]["middle"]["cpu_share"] -= 0.05
     assert judge(seen) == ["3 of 150 windows: middle -5.0"]
+
+
+def test_time_in_c(seen):
+    result = program()
+    for when in "before", "during":
+        result["costs"]["big"][when]["c"] = 0.8 * NS
+    assert any("time in C: big -40.0" in each for each in judge(seen, result))
+    for each in seen:
+        each["functions"]["big"]["c_share"] = 0.38
+    assert judge(seen, result) == []
+
+
+def test_few_passes_say_how_much_they_spread(seen):
+    result = program()
+    result["costs"]["big"]["during"]["passes"] = 3
+    result["costs"]["big"]["after"]["p50"] = 1.3 * NS
+    seen[-1]["functions"]["big"]["p50_cycles"] = 1.2 * NS
+    report = live_judge.judge(result, seen)
+    assert report["misses"] == []
+    assert report["functions"]["big"]["p50"] == "noise"
 
 
 def test_the_wrong_order(seen):
