@@ -2,12 +2,10 @@
 """Idle serving: a process that listens and is not traced, until somebody looks.
 Each in a process of its own."""
 
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -94,6 +92,13 @@ class Served:
                     r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
         return found
 
+    def settled(self):
+        """The same once those that have just begun have gone to sleep."""
+        before = None
+        while before != (before := self.threads()):
+            time.sleep(0.3)
+        return before
+
     def is_armed(self):
         return "ocular-governor" in self.threads()
 
@@ -110,14 +115,13 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     nothing again."""
     with serving(tmp_path, sockets) as served:
         wait_until(lambda: set(served.threads()) == IDLE)
-        time.sleep(0.3)  # they have begun by now
-        before = served.threads()
+        before = served.settled()
         time.sleep(1)
         assert served.threads() == before
         with Client(served.path) as client:
             client.rate(0.1)
             first = client.snapshot()
-            assert served.is_armed()
+            wait_until(served.is_armed)
             found = client.wait_for(lambda s: s["threads"] and any(
                 f["name"] == "work" and f["calls"] > 9 for f in s["functions"]))
             assert found["overhead"]["budget"] == 0.01
@@ -127,8 +131,7 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
         left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE)
         assert time.monotonic() - left > 0.8  # the grace time
-        time.sleep(0.1)
-        before = served.threads()
+        before = served.settled()
         time.sleep(0.5)
         assert served.threads() == before
         out, err = served.end()
@@ -213,7 +216,7 @@ def test_a_viewer_that_is_killed(tmp_path, sockets):
     with serving(tmp_path, sockets) as served:
         viewer = start([TOP, "-p", served.pid, "--batch"])
         viewer.stdout.readline()
-        assert served.is_armed()
+        wait_until(served.is_armed)
         viewer.send_signal(signal.SIGKILL)
         viewer.communicate()
         wait_until(lambda: set(served.threads()) == IDLE)
@@ -300,7 +303,7 @@ say("end", sorted(name for name in os.listdir() if "json" in name))
                 while True:
                     kind, _, _ = client.receive()
             assert kind not in (ERROR, NOTICE)
-        assert not served.is_armed()
+        wait_until(lambda: not served.is_armed())
         with Client(served.path) as client:
             client.snapshot()
             go()
