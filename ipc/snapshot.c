@@ -21,6 +21,8 @@
 #define STATE(s, member) ROW(FIELD_STATE, s, member, NULL, #member)
 #define GROUP_U64(s, group, name)                                              \
     ROW(FIELD_U64, s, group##_##name, #group, #name)
+#define GROUP_TEXT(s, group, name)                                             \
+    ROW(FIELD_TEXT, s, group##_##name, #group, #name)
 #define GROUP_F64(s, group, name)                                              \
     ROW(FIELD_F64, s, group##_##name, #group, #name)
 #define LIST(s, member, count, table)                                          \
@@ -151,6 +153,8 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     U64(Snapshot, threads_dropped),
     GROUP_F64(Snapshot, overhead, allowed),
     GROUP_F64(Snapshot, overhead, mean),
+    GROUP_U64(Snapshot, sampler, truncated),
+    GROUP_TEXT(Snapshot, sampler, trouble),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -128,7 +128,9 @@ struct Snapshot {
     double sampler_hz;
     uint64_t sampler_samples;
     uint64_t sampler_unknown;
-    double sampler_elsewhere; // share of time in no accepted function
+    double sampler_elsewhere;    // share of time in no accepted function
+    uint64_t sampler_truncated;  // samples of stacks too deep for it
+    const char *sampler_trouble; // why there is none, though one was wanted
     uint64_t functions_total;
     const struct Thread *threads;
     size_t thread_count;

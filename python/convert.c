@@ -102,7 +102,7 @@ static PyObject *from_row(const struct DetailRow *row,
     bool known = row->hits || row->exact;
 
     return Py_BuildValue(
-        "{sIsNsssssIsNsNsNsNsNsN}", "offset", row->offset, "line",
+        "{sIsNsssssIsNsNsNsNsNsNsK}", "offset", row->offset, "line",
         row->line ? PyLong_FromUnsignedLong(row->line) : Py_NewRef(Py_None),
         "opcode", opcodes->name[row->opcode], "live", opcodes->name[row->live],
         "argument", row->argument, "site", PyBool_FromLong(row->site), "dark",
@@ -111,7 +111,8 @@ static PyObject *from_row(const struct DetailRow *row,
         "exact", PyBool_FromLong(row->exact), "cycles",
         isnan(row->cycles) ? Py_NewRef(Py_None)
                            : PyFloat_FromDouble(row->cycles),
-        "generic", PyBool_FromLong(detail->precise));
+        "generic", PyBool_FromLong(detail->precise), "samples",
+        (unsigned long long)row->samples);
 }
 
 PyObject *Convert_detail(const struct Detail *detail,

@@ -317,6 +317,7 @@ static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)
     snapshot->sampler_samples = totals.samples;
     snapshot->sampler_unknown = totals.unknown;
     snapshot->sampler_elsewhere = totals.elsewhere;
+    snapshot->sampler_truncated = totals.truncated;
 }
 
 static uint64_t memory_of(struct Session *session,
@@ -365,6 +366,9 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     whole = fill_functions(snapshot, &at) && fill_retired(snapshot, &at);
     if (session->sampler)
         fill_sampler(snapshot, session->sampler);
+    else if (session->sampler_refused)
+        whole &= (snapshot->sampler_trouble =
+                      Snapshot_text(snapshot, SESSION_REFUSED)) != NULL;
     whole &= Threads_fill(snapshot, session->sampler, &engine->lanes);
     whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, session);

@@ -109,6 +109,7 @@ static void set_site(const struct Walk *walk, size_t index)
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
     const struct Code *code = walk->code;
+    const _Atomic uint32_t *spots = Code_spots(code);
     uint32_t unit = 0, argument = 0;
 
     while (unit < code->unit_count) {
@@ -124,6 +125,9 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->oparg = code->bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
+        if (spots) // an EXTENDED_ARG has its instruction's number
+            row->samples = atomic_load_explicit(
+                &spots[code->units[unit].number], memory_order_relaxed);
         while (unit < end)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;

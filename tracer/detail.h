@@ -20,6 +20,8 @@ struct DetailRow {
     bool dark;
     uint64_t hits; // never more than its executions; 0 and not exact: unknown
     bool exact;    // else hits is a floor
+    uint64_t samples; // looks of the sampler that found it running here, or in
+                      // what it had called there that is nobody's
     double cycles; // per execution, the block's spread evenly; in precise mode
                    // its own, of the generic opcode; NaN: unknown
 };

@@ -192,6 +192,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
         error = Sampler_start(&session->sampler, engine->registry,
                               &engine->layout, &engine->opcodes, SAMPLER_HZ);
         // Without the right to read ourselves: hooks alone, shares unknown.
+        session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
                      strerror(-error));

@@ -19,6 +19,11 @@
 
 #include <limits.h>
 
+#define SESSION_REFUSED                                                        \
+    "this process may not read its own memory without the risk of a crash "    \
+    "(process_vm_readv and /proc/self/mem are refused): no shares of time, "   \
+    "the hooks' figures alone"
+
 struct Config {
     char mode[16];
     uint64_t threshold; // 0 = never dark
@@ -39,6 +44,7 @@ struct Session {
     uint64_t start_unix_ns;
     struct Timeline *timeline; // NULL: not wanted
     struct Sampler *sampler;   // NULL: no shares
+    bool sampler_refused;      // one was wanted; see SESSION_REFUSED
     struct Server *server;   // NULL: not serving; config.door's if there is one
     uint64_t server_base_ns; // CPU time that it had used before
     bool hands_over;         // viewers stay, for the next session

@@ -64,7 +64,7 @@ static void test_names_and_groups_are_the_contract(void **state)
         "transition_pairs[from,to,count],"
         "retired[name,file,line,objects,calls,calls_exact,self_cycles,"
         "total_cycles,waited_cycles,run_share,samples],threads_dropped,"
-        "overhead{allowed,mean}");
+        "overhead{allowed,mean},sampler{truncated,trouble}");
 }
 
 static size_t member_size(const struct Field *field)
