@@ -182,13 +182,14 @@ static void sample(struct Sampler *sampler, double now)
     for (size_t i = 0; i < count; i++) {
         size_t turn = (first + i) % count; // everyone may be asked
         struct Subject *subject = ran[turn];
-        bool running;
+        enum SubjectDoing doing = DOING_WAITED;
 
         walk(sampler, subject, &starts[turn], newest_id);
-        running = Subject_runs(subject);
-        if (!running && asks++ < ASKS)
-            running = Subject_could_run(subject);
-        credit(sampler, subject, running ? DOING_RAN : DOING_WAITED, now);
+        if (Subject_runs(subject))
+            doing = DOING_RAN;
+        else if (asks++ < ASKS && Subject_could_run(subject))
+            doing = DOING_READY;
+        credit(sampler, subject, doing, now);
     }
 }
 

@@ -4,21 +4,31 @@
 // A look finds a thread running or not, and the time since the look before goes
 // to that: to CPU time or to waiting, of the function on top. Since the looks
 // come at random times, that is right in the mean. It is then scaled by what
-// the thread's CPU clock says: "running" includes waiting for a CPU (on a
-// machine with one CPU a thread never runs while it is looked at).
+// the thread's CPU clock says: the looks do not see all of it running, since it
+// may be us who took its CPU away.
+//
+// A thread that waits for a CPU is where the kernel took it away from it: at a
+// system call more often than its share in time, since that is where kernels
+// like to switch. So the CPU time goes by the looks that found it on a CPU, and
+// to the others only the time that it waited. But where it hardly ever runs
+// while it is looked at (on a machine with one CPU never), both are all there
+// is to go by.
 #include "tracer/subject.h"
 
 #include "tracer/rcu.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define RATIO 30e9         // ns
+#define RATIO 30e9 // ns
+#define RARE                                                                   \
+    4.0 // running is rarely seen: of what its clock says, less than 1/4
 #define NO_TIME UINT64_MAX // of a thread that has ended
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
@@ -67,6 +77,7 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
     subject->woke = false;
     subject->ran_ns = subject->ran_ns * fade + ran;
     subject->seen_ns *= fade;
+    subject->ready_ns *= fade;
     ShareValue_add(&subject->cpu, now, ran);
     ShareValue_add(&subject->wait, now, since - ran);
     Cell_add(&subject->samples, 1);
@@ -133,28 +144,45 @@ void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
     subject->walked = true;
 }
 
+// Is what it did while it waited for a CPU as good as what it did on one?
+static bool counts_ready(const struct Subject *subject)
+{
+    return subject->ran_ns > RARE * subject->seen_ns;
+}
+
 // Splits what is to be credited into CPU time and waiting.
 static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
                   double *wait)
 {
-    double ratio;
+    double since = subject->since_ns, ran = subject->ran_ns;
+    double seen, off;
 
     *cpu = 0;
+    *wait = since;
     if (doing == DOING_IDLED) {
         *wait = subject->idle_ns;
         subject->idle_ns = 0;
         return;
     }
-    *wait = subject->since_ns;
     if (doing == DOING_WAITED) {
-        // Running: where, nobody saw. The ratio makes up for it.
-        *wait = subject->woke ? 0 : subject->since_ns;
+        if (subject->woke) // it ran, nobody saw where: the ratio makes up
+            *wait = 0;
         return;
     }
-    subject->seen_ns += subject->since_ns;
-    ratio = subject->ran_ns / subject->seen_ns;
-    *cpu = subject->since_ns * ratio;
-    *wait = ratio < 1 ? subject->since_ns - *cpu : 0;
+    if (doing == DOING_RAN)
+        subject->seen_ns += since;
+    else
+        subject->ready_ns += since;
+    seen = subject->seen_ns;
+    if (doing == DOING_READY && !counts_ready(subject)) {
+        off = (seen + subject->ready_ns - ran) / subject->ready_ns;
+        *wait = since * fmin(fmax(off, 0), 1);
+        return;
+    }
+    if (counts_ready(subject))
+        seen += subject->ready_ns;
+    *cpu = since * ran / seen;
+    *wait = fmax(since - *cpu, 0);
 }
 
 // --- Credit ----------------------------------------------------------------
@@ -268,7 +296,7 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
         ShareValue_credit(&code->share.wait, &waited);
         if (top == 0 && subject->in_c)
             ShareValue_credit(&code->share.in_c, &ran);
-        if (doing == DOING_RAN)
+        if (cpu > 0)
             count_spot(ledger, code, &subject->stack[top]);
         Cell_add(&code->share.samples, 1);
     }

@@ -14,6 +14,7 @@
 
 enum SubjectDoing {
     DOING_RAN,    // at the newest look it was running
+    DOING_READY,  // ... it was waiting for a CPU
     DOING_WAITED, // ... it was not
     DOING_IDLED   // and had not been since the look before
 };
@@ -35,9 +36,11 @@ struct Subject {
     double since_ns;    // from the look before to the newest
     double idle_ns;     // it idled, not credited yet
     bool woke;          // the newest look was a late one: see Subject_woke
-    // Of the last half minute or so: what it ran by its clock, and by looks.
+    // Of the last half minute or so: what it ran by its clock, and what looks
+    // saw of it running and waiting for a CPU.
     double ran_ns;
     double seen_ns;
+    double ready_ns;
     uint32_t newest_id; // code adopted later is not on the stack
     bool in_c;          // called by the frame on top
     bool cut;           // there is more below than `stack` has

@@ -53,7 +53,7 @@ def computes(seconds):
     end = until(seconds)
     while time.thread_time() < end:
         total = 0
-        for i in range(20000):
+        for i in range(200000):
             total = (total + i) & 0xFFFF
 
 
@@ -64,7 +64,7 @@ def leaf(a, b):
 def calls_python(seconds):
     end = until(seconds)
     while time.thread_time() < end:
-        for i in range(5000):
+        for i in range(100000):  # kernels switch at system calls, like the clock's
             leaf(i, i)
 
 

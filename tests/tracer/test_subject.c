@@ -351,6 +351,40 @@ static void test_waiting_for_a_cpu_is_waiting(void **state)
     assert_ns(scene->a, 50000, 50000, 100000);
 }
 
+// On a CPU at some looks, ready for one at others: what it did is what it did
+// on one, and the rest of the time it waited.
+static void test_where_it_lost_its_cpu_says_little(void **state)
+{
+    struct Scene *scene = *state;
+
+    for (int i = 0; i < 100; i++) {
+        scene->subject.since_ns = 1000;
+        scene->subject.ran_ns += 600;
+        stack(scene, 1, (uintptr_t[]){i % 2 ? 0x2000 : 0x1000});
+        Subject_credit(&scene->subject, i % 2 ? DOING_READY : DOING_RAN,
+                       &scene->ledger, 1e9);
+    }
+    assert_in_range(Cell_get(&scene->a->share.cpu.total_ns), 56000, 61500);
+    assert_in_range(Cell_get(&scene->b->share.wait.total_ns), 38000, 42000);
+    assert_int_equal(Cell_get(&scene->b->share.cpu.total_ns), 0);
+    assert_in_range(Cell_get(&scene->a->share.wait.total_ns), 0, 1000);
+}
+
+// One CPU, ours: ready is all that it ever is.
+static void test_never_seen_running(void **state)
+{
+    struct Scene *scene = *state;
+
+    for (int i = 0; i < 100; i++) {
+        scene->subject.since_ns = 1000;
+        scene->subject.ran_ns += 800;
+        stack(scene, 1, (uintptr_t[]){i % 4 ? 0x1000 : 0x2000});
+        Subject_credit(&scene->subject, DOING_READY, &scene->ledger, 1e9);
+    }
+    assert_ns(scene->a, 60000, 15000, 75000);
+    assert_ns(scene->b, 20000, 5000, 25000);
+}
+
 // Looks found it running half as often as it did: the clock is right.
 static void test_the_clock_outweighs_the_looks(void **state)
 {
@@ -581,6 +615,8 @@ int main(void)
         SCENE(test_unknown_code_on_top_credits_its_caller),
         SCENE(test_unknown_code_all_the_way_credits_nobody),
         SCENE(test_waiting_for_a_cpu_is_waiting),
+        SCENE(test_where_it_lost_its_cpu_says_little),
+        SCENE(test_never_seen_running),
         SCENE(test_the_clock_outweighs_the_looks),
         SCENE(test_who_woke_had_slept_before),
         SCENE(test_callers),
