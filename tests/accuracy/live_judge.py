@@ -18,6 +18,7 @@ PAIR, TOP = 0.02, 10
 CYCLES_NS, CYCLES_OFF = 200, 0.10
 RATE_OFF = 0.20
 PASSES = 10  # of the twins, to tell how much they spread
+NEAR = 1.0  # s between a pass and calls that it says something about
 DELAYED = 0.01  # a mean holds what other processes took; beyond this, too much
 AGE = 30.0  # s
 LEADERS, LEAD = 3, 5.0  # functions, s
@@ -89,14 +90,6 @@ def cost(taken, what):
     if taken["during"]:
         return taken["during"][what]
     return mean((taken["before"][what], taken["after"][what]))
-
-
-def noise(taken, what):
-    """With a few passes only, from those before and after."""
-    if taken["during"] and taken["during"]["passes"] >= PASSES:
-        return taken["during"][what + "_noise"]
-    found = sorted(each[what] for each in taken.values() if each)
-    return found[-1] / found[0] - 1 if found[0] > 0 else math.inf
 
 
 class Truth:
@@ -271,20 +264,67 @@ def judge_order(truth, snapshots, whole, report):
         report["window_pairs_wrong"] += len(wrong)
 
 
-def judge_cycles(result, last, report):
+def taken_then(name, taken, snapshots):
+    """[(weight, p50, mean)]: the twins' passes, each with the calls that Ocular has
+    timed about then, since a machine may be half as fast a second later."""
+    passes = (taken["during"] or {}).get("passes") or [
+        each for when in ("before", "after") for each in taken[when]["passes"]]
+    weights = [0.0] * len(passes)
+    before, since = 0, -math.inf
+    for each in snapshots:
+        calls = value(each["functions"].get(name), "calls")
+        if calls > before:
+            near = [n for n, one in enumerate(passes)
+                    if since - NEAR <= one[0] <= each["t"] + NEAR] or \
+                [min(range(len(passes)),
+                     key=lambda n: abs(passes[n][0] - each["t"]))]
+            for n in near:
+                weights[n] += (calls - before) / len(near)
+        before, since = calls, each["t"]
+    return [(weight, *one[1:]) for weight, one in zip(weights, passes) if weight]
+
+
+def spread(weighed):
+    """(median, half of the middle four fifths over it) of [(weight, value)]"""
+    weighed = sorted(weighed, key=lambda each: each[1])
+    whole, found = sum(weight for weight, _ in weighed), []
+    for part in (0.1, 0.5, 0.9):
+        so_far = 0.0
+        for weight, each in weighed:
+            so_far += weight
+            if so_far >= part * whole:
+                break
+        found.append(each)
+    low, middle, high = found
+    return middle, (high - low) / 2 / middle if middle > 0 else math.inf
+
+
+def judge_cycles(result, snapshots, report):
+    last = snapshots[-1]["functions"]
     for name, taken in result["costs"].items():
-        row, mine = last["functions"].get(name), report["functions"].get(name)
+        row, mine = last.get(name), report["functions"].get(name)
         if mine is None:
             continue
         mine["ns"] = cost(taken, "p50") / result["hz"] * 1e9
         mine["cycles_judged"] = mine["ns"] >= CYCLES_NS
-        for what, key in (("p50", "p50_cycles"), ("mean", "avg_cycles")):
-            true = cost(taken, what)
-            mine[what + "_noise"] = noise(taken, what)
+        then = taken_then(name, taken, snapshots)
+        for place, what, key in ((1, "p50", "p50_cycles"),
+                                 (2, "mean", "avg_cycles")):
+            true, noise = spread([(each[0], each[place]) for each in then]) \
+                if then else (0.0, math.inf)
+            if len(then) < PASSES:
+                noise = max(noise, moved(taken, what))
+            mine[what + "_noise"] = noise
             seen = row.get(key) if row else None
             mine[what + "_off"] = off = \
                 None if seen is None or true <= 0 else seen / true - 1
-            mine[what] = verdict(off, mine[what + "_noise"])
+            mine[what] = verdict(off, noise)
+
+
+def moved(taken, what):
+    """Between before, during and after."""
+    found = sorted(each[what] for each in taken.values() if each)
+    return found[-1] / found[0] - 1 if found[0] > 0 else math.inf
 
 
 def verdict(off, noise):
@@ -368,7 +408,7 @@ def judge(result, snapshots):
     whole = judge_shares(truth, snapshots, report)
     report["known"] = sum(share for share, _, _ in whole.values())
     judge_order(truth, snapshots, whole, report)
-    judge_cycles(result, snapshots[-1], report)
+    judge_cycles(result, snapshots, report)
     judge_rates(truth, snapshots, report)
     judge_ages(truth, snapshots, report)
     judge_phases(result, truth, snapshots, report)

@@ -47,12 +47,14 @@ def twins(stubs=()):
 
 
 class Line:
-    """A line between two marks, and what it took, pass by pass."""
+    """A line between two marks, and what it took, pass by pass. What it returns
+    is kept beyond the second: freeing it is not the function's."""
 
     def __init__(self, text, names):
         names = dict(names)
         exec(compile("def drive(count):\n for _ in range(count):\n"
-                     f"  mark()\n  {text}\n  mark()\n", TWIN, "exec"), names)
+                     f"  mark()\n  kept = {text}\n  mark()\n  kept = None\n",
+                     TWIN, "exec"), names)
         self.drive, self.taken = names["drive"], []
 
     def prepare(self, ticks_a_ms):
@@ -69,7 +71,8 @@ class Line:
         self.drive(self.times)
         spans = sorted(timing.spans()[::2])
         kept = spans[:max(1, len(spans) * 98 // 100)]
-        self.taken.append({"p50": statistics.median(spans),
+        self.taken.append({"at": time.monotonic(),
+                           "p50": statistics.median(spans),
                            "mean": statistics.fmean(spans),
                            "trimmed": statistics.fmean(kept)})
 
@@ -78,13 +81,6 @@ class Line:
         # one pass that was interrupted says nothing about a mean.
         middle = statistics.fmean if what == "trimmed" else statistics.median
         return middle(each[what] for each in self.taken)
-
-    def noise(self, what):
-        """Half of what four passes in five lie within, over the median."""
-        values = sorted(each[what] for each in self.taken)
-        tenth = len(values) // 10
-        return (values[-1 - tenth] - values[tenth]) / 2 / \
-            statistics.median(values)
 
 
 class Truth:
@@ -140,7 +136,7 @@ class Truth:
             line.taken.clear()
 
     def costs(self):
-        """{function: {"p50", "mean", "trimmed", "c", and noise}}, of those that
+        """{function: {"p50", "mean", "trimmed", "c", "passes"}}, of those that
         have been run since forget()."""
         found = {}
         for part in self.parts:
@@ -155,9 +151,12 @@ class Truth:
         lines = self.lines[part.name]
         cost = {what: self.own(part, what)
                 for what in ("p50", "mean", "trimmed")}
-        for what in ("p50", "mean"):
-            cost[what + "_noise"] = lines["line"].noise(what)
-        cost["passes"] = len(lines["line"].taken)
+        # Each pass: when, and what the function itself took by it.
+        whole = {what: lines["line"].cost(what) for what in ("p50", "mean")}
+        cost["passes"] = [
+            [each["at"], *(cost[what] * each[what] / whole[what]
+                           for what in ("p50", "mean"))]
+            for each in lines["line"].taken]
         cost["c"] = 0.0 if not part.in_c else \
             lines["c"].cost("trimmed") - self.nothing.cost("trimmed")
         return cost
@@ -181,13 +180,15 @@ class Truth:
         for name, times in part.stubs.items():
             if name in known:
                 continue
-            cost = {key: found[part.name][key] for key in
-                    ("p50_noise", "mean_noise", "passes")} | {"c": 0.0}
+            cost = {"c": 0.0}
             for what in ("p50", "mean", "trimmed"):
                 call = self.empty.cost(what) - self.nothing.cost(what)
                 both = lines["line"].cost(what) - lines["alone"].cost(what)
                 cost[what] = max(0.0, both / times + call)
-            found[name] = cost
+            found[name] = {**cost, "passes": [
+                [at, cost["p50"] * p50 / found[part.name]["p50"],
+                 cost["mean"] * mean / found[part.name]["mean"]]
+                for at, p50, mean in found[part.name]["passes"]]}
 
     def whole(self, part):
         """Ticks of the line with all that it calls."""

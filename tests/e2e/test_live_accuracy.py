@@ -23,8 +23,9 @@ SHARES = {name: n * NS * 1e-9 * 100 for name, n in CALLS.items()}
 
 
 def costs(ns):
-    return {"p50": ns, "mean": ns, "trimmed": ns, "p50_noise": 0.02,
-            "mean_noise": 0.02, "passes": 100, "c": 0.0}
+    passes = [[BEGAN + n / 2, ns * (1 + 0.02 * (n % 3 - 1)), ns]
+              for n in range(2 * SECONDS)]
+    return {"p50": ns, "mean": ns, "trimmed": ns, "passes": passes, "c": 0.0}
 
 
 def program(phases=()):
@@ -58,7 +59,7 @@ def looks(share_of):
                 "cpu_share": share, "run_share": share, "wait_share": 0.0,
                 "calls_per_s": share / (NS * 1e-9), "samples": 100_000,
                 "avg_cycles": NS, "p50_cycles": NS, "age_s": 1.0,
-                "self_cycles": second * calls}
+                "self_cycles": second * calls, "calls": second * 100}
         top = sorted(rows, key=lambda name: -rows[name]["cpu_share"])
         found.append({"t": BEGAN + second, "functions": rows, "top": top,
                       "overhead": {"measured": 0.01},
@@ -124,7 +125,7 @@ def test_time_in_c(seen):
 
 def test_few_passes_say_how_much_they_spread(seen):
     result = program()
-    result["costs"]["big"]["during"]["passes"] = 3
+    del result["costs"]["big"]["during"]["passes"][3:]
     result["costs"]["big"]["after"]["p50"] = 1.3 * NS
     seen[-1]["functions"]["big"]["p50_cycles"] = 1.2 * NS
     report = live_judge.judge(result, seen)
@@ -142,12 +143,30 @@ def test_the_wrong_order(seen):
                                        ("avg_cycles", "mean")])
 def test_cycles_that_are_off(seen, key, what):
     row = seen[-1]["functions"]["rare"]
-    row[key] = 1.11 * NS  # within the noise
+    row[key] = 1.09 * NS
     assert judge(seen) == []
     row[key] = 1.13 * NS
     assert judge(seen) == [f"{what}: rare +13 %"]
+    result = program()  # the truth was no surer
+    for n, one in enumerate(result["costs"]["rare"]["during"]["passes"]):
+        one[1:] = [NS * (1 + n % 2 * 0.2)] * 2
+    assert judge(seen, result) == []
     row[key] = None
     assert judge(seen) == [f"{what}: rare none"]
+
+
+def test_the_truth_is_that_of_the_time(seen):
+    """The machine is half as fast after 30 s; what was timed before is held
+    against what was true before."""
+    result = program()
+    for one in result["costs"]["big"]["during"]["passes"][60:]:
+        one[1:] = 2 * NS, 2 * NS
+    for each in seen[28:]:
+        each["functions"]["big"]["calls"] = 2900
+    assert judge(seen, result) == []
+    for each in seen[40:]:
+        each["functions"]["big"]["calls"] = 100_000
+    assert judge(seen, result) == ["p50: big -50 %", "mean: big -50 %"]
 
 
 def test_rates_that_are_off(seen):
