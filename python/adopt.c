@@ -33,6 +33,8 @@ static void extra_freed(void *extra)
         ocular_state.look_next = Registry_next(extra);
     if (ocular_state.rearm_next == extra)
         ocular_state.rearm_next = Registry_next(extra);
+    if (ocular_state.trim_next == extra)
+        ocular_state.trim_next = Registry_next(extra);
     Engine_retire(engine, extra);
 }
 
@@ -193,6 +195,18 @@ static int arm(struct State *state, PyCodeObject *code)
     return Tools_set_local(state, code, events);
 }
 
+// Arms them again: an event that stays in the set stays as it is.
+static int arm_again(struct State *state, PyCodeObject *code)
+{
+    bool but_call = sets_profile(code);
+
+    if (Tools_set_local(state, code,
+                        but_call ? state->no_events : state->call_event) < 0)
+        return -1;
+    return Tools_set_local(
+        state, code, but_call ? state->events_but_call : state->local_events);
+}
+
 bool Adopt_classify(struct State *state, PyCodeObject *code)
 {
     PyObject *keep_file, *keep_name;
@@ -203,10 +217,11 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
         return false;
     file = text_of(code->co_filename, &keep_file);
     name = text_of(code->co_qualname, &keep_name);
-    accepted = !is_ours(state, file) &&
-               Filter_accepts(&state->filter, file, name) &&
-               make_code(state, code, file, name,
-                         state->engine.session->config.threshold);
+    accepted =
+        !is_ours(state, file) && Filter_accepts(&state->filter, file, name) &&
+        make_code(state, code, file, name,
+                  atomic_load_explicit(&state->engine.session->first_hits,
+                                       memory_order_relaxed));
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
     // Some code-likes (Cython's) have no instruction to instrument.
@@ -219,19 +234,35 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
     return accepted;
 }
 
-int Adopt_rearm(struct State *state, struct Code *code, uint64_t threshold)
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
 {
     PyCodeObject *object = (PyCodeObject *)code->address;
     int result = 0;
 
     Py_INCREF(object);
-    if (arm(state, object) < 0)
+    if (arm_again(state, object) < 0)
         result = -1;
     else
-        Engine_rearm(&state->engine, code, threshold);
+        Engine_rearm(&state->engine, code, hits);
     PyErr_Clear();
     Py_DECREF(object);
     return result;
+}
+
+void Adopt_arm_callees(struct State *state, struct Code *code)
+{
+    uint32_t hits = code->callee_hits, i;
+
+    code->callee_hits = 0;
+    if (state->phase != PHASE_TRACING)
+        return;
+    for (i = 0; i < code->callee_count; i++) {
+        struct Code *callee =
+            Registry_by_id(state->engine.registry, code->callees[i]);
+
+        if (callee && callee->dark)
+            Adopt_rearm(state, callee, hits);
+    }
 }
 
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code)

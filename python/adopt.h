@@ -44,9 +44,13 @@ int Adopt_init(struct State *state);
 // Decides about a code object that has no extra yet and, if it is accepted,
 // sets its local events. true: newly accepted. Raises nothing.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
-// Its sites fire again, for `threshold` hits each (0: for good). 0, or -1 where
-// they cannot be armed; raises nothing.
-int Adopt_rearm(struct State *state, struct Code *code, uint64_t threshold);
+// Its sites fire again, for `hits` each (0: for good), but for those of calls,
+// of which each is looked at once. 0, or -1 where they cannot be armed; raises
+// nothing.
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits);
+// A call of it begins that is to be timed: arms the callees that are dark, as
+// Code_want_callees has asked.
+void Adopt_arm_callees(struct State *state, struct Code *code);
 // Adopts it whatever the filter says, never to go dark, without setting local
 // events: for the calibration. NULL with an exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);

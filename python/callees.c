@@ -17,8 +17,7 @@ static void note_code(struct State *state, struct Code *caller,
     if (callee->dark)
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS);
-    if (Code_add_caller(callee, caller->id) == 1 && callee->dark)
-        Code_gain_dark_callee(caller);
+    Code_link(caller, callee);
 }
 
 static const char *const NAMES[CALLEE_NAMES] = {

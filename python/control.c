@@ -67,7 +67,7 @@ static void take_down(struct State *state)
         PyErr_Clear();
     Tools_close(state);
     Governor_stop(state);
-    state->look_next = state->rearm_next = NULL;
+    state->look_next = state->rearm_next = state->trim_next = NULL;
     if (session) {
         session->hands_over = true;
         Py_BEGIN_ALLOW_THREADS;
@@ -351,7 +351,7 @@ PyObject *Control_stop(struct State *state, bool write)
         PyErr_Clear();
     Tools_close(state);
     Governor_stop(state);
-    state->look_next = state->rearm_next = NULL;
+    state->look_next = state->rearm_next = state->trim_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);

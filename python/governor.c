@@ -6,6 +6,7 @@
 #include "python/poll.h"
 #include "python/thread_name.h"
 #include "python/tools.h"
+#include "tracer/survey.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,9 +16,18 @@
 
 // Of two full slices; the lock is given up to 5 ms later (the interpreter's
 // switch interval), or more where many threads want it.
-#define PERIOD_MS 200
-#define HURRY_MS 5 // to the next look at bytecode, where those are behind
-#define RANK_S 1.0 // between two rankings of the functions
+#define PERIOD_S 0.2
+#define SLOWEST_S 1.0
+#define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
+#define SLICE_PART 0.08     // of the allowance
+#define HURRY_MS 10         // to the next slice, where something is left over
+#define RANK_S 1.0          // between two rankings of the functions, or more:
+#define RANK_PART 0.05      // of the allowance
+#define ALL_HITS 64 // of a function where all are armed together, at least
+// What re-arming costs, measured on 3.12.1 and 3.13.0 (docs/overhead.md).
+#define REARM_S 1e-6
+#define REARM_BYTE_S 5e-9
+#define LEAVING_S 60e-9
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 #define HZ_CHANGE 0.05 // of the sampler's rate: less is not worth a wake-up
@@ -31,8 +41,18 @@ struct Governor {
     pthread_cond_t wake;
     bool stop;
     struct Hottest hottest; // as ranked last
-    double hz;              // the sampler's rate, as set last
-    uint64_t due;           // ticks of the next full slice
+    struct Plan plan;       // what to arm again
+    struct PolicyCosts costs;
+    uint64_t all_hits;   // of each function in a round of all
+    uint64_t rank_due;   // ticks
+    uint64_t trimmed_to; // hits, in the newest round
+    // As the budget has said.
+    bool held; // there is one
+    double hz; // the sampler's rate, as set last
+    double rate, pressure;
+    double grant, urgent; // s that may be promised, and where it was asked for
+    double spent;         // s that were, and it has not been told yet
+    uint64_t due;         // ticks of the next full slice
 };
 
 // --- Thread states ---------------------------------------------------------
@@ -89,71 +109,206 @@ void Governor_list_threads(struct State *state)
 
 // --- Re-arming -------------------------------------------------------------
 
-static void rearm(struct State *state, struct Code *code)
+static uint64_t ticks_of(const struct Governor *governor, double s)
 {
-    Adopt_rearm(state, code, state->engine.session->config.threshold);
+    return (uint64_t)(s * Clock_hz(&governor->state->engine.clock));
+}
+
+static bool has_time(const struct Governor *governor, uint64_t deadline)
+{
+    return Clock_read(&governor->state->engine.clock) < deadline;
+}
+
+static uint64_t threshold_of(const struct Governor *governor)
+{
+    return governor->state->engine.session->config.threshold;
+}
+
+static void spend(struct Governor *governor, double seconds)
+{
+    governor->spent += seconds;
+    governor->grant -= seconds;
+    governor->urgent -= seconds;
+}
+
+// Somebody has asked for it.
+static void rearm_wished(struct Governor *governor, struct Code *code,
+                         uint64_t hits)
+{
+    const struct PolicyFunction function = {.bytes = 2 * code->unit_count,
+                                            .sites = code->jump_count};
+
+    Adopt_rearm(governor->state, code, hits);
+    spend(governor, Policy_cost(&governor->costs, &function, (uint32_t)hits));
 }
 
 // Every dark or partly dark function, a slice at a time.
-static void rearm_all(struct State *state, uint64_t deadline)
+static void rearm_all(struct Governor *governor, uint64_t deadline)
 {
-    while (state->rearm_next && Clock_read(&state->engine.clock) < deadline) {
+    struct State *state = governor->state;
+
+    while (state->rearm_next && governor->urgent > 0 &&
+           has_time(governor, deadline)) {
         struct Code *code = state->rearm_next;
 
         state->rearm_next = Registry_next(code);
         if (!code->exact)
-            rearm(state, code);
+            rearm_wished(governor, code, governor->all_hits);
     }
 }
 
-static void rearm_wanted(struct State *state, uint64_t deadline)
+// As many hits as the budget's burst can bear of so many functions.
+static void begin_round(struct Governor *governor)
 {
+    struct State *state = governor->state;
+    double count = (double)Registry_count(state->engine.registry);
+    double hits = governor->urgent / (governor->costs.call * (count + 1));
+    uint64_t threshold = threshold_of(governor);
+
+    governor->all_hits = threshold;
+    if (hits < (double)threshold && threshold > ALL_HITS)
+        governor->all_hits = hits > ALL_HITS ? (uint64_t)hits : ALL_HITS;
+    state->rearm_next = Registry_first(state->engine.registry);
+}
+
+static void rearm_wanted(struct Governor *governor, uint64_t deadline)
+{
+    struct State *state = governor->state;
     struct Session *session = state->engine.session;
     uint32_t id;
 
-    while (Clock_read(&state->engine.clock) < deadline &&
+    while (governor->urgent > 0 && has_time(governor, deadline) &&
            Rearm_pop(&session->rearm, &id)) {
         struct Code *code = Registry_by_id(state->engine.registry, id);
 
         // A round that is under way goes on: begun anew by each request, it
         // might never come to its end.
         if (id == 0 && !state->rearm_next)
-            state->rearm_next = Registry_first(state->engine.registry);
+            begin_round(governor);
         else if (code)
-            rearm(state, code);
+            rearm_wished(governor, code, threshold_of(governor));
     }
-    rearm_all(state, deadline);
+    rearm_all(governor, deadline);
+}
+
+static void rearm_item(struct Governor *governor, const struct PlanItem *item)
+{
+    struct State *state = governor->state;
+    struct Code *code = Registry_by_id(state->engine.registry, item->id);
+    uint64_t most = threshold_of(governor);
+
+    if (!code)
+        return;
+    spend(governor, item->seconds);
+    if (code->dark || code->broken) {
+        if (Adopt_rearm(state, code, item->hits < most ? item->hits : most)) {
+            code->refusals++;
+            return;
+        }
+        code->refusals = 0;
+    }
+    // Beside dark callees nothing can be timed, which says nothing about it.
+    code->visited = item->callee_hits || !Code_dark_callees(code);
+    if (item->callee_hits)
+        Code_want_callees(code, item->callee_hits);
+}
+
+// true: there is more to do, and the means for it.
+static bool rearm_planned(struct Governor *governor, uint64_t deadline)
+{
+    while (governor->grant > 0) {
+        const struct PlanItem *item;
+
+        if (!has_time(governor, deadline))
+            return governor->plan.next < governor->plan.count;
+        item = Plan_pop(&governor->plan);
+        if (!item)
+            return false;
+        rearm_item(governor, item);
+    }
+    return false;
+}
+
+// --- The first descent -----------------------------------------------------
+
+// Code that is armed for more hits than new code gets now is cut short.
+static void trim(struct Governor *governor, uint64_t deadline)
+{
+    struct State *state = governor->state;
+
+    while (state->trim_next && has_time(governor, deadline)) {
+        struct Code *code = state->trim_next;
+
+        state->trim_next = Registry_next(code);
+        if (!code->dark)
+            Code_trim(code, governor->trimmed_to);
+    }
+}
+
+// A round each time what new code gets has halved.
+static void choose_trim(struct Governor *governor)
+{
+    struct State *state = governor->state;
+    uint64_t hits = atomic_load_explicit(&state->engine.session->first_hits,
+                                         memory_order_relaxed);
+
+    if (hits == threshold_of(governor))
+        governor->trimmed_to = hits;
+    if (hits > governor->trimmed_to / 2 || state->trim_next)
+        return;
+    governor->trimmed_to = hits;
+    state->trim_next = Registry_first(state->engine.registry);
 }
 
 // --- The thread ------------------------------------------------------------
 
-static uint64_t ticks_of(const struct Governor *governor, double s)
-{
-    return (uint64_t)(s * Clock_hz(&governor->state->engine.clock));
-}
-
-// The functions to look at most often; without the interpreter's lock.
+// The functions to look at most often, and those to arm again; without the
+// interpreter's lock.
 static void rank(struct Governor *governor)
 {
     struct Engine *engine = &governor->state->engine;
     struct Sampler *sampler = engine->session->sampler;
     uint64_t now = Clock_read(&engine->clock);
+    const struct Survey survey = {
+        .registry = engine->registry,
+        .costs = governor->costs,
+        .ticks = now,
+        .hz = Clock_hz(&engine->clock),
+        .sampler_now = sampler ? Sampler_now(sampler) : NAN,
+        .rate = governor->rate,
+        .pressure = governor->pressure,
+    };
 
-    if (now - governor->hottest.ticks >= ticks_of(governor, RANK_S))
-        Hottest_rank(&governor->hottest, engine->registry, now,
-                     sampler ? Sampler_now(sampler) : NAN);
+    if (now < governor->rank_due)
+        return;
+    Hottest_rank(&governor->hottest, engine->registry, now, survey.sampler_now);
+    if (governor->held)
+        Survey_plan(&survey, &governor->plan); // without memory: a part of it
+    governor->rank_due = now + ticks_of(governor, RANK_S) +
+                         (uint64_t)((double)(Clock_read(&engine->clock) - now) /
+                                    (RANK_PART * governor->rate));
 }
 
 // What the budget says now; without the interpreter's lock.
 static void control(struct Governor *governor)
 {
     struct Session *session = governor->state->engine.session;
-    const struct Budget *budget = Account_open(session);
-    bool held = budget->share > 0;
-    double hz = held ? Budget_hz(budget) : 0;
+    struct Budget *budget = Account_open(session);
+    double hz;
 
+    Budget_promise(budget, governor->spent);
+    governor->spent = 0;
+    governor->held = budget->share > 0;
+    governor->rate = governor->held ? budget->rate : 1;
+    governor->pressure = Budget_pressure(budget);
+    governor->grant = Budget_grant(budget, false);
+    governor->urgent = Budget_grant(budget, true);
+    hz = Budget_hz(budget);
+    atomic_store_explicit(&session->first_hits,
+                          Budget_first_hits(budget, session->config.threshold),
+                          memory_order_relaxed);
     Account_close(session);
-    if (!held || !session->sampler ||
+    if (!governor->held || !session->sampler ||
         fabs(hz - governor->hz) <= HZ_CHANGE * governor->hz)
         return;
     governor->hz = hz;
@@ -170,26 +325,32 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// A full slice, or one that only goes on with the round of live bytecode. true:
-// that is behind.
+// A full slice, or one that only goes on with what was begun. true: there is
+// more of it.
 static bool slice(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
     uint64_t deadline =
         Clock_read(&state->engine.clock) + ticks_of(governor, SLICE_S);
-    bool behind;
+    bool more;
 
     if (state->phase != PHASE_TRACING)
         return false;
-    if (!full)
-        return Poll_slice(state, false, deadline);
-    Tools_watch(state);
-    note_edges(state, deadline);
-    state->poll.hottest = governor->hottest;
-    rearm_wanted(state, deadline);
-    behind = Poll_slice(state, true, deadline);
-    Governor_list_threads(state);
-    return behind;
+    if (full) {
+        Tools_watch(state);
+        note_edges(state, deadline);
+        state->poll.hottest = governor->hottest;
+        choose_trim(governor);
+    }
+    trim(governor, deadline);
+    rearm_wanted(governor, deadline);
+    more = rearm_planned(governor, deadline);
+    more |= state->trim_next || (state->rearm_next && governor->urgent > 0);
+    // Rounds of bytecode are not hurried on credit.
+    more |= Poll_slice(state, full, deadline) && governor->grant > 0;
+    if (full)
+        Governor_list_threads(state);
+    return more;
 }
 
 static void account(struct Governor *governor)
@@ -225,7 +386,17 @@ static long ms_until_due(const struct Governor *governor)
     double s =
         (double)(int64_t)(governor->due - Clock_read(clock)) / Clock_hz(clock);
 
-    return s < 1e-3 ? 1 : s * 1e3 > PERIOD_MS ? PERIOD_MS : (long)(s * 1e3) + 1;
+    return s < 1e-3        ? 1
+           : s > SLOWEST_S ? (long)(SLOWEST_S * 1e3)
+                           : (long)(s * 1e3) + 1;
+}
+
+// The slices themselves are to take no more than a part of the allowance.
+static double period(const struct Governor *governor)
+{
+    double s = SLICE_COST_S / (SLICE_PART * governor->rate);
+
+    return s < PERIOD_S ? PERIOD_S : s > SLOWEST_S ? SLOWEST_S : s;
 }
 
 // Is the next slice a full one? Then it ranks the functions for it.
@@ -235,7 +406,8 @@ static bool prepare(struct Governor *governor)
 
     if (now < governor->due)
         return false;
-    governor->due = now + ticks_of(governor, PERIOD_MS / 1e3);
+    control(governor);
+    governor->due = now + ticks_of(governor, period(governor));
     rank(governor);
     return true;
 }
@@ -244,7 +416,7 @@ static void run(void *context)
 {
     struct Governor *governor = context;
     PyThreadState *state = governor->thread_state;
-    long pause = PERIOD_MS;
+    long pause = (long)(PERIOD_S * 1e3);
 
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
@@ -252,12 +424,10 @@ static void run(void *context)
     state->native_thread_id = PyThread_get_thread_native_id();
     PyEval_SaveThread();
     governor->due = Clock_read(&governor->state->engine.clock) +
-                    ticks_of(governor, PERIOD_MS / 1e3);
+                    ticks_of(governor, PERIOD_S);
     while (wait_ms(governor, pause)) {
         bool full = prepare(governor), behind;
 
-        if (full)
-            control(governor);
         PyEval_RestoreThread(state);
         behind = slice(governor, full);
         account(governor);
@@ -298,7 +468,9 @@ int Governor_resume(struct State *state)
 int Governor_start(struct State *state)
 {
     struct Governor *governor = calloc(1, sizeof *governor);
+    const struct Engine *engine = &state->engine;
     pthread_condattr_t monotonic;
+    double tick;
     int error;
 
     if (!governor) {
@@ -307,6 +479,17 @@ int Governor_start(struct State *state)
     }
     governor->state = state;
     governor->interpreter = PyInterpreterState_Get();
+    governor->trimmed_to = engine->session->config.threshold;
+    tick = 1 / Clock_hz(&engine->clock);
+    governor->costs = (struct PolicyCosts){
+        .fixed = REARM_S,
+        .byte = REARM_BYTE_S,
+        .call = (double)(engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE]) *
+                tick,
+        .site = (double)engine->cost[HOOK_JUMP] * tick,
+        .leaving = LEAVING_S,
+    };
+    governor->rate = 1;
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -350,11 +533,14 @@ void Governor_stop(struct State *state)
     state->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
+    Plan_release(&governor->plan);
     free(governor);
 }
 
 void Governor_abandon(struct State *state)
 {
+    if (state->governor)
+        Plan_release(&state->governor->plan);
     // CPython frees the thread states of the other threads after fork.
     free(state->governor);
     state->governor = NULL;

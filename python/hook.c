@@ -141,11 +141,26 @@ static void mark_dark(struct Code *code, size_t unit)
 
 // --- Enter -----------------------------------------------------------------
 
+// The call is to begin with its callees armed. What that takes is our cost, not
+// the caller's time.
+static void arm_callees(struct Call *call)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t begin = Clock_read(clock), ticks;
+
+    Adopt_arm_callees(&ocular_state, call->code);
+    ticks = Clock_read(clock);
+    Cell_add(&call->lane->debt, ticks - begin);
+    call->ticks += ticks - begin;
+}
+
 // What the whole course and the rare events have in common.
 static bool enter_call(struct Call *call)
 {
     const struct Frame *caller = call->lane->top;
 
+    if (OCULAR_UNLIKELY(call->code->callee_hits))
+        arm_callees(call);
     if (caller->depth >= call->depth || call->code->last_caller != caller->id)
         Frames_settle(call->lane, call->code, call->state, call->depth,
                       call->ticks);

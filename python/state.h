@@ -94,13 +94,15 @@ struct State {
     bool robbed;           // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
     // The calls' arguments; local_events are the tracer's on accepted code.
-    PyObject *tracer_id, *local_events, *events_but_call, *no_events;
+    PyObject *tracer_id, *local_events, *events_but_call, *call_event;
+    PyObject *no_events;
     bool precise; // the session's mode
 
     struct Governor *governor;
     struct Poll poll;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed
+    struct Code *trim_next;  // as these
     double switch_interval;  // s, sys.getswitchinterval()
 };
 

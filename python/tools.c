@@ -113,7 +113,12 @@ int Tools_choose(struct State *state, const struct Config *config)
                local_events(state, state->precise, config->threshold != 0));
     Py_XSETREF(state->events_but_call,
                local_events(state, state->precise, false));
-    return state->local_events && state->events_but_call ? 0 : -1;
+    Py_XSETREF(
+        state->call_event,
+        PyLong_FromLong(config->threshold ? state->event_bits[ON_CALL] : 0));
+    return state->local_events && state->events_but_call && state->call_event
+               ? 0
+               : -1;
 }
 
 static int call(PyObject *function, const char *format, ...)

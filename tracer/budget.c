@@ -201,11 +201,18 @@ double Budget_hz(const struct Budget *budget)
                  LEAST_HZ, MOST_HZ);
 }
 
-int Budget_may(const struct Budget *budget, int urgent)
+double Budget_grant(const struct Budget *budget, int urgent)
 {
     if (!(budget->share > 0))
-        return 1;
-    return budget->purse + (urgent ? max(budget->level, 0) : 0) > 0;
+        return INFINITY;
+    return budget->purse + (urgent ? max(budget->level, 0) : 0);
+}
+
+double Budget_pressure(const struct Budget *budget)
+{
+    if (!(budget->share > 0))
+        return 0;
+    return clamp(-budget->level / (DEBT / 2 * budget->rate), 0, 1);
 }
 
 void Budget_promise(struct Budget *budget, double seconds)

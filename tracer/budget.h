@@ -67,9 +67,12 @@ double Budget_mean(const struct Budget *budget);
 
 // The sampler's wake-ups a second.
 double Budget_hz(const struct Budget *budget);
-// May something be re-armed now? `urgent`: because somebody asked for it, so
-// that the bucket may be emptied at once. True for ever without a budget.
-int Budget_may(const struct Budget *budget, int urgent);
+// s that re-arming may promise now: as long as it is above 0, the next one may
+// go beyond. `urgent`: because somebody asked for it, so that the bucket may be
+// emptied at once. Infinite without a budget.
+double Budget_grant(const struct Budget *budget, int urgent);
+// How much is owed, 0 to 1.
+double Budget_pressure(const struct Budget *budget);
 // Something was re-armed that is going to cost that much.
 void Budget_promise(struct Budget *budget, double seconds);
 // Hits of the first session, before code goes dark for the first time: the

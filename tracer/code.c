@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define RESUME_LOCATION 3    // the bits of RESUME's argument that say where
+#define WARM_CALLS 8         // the last of them is timed
+#define CALLEES_MOST 64      // kept; who has more calls anything
 #define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
 
 // The site kind of an opcode, or -1 where nothing fires.
@@ -49,6 +51,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
     site->kind = (uint8_t)kind;
     site->redundant = redundant;
+    walk->code->jump_count += kind >= SITE_JUMP && !redundant;
 }
 
 // One pass over the instructions; with code->sites still NULL it only counts.
@@ -167,6 +170,7 @@ void Code_free(struct Code *code)
     free(code->callers);
     free(code->share.callers);
     free((void *)code->share.spots);
+    free(code->callees);
     free(code);
 }
 
@@ -177,6 +181,7 @@ size_t Code_bytes(const struct Code *code)
     size += code->unit_count * (sizeof *code->units + 2);
     size += code->site_count * sizeof *code->sites + code->line_table_size;
     size += code->caller_room * sizeof *code->callers;
+    size += code->callee_room * sizeof *code->callees;
     size += Story_bytes(&code->story);
     if (code->instructions)
         size += (code->instruction_count + 2) * sizeof *code->instructions;
@@ -239,10 +244,41 @@ int Code_add_caller(struct Code *code, uint32_t caller)
     return 1;
 }
 
+static void add_callee(struct Code *code, uint32_t callee)
+{
+    if (code->callee_count == code->callee_room) {
+        uint32_t room = code->callee_room ? 2 * code->callee_room : 4;
+        uint32_t *callees;
+
+        if (room > CALLEES_MOST)
+            return;
+        callees = realloc(code->callees, room * sizeof *callees);
+        if (!callees)
+            return;
+        Cell_add(&code->grown_bytes,
+                 (room - code->callee_room) * sizeof *callees);
+        code->callees = callees;
+        code->callee_room = room;
+    }
+    code->callees[code->callee_count++] = callee;
+}
+
+int Code_link(struct Code *caller, struct Code *code)
+{
+    int news = Code_add_caller(code, caller->id);
+
+    if (news != 1)
+        return news;
+    add_callee(caller, code->id);
+    if (code->dark)
+        Code_gain_dark_callee(caller);
+    return news;
+}
+
 void Code_refresh(struct Code *code)
 {
-    bool clean = !code->dark_callees;
-    bool plain = clean && !code->dark && Code_histogram(code);
+    bool clean = !Code_dark_callees(code);
+    bool plain = clean && !code->warming && !code->dark && Code_histogram(code);
 
     code->plain_epoch = plain ? code->epoch : 0;
     code->block_epoch = clean && !code->broken ? code->epoch : 0;
@@ -279,37 +315,105 @@ static void next_epoch(struct Code *code)
 
 void Code_gain_dark_callee(struct Code *code)
 {
-    if (code->dark_callees++ == 0)
+    code->dark_callees++;
+    if (Code_dark_callees(code) == 1)
         next_epoch(code);
 }
 
 void Code_lose_dark_callee(struct Code *code)
 {
-    if (code->dark_callees && --code->dark_callees == 0)
+    if (Code_dark_callees(code) == 0)
+        return;
+    code->dark_callees--;
+    if (Code_dark_callees(code) == 0)
         next_epoch(code);
 }
 
-void Code_rearm(struct Code *code, uint64_t threshold)
+// Hits at which what has had `seen` goes dark, if it is armed for `hits` more.
+static uint64_t stop_after(uint64_t seen, uint64_t hits)
+{
+    return hits ? seen + hits : CODE_NEVER;
+}
+
+static uint64_t more(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void Code_rearm(struct Code *code, uint64_t hits)
 {
     uint32_t i;
 
+    bool cold = code->dark && hits >= 2 * WARM_CALLS;
+
+    code->stop_at = more(code->warming ? code->stop_then : code->stop_at,
+                         stop_after(Cell_get(&code->calls), hits));
+    if (cold || code->warming) {
+        code->stop_then = code->stop_at;
+        code->stop_at = Cell_get(&code->calls) + WARM_CALLS;
+        code->dark_callees += !code->warming;
+        code->warming = true;
+    }
     code->dark = code->closed = code->broken = false;
-    code->stop_at = threshold ? Cell_get(&code->calls) + threshold : CODE_NEVER;
     for (i = 0; i < code->site_count; i++) {
         struct Site *site = &code->sites[i];
 
         atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
         if (!site->redundant)
             site->stop_at =
-                threshold ? Cell_get(&site->hits) + threshold : CODE_NEVER;
+                more(site->stop_at, stop_after(Cell_get(&site->hits), hits));
     }
     for (i = 0; i < code->instruction_count; i++) {
         struct Instruction *at = &code->instructions[i];
 
         atomic_store_explicit(&at->dark, 0, memory_order_relaxed);
-        at->stop_at = threshold ? Cell_get(&at->hits) + threshold : CODE_NEVER;
+        at->stop_at = more(at->stop_at, stop_after(Cell_get(&at->hits), hits));
     }
     next_epoch(code); // open frames have missed events
+}
+
+bool Code_warm(struct Code *code)
+{
+    if (!code->warming)
+        return false;
+    code->warming = false;
+    code->dark_callees--;
+    code->stop_at = code->stop_then;
+    next_epoch(code);
+    return true;
+}
+
+void Code_trim(struct Code *code, uint64_t hits)
+{
+    uint32_t i;
+
+    code->stop_at =
+        less(code->stop_at, stop_after(Cell_get(&code->calls), hits));
+    code->stop_then =
+        less(code->stop_then, stop_after(Cell_get(&code->calls), hits));
+    for (i = 0; i < code->site_count; i++) {
+        struct Site *site = &code->sites[i];
+
+        site->stop_at =
+            less(site->stop_at, stop_after(Cell_get(&site->hits), hits));
+    }
+    for (i = 0; i < code->instruction_count; i++) {
+        struct Instruction *at = &code->instructions[i];
+
+        at->stop_at = less(at->stop_at, stop_after(Cell_get(&at->hits), hits));
+    }
+}
+
+void Code_want_callees(struct Code *code, uint32_t hits)
+{
+    atomic_store_explicit(&code->callee_hits, hits, memory_order_relaxed);
+    // No caller's id: the next call takes the whole course.
+    code->last_caller = UINT64_MAX;
 }
 
 uint64_t Code_events(const struct Code *code)

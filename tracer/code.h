@@ -10,6 +10,7 @@
 #include "tracer/histogram.h"
 #include "tracer/instruction.h"
 #include "tracer/opcode.h"
+#include "tracer/policy.h"
 #include "tracer/share.h"
 #include "tracer/story.h"
 
@@ -55,18 +56,23 @@ struct Code {
     cell_t last_seen;     // ticks of the newest hit
     uint64_t last_caller; // newest caller's id: that edge is recorded
     struct Histogram *_Atomic histogram; // from the second call on
-    uint32_t id;           // unique in the process, never reused; 0 = nobody
-    uint32_t dark_callees; // known ones; while there are any, self and block
-                           // cycles would take in the callees' and are left out
+    uint32_t id; // unique in the process, never reused; 0 = nobody
+    _Atomic uint32_t dark_callees; // known ones; while there are any, self and
+                                   // block cycles would take in the callees'
+                                   // and are left out; the governor reads it
     uint16_t epoch; // moves on when dark_callees becomes 0 or more; never 0
     uint16_t plain_epoch; // epoch while a leave is plain (lane.h), else 0
     uint16_t block_epoch; // epoch while block cycles are right, else 0
+    _Atomic bool warming; // armed again, and its first calls are not timed:
+                          // counted in dark_callees
+    uint64_t stop_then;   // stop_at, once it is warm
     _Atomic bool dark; // its enter sites are disabled; the collector reads it
     bool closed;       // since then a leave was seen: later ones are unreliable
     _Atomic bool calls_exact; // never dark: calls are all calls
     bool exact;               // no site ever dark: hits are all hits
-    bool broken; // a jump's site is dark (precise: a gate's, instruction.h):
-                 // where a block or an instruction ends is not seen
+    _Atomic bool broken;      // a jump's site is dark (precise: a gate's,
+                         // instruction.h): where a block or an instruction ends
+                         // is not seen; the governor reads it
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
@@ -78,6 +84,7 @@ struct Code {
     struct Unit *units;
     uint32_t unit_count;
     uint32_t site_count;
+    uint32_t jump_count; // of these: jumps and branches that are kept armed
     struct Site *sites;
     struct Instruction *instructions; // by number; NULL but in precise mode
     uint32_t instruction_count;       // the number of the one that stands for
@@ -95,7 +102,16 @@ struct Code {
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
     uint64_t shown;                // newest snapshot it has a row in
 
-    uint64_t ranked_events; // events at the newest Hottest_rank; the governor's
+    // The governor's.
+    uint64_t ranked_events; // events at the newest Hottest_rank
+    struct Visit visit;
+    bool visited;         // a session that it has begun is under way
+    unsigned refusals;    // times in turn that it could not be armed
+    uint64_t timed_calls; // at the newest survey
+    uint64_t timed_ticks; // of the survey that found the newest
+    // Before its next call, callees that are dark are to be armed for so many
+    // calls each; 0: not. The enter hook takes it.
+    _Atomic uint32_t callee_hits;
 
     // Who it is; immutable.
     uintptr_t address; // of the code object
@@ -111,6 +127,9 @@ struct Code {
     uint32_t *callers;  // ids of known callers
     uint32_t caller_count;
     uint32_t caller_room;
+    uint32_t *callees; // ids of what it is known to call, the first 64
+    uint32_t callee_count;
+    uint32_t callee_room;
 
     // The registry's.
     struct Code *_Atomic next_in_bucket;
@@ -197,6 +216,9 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
 bool Code_has_caller(const struct Code *code, uint32_t caller);
 // Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
 int Code_add_caller(struct Code *code, uint32_t caller);
+// `caller` calls it: both remember, and where it is dark the caller is told. 1
+// if that is news, 0, or -ENOMEM.
+int Code_link(struct Code *caller, struct Code *code);
 // Hooks that ran in it, exceptions aside.
 uint64_t Code_events(const struct Code *code);
 // A jump's or branch's site goes dark: blocks cannot be told apart any more,
@@ -211,8 +233,20 @@ void Code_refresh(struct Code *code);
 // own. And the end of that.
 void Code_gain_dark_callee(struct Code *code);
 void Code_lose_dark_callee(struct Code *code);
-// Its sites are armed again, for `threshold` more hits each (0: for good).
-void Code_rearm(struct Code *code, uint64_t threshold);
+// Its sites are armed again, for `hits` more each (0: for good); one that is
+// armed for more than that stays so.
+void Code_rearm(struct Code *code, uint64_t hits);
+// Its first calls since then are over. false: they had been before.
+bool Code_warm(struct Code *code);
+// Callees that are known and dark.
+static inline uint32_t Code_dark_callees(const struct Code *code)
+{
+    return code->dark_callees - code->warming;
+}
+// It goes dark after `hits` more, if it is armed for more than that.
+void Code_trim(struct Code *code, uint64_t hits);
+// The next call is to begin with all known callees armed, for so many calls.
+void Code_want_callees(struct Code *code, uint32_t hits);
 // Mean cycles of a call, waits in, callees out; NaN before the first.
 double Code_mean_cycles(const struct Code *code);
 // Estimated calls since it went dark: the sampled time over the mean call.

@@ -62,8 +62,7 @@ void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
 
     if (!caller || !callee)
         return; // gone since
-    if (Code_add_caller(callee, caller->id) == 1 && callee->dark)
-        Code_gain_dark_callee(caller);
+    Code_link(caller, callee);
 }
 
 void Engine_retire(struct Engine *engine, struct Code *code)

@@ -197,8 +197,7 @@ void Lane_note_caller(struct Lane *lane, struct Code *code)
         return;
     if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
         drop_dead_callers(lane, code);
-    if (Code_add_caller(code, frame->id) == 1 && code->dark)
-        Code_gain_dark_callee(frame->code);
+    Code_link(frame->code, code);
 }
 
 bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)

@@ -268,7 +268,7 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
         Lane_pop_unseen(lane, ticks);
     if (OCULAR_TURN(course, code->last_caller != lane->top->id))
         Lane_note_caller(lane, code);
-    if (OCULAR_TURN(course, calls >= code->stop_at)) {
+    if (OCULAR_TURN(course, calls >= code->stop_at) && !Code_warm(code)) {
         if (!Lane_darken(lane, code, ticks))
             return true;
         disable = true;

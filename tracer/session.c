@@ -224,6 +224,7 @@ int Session_start(struct Session **result, struct Engine *engine,
         return -ENOMEM;
     session->config = *config;
     session->budget = config->budget;
+    session->first_hits = config->threshold;
     session->engine = engine;
     // What went between two sessions belongs to none, and nobody reads it.
     Registry_free_retired(engine->registry);

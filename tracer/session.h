@@ -56,7 +56,10 @@ struct Session {
     cell_t governor_ns;     // CPU time of python/'s governor thread
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Account account;
-    struct Rearm rearm; // for the governor
+    _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
+                                 // dark: the threshold, or less where too much
+                                 // is spent. The governor's.
+    struct Rearm rearm;          // for the governor
     struct Transitions transitions;
 };
 

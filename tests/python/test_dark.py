@@ -395,6 +395,6 @@ def test_calls_of_dark_code_are_estimated_from_its_share(tracing, sockets):
             work(3000)
         calls += 50
     mine = row(ocular.snapshot(), "work")
-    assert mine["calls"] < 210 and not mine["calls_exact"]
+    assert mine["calls"] < calls / 4 and not mine["calls_exact"]
     assert calls / 2 < mine["calls_estimated"] < calls * 2
     assert calls / 4 / 2 < mine["calls_per_s"] < calls / 4 * 2

@@ -271,7 +271,7 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
 def test_for_iter_is_specialised_again_after_rearming(function, special, sockets):
     with ocular.tracing(perfetto=False, quiet=True, serve=True,
                         include_only=["test_loops"],
-                        deinstrument_threshold=1000):
+                        overhead_budget=0.5, deinstrument_threshold=1000):
         for _ in range(30):
             function(100)
         dark = loop_opcodes(function)

@@ -95,7 +95,8 @@ static struct World world(double (*cores)(double), double share)
 
 static void rearm(struct World *w)
 {
-    for (double n = 0; n < w->demand * TICK && Budget_may(&w->budget, 0); n++) {
+    for (double n = 0; n < w->demand * TICK && Budget_grant(&w->budget, 0) > 0;
+         n++) {
         Budget_promise(&w->budget, w->item);
         w->rearmed++;
         for (unsigned i = 0; i < w->delay; i++)
@@ -252,8 +253,10 @@ static void test_a_debt_ends(void **state)
     struct World w = world(one_core, 0.01);
 
     (void)state;
+    assert_true(Budget_pressure(&w.budget) == 0);
     w.coming[2] = 3;
     run(&w, 0.6);
+    assert_true(Budget_pressure(&w.budget) == 1);
     assert_true(w.budget.level < -9 * w.budget.rate);
     assert_true(w.budget.level >= -10.1 * w.budget.rate);
     run(&w, 30);
@@ -389,7 +392,8 @@ static void test_without_a_budget(void **state)
     w.demand = 0;
     w.now.hooks += 5;
     run(&w, 5);
-    assert_true(Budget_may(&w.budget, 0));
+    assert_true(isinf(Budget_grant(&w.budget, 0)));
+    assert_true(Budget_pressure(&w.budget) == 0);
     assert_int_equal(Budget_first_hits(&w.budget, 500), 500);
 }
 
@@ -423,12 +427,12 @@ static void test_wishes(void **state)
     run(&w, 10);
     level = w.budget.level;
     w.budget.purse = 0;
-    assert_false(Budget_may(&w.budget, 0));
-    for (; Budget_may(&w.budget, 1); granted += 50e-6)
+    assert_false(Budget_grant(&w.budget, 0) > 0);
+    for (; Budget_grant(&w.budget, 1) > 0; granted += 50e-6)
         Budget_promise(&w.budget, 50e-6);
     assert_true(fabs(granted - level) < 100e-6);
     run(&w, 3);
-    assert_true(Budget_may(&w.budget, 1));
+    assert_true(Budget_grant(&w.budget, 1) > 0);
 }
 
 // Clocks read one after the other may contradict each other, and two readers

@@ -447,7 +447,7 @@ static void test_overhead(void **state)
     assert_float_equal(
         s->overhead_measured,
         s->overhead_hooks + s->overhead_rearm + s->overhead_threads, 1e-9);
-    assert_true(s->overhead_mean == s->overhead_measured);
+    assert_float_equal(s->overhead_mean, s->overhead_measured, 1e-9);
     assert_true(s->overhead_allowed == 0.25);
     // What taking the hooks out costs is the hooks'.
     Cell_set(&f->session.account.aftermath,

@@ -366,7 +366,10 @@ static void test_what_is_plain(void **state)
     Code_refresh(code);
     expect_epochs(code, false, true);
     Code_rearm(code, 500);
+    expect_epochs(code, false, true); // its first calls are not timed
+    assert_true(Code_warm(code));
     expect_epochs(code, true, true);
+    assert_false(Code_warm(code));
     Code_free(code);
 }
 
@@ -423,15 +426,101 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     assert_false(code->dark);
     assert_false(code->closed);
     assert_false(code->exact); // what was missed stays missed
+    assert_int_equal(code->stop_at, 510 + 8);
+    assert_true(Code_warm(code));
     assert_int_equal(code->stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(jump->dark, 0);
+    Code_rearm(code, 20); // it has more already
+    assert_int_equal(code->stop_at, 510 + 500);
+    assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
     assert_int_equal(iter->stop_at, 1); // dark again at its next hit
     Code_rearm(code, 0);
     assert_true(code->stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
     Code_free(code);
+}
+
+// A dark callee that comes or goes meanwhile counts as ever.
+static void test_warming_up_beside_dark_callees(void **state)
+{
+    struct Code *code = generator(500, false);
+    uint16_t epoch;
+
+    (void)state;
+    code->dark = true;
+    Code_rearm(code, 100);
+    assert_int_equal(Code_dark_callees(code), 0);
+    epoch = code->epoch;
+    Code_gain_dark_callee(code);
+    assert_int_equal(Code_dark_callees(code), 1);
+    assert_int_equal(code->epoch, epoch + 1);
+    expect_epochs(code, false, false);
+    assert_true(Code_warm(code));
+    assert_int_equal(Code_dark_callees(code), 1);
+    expect_epochs(code, false, false);
+    Code_lose_dark_callee(code);
+    assert_int_equal(code->dark_callees, 0);
+    expect_epochs(code, false, true);
+    code->dark = true; // armed twice before it is warm
+    Code_rearm(code, 50);
+    Code_rearm(code, 200);
+    assert_int_equal(code->stop_at, 8);
+    assert_int_equal(code->dark_callees, 1);
+    Code_lose_dark_callee(code); // there is none
+    assert_true(Code_warm(code));
+    assert_int_equal(code->dark_callees, 0);
+    assert_int_equal(code->stop_at, 500);
+    code->dark = true; // too few hits for that
+    Code_rearm(code, 15);
+    assert_false(Code_warm(code));
+    Code_free(code);
+}
+
+static void test_trim(void **state)
+{
+    struct Code *code = generator(500, false);
+    struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
+
+    (void)state;
+    Cell_set(&code->calls, 100);
+    Cell_set(&jump->hits, 490);
+    Code_trim(code, 16);
+    assert_int_equal(code->stop_at, 116);
+    assert_int_equal(jump->stop_at, 500); // sooner as it is
+    assert_int_equal(iter->stop_at, 1);
+    Code_trim(code, 100); // never longer
+    assert_int_equal(code->stop_at, 116);
+    code->dark = true;
+    Cell_set(&code->calls, 116);
+    Code_rearm(code, 100);
+    Code_trim(code, 20); // while it warms up
+    assert_true(Code_warm(code));
+    assert_int_equal(code->stop_at, 136);
+    Code_free(code);
+}
+
+static void test_links(void **state)
+{
+    struct Code *caller = generator(500, false), *codes[70];
+
+    (void)state;
+    for (unsigned i = 0; i < 70; i++) {
+        codes[i] = generator(500, false);
+        codes[i]->id = 100 + i;
+        codes[i]->dark = i % 2;
+        assert_int_equal(Code_link(caller, codes[i]), 1);
+        assert_int_equal(Code_link(caller, codes[i]), 0);
+        assert_true(Code_has_caller(codes[i], caller->id));
+    }
+    assert_int_equal(caller->dark_callees, 35);
+    assert_int_equal(caller->callee_count, 64); // as many as are kept
+    for (unsigned i = 0; i < 64; i++)
+        assert_int_equal(caller->callees[i], 100 + i);
+    for (unsigned i = 0; i < 70; i++)
+        Code_free(codes[i]);
+    Code_free(caller);
 }
 
 // Calls that were open meanwhile have missed events.
@@ -527,6 +616,9 @@ int main(void)
         cmocka_unit_test(test_what_is_plain),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
+        cmocka_unit_test(test_warming_up_beside_dark_callees),
+        cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),
         cmocka_unit_test(test_events_are_calls_and_hits),
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),

@@ -167,6 +167,7 @@ static void test_dark_calls_add_up(void **state)
     Engine_rearm(&f->engine, f->callee, 1); // was not dark: nothing to add
     assert_float_equal(f->callee->dark_calls, 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
+    enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
     assert_true(f->callee->dark);
     Cell_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+// tracer/policy, together with tracer/budget, against simulated programs: who
+// is visited, how often, and what that costs.
+#include "tracer/policy.h"
+
+#include "tracer/budget.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TICK 0.2
+#define RANK 1.0
+
+static const struct PolicyCosts COSTS = {.fixed = 1e-6,
+                                         .byte = 5e-9,
+                                         .call = 70e-9,
+                                         .site = 35e-9,
+                                         .leaving = 60e-9};
+
+struct Function {
+    double rate;  // calls a second
+    double share; // of a core
+    uint32_t bytes, sites;
+    double noise; // of its mean from session to session
+    // As the governor sees it.
+    struct Visit visit;
+    bool armed;
+    double left;   // hits to come
+    double seen;   // time of the newest hit
+    double oldest; // the greatest age it has come to
+    uint64_t timed, cycles;
+    unsigned visits;
+};
+
+struct World {
+    struct Budget budget;
+    struct BudgetReading now; // cpu is the program's
+    struct Function *functions;
+    size_t count;
+    struct Plan plan;
+    double ranked, toggles, hits_cost;
+    unsigned turn;
+};
+
+static struct World world(size_t count, double share)
+{
+    struct World w = {.count = count,
+                      .functions = calloc(count, sizeof(struct Function))};
+
+    for (size_t i = 0; i < count; i++) {
+        w.functions[i].bytes = 300;
+        w.functions[i].sites = 3;
+        w.functions[i].timed = 500;
+        w.functions[i].visit.calls = 500;
+    }
+    Budget_init(&w.budget, share, &w.now);
+    return w;
+}
+
+static void release(struct World *w)
+{
+    Plan_release(&w->plan);
+    free(w->functions);
+}
+
+static struct PolicyFunction seen_of(const struct World *w,
+                                     const struct Function *f)
+{
+    return (struct PolicyFunction){.share = f->share,
+                                   .age = w->now.wall - f->seen,
+                                   .volatility = f->visit.volatility,
+                                   .timed = f->timed,
+                                   .bytes = f->bytes,
+                                   .sites = f->sites};
+}
+
+static void rank(struct World *w)
+{
+    Plan_clear(&w->plan);
+    for (size_t i = 0; i < w->count; i++) {
+        struct Function *f = &w->functions[i];
+        struct PolicyFunction function = seen_of(w, f);
+        struct PlanItem item = {.id = (uint32_t)i};
+
+        if (f->armed)
+            continue;
+        item.hits = Policy_hits(&function, Budget_pressure(&w->budget));
+        item.seconds = Policy_cost(&COSTS, &function, item.hits);
+        item.urgency = function.age /
+                       Policy_interval(&function, item.seconds, w->budget.rate);
+        if (item.urgency >= 1)
+            assert_int_equal(Plan_add(&w->plan, &item), 0);
+    }
+    Plan_sort(&w->plan);
+    w->now.rearm += (double)w->count * 50e-9;
+}
+
+static void rearm(struct World *w)
+{
+    const struct PlanItem *item;
+
+    while (Budget_grant(&w->budget, 0) > 0 && (item = Plan_pop(&w->plan))) {
+        struct Function *f = &w->functions[item->id];
+
+        if (f->armed)
+            continue;
+        Budget_promise(&w->budget, item->seconds);
+        w->now.rearm += COSTS.fixed + COSTS.byte * f->bytes;
+        w->toggles += COSTS.fixed + COSTS.byte * f->bytes;
+        f->armed = true;
+        f->left = item->hits;
+        f->visits++;
+    }
+}
+
+// The hits of a tick.
+static void call(struct World *w, struct Function *f)
+{
+    double hits = f->rate * TICK;
+
+    f->oldest = fmax(f->oldest, w->now.wall - f->seen);
+    if (!f->armed || hits <= 0)
+        return;
+    if (hits > f->left)
+        hits = f->left;
+    w->now.hooks += hits * (COSTS.call + COSTS.site * f->sites);
+    w->hits_cost += hits * (COSTS.call + COSTS.site * f->sites);
+    f->seen = w->now.wall;
+    f->timed += (uint64_t)ceil(hits);
+    f->cycles +=
+        (uint64_t)(ceil(hits) * (1000 * (1 + f->noise * (w->turn % 3))));
+    f->left -= hits;
+    if (f->left > 1e-9)
+        return;
+    w->now.hooks += COSTS.leaving * (2 + f->sites);
+    f->armed = false;
+    w->turn++;
+    Visit_end(&f->visit, f->timed, f->cycles);
+}
+
+static void run(struct World *w, double seconds, double cores)
+{
+    for (double until = w->now.wall + seconds;
+         w->now.wall < until - TICK / 2;) {
+        double sampler = Budget_hz(&w->budget) * TICK * 30e-6;
+        struct BudgetReading r;
+
+        w->now.wall += TICK;
+        w->now.cpu += cores * TICK;
+        w->now.threads += sampler + 0.001 * TICK;
+        w->now.sampler += sampler;
+        w->now.wakeups = (uint64_t)(w->now.sampler / 30e-6);
+        w->now.rearm += 0.0007 * TICK; // the slices
+        for (size_t i = 0; i < w->count; i++)
+            call(w, &w->functions[i]);
+        r = w->now;
+        r.cpu += r.hooks + r.rearm + r.threads;
+        Budget_read(&w->budget, &r);
+        if (w->now.wall - w->ranked >= RANK) {
+            w->ranked = w->now.wall;
+            rank(w);
+        }
+        rearm(w);
+    }
+}
+
+static void forget_ages(struct World *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        w->functions[i].oldest = 0;
+}
+
+static double oldest(const struct World *w)
+{
+    double age = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (w->functions[i].rate >= 1)
+            age = fmax(age, w->functions[i].oldest);
+    return age;
+}
+
+// --- Programs ----------------------------------------------------------------
+
+// Shares fall as 1/n; all are called at least once a second.
+static struct World long_tail(size_t count, double budget)
+{
+    struct World w = world(count, budget);
+
+    for (size_t i = 0; i < count; i++) {
+        w.functions[i].share = 0.12 / (double)(i + 1);
+        w.functions[i].rate = fmax(1, 50000.0 / (double)(i + 1));
+    }
+    return w;
+}
+
+static void test_nobody_is_older_than_half_a_minute(void **state)
+{
+    static const double budgets[] = {0.01, 0.02, 0.05};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct World w = long_tail(2000, budgets[i]);
+
+        run(&w, 60, 1);
+        forget_ages(&w);
+        run(&w, 120, 1);
+        assert_true(oldest(&w) < 20);
+        assert_true(w.functions[0].oldest < 3);
+        assert_true(Budget_window(&w.budget).measured < budgets[i] * 1.03);
+        release(&w);
+    }
+}
+
+// All stretch alike where there is too little for all: nothing starves.
+static void test_too_many_for_the_budget(void **state)
+{
+    struct World w = long_tail(20000, 0.005);
+    double least = INFINITY;
+
+    (void)state;
+    run(&w, 240, 1);
+    for (size_t i = 0; i < w.count; i++) {
+        least = fmin(least, w.functions[i].visits);
+        w.functions[i].oldest = 0;
+    }
+    assert_true(least >= 1);
+    run(&w, 240, 1);
+    assert_true(oldest(&w) < 240);
+    // The hot one is stretched as well, and comes first all the same.
+    assert_true(w.functions[0].oldest < 30);
+    assert_true(Budget_window(&w.budget).measured < 0.005 * 1.1);
+    release(&w);
+}
+
+static void test_a_phase_change(void **state)
+{
+    struct World w = long_tail(2000, 0.01);
+
+    (void)state;
+    run(&w, 60, 1);
+    for (int i = 0; i < 3; i++) // nobody had called these
+        assert_true(w.functions[i].visits > 0);
+    for (size_t i = 0; i < w.count; i++) {
+        struct Function *f = &w.functions[i];
+
+        f->share = 0.12 / (double)(w.count - i);
+        f->rate = 50000.0 / (double)(w.count - i);
+        f->oldest = 0;
+    }
+    run(&w, 5, 1);
+    for (size_t i = w.count - 10; i < w.count; i++)
+        assert_true(w.now.wall - w.functions[i].seen < 5);
+    release(&w);
+}
+
+// What never runs is armed once, waits, and costs nothing more.
+static void test_what_never_runs(void **state)
+{
+    struct World w = world(3000, 0.01);
+
+    (void)state;
+    for (size_t i = 0; i < 10; i++) {
+        w.functions[i].rate = 1000;
+        w.functions[i].share = 0.05;
+    }
+    run(&w, 60, 1);
+    for (size_t i = 10; i < w.count; i++)
+        assert_int_equal(w.functions[i].visits, 1);
+    forget_ages(&w);
+    run(&w, 60, 1);
+    assert_true(w.functions[0].oldest < 4);
+    release(&w);
+}
+
+// 31 KB of bytecode in one loop of a thousand sites: dear, so visited seldom,
+// but visited; the others do not wait for it.
+static void test_a_huge_function(void **state)
+{
+    struct World w = long_tail(500, 0.005);
+    struct Function *huge = &w.functions[3];
+
+    (void)state;
+    huge->bytes = 31000;
+    huge->sites = 1000;
+    run(&w, 30, 1);
+    forget_ages(&w);
+    run(&w, 120, 1);
+    assert_true(huge->oldest < 30);
+    assert_true(huge->visits < 60);
+    assert_true(w.functions[4].oldest < 5);
+    assert_true(Budget_window(&w.budget).measured < 0.005 * 1.1);
+    release(&w);
+}
+
+static void test_volatile_ones_are_visited_more(void **state)
+{
+    struct World w = world(400, 0.01);
+    struct Function *steady = &w.functions[0], *wild = &w.functions[1];
+
+    (void)state;
+    for (size_t i = 0; i < w.count; i++) {
+        w.functions[i].rate = 1000;
+        w.functions[i].share = 0.002;
+    }
+    wild->noise = 0.6;
+    run(&w, 30, 1);
+    steady->visits = wild->visits = 0;
+    run(&w, 300, 1);
+    assert_true(wild->visit.volatility > 0.2);
+    assert_true(steady->visit.volatility < 0.02);
+    assert_true(wild->visits > 1.3 * steady->visits);
+    release(&w);
+}
+
+// A second of work in ten: of the little that is earned all are kept fresh.
+static void test_bursts(void **state)
+{
+    struct World w = long_tail(200, 0.01);
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        double rates[200];
+
+        run(&w, 1, 1);
+        for (int n = 0; n < 200; n++) {
+            rates[n] = w.functions[n].rate;
+            w.functions[n].rate = 0;
+        }
+        run(&w, 9, 0);
+        for (int n = 0; n < 200; n++)
+            w.functions[n].rate = rates[n];
+    }
+    forget_ages(&w);
+    run(&w, 1, 1);
+    assert_true(oldest(&w) < 30);
+    assert_true(w.now.hooks + w.now.rearm + w.now.threads <
+                0.0027 * w.now.wall + 0.02); // mostly what is fixed here
+    release(&w);
+}
+
+// --- The parts
+// -----------------------------------------------------------------
+
+static void test_intervals(void **state)
+{
+    struct PolicyFunction f = {0};
+    double before = Policy_interval(&f, 0, 0.01);
+
+    (void)state;
+    assert_true(before == 12);
+    for (f.share = 0.001; f.share < 1; f.share *= 2) {
+        assert_true(Policy_interval(&f, 0, 0.01) <= before);
+        before = Policy_interval(&f, 0, 0.01);
+    }
+    assert_true(before == 1);
+    assert_true(Policy_interval(&f, 0.001, 0.01) == 5); // dear
+    assert_true(Policy_interval(&f, 1, 0.01) == 20);
+    f.share = 0.01;
+    assert_true(Policy_interval(&f, 0, 0.01) == 6);
+    f.volatility = 1;
+    assert_true(Policy_interval(&f, 0, 0.01) == 2);
+    f.misses = 3;
+    assert_true(Policy_interval(&f, 0, 0.01) == 16);
+    f.misses = 1000;
+    assert_true(Policy_interval(&f, 0, 0.01) == 32);
+}
+
+static void test_hits(void **state)
+{
+    struct PolicyFunction f = {.timed = 10};
+
+    (void)state;
+    assert_int_equal(Policy_hits(&f, 0), 64); // little is known
+    f.timed = 5000;
+    assert_int_equal(Policy_hits(&f, 0), 32);
+    f.volatility = 1;
+    assert_int_equal(Policy_hits(&f, 0), 64);
+    assert_int_equal(Policy_hits(&f, 1), 16);
+    assert_true(Policy_callee_hits(0) < Policy_callee_hits(1));
+}
+
+static void test_costs(void **state)
+{
+    struct PolicyFunction f = {.bytes = 200, .sites = 2};
+    double alone = Policy_cost(&COSTS, &f, 10);
+
+    (void)state;
+    assert_true(fabs(alone - (1e-6 + 1e-6 + 10 * 140e-9 + 4 * 60e-9)) < 1e-12);
+    f.callees = 2;
+    assert_true(fabs(Policy_cost(&COSTS, &f, 10) - alone -
+                     2 * (1e-6 + 120e-9 + 64 * 70e-9)) < 1e-12);
+}
+
+static void test_a_session_without_a_timed_call(void **state)
+{
+    struct Visit visit = {0};
+
+    (void)state;
+    Visit_end(&visit, 10, 1000);
+    assert_true(visit.mean == 100 && visit.volatility == 0);
+    for (int i = 0; i < 100; i++)
+        Visit_end(&visit, 10, 1000);
+    assert_int_equal(visit.misses, 4);
+    assert_int_equal(visit.reach, 2);
+    Visit_end(&visit, 20, 3000); // 200 a call
+    assert_int_equal(visit.misses, 0);
+    assert_int_equal(visit.reach, 2); // it has shown what it takes
+    assert_true(fabs(visit.volatility - 0.3 * 0.5) < 1e-9);
+}
+
+static void test_the_most_urgent_first(void **state)
+{
+    struct Plan plan = {0};
+    double before = INFINITY;
+
+    (void)state;
+    assert_null(Plan_pop(&plan));
+    Plan_sort(&plan);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(
+            Plan_add(&plan,
+                     &(struct PlanItem){.id = i, .urgency = i * 7919 % 500}),
+            0);
+    Plan_sort(&plan);
+    for (int i = 0; i < 1000; i++) {
+        const struct PlanItem *item = Plan_pop(&plan);
+
+        assert_true(item->urgency <= before);
+        before = item->urgency;
+    }
+    assert_null(Plan_pop(&plan));
+    Plan_clear(&plan);
+    assert_null(Plan_pop(&plan));
+    Plan_release(&plan);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nobody_is_older_than_half_a_minute),
+        cmocka_unit_test(test_too_many_for_the_budget),
+        cmocka_unit_test(test_a_phase_change),
+        cmocka_unit_test(test_what_never_runs),
+        cmocka_unit_test(test_a_huge_function),
+        cmocka_unit_test(test_volatile_ones_are_visited_more),
+        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_hits),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_a_session_without_a_timed_call),
+        cmocka_unit_test(test_the_most_urgent_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Intervals, hits and the order. docs/architecture.md, "The budget", explains
+// the constants.
+#include "tracer/policy.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define LONGEST 12.0      // s, the interval of what takes no time at all
+#define SHORTEST 1.0      // s
+#define HALF_SHARE 0.01   // of a core: the interval is halved
+#define VOLATILE 2.0      // intervals are that much shorter, and 1
+#define DEAREST 0.02      // of the allowance for one function
+#define DEAR_LONGEST 20.0 // s, however dear
+#define MISSES 4          // doublings of the interval where nothing is gained
+#define LEAST_HITS 16     // the first seven warm up
+#define USUAL_HITS 32
+#define MOST_HITS 64
+#define FEW_TIMED 200 // calls
+#define CALLEE_HITS 64
+#define CALLEE_STEPS 2 // times four where they were too few
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles)
+{
+    uint64_t count = calls - visit->calls;
+    double mean, change;
+
+    if (calls <= visit->calls) {
+        visit->misses += visit->misses < MISSES;
+        visit->reach += visit->reach < CALLEE_STEPS;
+        return;
+    }
+    visit->misses = 0;
+    mean = (double)(cycles - visit->cycles) / (double)count;
+    if (visit->mean > 0) {
+        change = fabs(mean - visit->mean) / max(mean, visit->mean);
+        visit->volatility += 0.3 * (change - visit->volatility);
+    }
+    visit->mean = mean;
+    visit->calls = calls;
+    visit->cycles = cycles;
+}
+
+double Policy_interval(const struct PolicyFunction *function, double seconds,
+                       double rate)
+{
+    double interval = LONGEST * HALF_SHARE / (function->share + HALF_SHARE);
+
+    interval /= 1 + VOLATILE * function->volatility;
+    interval = max(interval, SHORTEST);
+    interval = max(interval, min(seconds / (DEAREST * rate), DEAR_LONGEST));
+    return interval * exp2(min(function->misses, MISSES));
+}
+
+uint32_t Policy_hits(const struct PolicyFunction *function, double pressure)
+{
+    double hits = USUAL_HITS * (1 + VOLATILE * function->volatility);
+
+    if (function->timed < FEW_TIMED)
+        hits = MOST_HITS;
+    hits *= 1 - pressure;
+    return (uint32_t)max(min(hits, MOST_HITS), LEAST_HITS);
+}
+
+uint32_t Policy_callee_hits(unsigned reach)
+{
+    return CALLEE_HITS << 2 * reach;
+}
+
+double Policy_cost(const struct PolicyCosts *costs,
+                   const struct PolicyFunction *function, uint32_t hits)
+{
+    double call = costs->call + costs->site * function->sites;
+
+    // Entering, leaving, and each site are taken out once.
+    return costs->fixed + costs->byte * function->bytes + call * hits +
+           costs->leaving * (2 + function->sites) +
+           function->callees *
+               (costs->fixed + 2 * costs->leaving +
+                costs->call * Policy_callee_hits(function->reach));
+}
+
+// --- The plan --------------------------------------------------------------
+
+void Plan_release(struct Plan *plan)
+{
+    free(plan->items);
+    *plan = (struct Plan){0};
+}
+
+void Plan_clear(struct Plan *plan)
+{
+    plan->count = plan->next = 0;
+}
+
+int Plan_add(struct Plan *plan, const struct PlanItem *item)
+{
+    if (plan->count == plan->room) {
+        size_t room = plan->room ? 2 * plan->room : 64;
+        struct PlanItem *items =
+            realloc(plan->items, room * sizeof *plan->items);
+
+        if (!items)
+            return -ENOMEM;
+        plan->items = items;
+        plan->room = room;
+    }
+    plan->items[plan->count++] = *item;
+    return 0;
+}
+
+static int more_urgent_first(const void *left, const void *right)
+{
+    const struct PlanItem *a = left, *b = right;
+
+    if (a->urgency != b->urgency)
+        return a->urgency < b->urgency ? 1 : -1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+void Plan_sort(struct Plan *plan)
+{
+    if (plan->count)
+        qsort(plan->items, plan->count, sizeof *plan->items, more_urgent_first);
+}
+
+const struct PlanItem *Plan_pop(struct Plan *plan)
+{
+    return plan->next < plan->count ? &plan->items[plan->next++] : NULL;
+}

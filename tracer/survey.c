@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// What is due is of two kinds. Code that is dark, or has a dark jump: nothing
+// is seen of it. And code whose calls are seen but cannot be timed, since known
+// callees are dark: those are to be armed for its next call.
+#include "tracer/survey.h"
+#include "tracer/rcu.h"
+
+#include <math.h>
+
+static double age(const struct Survey *survey, uint64_t then)
+{
+    int64_t ticks = (int64_t)(survey->ticks - then);
+
+    return ticks > 0 ? (double)ticks / survey->hz : 0;
+}
+
+// s since a call could last be timed, as far as surveys tell.
+static double timed_age(const struct Survey *survey, struct Code *code)
+{
+    uint64_t calls = Cell_get(&code->self_calls);
+
+    if (calls != code->timed_calls || !code->timed_ticks) {
+        code->timed_calls = calls;
+        code->timed_ticks = survey->ticks;
+    }
+    return age(survey, code->timed_ticks);
+}
+
+static struct PolicyFunction function_of(const struct Survey *survey,
+                                         const struct Code *code)
+{
+    struct PolicyFunction function = {
+        .volatility = code->visit.volatility,
+        .timed = code->timed_calls,
+        .bytes = 2 * code->unit_count,
+        .sites = code->jump_count,
+    };
+
+    if (!isnan(survey->sampler_now) && Cell_get(&code->share.cpu.total_ns))
+        function.share =
+            ShareValue_window(&code->share.cpu, survey->sampler_now);
+    return function;
+}
+
+static double urgency(const struct Survey *survey,
+                      const struct PolicyFunction *function, uint32_t hits)
+{
+    double cost = Policy_cost(&survey->costs, function, hits);
+
+    return function->age / Policy_interval(function, cost, survey->rate);
+}
+
+// 1 and *item, if it is due.
+static int judge(const struct Survey *survey, struct Code *code,
+                 struct PlanItem *item)
+{
+    uint64_t seen = Cell_get(&code->last_seen);
+    bool blind = code->dark || code->broken;
+    uint32_t callees = code->warming ? 0 : code->dark_callees;
+    double untimed = timed_age(survey, code);
+    // Calls have been seen since the newest that could be timed.
+    bool lacking =
+        callees && !code->callee_hits && (blind || seen > code->timed_ticks);
+    struct PolicyFunction function;
+
+    if (!blind && !lacking)
+        return 0;
+    if (code->visited) {
+        code->visited = false;
+        Visit_end(&code->visit, code->timed_calls,
+                  Cell_get(&code->self_cycles));
+    }
+    function = function_of(survey, code);
+    item->id = code->id;
+    item->hits = Policy_hits(&function, survey->pressure);
+    function.age = blind ? age(survey, seen) : 0;
+    function.misses = code->refusals;
+    item->urgency = urgency(survey, &function, item->hits);
+    item->callee_hits = 0;
+    if (lacking) {
+        function.age = untimed;
+        function.misses = code->visit.misses;
+        function.reach = code->visit.reach;
+        function.callees = callees;
+        if (urgency(survey, &function, item->hits) >= 1) {
+            item->urgency =
+                fmax(item->urgency, urgency(survey, &function, item->hits));
+            item->callee_hits = Policy_callee_hits(code->visit.reach);
+        } else {
+            function.callees = 0;
+        }
+    }
+    item->seconds = Policy_cost(&survey->costs, &function, item->hits);
+    return item->urgency >= 1;
+}
+
+int Survey_plan(const struct Survey *survey, struct Plan *plan)
+{
+    struct PlanItem item;
+    struct Code *code;
+    int error = 0;
+
+    Plan_clear(plan);
+    Rcu_read_lock();
+    for (code = Registry_first(survey->registry); code && !error;
+         code = Registry_next(code))
+        if (Code_was_seen(code) && judge(survey, code, &item))
+            error = Plan_add(plan, &item);
+    Rcu_read_unlock();
+    Plan_sort(plan);
+    return error;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Goes over all functions and makes the plan of what to re-arm, as the policy
+// says. The governor's thread, without the interpreter's lock.
+#ifndef OCULAR_TRACER_SURVEY_H
+#define OCULAR_TRACER_SURVEY_H
+
+#include "tracer/policy.h"
+#include "tracer/registry.h"
+
+struct Survey {
+    struct Registry *registry;
+    struct PolicyCosts costs;
+    uint64_t ticks;     // now
+    double hz;          // ticks a second
+    double sampler_now; // ns, NaN without a sampler
+    double rate;        // s of allowance a second
+    double pressure;    // 0 to 1
+};
+
+// Replaces the plan. Opens a read section. 0, or -ENOMEM: a part is missing.
+int Survey_plan(const struct Survey *survey, struct Plan *plan);
+
+#endif
