@@ -26,9 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RATIO 30e9 // ns
-#define RARE                                                                   \
-    4.0 // running is rarely seen: of what its clock says, less than 1/4
+#define RATIO 10e9 // ns
+// Seldom seen running: less than half of what its clock says.
+#define RARE 2.0
 #define NO_TIME UINT64_MAX // of a thread that has ended
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)

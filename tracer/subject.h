@@ -36,7 +36,7 @@ struct Subject {
     double since_ns;    // from the look before to the newest
     double idle_ns;     // it idled, not credited yet
     bool woke;          // the newest look was a late one: see Subject_woke
-    // Of the last half minute or so: what it ran by its clock, and what looks
+    // Of the last ten seconds or so: what it ran by its clock, and what looks
     // saw of it running and waiting for a CPU.
     double ran_ns;
     double seen_ns;

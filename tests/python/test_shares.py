@@ -81,14 +81,22 @@ def own_place():
     """Not here: the module's one run spans the tests."""
 
 
+def looks_of(snapshot):
+    """An exponential window is worth as many looks as twice its time has; half of
+    them may find the thread without a CPU on a busy machine."""
+    return snapshot["sampler"]["hz"] * 10 / 2
+
+
 def test_known_shares(running):
     """Of what the three have between them: other programs run here, too."""
     named = {name: row(running, name) for name in ("seventy", "twenty", "ten")}
     under = {name: mine["total_share"] for name, mine in named.items()}
     whole = sum(under.values())
     assert whole > 0.3
+    looks = looks_of(running)
     for name, expected in (("seventy", 0.7), ("twenty", 0.2), ("ten", 0.1)):
-        assert abs(under[name] / whole - expected) < 0.06, under
+        sigma = (expected * (1 - expected) / looks) ** 0.5
+        assert abs(under[name] / whole - expected) < max(0.03, 3 * sigma), under
 
 
 def test_the_loop_has_it_all(running):
@@ -134,11 +142,13 @@ def test_threads_have_names_and_shares(running):
 
 
 def test_shares_are_no_more_than_whole(running):
+    # How many looks found a thread running that runs half of the time is chance.
+    sigma = looks_of(running) ** -0.5
     for mine in running["functions"]:
-        assert 0 <= mine["cpu_share"] <= 1.02
+        assert 0 <= mine["cpu_share"] <= 1.02 + 2 * sigma
         assert 0 <= mine["wait_share"] <= 3.02
     cpu = sum(mine["cpu_share"] for mine in running["functions"])
-    assert cpu <= 1.05
+    assert cpu <= 1.05 + 2 * sigma
 
 
 def test_the_sampler_tells_of_itself(running):
