@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define DRAIN_MS 50  // while a timeline is kept; a half-full ring wakes us
+#define DRAIN_MS 50  // while a timeline grows; a half-full ring wakes us
 #define IDLE_MS 1000 // the clock is refined, the retired are freed
 #define STACK_BYTES (256u << 10)
 
@@ -35,6 +35,7 @@ static void drain_lane(void *context, struct Lane *lane, bool ended)
 {
     struct Session *session = context;
     char name[sizeof lane->name];
+    long moved;
 
     if (!lane->ring || !session->timeline)
         return;
@@ -45,7 +46,9 @@ static void drain_lane(void *context, struct Lane *lane, bool ended)
     }
     if (!lane->track) // memory is out: it is tried again
         return;
-    Timeline_drain(session->timeline, lane->track, lane->ring);
+    moved = Timeline_drain(session->timeline, lane->track, lane->ring);
+    if (moved > 0)
+        Cell_add(&session->collector.drained, (uint64_t)moved);
     if (ended)
         Timeline_end(session->timeline, lane->track);
 }
@@ -98,11 +101,27 @@ void Collector_build(struct Collector *collector)
         Server_notify(session->server);
 }
 
+// Where nothing happens there is nothing to drain: a ring that is half full
+// does not wait for this.
+static unsigned choose_pause(struct Collector *collector)
+{
+    uint64_t drained = Cell_get(&collector->drained);
+    unsigned longer = 2 * collector->drain_ms;
+
+    if (!collector->session->timeline)
+        return IDLE_MS;
+    if (drained != collector->seen || !longer)
+        longer = DRAIN_MS;
+    collector->seen = drained;
+    collector->drain_ms = longer < IDLE_MS ? longer : IDLE_MS;
+    return collector->drain_ms;
+}
+
 // One turn, with the mutex held on entry and exit.
 static void turn(struct Collector *collector)
 {
     struct Session *session = collector->session;
-    struct timespec due = in_ms(session->timeline ? DRAIN_MS : IDLE_MS);
+    struct timespec due = in_ms(choose_pause(collector));
     uint64_t wanted;
 
     if (collector->wanted == collector->done) {

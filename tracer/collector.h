@@ -23,6 +23,9 @@ struct Collector {
     uint64_t wanted;          // snapshots asked for
     uint64_t done;            // snapshots built
     pthread_mutex_t draining; // one at a time
+    cell_t drained;           // events moved; under it
+    uint64_t seen;            // of these, by the thread
+    unsigned drain_ms;        // the thread's pause: longer while nothing comes
 };
 
 void Collector_init(struct Collector *collector, struct Session *session);

@@ -31,6 +31,12 @@ static double min(double a, double b)
     return a < b ? a : b;
 }
 
+void Visit_begin(struct Visit *visit, uint64_t calls, uint64_t cycles)
+{
+    visit->calls = calls;
+    visit->cycles = cycles;
+}
+
 void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles)
 {
     uint64_t count = calls - visit->calls;
@@ -48,8 +54,6 @@ void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles)
         visit->volatility += 0.3 * (change - visit->volatility);
     }
     visit->mean = mean;
-    visit->calls = calls;
-    visit->cycles = cycles;
 }
 
 double Policy_interval(const struct PolicyFunction *function, double seconds,

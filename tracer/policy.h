@@ -22,7 +22,9 @@ struct Visit {
     unsigned reach;         // steps by which its callees get more hits
 };
 
-// Two sums that only grow: timed calls and their cycles. A session ends.
+// A session begins, and ends. Two sums that only grow: timed calls and their
+// cycles.
+void Visit_begin(struct Visit *visit, uint64_t calls, uint64_t cycles);
 void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles);
 
 struct PolicyFunction {

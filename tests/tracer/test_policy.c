@@ -142,6 +142,7 @@ static void call(struct World *w, struct Function *f)
     f->armed = false;
     w->turn++;
     Visit_end(&f->visit, f->timed, f->cycles);
+    Visit_begin(&f->visit, f->timed, f->cycles);
 }
 
 static void run(struct World *w, double seconds, double cores)
@@ -404,6 +405,7 @@ static void test_a_session_without_a_timed_call(void **state)
 
     (void)state;
     Visit_end(&visit, 10, 1000);
+    Visit_begin(&visit, 10, 1000);
     assert_true(visit.mean == 100 && visit.volatility == 0);
     for (int i = 0; i < 100; i++)
         Visit_end(&visit, 10, 1000);

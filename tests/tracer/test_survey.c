@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// tracer/survey: who is due, for what, and who is not.
+#include "tracer/survey.h"
+
+#include "tests/tracer/make_engine.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define HZ 1e9
+
+static struct Engine engine;
+static struct Plan plan;
+static struct Survey survey;
+
+// One that has run at that second, and is dark since.
+static struct Code *dark(double seen)
+{
+    struct Code *code = add_code(&engine, "f", 500);
+
+    Cell_set(&code->calls, 500);
+    Cell_set(&code->self_calls, 500);
+    Cell_set(&code->self_cycles, 50000);
+    Cell_set(&code->last_seen, (uint64_t)(seen * HZ));
+    code->dark = true;
+    return code;
+}
+
+static size_t take(double now)
+{
+    survey.ticks = (uint64_t)(now * HZ);
+    assert_int_equal(Survey_plan(&survey, &plan), 0);
+    return plan.count;
+}
+
+static void expect(struct Code *const codes[], size_t count)
+{
+    assert_int_equal(plan.count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(plan.items[i].id, codes[i]->id);
+}
+
+static void test_the_oldest_first(void **state)
+{
+    struct Code *late = dark(20), *early = dark(10), *fresh = dark(39);
+
+    (void)state, (void)fresh;
+    add_code(&engine, "never ran", 500)->dark = true;
+    take(40);
+    expect((struct Code *[]){early, late}, 2);
+    assert_true(plan.items[0].hits >= 16 && plan.items[0].seconds > 0);
+    assert_int_equal(plan.items[0].callee_hits, 0);
+}
+
+static void test_the_hot_are_due_sooner(void **state)
+{
+    struct Code *cold = dark(10), *hot = dark(10);
+
+    (void)state;
+    survey.sampler_now = 20e9;
+    ShareValue_add(&hot->share.cpu, 19e9, 2e9);
+    take(13);
+    expect((struct Code *[]){hot}, 1);
+    survey.sampler_now = 30e9;
+    take(30);
+    expect((struct Code *[]){hot, cold}, 2);
+}
+
+// Armed and waiting, it is nobody's business; with a dark jump it is.
+static void test_armed_code(void **state)
+{
+    struct Code *code = dark(10);
+
+    (void)state;
+    code->dark = false;
+    assert_int_equal(take(1000), 0);
+    code->broken = true;
+    assert_int_equal(take(1000), 1);
+}
+
+static void test_what_cannot_be_armed_is_asked_less(void **state)
+{
+    struct Code *code = dark(10);
+
+    (void)state;
+    code->refusals = 3;
+    assert_int_equal(take(10 + 12 * 8 - 1), 0);
+    assert_int_equal(take(10 + 12 * 8 + 1), 1);
+}
+
+// Calls of it are seen, but a callee is dark.
+static void test_who_lacks_its_callees(void **state)
+{
+    struct Code *code = dark(1);
+
+    (void)state;
+    code->dark = false;
+    code->dark_callees = 2;
+    assert_int_equal(take(10), 0);  // the first look
+    assert_int_equal(take(100), 0); // it has not been called since
+    Cell_set(&code->last_seen, (uint64_t)(101 * HZ));
+    assert_int_equal(take(102), 1);
+    assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
+    Code_want_callees(code, 64);
+    assert_int_equal(take(150), 0); // its next call will have them
+    code->callee_hits = 0;
+    code->visited = true; // and could not be timed
+    Visit_begin(&code->visit, 500, 50000);
+    assert_int_equal(take(150), 1);
+    assert_int_equal(code->visit.misses, 1);
+    assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
+    Cell_add(&code->self_calls, 5); // it could
+    code->visited = true;
+    Cell_set(&code->last_seen, (uint64_t)(180 * HZ));
+    assert_int_equal(take(160), 0);
+    assert_int_equal(take(181), 1);
+    assert_int_equal(code->visit.misses, 0);
+    assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
+}
+
+static void test_dark_callers(void **state)
+{
+    struct Code *code = dark(10);
+
+    (void)state;
+    code->dark_callees = 1;
+    take(10.5);
+    take(30); // both are due: one session is for both
+    expect((struct Code *[]){code}, 1);
+    assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
+    code->visit.misses = 4; // in vain so far: alone, and now and then together
+    take(35);
+    assert_int_equal(plan.count, 1);
+    assert_int_equal(plan.items[0].callee_hits, 0);
+    take(10.5 + 12 * 16 + 1);
+    assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_engine(&engine);
+    survey = (struct Survey){.registry = engine.registry,
+                             .costs = {.fixed = 1e-6, .call = 70e-9},
+                             .hz = HZ,
+                             .sampler_now = NAN,
+                             .rate = 0.01};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Plan_release(&plan);
+    Engine_release(&engine);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_oldest_first),
+        TEST(test_the_hot_are_due_sooner),
+        TEST(test_armed_code),
+        TEST(test_what_cannot_be_armed_is_asked_less),
+        TEST(test_who_lacks_its_callees),
+        TEST(test_dark_callers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
