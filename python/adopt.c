@@ -141,6 +141,8 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
             .line_table =
                 (const uint8_t *)PyBytes_AS_STRING(code->co_linetable),
             .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
+            .suspends = code->co_flags &
+                        (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR),
         };
 
         result =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs a probe with and without each kind of hook, in turns. Each cost is the
-// median of the differences within a round, so that neither a slow phase of
-// the machine nor a single interruption is taken for a hook's cost.
-// Interpreter's lock held.
+// Runs the programs of ocular/_probes.py with and without hooks, in turns. What
+// a hook costs there is the median over the rounds, so that neither a slow
+// phase of the machine nor a single interruption is taken for it, and what it
+// costs altogether the median over the programs. Interpreter's lock held.
 #include "python/calibrate.h"
 #include "python/adopt.h"
 #include "python/steps.h"
@@ -11,182 +11,353 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WARM_ROUNDS 4 // the interpreter specialises the probe
-#define ROUNDS 41
-#define ITERATIONS 40
-#define CALLS 3 // an iteration
+#define WARM_ROUNDS 4 // the interpreter specialises the programs
+#define ROUNDS 5
+#define PASSES 2
+#define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
+#define PROBES_MAX 64
 
-static const char SOURCE[] =
-    "def leaf():\n"
-    "    pass\n"
-    "def calls(n):\n"
-    "    while n:\n"
-    "        n -= 1\n"
-    "        leaf(); leaf(); leaf()\n"
-    "def loops(n):\n"
-    "    while n:\n"
-    "        n -= 1\n";
+enum ProbeKind { PROBE_CALL, PROBE_RESUME, PROBE_LOOP, PROBE_FAR, PROBE_KINDS };
 
-enum { CALLS_BARE, CALLS_HOOKED, LOOPS_BARE, LOOPS_HOOKED, TRIALS };
+static const char *const KIND_NAMES[PROBE_KINDS] = {"call", "resume", "loop",
+                                                    "far loop"};
 
-struct Probe {
-    PyObject *calls, *loops; // borrowed: the functions to time
-    PyCodeObject *leaf;      // borrowed
-    PyObject *call_events;   // owned: for the leaf
-    PyObject *loop_events;   // owned: for the others
-    struct Code *leaf_cells; // of which no cost is taken off yet
-    int64_t ticks[TRIALS];   // of ITERATIONS, in this round
-    int64_t rounds[HOOK_KINDS][ROUNDS];
+enum { BASE, BARE, HOOKED, TRIALS };
+
+// Of several runs the median ones.
+struct Runs {
+    double ticks;
+    double self; // of the callee, as its cell shows it
 };
 
-static int set_events(struct State *state, const struct Probe *probe,
-                      PyObject *run, bool hooked)
+// One row of the table, which holds all the objects.
+struct Probe {
+    enum ProbeKind kind;
+    PyObject *run, *hooked_run, *base, *callee, *hooked_callee, *argument;
+    PyCodeObject *code;       // that has the hooks
+    const struct Code *cells; // its record, of which no cost is taken off
+    struct Runs least[TRIALS];
+    double whole;                  // ticks that the hooks add to a run
+    double inside;                 // what of that lies within the callee's span
+    double calls, jumps, branches; // events of a run
+};
+
+struct Calibration {
+    struct State *state;
+    size_t count;
+    struct Probe probes[PROBES_MAX];
+};
+
+// Ticks of a run, or -1 with an exception.
+static int64_t time_run(const struct State *state, PyObject *run,
+                        PyObject *callee, PyObject *argument)
 {
-    PyObject *none = state->no_events;
-    PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(run);
+    PyObject *const arguments[2] = {callee, argument};
+    uint64_t begin = Clock_read(&state->engine.clock), ticks;
+    PyObject *result = PyObject_Vectorcall(run, arguments, 2, NULL);
 
-    if (Tools_set_local(state, probe->leaf,
-                        hooked ? probe->call_events : none) < 0)
-        return -1;
-    return Tools_set_local(state, code, hooked ? probe->loop_events : none);
-}
-
-static int time_once(struct State *state, struct Probe *probe, int trial,
-                     PyObject *count)
-{
-    PyObject *run = trial < LOOPS_BARE ? probe->calls : probe->loops, *result;
-    bool hooked = trial == CALLS_HOOKED || trial == LOOPS_HOOKED;
-    uint64_t begin, ticks;
-
-    if (set_events(state, probe, run, hooked) < 0)
-        return -1;
-    begin = Clock_read(&state->engine.clock);
-    result = PyObject_CallOneArg(run, count);
     ticks = Clock_read(&state->engine.clock) - begin;
     Py_XDECREF(result);
-    if (set_events(state, probe, run, false) < 0 || !result)
-        return -1;
-    probe->ticks[trial] = (int64_t)ticks;
-    return 0;
+    return result ? (int64_t)ticks : -1;
 }
 
-// What a round says of each kind, in ticks of ITERATIONS hooks.
-//
-// Hooks of several kinds cost more in turns than each alone: so they are
-// measured in turns, as programs meet them. Jump and branch cost the same.
-//
-// Of a call's two hooks a part lies within the callee's span, from enter's
-// reading of the counter to leave's, and the rest in the caller's. What is left
-// of the callee's span is to be what an empty call takes untraced: to be called
-// is a function's own cost.
-static void note_round(struct Probe *probe, int round, int64_t self)
+// Of a run. What follows from other sites, as FOR_ITER's, fired but once.
+static double hits_of(const struct Code *code, enum SiteKind first,
+                      enum SiteKind last)
 {
-    const int64_t *ticks = probe->ticks;
-    int64_t turn = ticks[LOOPS_HOOKED] - ticks[LOOPS_BARE];
-    int64_t call = ticks[CALLS_BARE] - ticks[LOOPS_BARE];
-    int64_t both = ticks[CALLS_HOOKED] - ticks[CALLS_BARE] - turn;
+    uint64_t hits = 0;
+    uint32_t i;
 
-    probe->rounds[HOOK_ENTER][round] = (self - call) / CALLS;
-    probe->rounds[HOOK_LEAVE][round] = (both - (self - call)) / CALLS;
-    probe->rounds[HOOK_JUMP][round] = turn / 2;
-    probe->rounds[HOOK_BRANCH][round] = turn / 2;
-}
-
-static int run_trials(struct State *state, struct Probe *probe)
-{
-    const cell_t *self = &probe->leaf_cells->self_cycles;
-    PyObject *count = PyLong_FromLong(ITERATIONS);
-    int round, i, result = count ? 0 : -1;
-
-    for (round = -WARM_ROUNDS; result == 0 && round < ROUNDS; round++) {
-        uint64_t before = Cell_get(self);
-
-        for (i = 0; result == 0 && i < TRIALS; i++)
-            result = time_once(state, probe, i, count);
-        if (round >= 0)
-            note_round(probe, round, (int64_t)(Cell_get(self) - before));
-    }
-    Py_XDECREF(count);
-    return result;
+    for (i = 0; i < code->site_count; i++)
+        if (code->sites[i].kind >= first && code->sites[i].kind <= last &&
+            !code->sites[i].redundant)
+            hits += Cell_get(&code->sites[i].hits);
+    return (double)hits / RUNS;
 }
 
 static int compare(const void *left, const void *right)
 {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    double a = *(const double *)left, b = *(const double *)right;
 
     return (a > b) - (a < b);
 }
 
-// What leave's hook costs, or enter's, may come out below zero: only their sum
-// is a hook's cost.
-static int64_t middle(int64_t values[ROUNDS])
+// Sorts them; 0 where there are none.
+static double median(double *values, size_t count)
 {
-    qsort(values, ROUNDS, sizeof *values, compare);
-    return llround((double)values[ROUNDS / 2] / ITERATIONS);
+    qsort(values, count, sizeof *values, compare);
+    return count ? values[count / 2] : 0;
 }
 
-static struct Code *adopt(struct State *state, PyObject *function)
+// All runs of a kind follow each other: in turns with others, the CPU would not
+// predict their jumps as it does those of a program that runs. 0, or -1 with an
+// exception.
+static int time_runs(const struct State *state, const struct Probe *probe,
+                     PyObject *run, PyObject *callee, struct Runs *runs)
 {
-    return Adopt_probe(state, (PyCodeObject *)PyFunction_GET_CODE(function));
+    double ticks[ROUNDS], cycles[ROUNDS];
+    int round;
+
+    for (round = -WARM_ROUNDS; round < ROUNDS; round++) {
+        uint64_t before = Cell_get(&probe->cells->self_cycles);
+        int64_t taken = time_run(state, run, callee, probe->argument);
+
+        if (taken < 0)
+            return -1;
+        if (round < 0)
+            continue;
+        ticks[round] = (double)taken;
+        cycles[round] = (double)(Cell_get(&probe->cells->self_cycles) - before);
+    }
+    runs->self = median(cycles, ROUNDS);
+    runs->ticks = median(ticks, ROUNDS);
+    return 0;
 }
 
-static int calibrate(struct State *state, PyObject *globals)
+static int keep_least(const struct State *state, const struct Probe *probe,
+                      bool hooked, PyObject *run, struct Runs *least)
+{
+    PyObject *callee = hooked ? probe->hooked_callee : probe->callee;
+    struct Runs runs;
+
+    if (time_runs(state, probe, run, callee, &runs) < 0)
+        return -1;
+    if (least->ticks <= 0 || runs.ticks < least->ticks)
+        *least = runs;
+    return 0;
+}
+
+static int time_probe(const struct State *state, struct Probe *probe)
+{
+    if (keep_least(state, probe, false, probe->base, &probe->least[BASE]) < 0 ||
+        keep_least(state, probe, false, probe->run, &probe->least[BARE]) < 0 ||
+        keep_least(state, probe, true, probe->hooked_run,
+                   &probe->least[HOOKED]) < 0)
+        return -1;
+    return 0;
+}
+
+// Of a call's two hooks a part lies within the callee's span, from enter's
+// reading of the counter to leave's, and the rest in the caller's. What is left
+// of the callee's span is to be what the call adds to its caller untraced: to
+// be called is a function's own cost.
+static void sum_up(struct Probe *probe)
+{
+    const struct Code *cells = probe->cells;
+    const struct Runs *least = probe->least;
+
+    probe->calls = (double)Cell_get(&cells->calls) / RUNS;
+    probe->jumps = hits_of(cells, SITE_JUMP, SITE_JUMP);
+    probe->branches = hits_of(cells, SITE_BRANCH, SITE_BRANCH_RIGHT);
+    probe->whole = least[HOOKED].ticks - least[BARE].ticks;
+    probe->inside =
+        least[HOOKED].self - (least[BARE].ticks - least[BASE].ticks);
+}
+
+// In two passes, of which the better one counts: a slow phase of the machine
+// takes in many probes.
+static int time_all(struct Calibration *all)
+{
+    int pass;
+    size_t i;
+
+    for (pass = 0; pass < PASSES; pass++)
+        for (i = 0; i < all->count; i++)
+            if (time_probe(all->state, &all->probes[i]) < 0)
+                return -1;
+    for (i = 0; i < all->count; i++)
+        sum_up(&all->probes[i]);
+    return 0;
+}
+
+// --- What follows from it --------------------------------------------------
+
+// Of a call: what both hooks add, or what of that is within the callee.
+static double cost_of_calls(const struct Calibration *all, enum ProbeKind kind,
+                            bool inside)
+{
+    double costs[PROBES_MAX];
+    size_t count = 0, i;
+
+    for (i = 0; i < all->count; i++) {
+        const struct Probe *probe = &all->probes[i];
+
+        if (probe->kind == kind && probe->calls > 0)
+            costs[count++] =
+                (inside ? probe->inside : probe->whole) / probe->calls;
+    }
+    return median(costs, count);
+}
+
+// Of a jump, by the loops that have no branch, or of a branch, by the others.
+static double cost_of_loops(const struct Calibration *all, const double *jump)
+{
+    double costs[PROBES_MAX];
+    size_t count = 0, i;
+
+    for (i = 0; i < all->count; i++) {
+        const struct Probe *probe = &all->probes[i];
+
+        if (probe->kind != PROBE_LOOP)
+            continue;
+        if (jump && probe->branches > 0)
+            costs[count++] =
+                (probe->whole - *jump * probe->jumps) / probe->branches;
+        else if (!jump && probe->branches <= 0 && probe->jumps > 0)
+            costs[count++] = probe->whole / probe->jumps;
+    }
+    return median(costs, count);
+}
+
+// Of a far offset, which a jump or a branch has two of: the same loop near by
+// is the probe before.
+static double cost_of_far(const struct Calibration *all)
+{
+    double costs[PROBES_MAX];
+    size_t count = 0, i;
+
+    for (i = 1; i < all->count; i++) {
+        const struct Probe *far = &all->probes[i], *near = far - 1;
+
+        if (far->kind == PROBE_FAR)
+            costs[count++] = far->whole / (far->jumps + far->branches) -
+                             near->whole / (near->jumps + near->branches);
+    }
+    return median(costs, count) / 2;
+}
+
+// Only the sum of a call's two hooks is what they cost: one of them may come
+// out below zero.
+static void conclude(struct Calibration *all)
+{
+    int64_t *cost = all->state->engine.cost;
+    double enter = cost_of_calls(all, PROBE_CALL, true);
+    double leave = cost_of_calls(all, PROBE_CALL, false) - enter;
+    double resume = cost_of_calls(all, PROBE_RESUME, true);
+    double yield = cost_of_calls(all, PROBE_RESUME, false) - resume;
+    double jump = cost_of_loops(all, NULL);
+    double branch = cost_of_loops(all, &jump);
+    double far = cost_of_far(all);
+
+    cost[HOOK_ENTER] = llround(enter);
+    cost[HOOK_RESUME] = llround(resume);
+    cost[HOOK_LEAVE] = llround(leave);
+    cost[HOOK_LEAVE_FAR] = llround(leave + far);
+    cost[HOOK_YIELD] = llround(yield);
+    cost[HOOK_YIELD_FAR] = llround(yield + 2 * far);
+    cost[HOOK_FINISH] = llround(yield);
+    cost[HOOK_FINISH_FAR] = llround(yield + far);
+    cost[HOOK_JUMP] = llround(jump);
+    cost[HOOK_JUMP_FAR] = llround(jump + 2 * far);
+    cost[HOOK_BRANCH] = llround(branch);
+    cost[HOOK_BRANCH_FAR] = llround(branch + 2 * far);
+}
+
+// --- The programs ----------------------------------------------------------
+
+static int init_probe(struct State *state, struct Probe *probe, PyObject *row)
+{
+    const char *kind;
+    int i;
+
+    if (!PyArg_ParseTuple(row, "sO!O!O!O!O!O", &kind, &PyFunction_Type,
+                          &probe->run, &PyFunction_Type, &probe->hooked_run,
+                          &PyFunction_Type, &probe->base, &PyFunction_Type,
+                          &probe->callee, &PyFunction_Type,
+                          &probe->hooked_callee, &probe->argument))
+        return -1;
+    for (i = 0; i < PROBE_KINDS; i++)
+        if (strcmp(kind, KIND_NAMES[i]) == 0)
+            probe->kind = i;
+    probe->code = (PyCodeObject *)PyFunction_GET_CODE(
+        probe->kind < PROBE_LOOP ? probe->hooked_callee : probe->hooked_run);
+    probe->cells = Adopt_probe(state, probe->code);
+    return probe->cells ? 0 : -1;
+}
+
+static PyObject *events_of(const struct State *state, enum ProbeKind kind)
 {
     const long *bits = state->event_bits;
-    PyObject *leaf = PyDict_GetItemString(globals, "leaf");
-    struct Probe probe = {
-        .calls = PyDict_GetItemString(globals, "calls"),
-        .loops = PyDict_GetItemString(globals, "loops"),
-        .call_events = PyLong_FromLong(bits[ON_START] | bits[ON_RETURN]),
-        // The arm taken to go on is the left one; the other one is dark.
-        .loop_events = PyLong_FromLong(bits[ON_JUMP] | bits[ON_BRANCH] |
-                                       bits[ON_BRANCH_LEFT]),
-    };
-    int i, result = -1;
 
-    if (!leaf || !probe.calls || !probe.loops || !probe.call_events ||
-        !probe.loop_events)
+    if (kind < PROBE_LOOP)
+        return PyLong_FromLong(bits[ON_START] | bits[ON_RESUME] |
+                               bits[ON_RETURN] | bits[ON_YIELD]);
+    return PyLong_FromLong(bits[ON_JUMP] | bits[ON_BRANCH] |
+                           bits[ON_BRANCH_LEFT] | bits[ON_BRANCH_RIGHT]);
+}
+
+static int arm(struct Calibration *all)
+{
+    size_t i;
+
+    for (i = 0; i < all->count; i++) {
+        const struct Probe *probe = &all->probes[i];
+        PyObject *events = events_of(all->state, probe->kind);
+        int done =
+            events ? Tools_set_local(all->state, probe->code, events) : -1;
+
+        Py_XDECREF(events);
+        if (done < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int disarm(struct Calibration *all)
+{
+    size_t i;
+
+    for (i = 0; i < all->count; i++)
+        if (Tools_set_local(all->state, all->probes[i].code,
+                            all->state->no_events) < 0)
+            return -1;
+    return 0;
+}
+
+static int calibrate(struct State *state, PyObject *table)
+{
+    struct Calibration *all = PyMem_Calloc(1, sizeof *all);
+    Py_ssize_t count = PyList_GET_SIZE(table), i;
+    int result = -1;
+
+    if (!all) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    all->state = state;
+    for (i = 0; i < count && i < PROBES_MAX; i++)
+        if (init_probe(state, &all->probes[i], PyList_GET_ITEM(table, i)) < 0)
+            goto done;
+    all->count = (size_t)i;
+    if (arm(all) < 0 || time_all(all) < 0 || disarm(all) < 0)
         goto done;
-    probe.leaf = (PyCodeObject *)PyFunction_GET_CODE(leaf);
-    probe.leaf_cells = adopt(state, leaf);
-    if (!probe.leaf_cells || !adopt(state, probe.calls) ||
-        !adopt(state, probe.loops) || run_trials(state, &probe) < 0)
-        goto done;
-    for (i = 0; i < HOOK_KINDS; i++)
-        state->engine.cost[i] = middle(probe.rounds[i]);
+    conclude(all);
     result = 0;
 done:
-    Py_XDECREF(probe.call_events);
-    Py_XDECREF(probe.loop_events);
+    PyMem_Free(all);
     return result;
 }
 
 int Calibrate_hooks(struct State *state, bool timeline)
 {
     static const int64_t none[HOOK_KINDS];
-    PyObject *globals = PyDict_New(), *code = NULL, *done = NULL;
+    PyObject *module, *table = NULL;
     int result = -1;
 
     Lanes_reset(&state->engine.lanes, none, timeline,
                 Clock_read(&state->engine.clock));
-    if (globals && PyDict_SetItemString(globals, "__builtins__",
-                                        PyEval_GetBuiltins()) == 0)
-        code = Py_CompileString(SOURCE, "<ocular>", Py_file_input);
-    if (code)
-        done = PyEval_EvalCode(code, globals, globals);
-    if (done)
-        result = calibrate(state, globals);
+    module = PyImport_ImportModule("ocular._probes");
+    if (module)
+        table = PyObject_CallMethod(module, "table", NULL);
+    if (table)
+        result = calibrate(state, table);
+    // The probes go now, not during the session.
+    Py_XDECREF(table);
+    Py_XDECREF(module);
     if (result == 0 && state->precise)
         result = Steps_calibrate(state);
     if (result < 0 && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the cost of a hook cannot be measured");
-    // The functions hold the globals that hold them: the probes are to go now,
-    // not during the session.
-    if (globals)
-        PyDict_Clear(globals);
-    Py_XDECREF(done);
-    Py_XDECREF(code);
-    Py_XDECREF(globals);
     return result;
 }

@@ -312,22 +312,9 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
 
 // --- Instruction, in precise mode --------------------------------------------
 
-// CPython keeps the small integers; of any other offset it makes an object, and
-// frees it after the event.
-#if PY_VERSION_HEX >= 0x030F0000
-#define NEAR_UNITS (1024 / 2)
-#else
-#define NEAR_UNITS (256 / 2)
-#endif
-
-bool Hooks_is_near(size_t unit)
-{
-    return unit <= NEAR_UNITS;
-}
-
 OCULAR_HOT enum HookKind step_kind(size_t unit)
 {
-    return Hooks_is_near(unit) ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
+    return unit < HOOK_NEAR_UNITS ? HOOK_INSTRUCTION : HOOK_INSTRUCTION_FAR;
 }
 
 // The instruction whose opcode stands there: not an EXTENDED_ARG, which is part

@@ -16,7 +16,13 @@ struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none
 // The calling thread's goes, as when the thread ends.
 void Hooks_end_lane(void);
-// What an INSTRUCTION event there costs: HOOK_INSTRUCTION, else _FAR.
-bool Hooks_is_near(size_t unit);
+
+// CPython keeps the small integers; of any other offset it makes an object, and
+// frees it after the event. These are the units whose offsets are small.
+#if PY_VERSION_HEX >= 0x030F0000
+#define HOOK_NEAR_UNITS (1024 / 2 + 1)
+#else
+#define HOOK_NEAR_UNITS (256 / 2 + 1)
+#endif
 
 #endif

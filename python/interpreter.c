@@ -2,6 +2,7 @@
 // Reads the interpreter's opcode tables, struct layouts and names.
 #include "python/interpreter.h"
 #include "python/frames.h"
+#include "python/hook.h"
 
 #include <stddef.h>
 
@@ -68,6 +69,7 @@ int Interpreter_opcodes(struct State *state)
     }
     if (module && bits)
         table = PyObject_CallMethod(module, "table", "O", bits);
+    state->engine.opcodes.far_unit = HOOK_NEAR_UNITS;
     if (table)
         result = read_birth_counter(&state->engine.opcodes, module);
     if (table && result == 0) {

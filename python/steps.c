@@ -64,7 +64,7 @@ static void count_events(struct Probe *probe)
         const struct Instruction *at = &probe->code->instructions[i];
         double hits = (double)Cell_get(&at->hits) / (ROUNDS * ITERATIONS);
 
-        if (Hooks_is_near(at->unit))
+        if (at->unit < HOOK_NEAR_UNITS)
             probe->near += hits;
         else
             probe->far += hits;

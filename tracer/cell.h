@@ -16,6 +16,12 @@ static inline uint64_t Cell_get(const cell_t *cell)
     return atomic_load_explicit(cell, memory_order_relaxed);
 }
 
+// The same for its only writer: a value once read may be kept in a register.
+static inline uint64_t Cell_own(const cell_t *cell)
+{
+    return *(const uint64_t *)cell;
+}
+
 static inline void Cell_set(cell_t *cell, uint64_t value)
 {
     atomic_store_explicit(cell, value, memory_order_relaxed);

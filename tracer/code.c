@@ -38,7 +38,25 @@ struct Walk { // over a code object's instructions
     size_t unit;
     size_t number;     // of the instruction
     size_t after_loop; // number of the first one after the last jump back
+    bool far;          // its offset is beyond CPython's small integers
 };
+
+static enum HookKind hook_kind(const struct Code *code, int site_kind)
+{
+    switch (site_kind) {
+    case SITE_START:
+    case SITE_RESUME:
+        return code->enter_hook;
+    case SITE_RETURN:
+        return Code_leave_hook(code);
+    case SITE_YIELD:
+        return HOOK_YIELD;
+    case SITE_JUMP:
+        return HOOK_JUMP;
+    default:
+        return HOOK_BRANCH;
+    }
+}
 
 static void add_site(const struct Walk *walk, int kind, bool redundant,
                      uint64_t threshold)
@@ -50,6 +68,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     site->unit = (uint16_t)walk->unit;
     site->reach = (uint16_t)(walk->number - walk->after_loop + 1);
     site->kind = (uint8_t)kind;
+    site->hook = (uint8_t)(hook_kind(walk->code, kind) + walk->far);
     site->redundant = redundant;
     walk->code->jump_count += kind >= SITE_JUMP && !redundant;
 }
@@ -71,6 +90,7 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
 
         if (kind >= 0 && count + arms <= UINT16_MAX) {
             count += arms;
+            walk.far = opcodes->far_unit && walk.unit >= opcodes->far_unit;
             if (code->sites) {
                 code->units[walk.unit].site = (uint16_t)(code->site_count + 1);
                 add_site(&walk, kind, flags & OPCODE_ITER, threshold);
@@ -113,6 +133,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->epoch = code->block_epoch = 1;
     code->min_cycles = UINT64_MAX;
     code->specializable = UINT32_MAX;
+    code->enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->address = source->address;
     code->line = source->line;
     code->unit_count = (uint32_t)(source->bytecode_size / 2);

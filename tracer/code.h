@@ -30,6 +30,29 @@ enum SiteKind {
     SITE_BRANCH_RIGHT
 };
 
+// Hooks by what they cost. That depends on the event; on whether its code can
+// be suspended, since to enter a generator or a coroutine is a resumption and
+// takes less than a call; and on the event's offsets: of one beyond the small
+// integers that it keeps, CPython makes an object at each event. Where those
+// are far, the kind is the next one.
+enum HookKind {
+    HOOK_ENTER,
+    HOOK_RESUME, // every enter of what can be suspended
+    HOOK_LEAVE,
+    HOOK_LEAVE_FAR,
+    HOOK_YIELD,
+    HOOK_YIELD_FAR, // and the RESUME that follows it there
+    HOOK_FINISH,    // the return of what can be suspended
+    HOOK_FINISH_FAR,
+    HOOK_JUMP,
+    HOOK_JUMP_FAR,
+    HOOK_BRANCH,
+    HOOK_BRANCH_FAR,
+    HOOK_INSTRUCTION,
+    HOOK_INSTRUCTION_FAR,
+    HOOK_KINDS
+};
+
 struct Site {
     cell_t hits;
     cell_t cycles;       // of the blocks that ended here, net
@@ -41,6 +64,7 @@ struct Site {
     uint8_t kind;        // enum SiteKind
     uint8_t redundant;   // follows from other sites: not kept armed
     _Atomic uint8_t dark;
+    uint8_t hook; // enum HookKind: what its hook costs
 };
 
 // One code unit's entry in the map from offsets to sites.
@@ -73,6 +97,7 @@ struct Code {
     _Atomic bool broken;      // a jump's site is dark (precise: a gate's,
                          // instruction.h): where a block or an instruction ends
                          // is not seen; the governor reads it
+    uint8_t enter_hook; // enum HookKind
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
@@ -151,6 +176,7 @@ struct CodeSource {
     size_t bytecode_size;
     const uint8_t *line_table;
     size_t line_table_size;
+    bool suspends; // a generator's or a coroutine's
 };
 
 // Walks the bytecode and lays out the sites. `threshold` 0 = never dark. NULL
@@ -209,6 +235,12 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
         return NULL;
     index = code->units[unit].site;
     return index ? &code->sites[index - 1] : NULL;
+}
+
+// That of what leaves it for good: a return or an exception.
+static inline enum HookKind Code_leave_hook(const struct Code *code)
+{
+    return code->enter_hook == HOOK_RESUME ? HOOK_FINISH : HOOK_LEAVE;
 }
 
 // Counts over the sites that are not redundant.

@@ -226,6 +226,11 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
     return true;
 }
 
+unsigned Lane_leave_kind(const struct Code *code, const struct Site *site)
+{
+    return site ? site->hook : Code_leave_hook(code);
+}
+
 void Lane_record_first(struct Code *code, uint64_t self)
 {
     struct Histogram *histogram;

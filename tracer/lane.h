@@ -25,17 +25,6 @@
 #define LANE_SEEN 64     // code objects remembered, by address
 #define LANE_LOOPS 64    // nested loops followed for the timeline
 
-enum HookKind {
-    HOOK_ENTER,
-    HOOK_LEAVE,
-    HOOK_JUMP,
-    HOOK_BRANCH,
-    HOOK_INSTRUCTION,
-    HOOK_INSTRUCTION_FAR, // its offset is not one of the small integers that
-                          // CPython keeps: it makes an object at each event
-    HOOK_KINDS
-};
-
 // One cache line; an enter fills it in a few wide stores.
 struct Frame {
     uintptr_t address; // of its code object; 0 once that is gone
@@ -153,6 +142,8 @@ void Lane_note_caller(struct Lane *lane, struct Code *code);
 // The threshold is reached. true: the frame is still to be pushed.
 bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks);
 void Lane_record_first(struct Code *code, uint64_t self);
+// enum HookKind of what leaves at `site`; NULL: an exception.
+unsigned Lane_leave_kind(const struct Code *code, const struct Site *site);
 void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
                     uint64_t ticks);
@@ -205,16 +196,16 @@ OCULAR_HOT bool Lane_is_alone(const struct Lane *lane, enum Course course)
 // The span since the last event is too short for others to have run unseen.
 OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
 {
-    return (int64_t)(ticks - Cell_get(&lane->debt)) - lane->last <=
+    return (int64_t)(ticks - Cell_own(&lane->debt)) - lane->last <=
            lane->contention->long_span;
 }
 
-// Starts an event: the net time; the span since the last event goes to the
-// frame on top.
-OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks,
-                             enum HookKind kind, enum Course course)
+// Starts an event of a kind (enum HookKind): the net time; the span since the
+// last event goes to the frame on top.
+OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
+                             enum Course course)
 {
-    uint64_t debt = Cell_get(&lane->debt);
+    uint64_t debt = Cell_own(&lane->debt);
     int64_t now = (int64_t)(ticks - debt);
     int64_t span = now - lane->last;
 
@@ -258,8 +249,8 @@ OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
 OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
                            uint16_t start, uint64_t ticks, enum Course course)
 {
-    int64_t now = Lane_tick(lane, ticks, HOOK_ENTER, course);
     uint64_t calls = Cell_add(&code->calls, 1);
+    int64_t now = Lane_tick(lane, ticks, code->enter_hook, course);
     struct Frame *frame;
     bool disable = false;
 
@@ -404,7 +395,8 @@ OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
                            enum Course course)
 {
     bool plain = course != COURSE_WHOLE;
-    int64_t now = Lane_tick(lane, ticks, HOOK_LEAVE, course);
+    unsigned kind = plain ? site->hook : Lane_leave_kind(code, site);
+    int64_t now = Lane_tick(lane, ticks, kind, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     bool dark = !plain && code->dark;
@@ -446,7 +438,7 @@ OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
                           enum Course course)
 {
     bool plain = course != COURSE_WHOLE;
-    int64_t now = Lane_tick(lane, ticks, kind, course);
+    int64_t now = Lane_tick(lane, ticks, site->hook, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&site->hits, 1);

@@ -33,6 +33,9 @@ struct Opcodes {
     // What the first cache unit of a specialisable instruction holds before its
     // first run: it counts down from there, and higher after each failure.
     uint16_t birth_counter;
+    // The first unit whose offset is not one of the small integers that CPython
+    // keeps, so that it makes an object for each event there; 0 = none is.
+    uint16_t far_unit;
 };
 
 // Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.

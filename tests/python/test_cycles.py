@@ -242,6 +242,49 @@ def test_to_be_called_is_a_functions_own_cost():
     attempts(4, check)
 
 
+def test_a_resumption_is_less_than_a_call():
+    """What a generator shows that does nothing is what that adds to a loop
+    untraced, which is less than half of what an empty call takes."""
+    names = {}
+    exec("def idle(n):\n" + "    yield n\n" * 30, names)
+    idle, few = names["idle"], (1,) * 30
+
+    def none(n):
+        for _ in range(n):
+            for _ in few:
+                pass
+
+    def resumes(n):
+        for _ in range(n):
+            for _ in idle(1):
+                pass
+
+    def check():
+        untraced = (timed(resumes, 100)[0] - timed(none, 100)[0]) / 3100
+        _, final = traced(repeat, resumes, 10, 200)
+        mine = row(final, "idle")["p50_cycles"] / final["tsc_hz"] * 1e9
+        assert mine < 2 * untraced + 5, (untraced, mine)
+
+    attempts(4, check)
+
+
+def test_far_offsets_are_taken_off():
+    """From offset 256 on CPython makes an integer for each event: a loop there
+    shows what it takes nearer by."""
+    names = {}
+    filler = " if n is None: n" + ".a" * 70 + "\n"
+    loop = " while n: n -= 1\n"
+    exec("def near(n):\n" + loop + "def far(n):\n" + filler + loop, names)
+    near, far = names["near"], names["far"]
+
+    def check():
+        _, final = traced(lambda: [(near(500), far(500)) for _ in range(100)])
+        cycles = [row(final, name)["min_cycles"] for name in ("near", "far")]
+        assert cycles[1] == pytest.approx(cycles[0], rel=0.5), cycles
+
+    attempts(4, check)
+
+
 def test_blocks_of_a_function_are_told_in_the_report(capsys):
     ocular.start_tracing(
         perfetto=False, deinstrument_threshold=0, include_only=["arithmetic"]

@@ -95,6 +95,46 @@ static void test_sites_are_where_events_fire(void **state)
     Code_free(code);
 }
 
+// Here every offset from that of the unit numbered 11 on is far.
+static void test_what_hooks_cost_is_known_by_site(void **state)
+{
+    static const struct {
+        unsigned unit;
+        enum HookKind of_function, of_generator;
+    } expected[] = {
+        {3, HOOK_BRANCH, HOOK_BRANCH},
+        {7, HOOK_BRANCH, HOOK_BRANCH},
+        {10, HOOK_YIELD, HOOK_YIELD},
+        {12, HOOK_JUMP_FAR, HOOK_JUMP_FAR},
+        {15, HOOK_LEAVE_FAR, HOOK_FINISH_FAR},
+    };
+    struct Opcodes near = opcodes;
+    struct CodeSource source = source_of(GENERATOR, sizeof GENERATOR);
+    struct Code *function, *generator;
+
+    (void)state;
+    near.far_unit = 11;
+    function = Code_new(7, &source, &near, 500, false);
+    source.suspends = true;
+    generator = Code_new(8, &source, &near, 500, false);
+    assert_non_null(function);
+    assert_non_null(generator);
+    assert_int_equal(function->enter_hook, HOOK_ENTER);
+    assert_int_equal(generator->enter_hook, HOOK_RESUME);
+    assert_int_equal(Code_leave_hook(function), HOOK_LEAVE);
+    assert_int_equal(Code_leave_hook(generator), HOOK_FINISH);
+    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) {
+        size_t offset = 2 * expected[i].unit;
+
+        assert_int_equal(Code_site(function, offset)->hook,
+                         expected[i].of_function);
+        assert_int_equal(Code_site(generator, offset)->hook,
+                         expected[i].of_generator);
+    }
+    Code_free(function);
+    Code_free(generator);
+}
+
 static void test_everywhere_else_is_no_site(void **state)
 {
     static const unsigned none[] = {1, 2, 4, 5, 6, 8, 9, 13, 14};
@@ -600,6 +640,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sites_are_where_events_fire),
+        cmocka_unit_test(test_what_hooks_cost_is_known_by_site),
         cmocka_unit_test(test_everywhere_else_is_no_site),
         cmocka_unit_test(test_two_arms_are_two_sites),
         cmocka_unit_test(test_instructions_are_numbered),

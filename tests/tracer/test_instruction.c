@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 // Of an enter, a leave, a jump, a branch, an instruction and a far one.
-static const int64_t COST[HOOK_KINDS] = {10, 20, 5, 7, 30, 50};
+static const int64_t COST[HOOK_KINDS] = {
+    [HOOK_ENTER] = 10, [HOOK_LEAVE] = 20,       [HOOK_JUMP] = 5,
+    [HOOK_BRANCH] = 7, [HOOK_INSTRUCTION] = 30, [HOOK_INSTRUCTION_FAR] = 50};
 
 struct Fixture {
     struct Engine engine;

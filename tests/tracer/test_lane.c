@@ -14,7 +14,10 @@
 #include <cmocka.h>
 
 // Of an enter, a leave, a jump and a branch, in ticks.
-static const int64_t COST[HOOK_KINDS] = {10, 20, 5, 7};
+static const int64_t COST[HOOK_KINDS] = {
+    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,    [HOOK_JUMP] = 5,
+    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,   [HOOK_FINISH] = 17,
+    [HOOK_JUMP_FAR] = 50, [HOOK_LEAVE_FAR] = 60};
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
@@ -149,6 +152,30 @@ static void test_net_time(void **state)
     // last_seen is of jumps and enters, in ticks.
     assert_int_equal(Cell_get(&outer->last_seen), 100);
     assert_int_equal(Cell_get(&inner->last_seen), 150);
+    expect_empty(f);
+}
+
+// What can be suspended is resumed, not called, and offsets may be far: a
+// hook's cost is that of its kind.
+static void test_net_time_by_kind_of_hook(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *caller = add(f, 0), *code = add(f, 0);
+
+    code->enter_hook = HOOK_RESUME;
+    code->sites[RETURN_SITE].hook = HOOK_FINISH;
+    enter(f, caller, 1, 100);
+    enter(f, code, 2, 200);      // net 190
+    leave(f, code, 2, 300);      // 300 - 23: 87 of its own
+    enter(f, code, 2, 400);      // 400 - 40
+    raise_from(f, code, 2, 500); // 500 - 53: another 87
+    caller->sites[JUMP_SITE].hook = HOOK_JUMP_FAR;
+    caller->sites[RETURN_SITE].hook = HOOK_LEAVE_FAR;
+    jump(f, caller, 1, 600);  // 600 - 70
+    leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
+    expect_calls(code, 2, 2, 174, 174);
+    expect_calls(caller, 1, 1, 480 - 174, 480);
+    assert_int_equal(Cell_get(&f->lane->debt), 180);
     expect_empty(f);
 }
 
@@ -1407,6 +1434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_net_time),
+        TEST(test_net_time_by_kind_of_hook),
         TEST(test_hooks_that_cost_less_than_thought),
         TEST(test_exception),
         TEST(test_recursion),
