@@ -55,7 +55,8 @@ struct Function {
     uint64_t samples;
     uint64_t self_cycles; // cycles are TSC ticks, net of the hooks' own cost
     uint64_t total_cycles;
-    double avg_cycles; // self cycles per call
+    double avg_cycles;      // self cycles per call; timed, or else
+    uint64_t avg_estimated; // from the samples' share of total_cycles
     double min_cycles;
     double p50_cycles;
     double p99_cycles;

@@ -83,8 +83,12 @@ static void fill_cycles(struct Function *f, const struct Code *code)
     f->self_cycles = Cell_get(&code->self_cycles);
     f->total_cycles = Cell_get(&code->total_cycles);
     f->waited_cycles = Cell_get(&code->waited_cycles);
-    if (!calls)
+    f->avg_estimated = !calls;
+    if (!calls) {
+        f->avg_cycles =
+            Code_sampled_cycles(code, Cell_get(&code->share.cpu.total_ns));
         return;
+    }
     f->avg_cycles = (double)f->self_cycles / (double)calls;
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
@@ -94,31 +98,46 @@ static void fill_cycles(struct Function *f, const struct Code *code)
     }
 }
 
-// Calls a second: counted while armed; from sampled time over the cost of a
-// call while dark (design: never from "hits until dark").
+// Has it been dark at any time since its rate was last taken?
+static bool was_dark(const struct Code *code)
+{
+    return code->dark || code->rate_dark ||
+           atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed) !=
+               code->rate_dark_from;
+}
+
+// From now on its calls are counted for the next rate.
+static void begin_rate(struct Code *code, const struct Moment *at)
+{
+    code->rate_calls = Cell_get(&code->calls);
+    code->rate_at = at->now;
+    code->rate_dark = code->dark;
+    code->rate_dark_from =
+        atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
+}
+
+// Calls a second: counted where it was armed all the time; else from sampled
+// time over the cost of a call, armed or dark (design: never from "hits until
+// dark").
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
     double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
     bool sampled = !isnan(at->sampler_now) && mean > 0;
+    double since;
 
-    if (!code->dark) {
-        if (code->rate_at == 0)
-            code->rate_at = at->started;
-        if (at->now - code->rate_at >= RATE_WINDOW) {
-            code->rate = (double)(f->calls - code->rate_calls) /
-                         (at->now - code->rate_at);
-            code->rate_calls = f->calls;
-            code->rate_at = at->now;
-        }
-        f->calls_per_s = code->rate;
-    } else {
-        // Once it is armed again, the dark time is no part of its rate.
-        code->rate_calls = f->calls;
-        code->rate_at = at->now;
-        if (sampled)
-            f->calls_per_s = (f->cpu_share + f->wait_share) * 1e9 / mean;
+    if (code->rate_at == 0)
+        code->rate_at = at->started;
+    since = at->now - code->rate_at;
+    if (was_dark(code)) {
+        code->rate =
+            sampled ? (f->cpu_share + f->wait_share) * 1e9 / mean : NAN;
+        begin_rate(code, at);
+    } else if (since >= RATE_WINDOW) {
+        code->rate = (double)(f->calls - code->rate_calls) / since;
+        begin_rate(code, at);
     }
+    f->calls_per_s = code->rate;
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
         f->calls_estimated +=

@@ -12,6 +12,7 @@
 #define RESUME_LOCATION 3    // the bits of RESUME's argument that say where
 #define WARM_CALLS 8         // the last of them is timed
 #define CALLEES_MOST 64      // kept; who has more calls anything
+#define SAMPLES_ENOUGH 20    // for a mean made of a share
 #define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
 
 // The site kind of an opcode, or -1 where nothing fires.
@@ -449,14 +450,29 @@ uint64_t Code_events(const struct Code *code)
     return events;
 }
 
+double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
+{
+    double under = (double)Cell_get(&code->share.under.total_ns);
+    uint64_t calls = Cell_get(&code->calls);
+    double total = (double)Cell_get(&code->total_cycles) / (double)calls;
+
+    if (!calls || !(under > 0) ||
+        Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
+        return NAN;
+    return total * (double)self_ns / under;
+}
+
 double Code_mean_cycles(const struct Code *code)
 {
     uint64_t calls = Cell_get(&code->self_calls);
 
-    return calls ? (double)(Cell_get(&code->self_cycles) +
-                            Cell_get(&code->waited_cycles)) /
-                       (double)calls
-                 : NAN;
+    if (!calls) // always one of its callees was dark
+        return Code_sampled_cycles(code,
+                                   Cell_get(&code->share.cpu.total_ns) +
+                                       Cell_get(&code->share.wait.total_ns));
+    return (double)(Cell_get(&code->self_cycles) +
+                    Cell_get(&code->waited_cycles)) /
+           (double)calls;
 }
 
 double Code_dark_calls(const struct Code *code, double hz)

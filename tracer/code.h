@@ -123,6 +123,8 @@ struct Code {
     double rate;                   // calls a second while armed
     uint64_t rate_calls;           // calls at rate_at
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
+    bool rate_dark;                // it was dark then
+    uint64_t rate_dark_from;       // dark_from_ns then
     _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
     uint64_t shown;                // newest snapshot it has a row in
@@ -279,7 +281,12 @@ static inline uint32_t Code_dark_callees(const struct Code *code)
 void Code_trim(struct Code *code, uint64_t hits);
 // The next call is to begin with all known callees armed, for so many calls.
 void Code_want_callees(struct Code *code, uint32_t hits);
-// Mean cycles of a call, waits in, callees out; NaN before the first.
+// What a call takes of its own, `self_ns` being that of all samples: its mean
+// total by the samples' share of it. For a function of which no call could be
+// timed by itself, since it always calls something dark. NaN: too few samples.
+double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
+// Mean cycles of a call, waits in, callees out: timed, or else sampled; NaN
+// before the first.
 double Code_mean_cycles(const struct Code *code);
 // Estimated calls since it went dark: the sampled time over the mean call.
 // NaN where either is missing.

@@ -160,7 +160,15 @@ FORMAT(calls)
 KEY(avg, row->now->avg_cycles)
 FORMAT(avg)
 {
+    size_t length;
+
     put_cycles(out, row->now->avg_cycles, look);
+    length = strlen(out->text);
+    if (row->now->avg_estimated == 1 && length &&
+        length + 1 < sizeof out->text) {
+        memmove(out->text + 1, out->text, length + 1);
+        out->text[0] = '~';
+    }
     fade(out, row);
 }
 

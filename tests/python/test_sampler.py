@@ -74,10 +74,11 @@ def half_in_c(seconds, spent):
     end = until(seconds)
     while time.thread_time() < end:
         a = time.thread_time()
-        NUMBERS.copy().sort()
+        for _ in range(20):
+            NUMBERS.copy().sort()
         b = time.thread_time()
         total = 0
-        for i in range(15000):
+        for i in range(300000):
             total = (total + i) & 0xFFFF
         c = time.thread_time()
         spent["c"] += b - a
@@ -274,6 +275,56 @@ def test_each_thread_has_its_own():
     }
     assert "work" in lists["busy_a"] and "work" not in lists["busy_b"]
     assert "busy_b" in lists["busy_b"] and "busy_b" not in lists["busy_a"]
+
+
+# --- Calls a second ----------------------------------------------------------
+
+
+def naps(n):
+    time.sleep(0.004)
+
+
+def works(n):
+    total = 0
+    for i in range(n):
+        total += i * i
+    return total
+
+
+def repeat(function, argument, seconds=None, times=None):
+    """(calls, seconds a call)"""
+    calls, begin = 0, time.perf_counter()
+    while calls < times if times else time.perf_counter() < begin + seconds:
+        function(argument)
+        calls += 1
+    return calls, (time.perf_counter() - begin) / calls
+
+
+@pytest.mark.parametrize("function, argument", [(naps, 0), (works, 20000)])
+def test_calls_of_dark_code(function, argument):
+    """Within a fifth, or three sigma, of the calls that there were. An estimate
+    says that a call takes as long as those that were timed; where the machine is
+    busy and it takes longer now, that much is not its fault."""
+    ocular.start_tracing(**{**SETTINGS, "deinstrument_threshold": 200})
+    try:
+        total, _ = repeat(function, argument, times=200)
+        for seconds in range(1, 21):
+            calls, call_s = repeat(function, argument, seconds=1)
+            total += calls
+            snapshot = ocular.snapshot()
+            mine = row(snapshot, function.__name__)
+            if mine["samples"] >= 60 and seconds >= 6:
+                break
+    finally:
+        ocular.stop_tracing()
+    timed = (mine["self_cycles"] + mine["waited_cycles"]) / mine["calls"]
+    slower = call_s * snapshot["tsc_hz"] / timed
+    within = max(0.2, 3 * mine["samples"] ** -0.5)
+    assert not mine["calls_exact"] and mine["calls"] < total
+    assert mine["calls_per_s"] * call_s / slower == pytest.approx(1, abs=within)
+    if 0.9 < slower < 1.1:
+        assert mine["calls_per_s"] * call_s == pytest.approx(1, abs=within)
+        assert mine["calls_estimated"] == pytest.approx(total, rel=within + 0.1)
 
 
 # --- Where reading is refused ------------------------------------------------

@@ -309,12 +309,17 @@ static void test_rate_after_the_dark(void **state)
     code->dark = true;
     code->exact = code->calls_exact = false;
     assert_true(isnan(find(build(f), code)->calls_per_s)); // no sampler
-    code->dark = false;
+    code->dark = false; // since when, nobody knows
+    assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
     Cell_set(&code->calls, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
     assert_true(rate > 10); // 1000 s would make it 1
+    // It was dark for a moment, between two looks.
+    code->rate_at = seconds(CLOCK_MONOTONIC) - 1;
+    code->dark_from_ns = 12345;
+    assert_true(isnan(find(build(f), code)->calls_per_s));
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
 
@@ -347,6 +352,65 @@ static void test_dark_calls_are_estimated(void **state)
     code->dark = false;                      // armed again: what is over stays
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1500, 1);
+}
+
+// From its shares and what a call takes, armed or dark.
+static void test_rate_by_shares(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 1000);
+    double hz = Clock_hz(&f->engine.clock), now, rate;
+
+    Cell_set(&code->self_calls, 500);
+    Cell_set(&code->self_cycles, (uint64_t)(500 * 2e-6 * hz));
+    Cell_set(&code->waited_cycles, (uint64_t)(500 * 1e-6 * hz));
+    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
+                                   &f->engine.layout, &f->engine.opcodes, 1000),
+                     0);
+    while (Sampler_now(f->session.sampler) < 100e6)
+        rest(0.001);
+    Sampler_set_hz(f->session.sampler, 0); // its clock stands, too
+    rest(0.1);
+    now = Sampler_now(f->session.sampler);
+    ShareValue_add(&code->share.cpu, now, 0.2 * now);
+    ShareValue_add(&code->share.wait, now, 0.1 * now);
+    rate = (ShareValue_window(&code->share.cpu, now) +
+            ShareValue_window(&code->share.wait, now)) /
+           3e-6;
+    code->dark = true;
+    assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
+    code->dark = false; // armed again: its calls are a few moments'
+    Cell_set(&code->calls, 1005);
+    code->rate_at -= 1;
+    assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
+    code->rate_at -= 1; // for a second now
+    Cell_set(&code->calls, 1025);
+    assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
+}
+
+// It always calls something dark: its own part of its total is the samples'.
+static void test_self_by_samples(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 100);
+    const struct Function *function;
+
+    Cell_set(&code->total_cycles, 100 * 50000);
+    Cell_set(&code->share.under.total_ns, 1000000);
+    Cell_set(&code->share.cpu.total_ns, 200000);
+    Cell_set(&code->share.wait.total_ns, 50000);
+    Cell_set(&code->share.samples, 19); // too few
+    assert_true(isnan(find(build(f), code)->avg_cycles));
+    Cell_set(&code->share.samples, 20);
+    function = find(build(f), code);
+    assert_float_equal(function->avg_cycles, 10000, 1e-6);
+    assert_int_equal(function->avg_estimated, 1);
+    assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
+    Cell_set(&code->self_calls, 10); // timed after all
+    Cell_set(&code->self_cycles, 10 * 7000);
+    function = find(build(f), code);
+    assert_float_equal(function->avg_cycles, 7000, 1e-6);
+    assert_int_equal(function->avg_estimated, 0);
 }
 
 // --- The sampler's -----------------------------------------------------------
@@ -591,6 +655,8 @@ int main(void)
         TEST(test_what_has_just_gone_has_a_row),
         TEST(test_rate),
         TEST(test_rate_after_the_dark),
+        TEST(test_rate_by_shares),
+        TEST(test_self_by_samples),
         TEST(test_dark_calls_are_estimated),
         TEST(test_shares),
         TEST(test_threads_without_a_sampler),
