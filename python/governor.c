@@ -21,6 +21,10 @@
 #define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
 #define SLICE_PART 0.08     // of the allowance
 #define HURRY_MS 10         // to the next slice, where something is left over
+#define RUSH_CODES 8        // adopted since the last look
+#define RUSH_S 0.5          // that a rush lasts after that
+#define RUSH_MS 20          // between two looks at what it costs
+#define IDLE_CORES 0.01     // the program uses less: nothing to hurry for
 #define RANK_S 1.0          // between two rankings of the functions, or more:
 #define RANK_PART 0.05      // of the allowance
 #define ALL_HITS 64 // of a function where all are armed together, at least
@@ -46,10 +50,13 @@ struct Governor {
     uint64_t all_hits;   // of each function in a round of all
     uint64_t rank_due;   // ticks
     uint64_t trimmed_to; // hits, in the newest round
+    uint64_t rush_until; // ticks
+    uint32_t newest_id;  // of code, at the last look
+    bool more;           // the last slice has left something over
     // As the budget has said.
     bool held; // there is one
     double hz; // the sampler's rate, as set last
-    double rate, pressure;
+    double rate, pressure, cores;
     double grant, urgent; // s that may be promised, and where it was asked for
     double spent;         // s that were, and it has not been told yet
     uint64_t due;         // ticks of the next full slice
@@ -247,18 +254,27 @@ static void trim(struct Governor *governor, uint64_t deadline)
     }
 }
 
-// A round each time what new code gets has halved.
+static uint64_t first_hits(const struct Governor *governor)
+{
+    return atomic_load_explicit(&governor->state->engine.session->first_hits,
+                                memory_order_relaxed);
+}
+
+// A round is due each time what new code gets has halved.
+static bool is_to_trim(const struct Governor *governor)
+{
+    return first_hits(governor) <= governor->trimmed_to / 2;
+}
+
 static void choose_trim(struct Governor *governor)
 {
     struct State *state = governor->state;
-    uint64_t hits = atomic_load_explicit(&state->engine.session->first_hits,
-                                         memory_order_relaxed);
 
-    if (hits == threshold_of(governor))
-        governor->trimmed_to = hits;
-    if (hits > governor->trimmed_to / 2 || state->trim_next)
+    if (first_hits(governor) == threshold_of(governor))
+        governor->trimmed_to = threshold_of(governor);
+    if (!is_to_trim(governor) || state->trim_next)
         return;
-    governor->trimmed_to = hits;
+    governor->trimmed_to = first_hits(governor);
     state->trim_next = Registry_first(state->engine.registry);
 }
 
@@ -302,6 +318,7 @@ static void control(struct Governor *governor)
     governor->spent = 0;
     governor->held = budget->share > 0;
     governor->rate = governor->held ? budget->rate : 1;
+    governor->cores = Budget_cores(budget);
     governor->pressure = Budget_pressure(budget);
     governor->grant = Budget_grant(budget, false);
     governor->urgent = Budget_grant(budget, true);
@@ -342,14 +359,15 @@ static bool slice(struct Governor *governor, bool full)
         Tools_watch(state);
         note_edges(state, deadline);
         state->poll.hottest = governor->hottest;
-        choose_trim(governor);
     }
+    choose_trim(governor);
     trim(governor, deadline);
     rearm_wanted(governor, deadline);
     more = rearm_planned(governor, deadline);
     more |= state->trim_next || (state->rearm_next && governor->urgent > 0);
-    // Rounds of bytecode are not hurried on credit.
-    more |= Poll_slice(state, full, deadline) && governor->grant > 0;
+    // Rounds of bytecode are not hurried on credit, nor where nothing runs.
+    more |= Poll_slice(state, full, deadline) && governor->grant > 0 &&
+            governor->cores > IDLE_CORES;
     if (full)
         Governor_list_threads(state);
     return more;
@@ -414,11 +432,38 @@ static bool prepare(struct Governor *governor)
     return true;
 }
 
+// Much new code comes: what it costs is looked at often.
+static bool is_rush(struct Governor *governor)
+{
+    uint32_t newest = Registry_newest_id(governor->state->engine.registry);
+    uint64_t now = Clock_read(&governor->state->engine.clock);
+
+    if (governor->held && newest - governor->newest_id >= RUSH_CODES)
+        governor->rush_until = now + ticks_of(governor, RUSH_S);
+    governor->newest_id = newest;
+    return now < governor->rush_until;
+}
+
+// With the interpreter's lock for a moment; ms until the next.
+static long attend(struct Governor *governor, bool full)
+{
+    bool more;
+    long pause;
+
+    PyEval_RestoreThread(governor->thread_state);
+    more = slice(governor, full);
+    account(governor);
+    PyEval_SaveThread();
+    governor->more = more;
+    pause = ms_until_due(governor);
+    return more && pause > HURRY_MS ? HURRY_MS : pause;
+}
+
 static void run(void *context)
 {
     struct Governor *governor = context;
     PyThreadState *state = governor->thread_state;
-    long pause = (long)(PERIOD_S * 1e3);
+    long pause = RUSH_MS;
 
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
@@ -428,15 +473,16 @@ static void run(void *context)
     governor->due = Clock_read(&governor->state->engine.clock) +
                     ticks_of(governor, PERIOD_S);
     while (wait_ms(governor, pause)) {
-        bool full = prepare(governor), behind;
+        bool full = prepare(governor), rush = is_rush(governor);
 
-        PyEval_RestoreThread(state);
-        behind = slice(governor, full);
-        account(governor);
-        PyEval_SaveThread();
-        pause = ms_until_due(governor);
-        if (behind && pause > HURRY_MS)
-            pause = HURRY_MS;
+        if (rush && !full)
+            control(governor);
+        if (full || governor->more || is_to_trim(governor))
+            pause = attend(governor, full);
+        else
+            pause = ms_until_due(governor);
+        if (rush && pause > RUSH_MS)
+            pause = RUSH_MS;
     }
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);

@@ -190,6 +190,14 @@ double Budget_mean(const struct Budget *budget)
                     : NAN;
 }
 
+double Budget_cores(const struct Budget *budget)
+{
+    const struct BudgetReading *then = ago(budget, LATELY);
+    double wall = budget->last.wall - then->wall;
+
+    return wall > 0 ? program(then, &budget->last) / wall : 0;
+}
+
 // --- What may be spent -----------------------------------------------------
 
 double Budget_hz(const struct Budget *budget)

@@ -65,6 +65,8 @@ struct BudgetShares Budget_window(const struct Budget *budget);
 // The share measured since the trace began.
 double Budget_mean(const struct Budget *budget);
 
+// CPU time that the program uses a second, lately.
+double Budget_cores(const struct Budget *budget);
 // The sampler's wake-ups a second.
 double Budget_hz(const struct Budget *budget);
 // s that re-arming may promise now: as long as it is above 0, the next one may

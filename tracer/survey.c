@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#define UNDER_PART 0.2 // of the time in it and what it called
+
 static double age(const struct Survey *survey, uint64_t then)
 {
     int64_t ticks = (int64_t)(survey->ticks - then);
@@ -36,9 +38,15 @@ static struct PolicyFunction function_of(const struct Survey *survey,
         .sites = code->jump_count,
     };
 
-    if (!isnan(survey->sampler_now) && Cell_get(&code->share.cpu.total_ns))
+    if (isnan(survey->sampler_now))
+        return function;
+    if (Cell_get(&code->share.cpu.total_ns))
         function.share =
             ShareValue_window(&code->share.cpu, survey->sampler_now);
+    // Who is above what is hot is looked at, too.
+    if (Cell_get(&code->share.under.total_ns))
+        function.share += UNDER_PART * ShareValue_window(&code->share.under,
+                                                         survey->sampler_now);
     return function;
 }
 

@@ -304,11 +304,13 @@ static void test_idle(void **state)
     w.fixed = 0.0001;
     run(&w, 60);
     assert_true(isnan(measured(&w)));
+    assert_true(Budget_cores(&w.budget) == 0);
     assert_true(w.hz <= 0.4 * BUDGET_LEAST / w.wakeup * 1.06);
     assert_true(w.budget.level > 0);
     w.cores = one_core; // a burst does not come upon years of savings
     w.demand = 1e9;
     expect_held_and_used(&w, 0.01, 60, 0.85);
+    assert_true(fabs(Budget_cores(&w.budget) - 1) < 0.001);
 }
 
 // A busy spell counts for the idle time that follows: no more than the larger

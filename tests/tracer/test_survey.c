@@ -69,6 +69,17 @@ static void test_the_hot_are_due_sooner(void **state)
     expect((struct Code *[]){hot, cold}, 2);
 }
 
+static void test_who_calls_the_hot(void **state)
+{
+    struct Code *cold = dark(10), *caller = dark(10);
+
+    (void)state, (void)cold;
+    survey.sampler_now = 20e9;
+    ShareValue_add(&caller->share.under, 19e9, 2e9);
+    take(13);
+    expect((struct Code *[]){caller}, 1);
+}
+
 // Armed and waiting, it is nobody's business; with a dark jump it is.
 static void test_armed_code(void **state)
 {
@@ -166,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_oldest_first),
         TEST(test_the_hot_are_due_sooner),
+        TEST(test_who_calls_the_hot),
         TEST(test_armed_code),
         TEST(test_what_cannot_be_armed_is_asked_less),
         TEST(test_who_lacks_its_callees),

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""The overhead budget, end to end: what is dark is armed again, callers stay
+honest meanwhile, the first descent is cut short, and nobody looks at who idles."""
+
+import struct
+import time
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e import client
+from e2e.counting import row
+
+HERE = ["test_budget", "<generated>"]
+
+
+@pytest.fixture
+def tracing(sockets):
+    def start(**settings):
+        ocular.start_tracing(**{"quiet": True, "perfetto": False,
+                                "include_only": HERE, **settings})
+    yield start
+    ocular.stop_tracing()
+
+
+def spin(rounds=30):
+    total = 0
+    for number in range(rounds):
+        total += number * 3 % 7
+    return total
+
+
+def heavy():
+    total = 0
+    for number in range(600):
+        total += number * 3 % 7
+    return total
+
+
+def light():
+    heavy()
+    return 1
+
+
+def work_until(done, *functions, seconds=40):
+    """Calls them all until done(snapshot)."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        pause = time.monotonic() + 0.3
+        while time.monotonic() < pause:
+            for function in functions:
+                function()
+        snapshot = ocular.snapshot()
+        if done(snapshot):
+            return snapshot
+    raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
+
+
+def timed(mine):
+    """Calls that its self statistics are made of."""
+    return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
+
+
+# --- Re-arming ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("serve", [False, True])
+def test_what_is_dark_is_armed_again(tracing, serve):
+    tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
+    snapshot = work_until(lambda s: (row(s, "spin") or {}).get("calls", 0) > 150,
+                          spin)
+    mine = row(snapshot, "spin")
+    assert not mine["calls_exact"]
+    assert mine["calls_estimated"] > 2 * mine["calls"]
+    assert snapshot["overhead"]["rearm"] > 0
+
+
+def test_none_leaves_it_dark(tracing):
+    tracing(deinstrument_threshold=50)
+    limit = time.monotonic() + 2.5
+    while time.monotonic() < limit:
+        spin()
+    snapshot = ocular.snapshot()
+    assert row(snapshot, "spin")["calls"] == 50
+    assert row(snapshot, "spin")["age_s"] > 2
+    assert snapshot["overhead"]["budget"] is None
+    assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
+
+
+def test_sessions_are_not_the_threshold(tracing):
+    """A threshold of a million does not mean a million hits at each visit."""
+    tracing(deinstrument_threshold=3000, overhead_budget=0.05)
+    work_until(lambda s: row(s, "spin")["state"] == "dark", spin)
+    calls = []
+
+    def visited(snapshot):
+        if row(snapshot, "spin")["state"] == "dark":
+            calls.append(row(snapshot, "spin")["calls"])
+        return len(set(calls)) > 3
+
+    work_until(visited, spin)
+    steps = [after - before for before, after in zip(calls, calls[1:])]
+    assert max(steps) <= 64 * 4  # some visits may have come between two looks
+
+
+# --- Callers -------------------------------------------------------------------
+
+
+def test_a_dark_callee_never_inflates_its_caller(tracing):
+    """Nearly all that is known of both comes from visits: at the 20th call they
+    went dark."""
+    tracing(deinstrument_threshold=20, overhead_budget=0.05)
+    snapshot = work_until(
+        lambda s: timed(row(s, "light")) > 40 and timed(row(s, "heavy")) > 40,
+        light)
+    caller, callee = row(snapshot, "light"), row(snapshot, "heavy")
+    assert caller["p50_cycles"] < callee["p50_cycles"] / 8
+    assert caller["p99_cycles"] < callee["p50_cycles"]
+
+
+def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
+    """Its callee's hits would be over before a call of its own is."""
+    def many():
+        for _ in range(40):
+            spin(2)
+    tracing(deinstrument_threshold=30, overhead_budget=0.05)
+    name = many.__qualname__
+    first = work_until(lambda s: row(s, name)["dark_sites"] > 0, many)
+    seen = timed(row(first, name))
+    work_until(lambda s: timed(row(s, name)) > seen + 8, many)
+
+
+# --- The first descent ------------------------------------------------------------
+
+
+GENERATED = """
+def f{}(x):
+    total = 0
+    for _ in range(3):
+        total += x
+    return total
+"""
+
+
+def storm(count):
+    names = {}
+    exec(compile("".join(map(GENERATED.format, range(count))), "<generated>",
+                 "exec"), names)
+    functions = [names[f"f{number}"] for number in range(count)]
+    for _ in range(60):
+        for function in functions:
+            for _ in range(10):
+                function(1)
+    rows = [mine for mine in ocular.snapshot()["functions"]
+            if mine["file"] == "<generated>" and mine["name"] != "<module>"]
+    names.clear()  # their globals: a circle
+    return rows
+
+
+def test_a_storm_is_cut_short(tracing):
+    tracing(overhead_budget=0.002)
+    rows = storm(3000)
+    assert len(rows) == 3000
+    calls = sum(mine["calls"] for mine in rows)
+    assert calls < 0.7 * 3000 * 500
+    for mine in rows:  # a bounded loss, and said
+        assert mine["calls"] >= 16
+        assert mine["calls"] == 600 or not mine["calls_exact"]
+
+
+def test_a_storm_within_the_budget_is_not(tracing):
+    tracing(overhead_budget=1)
+    for mine in storm(300):
+        assert mine["calls"] >= 500
+
+
+# --- The sampler's part --------------------------------------------------------------
+
+
+def test_a_viewer_changes_the_budget(tracing):
+    tracing(serve=True, overhead_budget=0.002)
+    low = work_until(lambda s: s["uptime_s"] > 3, spin)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        viewer.ask(client.BUDGET, struct.pack("<d", 0.2))
+    high = work_until(
+        lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"], spin)
+    assert high["overhead"]["budget"] == 0.2
+
+
+def switches():
+    """How often our threads have gone to sleep, and come back."""
+    found = {}
+    for task in Path("/proc/self/task").iterdir():
+        status = (task / "status").read_text()
+        name = status.split("\n")[0].split("\t")[1]
+        if name.startswith("ocular-"):
+            found[name] = int(status.split("\nvoluntary_ctxt_switches:")[1]
+                              .split("\n")[0])
+    return found
+
+
+@pytest.mark.parametrize("perfetto", [False, True])
+def test_who_idles_is_left_alone(tracing, perfetto, tmp_path):
+    """At some 30 us a wake-up, 30 of them a second are a thousandth of a core."""
+    tracing(serve=True, perfetto=perfetto, output=tmp_path / "trace.json")
+    for _ in range(1000):
+        spin()
+    time.sleep(4)  # all have noticed
+    before, began = switches(), time.monotonic()
+    time.sleep(3)
+    after, took = switches(), time.monotonic() - began
+    assert set(after) == {"ocular-sampler", "ocular-governor",
+                          "ocular-collect", "ocular-server"}
+    rates = {name: (after[name] - before[name]) / took for name in after}
+    assert sum(rates.values()) < 25, rates
+    assert rates["ocular-governor"] < 5 and rates["ocular-collect"] < 5, rates
