@@ -20,7 +20,7 @@ RATE_OFF = 0.20
 PASSES = 10  # of the twins, to tell how much they spread
 NEAR = 1.0  # s between a pass and calls that it says something about
 DELAYED = 0.01  # a mean holds what other processes took; beyond this, too much
-AGE = 30.0  # s
+AGE, PAUSE = 30.0, 5.0  # s
 LEADERS, LEAD = 3, 5.0  # functions, s
 CHANCE = 0.01  # of all windows; by chance 0.3 % are off by more than 3 sigma
 
@@ -350,24 +350,38 @@ def judge_rates(truth, snapshots, report):
             mine["rate_off"] is None or abs(mine["rate_off"]) > RATE_OFF)
 
 
+class Age:
+    """How long a function's cycles have stood still while it ran. Time in which
+    it did not run for long does not count: nobody could have measured it."""
+
+    def __init__(self):
+        self.cycles, self.stale, self.worst = 0, 0.0, 0.0
+        self.ran_at, self.calls = -math.inf, 0.0
+
+    def look(self, begin, end, calls, cycles):
+        if calls:
+            self.ran_at = end
+        if cycles > self.cycles:
+            self.cycles, self.stale, self.calls = cycles, 0.0, 0.0
+        elif end - self.ran_at <= PAUSE:
+            self.stale += end - begin
+            self.calls += calls
+            if self.calls >= self.stale:  # once a second or more
+                self.worst = max(self.worst, self.stale)
+
+
 def judge_ages(truth, snapshots, report):
-    """How long a function's cycles have stood still while it ran, once a second
-    or more, as seen from outside: in snapshot after snapshot."""
-    grown = {name: (truth.began, 0) for name in report["functions"]}
-    called = dict.fromkeys(grown, 0.0)
-    since, previous = dict(called), truth.began
+    """As seen from outside, in snapshot after snapshot."""
+    ages = {name: Age() for name in report["functions"]}
+    previous = truth.began
     for each in snapshots:
-        ran = truth.between(previous, each["t"])
-        for name, (last, cycles) in grown.items():
+        ran, span = truth.between(previous, each["t"]), each["t"] - previous
+        for name, age in ages.items():
             row, mine = each["functions"].get(name), report["functions"][name]
-            calls = ran[name][1] * (each["t"] - previous) if name in ran else 0
-            since[name] += calls
-            now = value(row, "self_cycles")
-            if now > cycles:
-                grown[name], since[name] = (each["t"], now), 0.0
-            elif calls and since[name] >= each["t"] - last:
-                mine["stale"] = max(mine.get("stale", 0.0), each["t"] - last)
-            if calls >= each["t"] - previous:
+            calls = ran[name][1] * span if name in ran else 0
+            age.look(previous, each["t"], calls, value(row, "self_cycles"))
+            mine["stale"] = age.worst
+            if calls >= span:
                 mine["age"] = max(mine.get("age", 0.0), value(row, "age_s"))
         previous = each["t"]
 

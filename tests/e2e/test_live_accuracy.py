@@ -192,6 +192,23 @@ def test_old_cycles(seen):
     assert judge(seen) == ["age: rare 35 s"]
 
 
+def test_time_without_calls_does_not_age():
+    age = live_judge.Age()
+    age.look(0, 1, 500, 1000)
+    for second in range(1, 41):
+        age.look(second, second + 1, 0, 1000)
+    assert age.worst == 0
+    age.look(41, 42, 500, 1000)
+    assert age.worst == 5 + 1  # the pause, and the second in which it runs
+    for second in range(42, 70):  # runs every other second
+        age.look(second, second + 1, second % 2 * 500, 1000)
+    assert age.worst == 6 + 28
+    age = live_judge.Age()
+    for second in range(70):  # less than once a second
+        age.look(second, second + 1, second % 2, 1000 if second else 1)
+    assert age.worst == 0
+
+
 def test_a_function_that_is_missing(seen):
     for each in seen:
         del each["functions"]["small"]
