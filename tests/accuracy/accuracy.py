@@ -44,8 +44,10 @@ GROUP, TURNS = 6, 200  # so many functions take so many turns
 THRESHOLDS = (500, 0)
 FIGURES = ("p50", "mean", "total")  # own cycles of a call; all, mean
 TARGET = 0.10
+STEADY = 0.10  # a round in which the machine's speed changed by more is left out
 LEAST_NS = 200  # shorter functions are shown, not judged
 WAYS = ("alone", "in turns")
+BY_NAME = {each.name: each for each in SUBJECTS}
 
 
 def load_timing():
@@ -79,19 +81,26 @@ def without_callees(name, stubs):
     """A copy of a function, of a file that is not traced, in which others take
     the place of those it calls."""
     function = getattr(subjects, name)
-    names = {**vars(subjects), **{each: stub_of(each) for each in stubs}}
+    names = dict(vars(subjects))
+    for each in stubs:
+        outermost = each.split(".")[0]  # a method's class
+        names[outermost] = stub_of(outermost)
     code = function.__code__.replace(co_filename=outside.__file__)
     return types.FunctionType(code, names, name)
 
 
-def lines_of(subject):
-    """Its line, what of that is not its own, and for one that calls others the
-    line without them."""
-    lines = [subject.call, subject.around]
-    if subject.stubs:
-        lines.append(subject.stand_in.replace(
-            subject.name + "(", subject.name + "_alone("))
-    return lines
+def alone_of(subject):
+    """The line of one that calls others, without them: empty ones in their place
+    (stubs), or what they return (a line of its own)."""
+    return subject.stand_in.replace(subject.name + "(", subject.name + "_alone(")
+
+
+def lines_of(group):
+    """The functions' lines, then what of each is not the function's own, then the
+    lines without their callees: each is as far from what it is compared with, and
+    so as cold, as from its own last run."""
+    return [*(each.call for each in group), *(each.around for each in group),
+            *(alone_of(each) for each in group if each.calls_others)]
 
 
 def names_of_all():
@@ -142,40 +151,54 @@ class Way:
 
     def __init__(self, name, chosen):
         size = 1 if name == "alone" else GROUP
-        self.groups = [chosen[i:i + size] for i in range(0, len(chosen), size)]
+        # Those that are listed together call each other: not in one group, or most
+        # calls of a callee would be others than those that the truth is about.
+        count = -(-len(chosen) // size)
+        self.groups = [chosen[i::count] for i in range(count)]
         self.programs = [
-            Program([line for each in group for line in lines_of(each)],
-                    group[0].times if size == 1 else TURNS)
+            Program(lines_of(group), group[0].times if size == 1 else TURNS)
             for group in self.groups]
-        self.empty = Program(["empty()", "None"], 1000)
+        # What to be entered takes: an empty call, and an empty resumption.
+        self.calls = Program(["empty()", "None"], 1000)
+        self.resumptions = Program(
+            ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200)
 
     def run_truth(self):
         """{name: [median and mean of its own time, mean of all], in ticks}"""
-        empty, nothing = self.empty.run()
-        call = [a - b for a, b in zip(empty, nothing)]
+        empty, nothing = self.calls.run()
+        resumed, looped = self.resumptions.run()
+        entry = {"call": [a - b for a, b in zip(empty, nothing)],
+                 "resumption": [(a - b) / 31 for a, b in zip(resumed, looped)]}
         truths = {}
         for group, program in zip(self.groups, self.programs):
-            spans = iter(program.run())
-            for subject in group:
-                line, around = next(spans), next(spans)
-                alone = next(spans) if subject.stubs else line
-                callees = sum(subject.stubs.values())
+            spans = program.run()
+            lines, arounds = spans[:len(group)], spans[len(group):2 * len(group)]
+            others = iter(spans[2 * len(group):])
+            for subject, line, around in zip(group, lines, arounds):
+                alone = next(others) if subject.calls_others else line
+                own = [subject.entries * each for each in entry[subject.entered]]
+                callees = [sum(times * entry[BY_NAME[name].entered][i]
+                               for name, times in subject.stubs.items())
+                           for i in range(2)]
                 truths[subject.name] = [each / subject.calls for each in (
-                    alone[0] - around[0] + (1 - callees) * call[0],
-                    alone[1] - around[1] + (1 - callees) * call[1],
-                    line[1] - around[1] + call[1])]
+                    alone[0] - around[0] + own[0] - callees[0],
+                    alone[1] - around[1] + own[1] - callees[1],
+                    line[1] - around[1] + own[1])]
         return truths
 
     def run_traced(self, threshold):
-        """{name: [p50 and mean of its own cycles, mean of all]}"""
-        found = {}
+        """{name: [p50 and mean of its own cycles, mean of all]}, and {name: what a
+        call's hooks were measured to cost at that start}"""
+        found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with quietly(threshold, [subjects.__file__]):
+                cost = sum(ocular._ocular.hook_cost()[:2])
                 program.run()
                 final = ocular.stop_tracing()
             for subject in group:
                 found[subject.name] = cycles(final, subject.name)
-        return found
+                costs[subject.name] = cost
+        return found, costs
 
 
 def cycles(final, name):
@@ -217,30 +240,43 @@ class Row:
 
     def __init__(self, subject, way, hz):
         self.subject, self.way, self.hz = subject, way, hz
-        self.truths = []
-        self.ours = {threshold: [] for threshold in THRESHOLDS}
-        self.errors = {threshold: [] for threshold in THRESHOLDS}
-        self.noise = []
+        self.rounds = {threshold: [] for threshold in THRESHOLDS}
 
-    def add(self, threshold, before, ours, after):
+    def add(self, threshold, before, traced, after):
         name = self.subject.name
+        ours, costs = (each[name] for each in traced)
         truth = [(a + b) / 2 for a, b in zip(before[name], after[name])]
-        self.truths.append(truth)
-        self.ours[threshold].append(ours[name])
-        self.errors[threshold].append(
-            [over(mine, true) for mine, true in zip(ours[name], truth)])
-        self.noise.append([abs(over(a, b)) for a, b in
-                           zip(before[name], after[name])])
+        self.rounds[threshold].append({
+            "truth": truth, "ours": ours,
+            "error": [over(mine, true) for mine, true in zip(ours, truth)],
+            "noise": [abs(over(a, b)) for a, b in
+                      zip(before[name], after[name])],
+            "speed": costs / truth[0] if truth[0] > 0 else math.nan})
+
+    def steady(self, threshold):
+        """The rounds in which the machine kept its speed: the truths before and
+        after agree, and what a hook took as the trace started is to the truth as
+        in the other rounds. What Ocular found plays no part."""
+        rounds = self.rounds[threshold]
+        usual = middle(each["speed"] for each in rounds)
+        kept = [each for each in rounds
+                if each["noise"][0] < STEADY
+                and abs(over(each["speed"], usual)) < STEADY]
+        return kept if len(kept) >= 3 else rounds
 
     def summary(self):
-        def columns(values):
-            return [middle(column) for column in zip(*values)]
+        rounds = {threshold: self.steady(threshold) for threshold in THRESHOLDS}
+        both = [each for kept in rounds.values() for each in kept]
 
-        truth = columns(self.truths)
+        def columns(kept, what):
+            return [middle(column) for column in
+                    zip(*(each[what] for each in kept))]
+
+        truth = columns(both, "truth")
         ns = truth[0] / self.hz * 1e9
-        errors = {threshold: columns(self.errors[threshold])
+        errors = {threshold: columns(rounds[threshold], "error")
                   for threshold in THRESHOLDS}
-        noise = columns(self.noise)
+        noise = columns(both, "noise")
         beyond, unsure = [], []
         for threshold in THRESHOLDS:
             for what, error, own_noise in zip(FIGURES, errors[threshold], noise):
@@ -252,11 +288,13 @@ class Row:
             "truth": dict(zip(FIGURES, truth)),
             "noise": dict(zip(FIGURES, noise)),
             "ocular": {str(threshold): dict(zip(
-                FIGURES, columns(self.ours[threshold])))
+                FIGURES, columns(rounds[threshold], "ours")))
                 for threshold in THRESHOLDS},
             "error": {str(threshold): dict(zip(
                 FIGURES, errors[threshold]))
                 for threshold in THRESHOLDS},
+            "rounds": {str(threshold): len(rounds[threshold])
+                       for threshold in THRESHOLDS},
             "judged": ns >= LEAST_NS, "misses": beyond, "unsure": unsure,
         }
 

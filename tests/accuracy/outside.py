@@ -35,6 +35,9 @@ class Stub:
         return self
 
 
+STUB = Stub(1, 2)
+
+
 def spread_nothing(*numbers, **named):
     pass
 
@@ -44,6 +47,29 @@ def defaults_nothing(a, b=2, c=3, *, d=4, e=5):
 
 
 ERROR = ValueError(1)
+THIRTY = (None,) * 30
+
+
+# The same functions with what their callees return in the place of the calls:
+# where a function does little else, what a call takes depends on what stands
+# around it, and an empty one that is timed elsewhere takes up to twice as long.
+
+
+def many_ones():
+    total = 0
+    for _ in range(50):
+        total += 1
+    return total
+
+
+def some_numbers(x):
+    total = 477
+    for i in range(5):
+        total += i * x - total % 3
+    total += 477
+    for i in range(5):
+        total += i * x - total % 3
+    return total + 477
 
 
 # A resumption each, without a loop of its own.

@@ -410,16 +410,20 @@ async def awaits(n):
 
 class Subject:
     """One row: `call` stands between two marks, `calls` is how often the
-    function runs in it, and `around` is what of it is not the function's own,
-    an empty call included. `stubs` says which functions it calls and how
-    often: for its own time the line is run with these replaced by empty ones
-    (`stand_in`, where another line is needed for that)."""
+    function runs in it, and `around` is what of it is not the function's own, to
+    be entered `entries` times included: by a call or, what a coroutine's frame
+    is from its beginning, by a resumption (`entered`). For the own time of one
+    that calls others the line is run with empty ones in their place, which are
+    entered as often as `stubs` says, or with what they return (`stand_in`, a
+    line of its own)."""
 
-    def __init__(self, name, call, *, calls=1, around=None, stubs=None,
-                 stand_in=None, times=600):
+    def __init__(self, name, call, *, calls=1, around=None, entered="call",
+                 entries=1, stubs=None, stand_in=None, times=600):
         self.name, self.call, self.calls = name, call, calls
         self.around, self.stubs = around or "empty()", stubs or {}
+        self.entered, self.entries = entered, entries
         self.stand_in, self.times = stand_in or call, times
+        self.calls_others = bool(stubs or stand_in)
 
 
 SUBJECTS = [
@@ -447,14 +451,15 @@ SUBJECTS = [
     Subject("excluded_callee", "excluded_callee(7)"),
     Subject("tiny", "tiny()"),
     Subject("small", "small(7)"),
-    Subject("many_tiny", "many_tiny()", stubs={"tiny": 50}, times=200),
-    Subject("some_small", "some_small(7)", stubs={"small": 3}),
+    Subject("many_tiny", "many_tiny()", stand_in="many_ones()", times=200),
+    Subject("some_small", "some_small(7)", stand_in="some_numbers(7)"),
     Subject("Point.length", "POINT.length()"),
     Subject("Point.move", "POINT.move(1, 2)"),
-    Subject("methods", "methods(POINT)", stubs={"Point": 3},
-            stand_in="methods(Stub(1, 2))"),
+    Subject("methods", "methods(POINT)",
+            stubs={"Point.length": 2, "Point.move": 1},
+            stand_in="methods(STUB)"),
     Subject("Point.__init__", "Point(1, 2)", around="Stub(1, 2)"),
-    Subject("creating", "creating(7)", stubs={"Point": 3}),
+    Subject("creating", "creating(7)", stubs={"Point.__init__": 3}),
     Subject("spread", "spread(1, 2, 3, 4, first=5, last=6)",
             around="spread_nothing(1, 2, 3, 4, first=5, last=6)"),
     Subject("defaults", "defaults(1, c=3, e=7)",
@@ -472,9 +477,11 @@ SUBJECTS = [
     Subject("raises", "try: raises(7)\nexcept ValueError: pass",
             around="try: empty(); raise ERROR\nexcept ValueError: pass"),
     Subject("yields", "for _ in yields(30): pass", calls=31,
-            around="for _ in yield_nothing(30): pass", times=60),
+            around="for _ in yield_nothing(30): pass", entered="resumption",
+            entries=31, times=60),
     Subject("consumes", "consumes(30)", stubs={"yields": 31}, times=60),
-    Subject("answers", "run(answers(7))", around="run(answer_nothing(7))"),
+    Subject("answers", "run(answers(7))", around="run(answer_nothing(7))",
+            entered="resumption"),
     Subject("awaits", "run(awaits(20))", around="run(answer_nothing(7))",
-            stubs={"answers": 20}, stand_in="run(awaits(20))", times=100),
+            entered="resumption", stubs={"answers": 20}, stand_in="run(awaits(20))", times=100),
 ]
