@@ -93,7 +93,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan bench accuracy stress regrtest env format \
+.PHONY: all demo test unit asan tsan bench accuracy stress soak regrtest env format \
 	format-check clean help
 
 all: extension $(top) ## build the extension and ocular-top
@@ -128,6 +128,9 @@ accuracy: all $(test_modules) ## compare cycles and counts with the truth (ARGS=
 
 stress: all $(test_modules) ## everything at once for a minute (ARGS='--seconds 10')
 	@$(running) '$(interpreter)' tests/stress/stress.py $(ARGS)
+
+soak: all ## an hour within a budget, viewers coming and going (ARGS='--seconds 20')
+	@$(running) '$(interpreter)' tests/soak/soak.py $(ARGS)
 
 regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
 	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)

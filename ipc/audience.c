@@ -326,7 +326,7 @@ static int encode_newest(struct Audience *audience, struct Frame **frame)
 // counted from the last ones, so that being early does not shorten a period.
 void Audience_turn(struct Audience *audience, uint64_t now)
 {
-    bool due = false, wanted = false;
+    bool due = false, wanted = false, first = false;
 
     for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
         struct Viewer *viewer = &audience->viewers[i];
@@ -344,14 +344,16 @@ void Audience_turn(struct Audience *audience, uint64_t now)
         if (viewer->frame)
             continue; // too slow for its rate: it skips this one
         viewer->waiting = wanted = true;
+        first |= !viewer->shown;
     }
     if (wanted)
-        audience->source->want(audience->source->context);
+        audience->source->want(audience->source->context, first);
 }
 
 static void show(struct Viewer *viewer, struct Frame *frame, int error)
 {
     viewer->waiting = false;
+    viewer->shown = true;
     if (frame)
         Viewer_show(viewer, frame);
     else if (error == -EMSGSIZE)

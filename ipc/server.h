@@ -15,8 +15,10 @@ struct Server;
 struct ServerSource {
     void *context;
     // A viewer is due: have a fresh snapshot published, then call
-    // Server_notify(). Must not block.
-    void (*want)(void *context);
+    // Server_notify(). Must not block. `first`: there is one among them who has
+    // seen none yet. Doing nothing is fine: it is asked again when he is due
+    // next.
+    void (*want)(void *context, bool first);
     // The newest snapshot or NULL; held until put, which follows in either
     // case. Short: encoding only.
     const struct Snapshot *(*get)(void *context);

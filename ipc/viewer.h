@@ -23,6 +23,7 @@ struct Viewer {
     uint64_t id;   // never used again
     bool greeted;  // its hello was fine
     bool waiting;  // for the next snapshot
+    bool shown;    // it has been sent one before
     bool ending;   // END follows what is queued
     bool closing;  // dropped once what is queued is sent
     uint64_t period_ms;

@@ -8,9 +8,9 @@
 
 #define GOODBYE_MS 200
 
-static void want(void *context)
+static void want(void *context, bool first)
 {
-    (void)context;
+    (void)context, (void)first;
 }
 
 static const struct Snapshot *get(void *context)

@@ -10,18 +10,43 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ipc/version.h"
 
 #define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
 #define REFRESH_MS 2000
+#define DEBTORS_S 0.95 // a bit less than the usual period
 #define GOODBYE_MS 200
 
 // --- What the server asks --------------------------------------------------
 
-static void want(void *context)
+static bool is_in_debt(struct Session *session)
 {
-    Collector_want(&((struct Session *)context)->collector);
+    const struct Budget *budget = Account_open(session);
+    bool debt = budget->share > 0 && budget->level < 0;
+
+    Account_close(session);
+    return debt;
+}
+
+// What is built for viewers is part of the overhead: while that is over the
+// budget they get a snapshot every second at most, and who has just come makes
+// do with the last one.
+static void want(void *context, bool first)
+{
+    struct Session *session = context;
+    struct timespec now;
+    double now_s;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    now_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    if (now_s - session->built_s >= DEBTORS_S || !is_in_debt(session)) {
+        session->built_s = now_s;
+        Collector_want(&session->collector);
+    } else if (first) {
+        Server_notify(session->server);
+    }
 }
 
 static const struct Snapshot *get(void *context)

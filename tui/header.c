@@ -216,7 +216,10 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     double most = 1;
     Strip_item(strip, 1);
     if (!isfinite(model->tally.share)) {
-        Strip_add(strip, STYLE_FAINT, "shares are not sampled");
+        Strip_add(strip, STYLE_FAINT, "%s",
+                  isfinite(model->snapshot->sampler_hz)
+                      ? "no sample yet"
+                      : "shares are not sampled");
         return;
     }
     for (int i = 0; i < TREND_LENGTH; i++)

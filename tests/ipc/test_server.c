@@ -28,15 +28,16 @@ struct Tracer {
     struct Server *server;
     struct Snapshot *snapshot;
     bool mute; // wants are heard, nothing is published
-    atomic_uint wants, gets, puts, viewers, requests;
+    atomic_uint wants, firsts, gets, puts, viewers, requests;
     atomic_uint_fast64_t viewer; // who asked last
     struct Message request;      // a copy, without its text
 };
 
-static void hear_want(void *context)
+static void hear_want(void *context, bool first)
 {
     struct Tracer *tracer = context;
 
+    tracer->firsts += first;
     tracer->wants++;
     if (!tracer->mute && tracer->server)
         Server_notify(tracer->server);
@@ -243,6 +244,10 @@ static void test_hello_and_first_snapshot(void **state)
     assert_int_equal(message.snapshot->function_count, 3);
     assert_int_equal(message.snapshot->functions[2].id, 3);
     Message_release(&message);
+    assert_int_equal(tracer.firsts, 1);
+    ask(client, MESSAGE_RATE, 0.1);
+    EVENTUALLY(tracer.wants > 2);
+    assert_int_equal(tracer.firsts, 1);
     EVENTUALLY(tracer.viewers == 1);
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);

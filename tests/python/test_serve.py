@@ -545,6 +545,36 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
         assert served.end() == ("end True", "")
 
 
+def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
+    """A viewer that asks for ten a second of a program with much to tell, and
+    little to spend."""
+    source = """
+code = "\\n".join(f"def f{n}(): return {n}" for n in range(3000))
+space = {}
+ocular.start_tracing(serve=True, overhead_budget=0.0001, quiet=True,
+                     perfetto=False)
+exec(compile(code, "<many>", "exec"), space)
+for n in range(3000):
+    space[f"f{n}"]()
+say(1)
+sys.stdin.read()
+say("end")
+"""
+    with Served(tmp_path, sockets, source) as served:
+        with Client(served.path) as client:
+            client.rate(0.1)
+            before = client.snapshot()["uptime_s"]
+            limit = time.monotonic() + 60
+            while (now := client.snapshot()["uptime_s"]) - before < 0.8:
+                before = now
+                assert time.monotonic() < limit
+            with Client(served.path) as other:  # gets what there is, at once
+                asked = time.monotonic()
+                other.snapshot()
+                assert time.monotonic() - asked < 0.8
+        served.end()
+
+
 def test_here_and_now():
     """In the process that has had traces before, and will again."""
     ocular.serve()

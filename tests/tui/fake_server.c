@@ -27,9 +27,10 @@ struct Fake {
     unsigned export_steps;
 };
 
-static void want(void *context)
+static void want(void *context, bool first)
 {
     struct Fake *fake = context;
+    (void)first;
     if (fake->mute)
         return;
     Snapshot_free(fake->newest);

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""`make soak`: a mixed program is traced for an hour (`--seconds N`), served,
+within a budget, while viewers of all kinds come and go. At the end: memory
+flat, overhead within the budget, ages bounded, nothing lost, no descriptor and
+no thread too many."""
+
+import argparse
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import program  # noqa: E402
+from e2e import client  # noqa: E402
+
+TOP = os.environ["OCULAR_TOP"]
+STEADY = ("beat",)  # functions that run all the time
+MOST_AGE_S = 30     # of what runs at least once a second
+MOST_GROWTH = 0.03  # of the memory, from one half to the other
+MOST_KIB = 2048     # or so much
+SHORT_S = 300       # less than that, and what begins weighs more than what goes
+SHORT_KIB = 8192    # on: then only gross errors are found
+SHORT_OVER = 2
+OVER = 1.10         # the window's overhead may be over what is allowed, by a bit
+MOST_OVER = 0.10    # and for no more than this part of the time
+MEAN_OVER = 1.05    # of what is allowed, measured over the whole
+SETTLE_S = 20       # the first descent into darkness
+PATIENCE_S = 60
+
+
+class Soak:
+    """What is seen of the program, second by second."""
+
+    def __init__(self, pid, path):
+        self.pid, self.path = pid, path
+        self.over = threading.Event()
+        self.troubles = []
+        self.viewers = self.snapshots = 0
+        self.memory = []    # (s, KiB)
+        self.overhead = []  # (s, measured, allowed, hooks, re-arming, threads)
+        self.ages = []      # (s, age of the oldest that runs, its name)
+        self.lock = threading.Lock()
+        self.began = time.monotonic()
+
+    def now(self):
+        return time.monotonic() - self.began
+
+    def fail(self, words):
+        with self.lock:
+            self.troubles.append(f"{self.now():.0f} s: {words}")
+
+    def seen(self):
+        with self.lock:
+            self.snapshots += 1
+
+    # --- Viewers
+
+    def visit(self, whim, dice):
+        with self.lock:
+            self.viewers += 1
+        try:
+            whim(self, dice)
+        except (client.Ended, OSError) as error:
+            if not self.over.is_set():
+                self.fail(f"{whim.__name__}: {error!r}")
+        except Exception as error:
+            self.fail(f"{whim.__name__}: {error!r}")
+
+    def go_on_visiting(self, number):
+        dice = random.Random(number)
+        while not self.over.wait(dice.random() * PAUSE_S):
+            self.visit(dice.choice(WHIMS), dice)
+
+    # --- What is noted
+
+    def note(self, snapshot):
+        overhead = snapshot["overhead"]
+        self.overhead.append((self.now(), overhead["measured"],
+                              overhead["allowed"], overhead["hooks"],
+                              overhead["rearm"], overhead["threads"]))
+        runs = [f for f in snapshot["functions"] if f["name"] in STEADY]
+        if self.now() > SETTLE_S:
+            if len(runs) != len(STEADY):
+                self.fail("a function that runs is not listed")
+            for function in runs:
+                self.ages.append((self.now(), function["age_s"],
+                                  function["name"]))
+        if snapshot["sampler"]["samples"] and \
+                snapshot["sampler"]["unknown"] > \
+                0.05 * snapshot["sampler"]["samples"] + 100:
+            self.fail(f"the sampler does not know "
+                      f"{snapshot['sampler']['unknown']} of its samples")
+
+    def watch(self):
+        """One viewer that is always there."""
+        with client.Client(self.path) as viewer:
+            while not self.over.is_set():
+                before = self.now()
+                self.note(viewer.snapshot())
+                self.seen()
+                if self.now() - before > PATIENCE_S / 2:
+                    self.fail("no snapshot came for half a minute")
+                self.memory.append((self.now(), resident_kib(self.pid)))
+
+
+def resident_kib(pid):
+    fields = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(fields.split("Pss:")[1].split()[0])
+
+
+def count_files(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def count_threads(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+# --- Whims of viewers ------------------------------------------------------------
+
+
+def reads_for_a_while(soak, dice):
+    with client.Client(soak.path) as viewer:
+        viewer.rate(dice.choice((1, 2)))
+        for _ in range(dice.randrange(1, 12)):
+            viewer.snapshot()
+            soak.seen()
+
+
+def never_reads(soak, dice):
+    with client.Client(soak.path) as viewer:
+        viewer.send(client.RATE, client.struct.pack("<d", 1), 1)
+        soak.over.wait(dice.random() * 10)
+
+
+def says_nothing(soak, dice):
+    with client.Client(soak.path, hello=False):
+        soak.over.wait(dice.random() * 7)
+
+
+def hangs_up_in_the_middle(soak, dice):
+    with client.Client(soak.path) as viewer:
+        viewer.snapshot()
+        viewer.socket.sendall(b"Oc\x10\x00\x08")
+
+
+def asks(soak, dice):
+    with client.Client(soak.path) as viewer:
+        rows = viewer.snapshot()["functions"]
+        soak.seen()
+        viewer.ask(client.BUDGET,
+                   client.struct.pack("<d", program.BUDGET))
+        for row in dice.sample(rows, min(3, len(rows))):
+            try:
+                viewer.rearm(row["id"])
+            except client.Refused:
+                pass  # it has gone meanwhile
+
+
+def is_killed(soak, dice):
+    viewer = subprocess.Popen(
+        [TOP, "--pid", str(soak.pid), "--batch", "-d", "1"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL)
+    viewer.stdout.read(2000)
+    viewer.send_signal(signal.SIGKILL)
+    viewer.communicate()
+
+
+def looks_once(soak, dice):
+    done = subprocess.run(
+        [TOP, "--pid", str(soak.pid), "--once", "--json"],
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+    if done.returncode == 0:
+        json.loads(done.stdout)
+        soak.seen()
+    elif not soak.over.is_set():
+        soak.fail(f"ocular-top: {done.stderr.decode()}")
+
+
+WHIMS = (reads_for_a_while, reads_for_a_while, never_reads, says_nothing,
+         hangs_up_in_the_middle, asks, is_killed, looks_once)
+VISITORS = 3
+PAUSE_S = 12  # at most, between two visits: each first snapshot costs
+
+
+# --- The end ---------------------------------------------------------------------
+
+
+def slope(points):
+    """KiB a minute, by least squares."""
+    times, values = zip(*points)
+    middle, mean = statistics.fmean(times), statistics.fmean(values)
+    spread = sum((when - middle) ** 2 for when in times)
+    return 60 * sum((when - middle) * (value - mean)
+                    for when, value in points) / spread if spread else 0
+
+
+def check_memory(soak, seconds):
+    """The second half against the first, once what is made once is there."""
+    steady = [point for point in soak.memory if point[0] > seconds / 5]
+    half = len(steady) // 2
+    if half < 3:
+        soak.fail("too few looks at the memory")
+        return "memory unknown"
+    first = statistics.median(kib for _, kib in steady[:half])
+    second = statistics.median(kib for _, kib in steady[half:])
+    most = max(MOST_KIB, MOST_GROWTH * first)
+    if second - first > (most if seconds >= SHORT_S else SHORT_KIB):
+        soak.fail(f"memory grows: {first:.0f} KiB in the first half, "
+                  f"{second:.0f} in the second, {slope(steady):+.0f} a minute")
+    return (f"memory {first / 1024:.1f} -> {second / 1024:.1f} MiB, "
+            f"{slope(steady):+.0f} KiB a minute")
+
+
+def check_overhead(soak, seconds):
+    steady = [row for row in soak.overhead
+              if row[0] > max(SETTLE_S, seconds / 10) and None not in row]
+    if not steady:
+        soak.fail("no overhead is reported")
+        return "overhead unknown"
+    over = [row for row in steady if row[1] > OVER * row[2]]
+    if len(over) > MOST_OVER * len(steady) and seconds >= SHORT_S:
+        soak.fail(f"the overhead is over the budget {len(over)} times of "
+                  f"{len(steady)}: up to {max(row[1] for row in over):.2%}")
+    measured = statistics.fmean(row[1] for row in steady)
+    allowed = statistics.fmean(row[2] for row in steady)
+    if measured > allowed * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
+        soak.fail(f"the mean overhead is {measured:.2%} of {allowed:.2%}")
+    parts = [statistics.fmean(row[part] for row in steady)
+             for part in (3, 4, 5)]
+    return (f"overhead {measured:.2%} of {allowed:.2%} (hooks {parts[0]:.2%}, "
+            f"re-arm {parts[1]:.2%}, threads {parts[2]:.2%})")
+
+
+def check_ages(soak):
+    old = max(soak.ages, key=lambda row: row[1], default=None)
+    if old is None:
+        soak.fail("no ages are reported")
+        return "ages unknown"
+    if old[1] > MOST_AGE_S:
+        soak.fail(f"{old[2]}() runs, and its numbers were {old[1]:.0f} s old")
+    return f"oldest {old[1]:.0f} s"
+
+
+def settled(count, pid, wanted):
+    """The count, once it is what it was; or as it stays."""
+    limit = time.monotonic() + 15
+    while (now := count(pid)) > wanted and time.monotonic() < limit:
+        time.sleep(0.1)
+    return now
+
+
+def run(seconds, folder):
+    """(troubles, words for the closing line)"""
+    process = subprocess.Popen(
+        [sys.executable, str(HERE / "program.py")], cwd=folder, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    path = process.stdout.readline().strip()
+    if not path:
+        return [f"it does not start: {process.communicate()[1]}"], []
+    soak = Soak(process.pid, path)
+    time.sleep(1)
+    files, threads = count_files(process.pid), count_threads(process.pid)
+    watcher = threading.Thread(target=soak.visit,
+                               args=(lambda soak, _: soak.watch(), None))
+    party = [watcher] + [
+        threading.Thread(target=soak.go_on_visiting, args=(number,))
+        for number in range(VISITORS)]
+    for thread in party:
+        thread.start()
+    try:
+        while soak.now() < seconds and process.poll() is None:
+            time.sleep(0.5)
+    finally:
+        soak.over.set()
+        for thread in party:
+            thread.join(PATIENCE_S)
+    if process.poll() is None:
+        left = (settled(count_files, process.pid, files),
+                settled(count_threads, process.pid, threads))
+        if left != (files, threads):
+            soak.fail(f"{left[0]} descriptors and {left[1]} threads are left "
+                      f"of {files} and {threads}")
+    return finish(soak, process, seconds)
+
+
+def finish(soak, process, seconds):
+    try:
+        out, err = process.communicate("", timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        out, err = process.communicate()
+        soak.fail("the program hangs at its end")
+    if process.returncode or err:
+        soak.fail(f"the program ended with {process.returncode}: {err[-2000:]}")
+        return soak.troubles, []
+    told = json.loads(out.splitlines()[-1])
+    if told["lost"]:
+        soak.fail(f"{told['lost']} events of {told['events']} are lost")
+    if told["threads"] or os.path.exists(soak.path):
+        soak.fail(f"left behind: {told['threads']} {soak.path}")
+    for what, number in sorted(told["counts"].items()):
+        print(f"  {number:8} {what}")
+        if not number and seconds > program.FORK_S:
+            soak.fail(f"no {what}")
+    return soak.troubles, [
+        check_memory(soak, seconds), check_overhead(soak, seconds), check_ages(soak),
+        f"{soak.snapshots} snapshots for {soak.viewers} viewers"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=3600)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="so-") as folder:
+        os.environ["OCULAR_DIR"] = folder
+        troubles, words = run(options.seconds, folder)
+    for trouble in troubles[:20]:
+        print(f"soak: {trouble}")
+    if troubles:
+        print(f"soak: FAILED, {len(troubles)} troubles, {options.seconds} s: "
+              f"{', '.join(words)}")
+        return 1
+    print(f"soak: ok, {options.seconds} s: {', '.join(words)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
