@@ -222,7 +222,8 @@ def test_hot_offsets(run):
         assert looks <= seen
     assert samples["CALL"] > 0.8 * looks
     # A caller's are at its calls, where the time of what it calls is not.
-    assert sum(one["samples"] for one in run[2]["both"]) < 20
+    own = sum(one["samples"] for one in run[2]["both"])
+    assert own < 0.2 * row(run[0]["both"], "work")["samples"]
 
 
 def test_a_threads_functions(run):
@@ -275,6 +276,12 @@ def test_each_thread_has_its_own():
     }
     assert "work" in lists["busy_a"] and "work" not in lists["busy_b"]
     assert "busy_b" in lists["busy_b"] and "busy_b" not in lists["busy_a"]
+    # Whoever waits for the interpreter waits, and does not run.
+    for thread in snapshot["threads"]:
+        if thread["name"] in lists and thread["name"].startswith("busy"):
+            assert thread["cpu_share"] < 0.8 and thread["wait_share"] > 0.2
+    mine = row(snapshot, "busy_b")
+    assert mine["wait_share"] > 0.1
 
 
 # --- Calls a second ----------------------------------------------------------
