@@ -74,7 +74,8 @@ class Child:
         self.process = subprocess.Popen(
             [sys.executable, CHILD, json.dumps({**job, "settings": settings})],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "OCULAR_DIR": self.folder})
+            env={**os.environ, "OCULAR_DIR": self.folder,
+                 "PYTHONHASHSEED": "0"})  # both find their names alike
 
     def __enter__(self):
         return self
