@@ -202,13 +202,17 @@ static void rearm_item(struct Governor *governor, const struct PlanItem *item)
 {
     struct State *state = governor->state;
     struct Code *code = Registry_by_id(state->engine.registry, item->id);
-    uint64_t most = threshold_of(governor);
+    uint64_t most = threshold_of(governor), hits = item->hits;
 
     if (!code)
         return;
+    hits = hits < most ? hits : most;
+    // Its own callee: as deep as it goes before the first call of it ends.
+    if (item->callee_hits > hits && Code_has_caller(code, code->id))
+        hits = item->callee_hits;
     spend(governor, item->seconds);
     if (code->dark || code->broken) {
-        if (Adopt_rearm(state, code, item->hits < most ? item->hits : most)) {
+        if (Adopt_rearm(state, code, hits)) {
             code->refusals++;
             return;
         }

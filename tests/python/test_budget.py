@@ -133,6 +133,22 @@ def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
     work_until(lambda s: timed(row(s, name)) > seen + 8, many)
 
 
+def descend(depth):
+    if depth:
+        return descend(depth - 1)
+    return 0
+
+
+def test_deep_recursion_is_timed_again(tracing):
+    """A session of some dozen hits would end before the first of its calls does."""
+    tracing(deinstrument_threshold=30, overhead_budget=0.05)
+    first = work_until(lambda s: row(s, "descend")["dark_sites"] > 0,
+                       lambda: descend(150))
+    seen = timed(row(first, "descend"))
+    work_until(lambda s: timed(row(s, "descend")) > seen + 60,
+               lambda: descend(150))
+
+
 # --- The first descent ------------------------------------------------------------
 
 
