@@ -8,6 +8,7 @@
 #include "python/callees.h"
 #include "python/frames.h"
 #include "python/thread_state.h"
+#include "python/tools.h"
 
 #include <stddef.h>
 
@@ -461,6 +462,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         ocular_state.phase == PHASE_TRACING) {
         bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
 
+        Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
         if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
             enter_call(&call);
     }

@@ -33,6 +33,34 @@ static int read_birth_counter(struct Opcodes *opcodes, PyObject *module)
     return 0;
 }
 
+static int read_fusion(struct Fusion *fusion, PyObject *module)
+{
+    PyObject *both = PyObject_CallMethod(module, "fusion", NULL);
+    PyObject *rows, *pairs;
+    unsigned char number, length, part, other;
+    Py_ssize_t i;
+    int plain, ok = both && PyArg_ParseTuple(both, "OO", &rows, &pairs);
+
+    for (i = 0; ok && i < PyList_GET_SIZE(rows); i++) {
+        ok = PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "bbbp", &number,
+                              &length, &part, &plain);
+        if (!ok || part >= FUSION_PARTS)
+            break;
+        fusion->length[number] = length;
+        fusion->part[number] = part;
+        if (plain && part)
+            fusion->plain[part] = number;
+    }
+    for (i = 0; ok && i < PyList_GET_SIZE(pairs); i++) {
+        ok = PyArg_ParseTuple(PyList_GET_ITEM(pairs, i), "bbb", &part, &other,
+                              &number);
+        if (ok && part < FUSION_PARTS && other < FUSION_PARTS)
+            fusion->both[part][other] = number;
+    }
+    Py_XDECREF(both);
+    return ok ? 0 : -1;
+}
+
 int Interpreter_opcodes(struct State *state)
 {
     static const struct {
@@ -72,6 +100,8 @@ int Interpreter_opcodes(struct State *state)
     state->engine.opcodes.far_unit = HOOK_NEAR_UNITS;
     if (table)
         result = read_birth_counter(&state->engine.opcodes, module);
+    if (table && result == 0)
+        result = read_fusion(&state->fusion, module);
     if (table && result == 0) {
         for (row = 0; result == 0 && row < PyList_GET_SIZE(table); row++)
             result =

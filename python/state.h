@@ -16,6 +16,7 @@
 #include "python/doorman.h"
 #include "python/heir.h"
 #include "tracer/filter.h"
+#include "tracer/fusion.h"
 #include "tracer/hottest.h"
 #include "tracer/session.h"
 
@@ -60,6 +61,7 @@ struct Poll { // of live bytecode, see poll.h
 
 struct State {
     struct Engine engine;
+    struct Fusion fusion;
     enum Phase phase;
     bool ready;     // set up, whole
     unsigned users; // threads inside calls that use the session, lock dropped

@@ -371,6 +371,12 @@ void Tools_close(struct State *state)
     PyErr_SetRaisedException(error);
 }
 
+void Tools_restore(struct State *state, PyCodeObject *code)
+{
+    Fusion_restore(&state->fusion, (uint8_t *)code->co_code_adaptive,
+                   (size_t)Py_SIZE(code));
+}
+
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
 {
     PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
@@ -381,6 +387,7 @@ int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
         return -1;
     }
     result = PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
+    Tools_restore(state, code);
     Py_XDECREF(result);
     return result ? 0 : -1;
 }

@@ -25,6 +25,8 @@ void Tools_watch(struct State *state);
 void Tools_disarm(struct State *state);
 // Takes all hooks back and frees the ids; goes on after errors.
 void Tools_close(struct State *state);
+// Puts back the superinstructions that instrumenting a code object has cost it.
+void Tools_restore(struct State *state, PyCodeObject *code);
 // Sets the tracer's events on one code object (a Python int of event bits).
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 

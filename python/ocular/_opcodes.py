@@ -112,6 +112,35 @@ def table(bits):
     return rows
 
 
+def fusion():
+    """(rows, pairs) for tracer/fusion.h: a row is (number, length in units, part,
+    plain), a pair (first part, second part, number of the superinstruction).
+
+    Both empty where instrumentation takes no superinstructions back; and in a
+    debug build, whose assertions know nothing of ours.
+    """
+    if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
+        return [], []
+    numbers = _numbers()
+    base_of = {variant: base for base, variants in _specializations().items()
+               for variant in variants}
+    fused = {name: name.split("__") for name in numbers if "__" in name}
+    parts = {part: index for index, part in
+             enumerate(sorted(set(sum(fused.values(), []))), 1)}
+    rows = []
+    for name, number in numbers.items():
+        plain = name.removeprefix("INSTRUMENTED_")
+        plain = base_of.get(plain, plain)
+        # What an INSTRUMENTED_LINE or _INSTRUCTION hides is not known.
+        if plain in numbers and number < 256 and plain != "CACHE":
+            rows.append((number, 1 + _cache_units(plain, numbers[plain]),
+                         parts.get(plain, 0) if plain == name or name in fused
+                         else 0, plain == name))
+    pairs = [(parts[first], parts[second], numbers[name])
+             for name, (first, second) in fused.items()]
+    return rows, pairs
+
+
 def birth_counter():
     """What the first cache entry of a specialisable instruction holds in code
     that has never run, and again where instrumentation has put the base opcode
