@@ -264,6 +264,8 @@ void Adopt_arm_callees(struct State *state, struct Code *code)
 
         if (callee && callee->dark)
             Adopt_rearm(state, callee, hits);
+        else if (callee) // for a few of its own, or another's: not enough
+            Code_extend(callee, hits);
     }
 }
 

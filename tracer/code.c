@@ -367,6 +367,13 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+void Code_extend(struct Code *code, uint64_t hits)
+{
+    uint64_t *stop = code->warming ? &code->stop_then : &code->stop_at;
+
+    *stop = more(*stop, stop_after(Cell_get(&code->calls), hits));
+}
+
 void Code_rearm(struct Code *code, uint64_t hits)
 {
     uint32_t i;

@@ -277,6 +277,8 @@ static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->dark_callees - code->warming;
 }
+// Armed code stays so for at least `hits` more calls.
+void Code_extend(struct Code *code, uint64_t hits);
 // It goes dark after `hits` more, if it is armed for more than that.
 void Code_trim(struct Code *code, uint64_t hits);
 // The next call is to begin with all known callees armed, for so many calls.

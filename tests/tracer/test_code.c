@@ -518,6 +518,25 @@ static void test_warming_up_beside_dark_callees(void **state)
     Code_free(code);
 }
 
+static void test_extend(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Cell_set(&code->calls, 480);
+    Code_extend(code, 10); // it has more
+    assert_int_equal(code->stop_at, 500);
+    Code_extend(code, 64);
+    assert_int_equal(code->stop_at, 544);
+    code->dark = true;
+    Cell_set(&code->calls, 544);
+    Code_rearm(code, 30);
+    Code_extend(code, 100); // while it warms up
+    assert_true(Code_warm(code));
+    assert_int_equal(code->stop_at, 644);
+    Code_free(code);
+}
+
 static void test_trim(void **state)
 {
     struct Code *code = generator(500, false);
@@ -658,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
         cmocka_unit_test(test_warming_up_beside_dark_callees),
+        cmocka_unit_test(test_extend),
         cmocka_unit_test(test_trim),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),
