@@ -76,6 +76,7 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
     subject->since_ns = since;
     subject->woke = false;
     subject->ran_ns = subject->ran_ns * fade + ran;
+    subject->owed_ns = subject->owed_ns * fade + ran;
     subject->seen_ns *= fade;
     subject->ready_ns *= fade;
     ShareValue_add(&subject->cpu, now, ran);
@@ -181,7 +182,9 @@ static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
     }
     if (counts_ready(subject))
         seen += subject->ready_ns;
-    *cpu = since * ran / seen;
+    // Never more than its clock says: the ratio settles only with time.
+    *cpu = fmin(since * ran / seen, subject->owed_ns);
+    subject->owed_ns -= *cpu;
     *wait = fmax(since - *cpu, 0);
 }
 

@@ -41,6 +41,7 @@ struct Subject {
     double ran_ns;
     double seen_ns;
     double ready_ns;
+    double owed_ns;     // CPU time that nothing has been credited with yet
     uint32_t newest_id; // code adopted later is not on the stack
     bool in_c;          // called by the frame on top
     bool cut;           // there is more below than `stack` has

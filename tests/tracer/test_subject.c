@@ -247,8 +247,10 @@ static double credit(struct Scene *scene, enum SubjectDoing doing, double ns)
         scene->subject.idle_ns += ns;
     else
         scene->subject.since_ns = ns;
-    if (doing == DOING_RAN)
+    if (doing == DOING_RAN) {
         scene->subject.ran_ns += ns;
+        scene->subject.owed_ns += ns;
+    }
     return Subject_credit(&scene->subject, doing, &scene->ledger, 1e9);
 }
 
@@ -346,6 +348,7 @@ static void test_waiting_for_a_cpu_is_waiting(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 500;
+        scene->subject.owed_ns += 500;
         Subject_credit(&scene->subject, DOING_RAN, &scene->ledger, 1e9);
     }
     assert_ns(scene->a, 50000, 50000, 100000);
@@ -360,6 +363,7 @@ static void test_where_it_lost_its_cpu_says_little(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 600;
+        scene->subject.owed_ns += 600;
         stack(scene, 1, (uintptr_t[]){i % 2 ? 0x2000 : 0x1000});
         Subject_credit(&scene->subject, i % 2 ? DOING_READY : DOING_RAN,
                        &scene->ledger, 1e9);
@@ -378,6 +382,7 @@ static void test_never_seen_running(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 800;
+        scene->subject.owed_ns += 800;
         stack(scene, 1, (uintptr_t[]){i % 4 ? 0x1000 : 0x2000});
         Subject_credit(&scene->subject, DOING_READY, &scene->ledger, 1e9);
     }
@@ -394,6 +399,7 @@ static void test_the_clock_outweighs_the_looks(void **state)
     for (int i = 0; i < 100; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 2000;
+        scene->subject.owed_ns += 2000;
         Subject_credit(&scene->subject, DOING_RAN, &scene->ledger, 1e9);
     }
     assert_ns(scene->a, 200000, 0, 200000);
@@ -412,6 +418,7 @@ static void test_who_woke_had_slept_before(void **state)
         subject->before_ns = 5000;
         subject->cpu_ns = 5300;
         subject->ran_ns += 300;
+        subject->owed_ns += 300;
         Subject_woke(subject);
         Subject_credit(subject, DOING_IDLED, &scene->ledger, 1e9);
         stack(scene, 1, (uintptr_t[]){0x2000});
