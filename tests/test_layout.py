@@ -40,8 +40,8 @@ LIBC = re.compile(
     r"signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|"
     r"stdnoreturn|string|strings|syscall|termios|threads|time|unistd|wchar|"
     r"wctype|getopt|"
-    r"linux/\w+|sys/(auxv|epoll|eventfd|file|ioctl|mman|param|prctl|random|"
-    r"resource|signalfd|stat|statvfs|syscall|time|timerfd|types|uio|un|utsname|"
+    r"linux/\w+|sys/(auxv|epoll|eventfd|file|inotify|ioctl|mman|param|prctl|"
+    r"random|resource|signalfd|stat|statvfs|syscall|time|timerfd|types|uio|un|utsname|"
     r"vfs|wait|xattr)"
 )
 

@@ -59,10 +59,12 @@ def native():
 # --- Their numbers survive ------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [SERVED, EXACT], ids=["sampler", "hooks"])
+# With means enough for the sampler to be quick.
+@pytest.mark.parametrize("settings", [{**SERVED, "overhead_budget": 0.5}, EXACT],
+                         ids=["sampler", "hooks"])
 def test_a_row_survives_its_thread(settings):
     ocular.start_tracing(**settings)
-    worker = threading.Thread(target=spin, args=(0.3,), name="worker")
+    worker = threading.Thread(target=spin, args=(0.8,), name="worker")
     worker.start()
     during = ocular.snapshot()
     worker.join()
@@ -75,13 +77,13 @@ def test_a_row_survives_its_thread(settings):
     for snapshot in (after, final):
         (ended,) = threads_of(snapshot, "worker")
         assert ended["tid"] == worker.native_id and ended["ended"] is True
-        assert 0.29 < ended["cpu_s"] < 0.5
+        assert 0.79 < ended["cpu_s"] < 1.2
         (main,) = [t for t in snapshot["threads"] if not t["ended"]]
         assert main["tid"] == threading.main_thread().native_id
         assert main["name"] == "MainThread"
         assert snapshot["threads"][0] == main
         assert snapshot["threads_dropped"] == 0
-        if settings is SERVED:
+        if settings is not EXACT:
             assert ended["samples"] > 0
             assert 0 <= ended["cpu_share"] < 1
         else:
