@@ -20,7 +20,6 @@ void Account_init(struct Account *account, const struct Session *session)
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = seconds(CLOCK_MONOTONIC);
     account->cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    account->aftermath = 0;
     Budget_init(&account->budget, session->budget, &zero);
 }
 
@@ -35,12 +34,11 @@ static struct BudgetReading read_all(struct Session *session)
     struct Engine *engine = session->engine;
     struct SamplerTotals sampler = {0};
     struct BudgetReading reading;
-    uint64_t ticks =
-        Lanes_sum(&engine->lanes).debt + Cell_get(&account->aftermath);
 
     if (session->sampler)
         Sampler_totals(session->sampler, &sampler);
-    reading.hooks = (double)ticks / Clock_hz(&engine->clock);
+    reading.hooks =
+        (double)Lanes_sum(&engine->lanes).debt / Clock_hz(&engine->clock);
     reading.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
     reading.sampler = sampler.cpu_s;
     reading.wakeups = sampler.wakeups;

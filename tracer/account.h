@@ -6,7 +6,6 @@
 #define OCULAR_TRACER_ACCOUNT_H
 
 #include "tracer/budget.h"
-#include "tracer/cell.h"
 
 #include <pthread.h>
 
@@ -16,9 +15,6 @@ struct Account {
     pthread_mutex_t mutex; // guards budget
     struct Budget budget;
     double wall, cpu; // s of the clocks, when it began
-    // Ticks of traced threads that no hook's debt holds: taking hooks out, and
-    // what runs slower until it is specialised again. Interpreter's lock.
-    cell_t aftermath;
 };
 
 // What the process used before is no part of it.

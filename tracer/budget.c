@@ -172,7 +172,8 @@ struct BudgetShares Budget_window(const struct Budget *budget)
 
     if (!(used > 0))
         return shares;
-    shares.hooks = (to->hooks - from->hooks) / used;
+    // What is given back to a call may come after the reading that it was in.
+    shares.hooks = max(to->hooks - from->hooks, 0) / used;
     shares.rearm = (to->rearm - from->rearm) / used;
     shares.threads = (to->threads - from->threads) / used;
     shares.measured = shares.hooks + shares.rearm + shares.threads;
