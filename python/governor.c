@@ -28,7 +28,8 @@
 #define RANK_S 1.0          // between two rankings of the functions, or more:
 #define RANK_PART 0.05      // of the allowance
 #define ALL_HITS 64 // of a function where all are armed together, at least
-// What re-arming costs, measured on 3.12.1 and 3.13.0 (docs/overhead.md).
+// What re-arming is taken to cost, for predictions only: what it has cost is in
+// the governor's CPU time and in the hooks'.
 #define REARM_S 1e-6
 #define REARM_BYTE_S 5e-9
 #define LEAVING_S 60e-9
