@@ -161,12 +161,12 @@ def f{}(x):
 """
 
 
-def storm(count):
+def storm(count, calls=600):
     names = {}
     exec(compile("".join(map(GENERATED.format, range(count))), "<generated>",
                  "exec"), names)
     functions = [names[f"f{number}"] for number in range(count)]
-    for _ in range(60):
+    for _ in range(calls // 10):
         for function in functions:
             for _ in range(10):
                 function(1)
@@ -177,14 +177,15 @@ def storm(count):
 
 
 def test_a_storm_is_cut_short(tracing):
-    tracing(overhead_budget=0.002)
-    rows = storm(3000)
-    assert len(rows) == 3000
+    # Long enough for the governor to see it come, however fast the machine is.
+    tracing(overhead_budget=0.002, deinstrument_threshold=10_000)
+    rows = storm(1000, 10_500)
+    assert len(rows) == 1000
     calls = sum(mine["calls"] for mine in rows)
-    assert calls < 0.7 * 3000 * 500
+    assert calls < 0.7 * 1000 * 10_000
     for mine in rows:  # a bounded loss, and said
         assert mine["calls"] >= 16
-        assert mine["calls"] == 600 or not mine["calls_exact"]
+        assert not mine["calls_exact"]
 
 
 def test_a_storm_within_the_budget_is_not(tracing):
