@@ -29,6 +29,7 @@
 #define RATIO 10e9 // ns
 // Seldom seen running: less than half of what its clock says.
 #define RARE 2.0
+#define OWED_NS 0.5e9      // in which what is outstanding is credited
 #define NO_TIME UINT64_MAX // of a thread that has ended
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
@@ -182,8 +183,11 @@ static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
     }
     if (counts_ready(subject))
         seen += subject->ready_ns;
-    // Never more than its clock says: the ratio settles only with time.
-    *cpu = fmin(since * ran / seen, subject->owed_ns);
+    // What its clock says, no more and in the end no less: the ratio settles
+    // only with time, and the time of looks that did not count may be
+    // outstanding.
+    *cpu = fmax(since * ran / seen, subject->owed_ns * since / OWED_NS);
+    *cpu = fmin(*cpu, subject->owed_ns);
     subject->owed_ns -= *cpu;
     *wait = fmax(since - *cpu, 0);
 }

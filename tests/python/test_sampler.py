@@ -234,12 +234,14 @@ def test_a_threads_functions(run):
     (thread,) = snapshot["threads"]
     shares = {names.get(one["id"]): one["share"] for one in thread["functions"]}
     assert max(shares, key=shares.get) in ("work", "half_in_c")
-    # There is one thread: they are the same as of all threads.
+    # There is one thread: they are the same as of all threads, but for a look that
+    # came between reading one and the other.
+    looks = 3 / (5 * snapshot["sampler"]["hz"])
     for name in ("work", "half_in_c"):
         whole = row(snapshot, name)["cpu_share"]
-        assert shares[name] == pytest.approx(whole, abs=0.005)
+        assert shares[name] == pytest.approx(whole, abs=max(0.005, looks))
     whole = sum(mine["cpu_share"] for mine in snapshot["functions"])
-    assert sum(shares.values()) == pytest.approx(whole, abs=0.01)
+    assert sum(shares.values()) == pytest.approx(whole, abs=max(0.01, looks))
 
 
 def busy_a(stop):
