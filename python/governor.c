@@ -222,7 +222,7 @@ static void rearm_item(struct Governor *governor, const struct PlanItem *item)
     // Beside dark callees nothing can be timed, which says nothing about it.
     code->visited = item->callee_hits || !Code_dark_callees(code);
     Visit_begin(&code->visit, Cell_get(&code->self_calls),
-                Cell_get(&code->self_cycles));
+                Cell_cycles(&code->self_cycles));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }

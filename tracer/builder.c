@@ -80,8 +80,8 @@ static void fill_cycles(struct Function *f, const struct Code *code)
     uint64_t calls = Cell_get(&code->self_calls);
     uint64_t least = Cell_get(&code->min_cycles);
 
-    f->self_cycles = Cell_get(&code->self_cycles);
-    f->total_cycles = Cell_get(&code->total_cycles);
+    f->self_cycles = Cell_cycles(&code->self_cycles);
+    f->total_cycles = Cell_cycles(&code->total_cycles);
     f->waited_cycles = Cell_get(&code->waited_cycles);
     f->avg_estimated = !calls;
     if (!calls) {

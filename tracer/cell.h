@@ -16,7 +16,16 @@ static inline uint64_t Cell_get(const cell_t *cell)
     return atomic_load_explicit(cell, memory_order_relaxed);
 }
 
-// The same for its only writer: a value once read may be kept in a register.
+// Of cycles net of what hooks cost, which is known to some ticks only: a sum of
+// a few short spans may come out below zero, and is as good as nothing.
+static inline uint64_t Cell_cycles(const cell_t *cell)
+{
+    uint64_t value = Cell_get(cell);
+
+    return value > INT64_MAX ? 0 : value;
+}
+
+// Cell_get for its only writer: a value once read may be kept in a register.
 static inline uint64_t Cell_own(const cell_t *cell)
 {
     return *(const uint64_t *)cell;

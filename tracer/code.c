@@ -461,7 +461,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
     double under = (double)Cell_get(&code->share.under.total_ns);
     uint64_t calls = Cell_get(&code->calls);
-    double total = (double)Cell_get(&code->total_cycles) / (double)calls;
+    double total = (double)Cell_cycles(&code->total_cycles) / (double)calls;
 
     if (!calls || !(under > 0) ||
         Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
@@ -477,7 +477,7 @@ double Code_mean_cycles(const struct Code *code)
         return Code_sampled_cycles(code,
                                    Cell_get(&code->share.cpu.total_ns) +
                                        Cell_get(&code->share.wait.total_ns));
-    return (double)(Cell_get(&code->self_cycles) +
+    return (double)(Cell_cycles(&code->self_cycles) +
                     Cell_get(&code->waited_cycles)) /
            (double)calls;
 }

@@ -76,7 +76,7 @@ static int judge(const struct Survey *survey, struct Code *code,
     if (code->visited) {
         code->visited = false;
         Visit_end(&code->visit, code->timed_calls,
-                  Cell_get(&code->self_cycles));
+                  Cell_cycles(&code->self_cycles));
     }
     function = function_of(survey, code);
     item->id = code->id;

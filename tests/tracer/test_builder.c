@@ -225,6 +225,21 @@ static void test_age(void **state)
     assert_true(isnan(find(s, never)->age_s));
 }
 
+// What hooks cost is known to some ticks only.
+static void test_no_cycles_below_zero(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 18);
+    const struct Function *function;
+
+    Cell_set(&code->self_calls, 18);
+    Cell_set(&code->self_cycles, (uint64_t)-280);
+    Cell_set(&code->total_cycles, (uint64_t)-1);
+    function = find(build(f), code);
+    assert_true(function->self_cycles == 0 && function->total_cycles == 0);
+    assert_true(function->avg_cycles == 0);
+}
+
 static void test_hottest_first(void **state)
 {
     static const uint64_t cycles[] = {5, 900, 30, 900, 0};
@@ -645,6 +660,7 @@ int main(void)
         TEST(test_the_unseen_have_no_row),
         TEST(test_states_and_sites),
         TEST(test_age),
+        TEST(test_no_cycles_below_zero),
         TEST(test_hottest_first),
         TEST(test_events),
         TEST(test_what_has_just_gone_has_a_row),
