@@ -84,6 +84,7 @@ viewer_units := $(wildcard tui/*.c ipc/*.c)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := \
 	$(unit_tests:%=build/$v/%) $(test_helpers:%=build/$v/%)))
+fuzzers := $(filter tests/fuzz/%,$(test_helpers))
 # The unit tests of variant $1 that are asked for.
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
@@ -93,7 +94,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan bench accuracy stress soak regrtest env format \
+.PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest screenshots env format \
 	format-check clean help
 
 all: extension $(top) ## build the extension and ocular-top
@@ -119,6 +120,10 @@ asan: $(asan_programs) ## the unit tests under AddressSanitizer and UBSan
 tsan: $(tsan_programs) ## the unit tests under ThreadSanitizer
 	@tests/run_units --tsan $(call programs,tsan)
 
+fuzz: ## fuzz the decoders of both sides for a minute (SECONDS=600)
+	@tests/fuzz/run_fuzzers $(or $(SECONDS),60) $(foreach f,$(fuzzers),\
+		'$(notdir $f) $(patsubst %.o,%.c,$(objects_$f))')
+
 bench: all $(obj_programs) $(test_modules) $(benchmarks) ## measure the overhead (ARGS=--budget: is it held?)
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
 		'$(interpreter)' tests/bench/bench.py $(ARGS)
@@ -134,6 +139,9 @@ soak: all ## an hour within a budget, viewers coming and going (ARGS='--seconds 
 
 regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
 	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)
+
+screenshots: all venv ## pictures and a recording for the README, from the real program (ARGS='main --wait 5')
+	@$(running) $(python) screenshots/capture.py $(ARGS)
 
 env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 	@$(MAKE) --no-print-directory all >&2 # its words would be evaluated
@@ -211,7 +219,7 @@ $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) $(flags_obj) -pthread $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw json-c) -lm
+		$(call libs,ncursesw json-c zlib) -lm
 
 # --- One interpreter's part ---------------------------------------------------
 

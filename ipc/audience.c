@@ -4,6 +4,8 @@
 // and the door for those who misbehave. Called by server.c on its thread.
 #include "ipc/audience.h"
 
+#include "ipc/process.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +69,10 @@ static void drop(struct Audience *audience, struct Viewer *viewer)
     Viewer_close(viewer);
     if (greeted)
         count_viewers(audience, -1);
+    if (!audience->greeted) {
+        Frame_drop(audience->newest);
+        audience->newest = NULL;
+    }
 }
 
 static struct Viewer *free_slot(struct Audience *audience)
@@ -89,6 +95,21 @@ static void turn_away(int fd, int error, const char *words)
     Viewer_close(&viewer);
 }
 
+// Why this user may not look, or NULL. Nobody may be anybody: not even a
+// process that is nobody itself can tell its own user by that number.
+static const char *objection(uid_t uid)
+{
+    if (uid == 0)
+        return NULL;
+    if (Process_is_nobody(uid))
+        return "this process is in a container that does not know your user "
+               "(it sees nobody): run ocular-top inside the container "
+               "(docker exec), or as the user who started it";
+    if (uid != geteuid())
+        return "only the user who runs this process, or root, may look";
+    return NULL;
+}
+
 void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
                     uint64_t now)
 {
@@ -97,10 +118,10 @@ void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
                             .number = (uint64_t)audience->pid,
                             .text = audience->version};
     struct Viewer *viewer = free_slot(audience);
+    const char *why = objection(peer->uid);
 
-    if (peer->uid != 0 && peer->uid != geteuid()) {
-        turn_away(fd, EACCES,
-                  "only the user who runs this process, or root, may look");
+    if (why) {
+        turn_away(fd, EACCES, why);
         return;
     }
     if (!viewer) {
@@ -183,6 +204,7 @@ static int serve(struct Audience *audience, struct Viewer *viewer,
     case MESSAGE_BUDGET:
     case MESSAGE_EXPORT:
     case MESSAGE_CANCEL:
+    case MESSAGE_FLAME:
         source->request(source->context, viewer->id, message);
         return 0;
     default:
@@ -242,7 +264,7 @@ void Audience_read(struct Audience *audience, const struct pollfd *polled,
 
         if (events && !viewer->closing)
             read_viewer(audience, viewer, now);
-        else if (events & (POLLHUP | POLLERR))
+        else if (events & (POLLHUP | POLLERR | POLLNVAL))
             drop(audience, viewer);
     }
 }
@@ -295,29 +317,40 @@ uint64_t Audience_next_ms(const struct Audience *audience, uint64_t at)
 
 // --- Snapshots
 
+// The frame of a snapshot, encoded if it is not the one of last time. NULL and
+// *error.
+static struct Frame *encode(struct Audience *audience,
+                            const struct Snapshot *snapshot, int *error)
+{
+    struct Message message = {.type = MESSAGE_SNAPSHOT,
+                              .snapshot = (struct Snapshot *)snapshot};
+    struct Frame *frame = audience->newest;
+
+    *error = 0;
+    if (frame && frame->uptime_s == snapshot->uptime_s)
+        return Frame_hold(frame);
+    frame = Frame_new();
+    *error = frame ? Message_encode(&frame->bytes, &message) : -ENOMEM;
+    if (*error) {
+        Frame_drop(frame);
+        return NULL;
+    }
+    frame->uptime_s = snapshot->uptime_s;
+    Frame_drop(audience->newest);
+    audience->newest = Frame_hold(frame);
+    return frame;
+}
+
 // The newest snapshot, encoded once for all. 0 and *frame (NULL: there is
 // none yet), or -errno.
 static int encode_newest(struct Audience *audience, struct Frame **frame)
 {
     const struct ServerSource *source = audience->source;
-    struct Message message = {.type = MESSAGE_SNAPSHOT};
     const struct Snapshot *snapshot = source->get(source->context);
-    int error = -ENOMEM;
+    int error = 0;
 
-    *frame = NULL;
-    if (!snapshot) {
-        source->put(source->context, NULL);
-        return 0;
-    }
-    message.snapshot = (struct Snapshot *)snapshot; // only read
-    *frame = Frame_new();
-    if (*frame)
-        error = Message_encode(&(*frame)->bytes, &message);
+    *frame = snapshot ? encode(audience, snapshot, &error) : NULL;
     source->put(source->context, snapshot);
-    if (error) {
-        Frame_drop(*frame);
-        *frame = NULL;
-    }
     return error;
 }
 
@@ -350,10 +383,14 @@ void Audience_turn(struct Audience *audience, uint64_t now)
         audience->source->want(audience->source->context, first);
 }
 
+// One that it has been shown already came for another viewer: it waits on.
 static void show(struct Viewer *viewer, struct Frame *frame, int error)
 {
+    if (frame && viewer->shown && viewer->seen_s == frame->uptime_s)
+        return;
     viewer->waiting = false;
     viewer->shown = true;
+    viewer->seen_s = frame ? frame->uptime_s : 0;
     if (frame)
         Viewer_show(viewer, frame);
     else if (error == -EMSGSIZE)
@@ -455,7 +492,9 @@ void Audience_abandon(struct Audience *audience, bool messy)
 
         if (!messy)
             Viewer_close(viewer);
-        else if (fd >= 0)
-            close(fd);
+        else
+            Opened_close(&viewer->opened, fd);
     }
+    if (!messy)
+        Frame_drop(audience->newest);
 }

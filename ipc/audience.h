@@ -20,6 +20,7 @@ struct Audience {
     bool leaving; // the end has begun: no more callbacks about viewers
     unsigned greeted;
     uint64_t next_id;
+    struct Frame *newest; // what was encoded last, or NULL
     struct Viewer viewers[AUDIENCE_MAX];
 };
 

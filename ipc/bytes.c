@@ -4,6 +4,7 @@
 // Called by wire, server and client; any thread, no shared state.
 #include "ipc/bytes.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,12 +69,22 @@ void Bytes_put(struct Bytes *bytes, const void *data, size_t size)
         memcpy(room, data, size);
 }
 
-static void put_number(struct Bytes *bytes, uint64_t value, size_t size)
+// A snapshot of 10 000 functions has 400 000 numbers: their sizes are to be
+// constants here, and below.
+__attribute__((always_inline)) static inline void
+put_number(struct Bytes *bytes, uint64_t value, size_t size)
 {
-    uint8_t *room = Bytes_extend(bytes, size);
+    uint8_t *room;
 
-    for (size_t i = 0; room && i < size; i++)
-        room[i] = (uint8_t)(value >> (8 * i));
+    if (!bytes->error && bytes->capacity - bytes->size >= size) {
+        room = bytes->data + bytes->size;
+        bytes->size += size;
+    } else {
+        room = Bytes_extend(bytes, size);
+    }
+    value = htole64(value);
+    if (room)
+        memcpy(room, &value, size);
 }
 
 void Bytes_put_u8(struct Bytes *bytes, uint8_t value)
@@ -147,14 +158,15 @@ static const uint8_t *take(struct Cursor *cursor, size_t size)
     return at;
 }
 
-static uint64_t take_number(struct Cursor *cursor, size_t size)
+__attribute__((always_inline)) static inline uint64_t
+take_number(struct Cursor *cursor, size_t size)
 {
     const uint8_t *at = take(cursor, size);
     uint64_t value = 0;
 
-    for (size_t i = 0; at && i < size; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
+    if (at)
+        memcpy(&value, at, size);
+    return le64toh(value);
 }
 
 uint8_t Cursor_u8(struct Cursor *cursor)

@@ -18,6 +18,7 @@
 #define OPEN_MS 2000
 #define RETRY_MS 10 // while too many wait in line
 #define READ_SIZE ((size_t)64 << 10)
+#define READS_MAX 256 // for a message: one who dribbles holds up nobody
 #define OUT_MAX ((size_t)1 << 20) // requests that the process does not take
 
 struct Client {
@@ -118,12 +119,14 @@ int Client_next(struct Client *client, struct Message *message)
     // A process that is gone may have left something to read.
     if (!client->ended)
         (void)flush(client);
-    for (;;) {
+    for (unsigned reads = 0;; reads++) {
         decoded = decode(client, message);
         if (decoded)
             return decoded;
         if (client->ended)
             return -EPIPE;
+        if (reads == READS_MAX)
+            return 0; // the socket stays readable, if there is more
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;

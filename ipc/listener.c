@@ -6,6 +6,7 @@
 #include "ipc/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void watch_path(struct Listener *listener, const char *path)
     listener->watched = false;
     if (watch < 0) {
         watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        Opened_note(&listener->watching, watch);
         atomic_store(&listener->watch, watch);
     }
     snprintf(folder, sizeof(folder), "%s", path);
@@ -69,13 +71,17 @@ static void watch_path(struct Listener *listener, const char *path)
                           IN_MOVE_SELF | IN_DELETE_SELF | IN_ONLYDIR) >= 0;
 }
 
-static void drain_watch(const struct Listener *listener)
+static void drain_watch(struct Listener *listener)
 {
     char events[1024];
+    ssize_t got;
+    int watch = atomic_load(&listener->watch);
 
-    while (listener->watch >= 0 &&
-           read(listener->watch, events, sizeof(events)) > 0)
-        ;
+    do
+        got = watch < 0 ? 0 : read(watch, events, sizeof(events));
+    while (got > 0);
+    if (got < 0 && errno != EAGAIN) // another's epoll, or the like
+        atomic_store(&listener->watch, -1);
 }
 
 static int bind_path(struct Listener *listener, const char *text, char *why,
@@ -91,7 +97,10 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
         fd = fd < 0 ? fd : -errno;
-        snprintf(why, why_size, "cannot listen at %s: %s", text, strerror(-fd));
+        snprintf(why, why_size,
+                 "cannot listen at %s: %s; set OCULAR_DIR to a directory that "
+                 "you can write to",
+                 text, strerror(-fd));
         free(path);
         return fd;
     }
@@ -100,7 +109,11 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     atomic_store(&listener->path, path);
     listener->device = status.st_dev;
     listener->inode = status.st_ino;
-    old = atomic_exchange(&listener->fd, fd);
+    old = atomic_load(&listener->fd);
+    if (!Opened_holds(&listener->opened, old))
+        old = -1;
+    Opened_note(&listener->opened, fd);
+    atomic_store(&listener->fd, fd);
     if (old >= 0)
         close(old);
     watch_path(listener, text);
@@ -130,12 +143,36 @@ bool Listener_check(struct Listener *listener)
     char path[ADDRESS_MAX], why[256];
 
     drain_watch(listener);
-    if (is_in_place(listener, Listener_path(listener)))
+    if (atomic_load(&listener->fd) >= 0 &&
+        is_in_place(listener, Listener_path(listener))) {
+        if (atomic_load(&listener->watch) < 0)
+            watch_path(listener, Listener_path(listener));
         return listener->watched;
+    }
     memcpy(path, Listener_path(listener), sizeof(path));
     if (Address_restore(path, listener->pid) == 0)
         bind_path(listener, path, why, sizeof(why));
     return listener->watched && is_in_place(listener, Listener_path(listener));
+}
+
+bool Listener_forget_lost(struct Listener *listener, bool others)
+{
+    int fd = atomic_load(&listener->fd);
+    int watch = atomic_load(&listener->watch);
+    bool lost = fd >= 0 && !Opened_holds(&listener->opened, fd);
+    bool blind = watch >= 0 &&
+                 (lost || others || !Opened_holds(&listener->watching, watch));
+
+    if (lost)
+        atomic_store(&listener->fd, -1);
+    if (blind)
+        atomic_store(&listener->watch, -1);
+    return lost || blind;
+}
+
+void Listener_touch(const struct Listener *listener)
+{
+    utimensat(AT_FDCWD, Listener_path(listener), NULL, AT_SYMLINK_NOFOLLOW);
 }
 
 void Listener_leave(struct Listener *listener)
@@ -150,10 +187,8 @@ void Listener_abandon(struct Listener *listener)
     int fd = atomic_exchange(&listener->fd, -1);
     int watch = atomic_exchange(&listener->watch, -1);
 
-    if (fd >= 0)
-        close(fd);
-    if (watch >= 0)
-        close(watch);
+    Opened_close(&listener->opened, fd);
+    Opened_close(&listener->watching, watch);
 }
 
 void Listener_release(struct Listener *listener)

@@ -6,6 +6,7 @@
 #define OCULAR_IPC_LISTENER_H
 
 #include "ipc/address.h"
+#include "ipc/opened.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,7 +23,8 @@ struct Listener {
     pid_t pid;        // whose socket it is
     atomic_int watch; // inotify, readable when the path may have vanished; -1
     bool watched;     // what there is to watch, is
-    dev_t device;     // of the socket's inode, to see that it is still ours
+    struct Opened opened, watching; // fd and watch
+    dev_t device; // of the socket's inode, to see that it is still ours
     ino_t inode;
     _Atomic(struct ListenerPath *) path;
 };
@@ -34,6 +36,14 @@ const char *Listener_path(const struct Listener *listener); // any thread
 // Somebody has cleaned up (logind, a tmp cleaner): comes back, if it can. True:
 // it is in its place, and should it vanish, `watch` will say so.
 bool Listener_check(struct Listener *listener);
+// Forgets descriptors that are not ours any more: true, there was one. The next
+// check makes others. `others`: the program has closed some of ours; then the
+// watch counts as lost, too, which cannot be told from an eventfd. Where it was
+// not, its descriptor is left behind.
+bool Listener_forget_lost(struct Listener *listener, bool others);
+// Touches what is watched: whoever polls `watch` wakes up, even where its
+// number has been closed meanwhile (poll keeps the file). Any thread.
+void Listener_touch(const struct Listener *listener);
 // Stops listening and removes the socket if it is still ours.
 void Listener_leave(struct Listener *listener);
 // In a forked child: forgets the descriptor, removes nothing.

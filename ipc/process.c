@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads /proc/PID/{status,uid_map,cmdline,comm,environ}. Called by address.c.
+// Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Called by
+// address.c and by the server's thread.
 #include "ipc/process.h"
 
 #include <ctype.h>
@@ -15,16 +16,13 @@
 
 #define ENVIRON_MAX ((size_t)1 << 20)
 
-// Up to size - 1 bytes of /proc/PID/name, terminated. Their number or -errno.
-static long read_file(pid_t pid, const char *name, char *out, size_t size)
+// Up to size - 1 bytes of a file, terminated. Their number or -errno.
+static long read_path(const char *path, char *out, size_t size)
 {
-    char path[64];
     size_t used = 0;
     ssize_t got = 1;
-    int fd, error = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     while (got && used < size - 1) {
@@ -38,6 +36,14 @@ static long read_file(pid_t pid, const char *name, char *out, size_t size)
     close(fd);
     out[used] = '\0';
     return error ? error : (long)used;
+}
+
+static long read_file(pid_t pid, const char *name, char *out, size_t size)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    return read_path(path, out, size);
 }
 
 // The text after "\nName:" in /proc/PID/status.
@@ -76,6 +82,21 @@ static uid_t inner_uid(pid_t pid, uid_t uid)
         row = row ? row + 1 : NULL;
     }
     return uid;
+}
+
+bool Process_is_nobody(uid_t uid)
+{
+    char text[4096];
+    unsigned nobody = 65534, inside, outside, count;
+
+    if (read_path("/proc/sys/kernel/overflowuid", text, sizeof(text)) > 0)
+        nobody = (unsigned)strtoul(text, NULL, 10);
+    if (uid != nobody)
+        return false;
+    // Where every user has a number, this is but the number of one.
+    return read_path("/proc/self/uid_map", text, sizeof(text)) < 0 ||
+           sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
+           count != UINT32_MAX;
 }
 
 int Process_look(struct Process *process, pid_t pid)
@@ -155,6 +176,18 @@ static void make_printable(char *text, size_t size)
         }
     }
     text[used] = '\0';
+}
+
+pid_t Process_parent(pid_t pid)
+{
+    char stat[512], state;
+    int parent;
+
+    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
+        return 0;
+    // Its name is in brackets, and may hold brackets and blanks.
+    const char *end = strrchr(stat, ')');
+    return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
 }
 
 void Process_command(pid_t pid, char *out, size_t size)

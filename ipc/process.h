@@ -5,6 +5,7 @@
 #ifndef OCULAR_IPC_PROCESS_H
 #define OCULAR_IPC_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -21,8 +22,13 @@ int Process_look(struct Process *process, pid_t pid);
 // Its command line, spaces between the arguments; its name in brackets when
 // there is none; whatever could upset a terminal is a '?'. Always terminated.
 void Process_command(pid_t pid, char *out, size_t size);
+// The process that started it, or that took it over; 0 if /proc does not say.
+pid_t Process_parent(pid_t pid);
 // A variable of the environment it was started with. 1 and out, 0 no such
 // variable (or too long for out), or -errno.
 int Process_variable(pid_t pid, const char *name, char *out, size_t size);
+// Is this the number, in our user namespace, of all the users who have none
+// there?
+bool Process_is_nobody(uid_t uid);
 
 #endif

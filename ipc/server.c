@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The server's thread: a poll loop over the listening socket, an eventfd that
+// The server's thread: a poll loop over the listening socket, a bell that
 // other threads ring, and the audience. Other threads reach it through `fresh`,
 // `stopping` and the list of answers, nothing else.
 #include "ipc/server.h"
 
 #include "ipc/answers.h"
 #include "ipc/audience.h"
+#include "ipc/bell.h"
 #include "ipc/listener.h"
 #include "ipc/worker.h"
 
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,7 +22,12 @@
 #define CHECK_MS 2000        // between looks at our own path
 #define ACCEPT_PAUSE_MS 1000 // when descriptors are out
 #define POLL_PAUSE_MS 100    // when poll itself is refused
-#define OWN_POLLED 3         // the wake, the listener and its watch
+#define DEAF_MS 100          // between looks around while nobody can ring
+// So many are let in at once, and then one after the other: a storm of those
+// who come and go is to cost the traced process next to nothing.
+#define CROWD 256
+#define ENTRY_MS 20
+#define OWN_POLLED 3 // the bell, the listener and its watch
 #define POLLED_MAX (OWN_POLLED + AUDIENCE_MAX)
 #define NEVER UINT64_MAX
 
@@ -38,7 +43,7 @@ struct Order {
 struct Server {
     struct ServerSource source;
     struct Worker worker;
-    int wake;             // eventfd, rung by ring()
+    struct Bell bell;
     atomic_bool fresh;    // set by Server_notify, taken by turn()
     atomic_bool stopping; // set by stop_thread, read by run()
     atomic_bool busy;     // audience may be half changed; for Server_abandon
@@ -50,6 +55,7 @@ struct Server {
     struct Listener listener;
     struct Audience audience;
     uint64_t accept_at_ms; // no accept before
+    uint64_t entered_ms;   // each who entered moves it on by ENTRY_MS
     uint64_t check_at_ms;
     bool in_place; // and it will be heard of when that is no more
 };
@@ -62,20 +68,35 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+// Where the program has closed an end of it, the thread has been woken by that,
+// if no forked child has it, too; else it watches its path as well, or soon
+// looks around.
 static void ring(struct Server *server)
 {
-    uint64_t one = 1;
-    ssize_t written = write(server->wake, &one, sizeof(one));
-
-    (void)written; // full means that it rings already
+    if (!Bell_ring(&server->bell))
+        Listener_touch(&server->listener);
 }
 
-static void silence(struct Server *server)
+// Forgets the descriptors that the program has closed, whatever their numbers
+// stand for now: true, there was one. A program that closes all there is opens
+// its own next, and counts on their numbers: ours are made again later.
+static bool forget_lost(struct Server *server, uint64_t now)
 {
-    uint64_t count;
-    ssize_t got = read(server->wake, &count, sizeof(count));
+    bool lost = Bell_forget_lost(&server->bell);
 
-    (void)got; // nothing to read is fine
+    lost |= Listener_forget_lost(&server->listener, lost);
+    if (lost) {
+        server->check_at_ms = now + CHECK_MS;
+        server->in_place = false;
+    }
+    return lost;
+}
+
+static void look_around(struct Server *server)
+{
+    if (server->bell.heard < 0)
+        Bell_open(&server->bell);
+    server->in_place = Listener_check(&server->listener);
 }
 
 // --- The loop
@@ -85,10 +106,17 @@ static void accept_viewers(struct Server *server, uint64_t now)
     struct Peer peer;
     int fd = 0;
 
+    if (server->entered_ms + CROWD * ENTRY_MS < now)
+        server->entered_ms = now - CROWD * ENTRY_MS;
     for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+        if (server->entered_ms > now) {
+            server->accept_at_ms = server->entered_ms;
+            return;
+        }
         fd = Socket_accept(server->listener.fd, &peer);
         if (fd < 0)
             break;
+        server->entered_ms += ENTRY_MS;
         Audience_admit(&server->audience, fd, &peer, now);
     }
     // Out of descriptors or memory: the one who waits keeps the socket
@@ -121,6 +149,8 @@ static int timeout_ms(const struct Server *server, uint64_t now)
         at = NEVER;
     if (server->accept_at_ms > now && server->accept_at_ms < at)
         at = server->accept_at_ms;
+    if (server->bell.heard < 0 && at > now + DEAF_MS)
+        at = now + DEAF_MS;
     at = Audience_next_ms(&server->audience, at);
     if (at == NEVER)
         return -1;
@@ -134,7 +164,9 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     unsigned count = OWN_POLLED;
     int got;
 
-    polled[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
+    if (server->in_place && is_idle(server))
+        forget_lost(server, now); // nothing else would end such a wait
+    polled[0] = (struct pollfd){.fd = server->bell.heard, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepting ? server->listener.fd : -1,
                                 .events = POLLIN};
     polled[2] = (struct pollfd){.fd = server->listener.watch, .events = POLLIN};
@@ -181,12 +213,15 @@ static void turn(struct Server *server, const struct pollfd *polled)
 {
     struct Audience *audience = &server->audience;
     uint64_t now = now_ms();
+    bool called = polled[0].revents || polled[1].revents || polled[2].revents;
 
-    if (polled[0].revents)
-        silence(server);
+    if ((called || now >= server->check_at_ms) && forget_lost(server, now))
+        called = false;
+    if (called && polled[0].revents)
+        Bell_silence(&server->bell);
     take_order(server);
     Audience_read(audience, polled + OWN_POLLED, now);
-    if (polled[1].revents)
+    if (called && polled[1].revents)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Audience_turn(audience, now);
@@ -194,9 +229,9 @@ static void turn(struct Server *server, const struct pollfd *polled)
     if (atomic_exchange(&server->fresh, false))
         Audience_publish(audience);
     Audience_flush(audience, now);
-    if (now >= server->check_at_ms || polled[2].revents) {
+    if (now >= server->check_at_ms || (called && polled[2].revents)) {
         server->check_at_ms = now + CHECK_MS;
-        server->in_place = Listener_check(&server->listener);
+        look_around(server);
     }
 }
 
@@ -230,17 +265,18 @@ static void run(void *argument)
     struct pollfd polled[POLLED_MAX];
 
     server->check_at_ms = now_ms() + CHECK_MS;
-    for (;;) {
+    // Looked at on both sides: a turn silences the ring that came with it.
+    while (!atomic_load(&server->stopping)) {
         wait_for_work(server, polled);
-        if (atomic_load(&server->stopping))
-            return;
-        turn(server, polled);
+        if (!atomic_load(&server->stopping))
+            turn(server, polled);
     }
 }
 
 static int start_thread(struct Server *server)
 {
-    server->in_place = Listener_check(&server->listener);
+    forget_lost(server, now_ms());
+    look_around(server);
     atomic_store(&server->stopping, false);
     return Worker_start(&server->worker, "ocular-server", run, server,
                         STACK_SIZE);
@@ -253,6 +289,7 @@ static void stop_thread(struct Server *server)
     ring(server);
     Worker_join(&server->worker);
     atomic_store(&server->busy, false);
+    forget_lost(server, now_ms()); // before any of them is closed
 }
 
 // --- What other threads call
@@ -260,8 +297,7 @@ static void stop_thread(struct Server *server)
 static void free_server(struct Server *server)
 {
     Listener_release(&server->listener);
-    if (server->wake >= 0)
-        close(server->wake);
+    Bell_close(&server->bell);
     free(server);
 }
 
@@ -288,10 +324,10 @@ int Server_open(struct Server **out, const struct ServerSource *source,
     Answers_init(&server->answers);
     pthread_mutex_init(&server->ordering, NULL);
     pthread_cond_init(&server->ordered, NULL);
-    server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    error = server->wake < 0 ? -errno : 0;
+    Bell_init(&server->bell);
+    error = Bell_open(&server->bell);
     if (error)
-        snprintf(why, why_size, "no eventfd: %s", strerror(-error));
+        snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
         error = Listener_open(&server->listener, why, why_size);
     *out = server; // before there is a thread whose callbacks want it
@@ -386,6 +422,7 @@ void Server_close(struct Server *server, unsigned wait_ms)
 
 void Server_abandon(struct Server *server)
 {
+    forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
     // The thread, which is not here any more, may have been in the middle of
     // changing its buffers: then they are left behind.

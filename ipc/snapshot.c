@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The snapshot's memory (an arena that is freed in one go) and its schema: the
-// tables that the wire, the viewer's JSON and ocular.snapshot() all walk.
-// Built by the collector or by wire.c; read by anybody afterwards.
+// The snapshot's schema: the tables that the wire, the viewer's JSON and
+// ocular.snapshot() all walk; and its memory. Built by the collector or by
+// wire.c; read by anybody afterwards.
 #include "ipc/snapshot.h"
 
+#include "ipc/rows.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 // --- The schema. Append rows only: their order is the wire's.
-
-#define ROW(type_, s, member, group_, name_)                                   \
-    {                                                                          \
-        .name = name_, .group = group_, .type = type_,                         \
-        .offset = offsetof(struct s, member)                                   \
-    }
-#define BOOL(s, member) ROW(FIELD_BOOL, s, member, NULL, #member)
-#define U64(s, member) ROW(FIELD_U64, s, member, NULL, #member)
-#define F64(s, member) ROW(FIELD_F64, s, member, NULL, #member)
-#define TEXT(s, member) ROW(FIELD_TEXT, s, member, NULL, #member)
-#define STATE(s, member) ROW(FIELD_STATE, s, member, NULL, #member)
-#define GROUP_U64(s, group, name)                                              \
-    ROW(FIELD_U64, s, group##_##name, #group, #name)
-#define GROUP_TEXT(s, group, name)                                             \
-    ROW(FIELD_TEXT, s, group##_##name, #group, #name)
-#define GROUP_F64(s, group, name)                                              \
-    ROW(FIELD_F64, s, group##_##name, #group, #name)
-#define LIST(s, member, count, table)                                          \
-    {                                                                          \
-        .name = #member, .type = FIELD_LIST,                                   \
-        .offset = offsetof(struct s, member),                                  \
-        .count_offset = offsetof(struct s, count), .record = &table            \
-    }
-#define RECORD(s, name_, fields_)                                              \
-    {                                                                          \
-        .name = name_, .size = sizeof(struct s), .fields = fields_,            \
-        .field_count = sizeof(fields_) / sizeof(fields_[0])                    \
-    }
 
 static const struct Field CALLER_FIELDS[] = {
     U64(Caller, id),
@@ -97,7 +70,7 @@ static const struct Field TRANSITION_FIELDS[] = {
     TEXT(Transition, file),     U64(Transition, line),
     U64(Transition, offset),    TEXT(Transition, from),
     TEXT(Transition, to),       BOOL(Transition, storm),
-    U64(Transition, id),
+    U64(Transition, id),        BOOL(Transition, deopt),
 };
 static const struct Record TRANSITION_RECORD =
     RECORD(Transition, "transition", TRANSITION_FIELDS);
@@ -106,6 +79,7 @@ static const struct Field PAIR_FIELDS[] = {
     TEXT(TransitionPair, from),
     TEXT(TransitionPair, to),
     U64(TransitionPair, count),
+    BOOL(TransitionPair, deopt),
 };
 static const struct Record PAIR_RECORD =
     RECORD(TransitionPair, "transition_pair", PAIR_FIELDS);
@@ -156,6 +130,9 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_F64(Snapshot, overhead, mean),
     GROUP_U64(Snapshot, sampler, truncated),
     GROUP_TEXT(Snapshot, sampler, trouble),
+    GROUP_U64(Snapshot, states, armed),
+    GROUP_U64(Snapshot, states, partial),
+    GROUP_U64(Snapshot, states, dark),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);
@@ -174,44 +151,7 @@ const char *State_name(uint64_t state)
     }
 }
 
-static void clear_field(const struct Field *field, char *value)
-{
-    switch (field->type) {
-    case FIELD_BOOL:
-    case FIELD_U64:
-    case FIELD_STATE:
-        *(uint64_t *)(value + field->offset) = NULL_U64;
-        break;
-    case FIELD_F64:
-        *(double *)(value + field->offset) = NULL_F64;
-        break;
-    case FIELD_TEXT:
-        *(const char **)(value + field->offset) = NULL;
-        break;
-    case FIELD_LIST:
-        *(const void **)(value + field->offset) = NULL;
-        *(size_t *)(value + field->count_offset) = 0;
-        break;
-    }
-}
-
-void Record_clear(const struct Record *record, void *value)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        clear_field(&record->fields[i], value);
-}
-
-// --- The arena
-
-#define CHUNK_MIN ((size_t)4 << 10)
-#define CHUNK_MAX ((size_t)1 << 20)
-
-struct SnapshotChunk {
-    struct SnapshotChunk *next; // older
-    size_t size;                // of data
-    size_t used;
-    _Alignas(max_align_t) char data[];
-};
+// --- The memory
 
 struct Snapshot *Snapshot_new(void)
 {
@@ -224,85 +164,29 @@ struct Snapshot *Snapshot_new(void)
 
 void Snapshot_free(struct Snapshot *snapshot)
 {
-    struct SnapshotChunk *chunk = snapshot ? snapshot->arena : NULL;
-
-    while (chunk) {
-        struct SnapshotChunk *next = chunk->next;
-
-        free(chunk);
-        chunk = next;
-    }
+    if (!snapshot)
+        return;
+    Arena_release(&snapshot->arena);
     free(snapshot);
-}
-
-// A chunk twice as large as the one before, so that a large snapshot takes few
-// of them and a small one little memory.
-static struct SnapshotChunk *add_chunk(struct Snapshot *snapshot, size_t size)
-{
-    struct SnapshotChunk *newest = snapshot->arena;
-    size_t room = newest ? newest->size * 2 : CHUNK_MIN;
-    struct SnapshotChunk *chunk;
-
-    if (room > CHUNK_MAX)
-        room = CHUNK_MAX;
-    if (room < size)
-        room = size;
-    if (room > SIZE_MAX / 4)
-        return NULL;
-    chunk = calloc(1, sizeof(*chunk) + room);
-    if (!chunk)
-        return NULL;
-    chunk->size = room;
-    chunk->next = newest;
-    snapshot->arena = chunk;
-    return chunk;
-}
-
-static void *take(struct Snapshot *snapshot, size_t size, size_t alignment)
-{
-    struct SnapshotChunk *chunk = snapshot->arena;
-    size_t start = 0;
-
-    if (chunk)
-        start = (chunk->used + alignment - 1) & ~(alignment - 1);
-    if (!chunk || start > chunk->size || chunk->size - start < size) {
-        chunk = add_chunk(snapshot, size);
-        start = 0;
-    }
-    if (!chunk)
-        return NULL;
-    chunk->used = start + size;
-    return chunk->data + start;
 }
 
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size)
 {
-    return take(snapshot, size ? size : 1, _Alignof(max_align_t));
+    return Arena_alloc(&snapshot->arena, size);
 }
 
 const char *Snapshot_copy(struct Snapshot *snapshot, const char *text,
                           size_t size)
 {
-    char *copy;
-
-    if (!text || size == SIZE_MAX)
-        return NULL;
-    copy = take(snapshot, size + 1, 1);
-    if (copy)
-        memcpy(copy, text, size); // the arena is zeroed: the NUL is there
-    return copy;
+    return Arena_copy(&snapshot->arena, text, size);
 }
 
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text)
 {
-    return text ? Snapshot_copy(snapshot, text, strlen(text)) : NULL;
+    return Arena_text(&snapshot->arena, text);
 }
 
 size_t Snapshot_bytes(const struct Snapshot *snapshot)
 {
-    size_t bytes = sizeof(*snapshot);
-
-    for (struct SnapshotChunk *c = snapshot->arena; c; c = c->next)
-        bytes += sizeof(*c) + c->size;
-    return bytes;
+    return sizeof(*snapshot) + Arena_bytes(&snapshot->arena);
 }

@@ -5,14 +5,10 @@
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ipc/arena.h"
+#include "ipc/record.h"
 
-// Null is a value: it means "nothing measures this here", never zero.
-#define NULL_U64 UINT64_MAX
-#define NULL_F64 NAN
+#include <stdbool.h>
 
 #define SNAPSHOT_SCHEMA 1 // what Snapshot.schema says
 
@@ -81,12 +77,14 @@ struct Transition {
     const char *to;
     uint64_t storm; // bool: the site has changed again and again
     uint64_t id;    // of the function
+    uint64_t deopt; // bool: it was specialised, for what it met no more
 };
 
 struct TransitionPair {
     const char *from;
     const char *to;
     uint64_t count;
+    uint64_t deopt; // bool, as above
 };
 
 // A function of which code objects are gone; all of them have one row.
@@ -133,6 +131,9 @@ struct Snapshot {
     uint64_t sampler_truncated;  // samples of stacks too deep for it
     const char *sampler_trouble; // why there is none, though one was wanted
     uint64_t functions_total;
+    uint64_t states_armed; // functions of each state
+    uint64_t states_partial;
+    uint64_t states_dark;
     const struct Thread *threads;
     size_t thread_count;
     const struct Function *functions;
@@ -143,49 +144,16 @@ struct Snapshot {
     size_t transition_pair_count;
     const struct RetiredRow *retired;
     size_t retired_count;
-    uint64_t threads_dropped;    // that have ended and are not listed any more
-    struct SnapshotChunk *arena; // everything above points into it
+    uint64_t threads_dropped; // that have ended and are not listed any more
+    struct Arena arena;       // everything above points into it
 };
 
-// --- The schema: one row a member. The wire, ocular-top --json and
-// ocular.snapshot() walk these tables, so a new column is one member above and
-// one row in snapshot.c. Rows are only ever appended: their order is the
-// wire's.
-
-enum FieldType {
-    FIELD_BOOL,  // uint64_t 0 or 1, NULL_U64 = null
-    FIELD_U64,   // uint64_t, NULL_U64 = null
-    FIELD_F64,   // double, NaN = null
-    FIELD_TEXT,  // const char *, UTF-8, NULL = null
-    FIELD_STATE, // uint64_t, enum FunctionState; its text is State_name(),
-                 // NULL_U64 = null
-    FIELD_LIST   // pointer at offset, size_t count at count_offset
-};
-
-struct Field {
-    const char *name;  // as in JSON
-    const char *group; // the JSON object it lives in, or NULL
-    enum FieldType type;
-    size_t offset;
-    size_t count_offset;         // FIELD_LIST only, as the two below
-    const struct Record *record; // the elements' table
-};
-
-struct Record {
-    const char *name;
-    size_t size; // sizeof the struct
-    const struct Field *fields;
-    size_t field_count;
-};
+// --- The schema (record.h). Rows of the tables in snapshot.c are only ever
+// appended: their order is the wire's.
 
 extern const struct Record SNAPSHOT_RECORD; // the root
 
 const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
-
-// Makes every member of one struct that the table describes null or empty.
-// Records from Snapshot_alloc are zeroed, and zero is not null: clear them,
-// then set what is known.
-void Record_clear(const struct Record *record, void *value);
 
 // A new, empty snapshot: every U64/F64/TEXT member null, every list empty.
 // NULL when memory is out. The caller owns it.

@@ -115,6 +115,13 @@ int Socket_connect(const char *path, struct Peer *peer)
     return error;
 }
 
+int Socket_pair(int ends[2])
+{
+    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+
+    return socketpair(AF_UNIX, type, 0, ends) < 0 ? -errno : 0;
+}
+
 long Socket_send(int fd, const void *data, size_t size)
 {
     ssize_t sent;

@@ -22,6 +22,8 @@ int Socket_listen(const char *path);
 int Socket_accept(int listener, struct Peer *peer);
 // A descriptor or -errno: -ECONNREFUSED nobody listens, -EAGAIN too many wait.
 int Socket_connect(const char *path, struct Peer *peer);
+// Two that are connected with each other: 0 or -errno.
+int Socket_pair(int ends[2]);
 // Bytes sent or received (0 received: the other end has closed), -EAGAIN, or
 // -errno (-EPIPE, -ECONNRESET: gone).
 long Socket_send(int fd, const void *data, size_t size);

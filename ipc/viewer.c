@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define READ_SIZE 4096u
-// Answers that may wait. One that finds none waiting may be of any size.
+// Answers that may wait before another comes, which may be of any size.
 #define CONTROL_MAX ((size_t)256 << 10)
 #define LAST_WORDS_MS 1000 // to take the error that ends a connection
 
@@ -27,7 +27,7 @@ struct Frame *Frame_new(void)
     return frame;
 }
 
-static struct Frame *hold(struct Frame *frame)
+struct Frame *Frame_hold(struct Frame *frame)
 {
     if (frame)
         frame->references++;
@@ -54,6 +54,7 @@ void Viewer_open(struct Viewer *viewer, int fd, uint64_t id)
     viewer->id = id;
     Bytes_init(&viewer->in);
     Bytes_init(&viewer->control);
+    Opened_note(&viewer->opened, fd);
     atomic_store(&viewer->fd, fd);
 }
 
@@ -63,8 +64,7 @@ void Viewer_close(struct Viewer *viewer)
     // given to another file since.
     int fd = atomic_exchange(&viewer->fd, -1);
 
-    if (fd >= 0)
-        close(fd);
+    Opened_close(&viewer->opened, fd);
     Bytes_release(&viewer->in);
     Bytes_release(&viewer->control);
     Frame_drop(viewer->frame);
@@ -78,6 +78,8 @@ int Viewer_receive(struct Viewer *viewer)
     uint8_t *room;
     long got;
 
+    if (!Opened_holds(&viewer->opened, viewer->fd))
+        return -EPIPE; // the program has closed it
     if (in->size >= WIRE_MAX_REQUEST)
         return 1; // Viewer_next() makes room, or refuses
     room = Bytes_extend(in, READ_SIZE);
@@ -106,8 +108,7 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 {
     struct Bytes *control = &viewer->control;
 
-    if (control->size &&
-        control->size - viewer->control_sent + bytes->size > CONTROL_MAX)
+    if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
     Bytes_put(control, bytes->data, bytes->size);
     return control->error;
@@ -151,7 +152,7 @@ void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms)
 void Viewer_show(struct Viewer *viewer, struct Frame *frame)
 {
     if (!viewer->frame)
-        viewer->frame = hold(frame);
+        viewer->frame = Frame_hold(frame);
 }
 
 void Viewer_end(struct Viewer *viewer, struct Frame *frame)
@@ -160,7 +161,7 @@ void Viewer_end(struct Viewer *viewer, struct Frame *frame)
         Frame_drop(viewer->frame); // the last one says more
         viewer->frame = NULL;
     }
-    viewer->last = hold(frame);
+    viewer->last = Frame_hold(frame);
     viewer->ending = true;
 }
 
@@ -173,6 +174,8 @@ bool Viewer_has_output(const struct Viewer *viewer)
 // Sends from data[*sent]. 1 all sent, 0 no room for now, -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
+    if (!Opened_holds(&viewer->opened, viewer->fd))
+        return -EPIPE; // the program has closed it
     while (*sent < bytes->size) {
         long pushed =
             Socket_send(viewer->fd, bytes->data + *sent, bytes->size - *sent);

@@ -5,6 +5,7 @@
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
+#include "ipc/opened.h"
 #include "ipc/wire.h"
 
 #include <stdatomic.h>
@@ -12,18 +13,22 @@
 // An encoded snapshot, shared by the viewers that it goes to.
 struct Frame {
     unsigned references;
+    double uptime_s; // which snapshot it is; NaN: that cannot be told
     struct Bytes bytes;
 };
 
 struct Frame *Frame_new(void); // with one reference; NULL when memory is out
-void Frame_drop(struct Frame *frame); // NULL is fine
+struct Frame *Frame_hold(struct Frame *frame); // one reference more
+void Frame_drop(struct Frame *frame);          // NULL is fine
 
 struct Viewer {
     atomic_int fd; // -1: a free slot; atomic for a fork at any moment
+    struct Opened opened;
     uint64_t id;   // never used again
     bool greeted;  // its hello was fine
     bool waiting;  // for the next snapshot
     bool shown;    // it has been sent one before
+    double seen_s; // and which: its uptime_s
     bool ending;   // END follows what is queued
     bool closing;  // dropped once what is queued is sent
     uint64_t period_ms;

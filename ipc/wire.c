@@ -27,7 +27,9 @@ enum {
     HAS_NUMBER = 2,
     HAS_VALUE = 4,
     HAS_TEXT = 8,
-    HAS_SNAPSHOT = 16
+    HAS_SNAPSHOT = 16,
+    HAS_LISTING = 32,
+    HAS_STACKS = 64
 };
 
 static unsigned members_of(enum MessageType type)
@@ -37,6 +39,10 @@ static unsigned members_of(enum MessageType type)
         return HAS_VERSION | HAS_NUMBER | HAS_TEXT;
     case MESSAGE_SNAPSHOT:
         return HAS_SNAPSHOT;
+    case MESSAGE_LISTING:
+        return HAS_LISTING;
+    case MESSAGE_STACKS:
+        return HAS_STACKS;
     case MESSAGE_REPLY:
         return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
     case MESSAGE_ERROR:
@@ -52,6 +58,7 @@ static unsigned members_of(enum MessageType type)
         return HAS_NUMBER;
     case MESSAGE_END:
     case MESSAGE_CANCEL:
+    case MESSAGE_FLAME:
         return 0;
     }
     return 0;
@@ -134,6 +141,10 @@ static void put_payload(struct Bytes *out, const struct Message *message)
         Bytes_put_text(out, message->text);
     if (members & HAS_SNAPSHOT)
         put_record(out, &SNAPSHOT_RECORD, (const char *)message->snapshot);
+    if (members & HAS_LISTING)
+        put_record(out, &LISTING_RECORD, (const char *)message->listing);
+    if (members & HAS_STACKS)
+        put_record(out, &FLAME_TABLE_RECORD, (const char *)message->stacks);
 }
 
 int Message_encode(struct Bytes *out, const struct Message *message)
@@ -143,7 +154,9 @@ int Message_encode(struct Bytes *out, const struct Message *message)
         message->type < MESSAGE_RATE ? WIRE_MAX_FRAME : WIRE_MAX_REQUEST;
     int error;
 
-    if (message->type == MESSAGE_SNAPSHOT && !message->snapshot)
+    if ((message->type == MESSAGE_SNAPSHOT && !message->snapshot) ||
+        (message->type == MESSAGE_LISTING && !message->listing) ||
+        (message->type == MESSAGE_STACKS && !message->stacks))
         return -EINVAL;
     Bytes_put_u8(out, MAGIC_0);
     Bytes_put_u8(out, MAGIC_1);
@@ -164,8 +177,8 @@ int Message_encode(struct Bytes *out, const struct Message *message)
 // --- Decoding
 
 struct Decoder {
-    struct Snapshot *snapshot; // owns what is decoded
-    size_t budget;             // bytes it may still claim
+    struct Arena *arena; // owns what is decoded
+    size_t budget;       // bytes it may still claim
     int error;
 };
 
@@ -179,7 +192,7 @@ static char *claim(struct Decoder *decoder, size_t count, size_t size)
         return NULL;
     }
     decoder->budget -= count * size;
-    items = Snapshot_alloc(decoder->snapshot, count * size);
+    items = Arena_alloc(decoder->arena, count * size);
     if (!items)
         decoder->error = -ENOMEM;
     return items;
@@ -218,7 +231,7 @@ static void get_text(struct Decoder *decoder, struct Cursor *cursor,
 
     if (!text)
         return;
-    *value = Snapshot_copy(decoder->snapshot, text, size);
+    *value = Arena_copy(decoder->arena, text, size);
     if (!*value)
         decoder->error = -ENOMEM;
 }
@@ -274,16 +287,43 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     }
 }
 
-static int get_snapshot(struct Message *message, struct Cursor *cursor)
+// The record that a whole payload is, into a struct that owns an arena.
+static int get_root(const struct Record *record, void *value,
+                    struct Arena *arena, struct Cursor *cursor)
 {
-    struct Decoder decoder = {.budget = GROWTH_SLACK +
+    struct Decoder decoder = {.arena = arena,
+                              .budget = GROWTH_SLACK +
                                         GROWTH_MAX * Cursor_left(cursor)};
 
-    decoder.snapshot = message->snapshot = Snapshot_new();
-    if (!decoder.snapshot)
-        return -ENOMEM;
-    get_record(&decoder, &SNAPSHOT_RECORD, cursor, (char *)message->snapshot);
+    get_record(&decoder, record, cursor, value);
     return decoder.error;
+}
+
+static int get_snapshot(struct Message *message, struct Cursor *cursor)
+{
+    message->snapshot = Snapshot_new();
+    if (!message->snapshot)
+        return -ENOMEM;
+    return get_root(&SNAPSHOT_RECORD, message->snapshot,
+                    &message->snapshot->arena, cursor);
+}
+
+static int get_listing(struct Message *message, struct Cursor *cursor)
+{
+    message->listing = Listing_new();
+    if (!message->listing)
+        return -ENOMEM;
+    return get_root(&LISTING_RECORD, message->listing, &message->listing->arena,
+                    cursor);
+}
+
+static int get_stacks(struct Message *message, struct Cursor *cursor)
+{
+    message->stacks = FlameTable_new();
+    if (!message->stacks)
+        return -ENOMEM;
+    return get_root(&FLAME_TABLE_RECORD, message->stacks,
+                    &message->stacks->arena, cursor);
 }
 
 static int get_message_text(struct Message *message, struct Cursor *cursor)
@@ -317,6 +357,10 @@ static int get_payload(struct Message *message, struct Cursor *cursor)
         error = get_message_text(message, cursor);
     if (members & HAS_SNAPSHOT)
         error = get_snapshot(message, cursor);
+    if (members & HAS_LISTING)
+        error = get_listing(message, cursor);
+    if (members & HAS_STACKS)
+        error = get_stacks(message, cursor);
     return error ? error : cursor->error;
 }
 
@@ -361,5 +405,7 @@ void Message_release(struct Message *message)
 {
     free(message->text);
     Snapshot_free(message->snapshot);
+    Listing_free(message->listing);
+    FlameTable_free(message->stacks);
     memset(message, 0, sizeof(*message));
 }

@@ -6,6 +6,8 @@
 #define OCULAR_IPC_WIRE_H
 
 #include "ipc/bytes.h"
+#include "ipc/flame_table.h"
+#include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
 #include <stdint.h>
@@ -18,17 +20,20 @@ enum MessageType {
     // process -> viewer
     MESSAGE_HELLO = 1, // first on every connection, both ways
     MESSAGE_SNAPSHOT = 2,
-    MESSAGE_REPLY = 3,  // a request is done (or, with progress, under way)
-    MESSAGE_ERROR = 4,  // a request failed, in words
-    MESSAGE_END = 5,    // tracing ends; the last snapshot came before
-    MESSAGE_NOTICE = 6, // why there is no snapshot yet, in words
+    MESSAGE_REPLY = 3,   // a request is done (or, with progress, under way)
+    MESSAGE_ERROR = 4,   // a request failed, in words
+    MESSAGE_END = 5,     // tracing ends; the last snapshot came before
+    MESSAGE_NOTICE = 6,  // why there is no snapshot yet, in words
+    MESSAGE_LISTING = 7, // one function's code: the answer to DETAIL
+    MESSAGE_STACKS = 8,  // where CPU time goes: the answer to FLAME
     // viewer -> process
     MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
     MESSAGE_DETAIL = 17, // one function's code: function id
     MESSAGE_REARM = 18,  // function id, 0 = all
     MESSAGE_BUDGET = 19, // share of CPU time
     MESSAGE_EXPORT = 20, // write the timeline: path, overwrite
-    MESSAGE_CANCEL = 21  // stop the export that is under way
+    MESSAGE_CANCEL = 21, // stop the export that is under way
+    MESSAGE_FLAME = 22   // the stacks seen lately
 };
 
 // One decoded message. Text is NUL-terminated and owned by the message;
@@ -45,10 +50,12 @@ struct Message {
                       // ERROR: what went wrong and what to do;
                       // NOTICE: what it waits for
     struct Snapshot *snapshot; // SNAPSHOT; owned
+    struct Listing *listing;   // LISTING; owned
+    struct FlameTable *stacks; // STACKS; owned
 };
 
 // Appends one whole frame, or nothing: 0, -ENOMEM, -EMSGSIZE (over the limit),
-// -EINVAL (a SNAPSHOT without one).
+// -EINVAL (a SNAPSHOT, LISTING or STACKS without one).
 int Message_encode(struct Bytes *out, const struct Message *message);
 // Decodes the first frame of data. >0: bytes used, *message is filled and must
 // be released. 0: not yet a whole frame. -EPROTO: not our protocol or damaged;

@@ -18,9 +18,9 @@ struct Worker {
     const char *name;
     void (*run)(void *context);
     void *context;
-    atomic_int tid;            // 0 until it runs, and once it is joined
-    _Atomic uint64_t ended_ns; // CPU time of those that were joined
-    uint64_t last_ns;          // of the one that has ended; for the joiner
+    atomic_int tid;            // while it runs, else 0
+    _Atomic uint64_t ended_ns; // CPU time of those that have ended
+    pid_t ended;               // the newest of them; for the joiner
 };
 
 // Starts it: with this name, at most 15 bytes. 0 or -errno. Its stack is larger
@@ -29,12 +29,16 @@ struct Worker {
 // Worker_join.
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
+// Of the calling thread, which sleeps most of the time: when it wakes up it
+// gets a CPU at once, even where another thread has not had its turn yet
+// (Linux 6.12 and later, EEVDF; before 6.6 that is the rule). Nothing where it
+// cannot be, and nothing where system calls are filtered.
+void Worker_take_short_turns(void);
 // Waits for its end. It is not counted among the process's threads afterwards
 // (pthread_join alone returns a moment before that). Nothing if it was not
 // started.
 void Worker_join(struct Worker *worker);
-// CPU time used by it and those before it. Any thread, but not while it is
-// being joined.
+// CPU time used by it and those before it. Any thread.
 uint64_t Worker_cpu_ns(const struct Worker *worker);
 
 #endif

@@ -136,6 +136,7 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
             .name = name,
             .file = file,
             .line = (uint32_t)code->co_firstlineno,
+            .version = code->co_version,
             .bytecode = (const uint8_t *)PyBytes_AS_STRING(bytecode),
             .bytecode_size = (size_t)PyBytes_GET_SIZE(bytecode),
             .line_table =

@@ -17,7 +17,7 @@ static void note_code(struct State *state, struct Code *caller,
     if (callee->dark)
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS);
-    Code_link(caller, callee);
+    Registry_link(state->engine.registry, caller, callee);
 }
 
 static const char *const NAMES[CALLEE_NAMES] = {

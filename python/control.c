@@ -18,6 +18,7 @@
 
 #define REPORT_FUNCTIONS 5
 #define USERS_POLL_NS 1000000L
+#define NAME_TRIES 5
 
 // --- Start -----------------------------------------------------------------
 
@@ -67,6 +68,7 @@ static void take_down(struct State *state)
         PyErr_Clear();
     Tools_close(state);
     Governor_stop(state);
+    ThreadList_release(&state->thread_list);
     state->look_next = state->rearm_next = state->trim_next = NULL;
     if (session) {
         session->hands_over = true;
@@ -94,6 +96,7 @@ static int set_up(struct State *state, const struct Request *request)
         fill_filter(request->include, &state->filter, Filter_include) < 0)
         return -1;
     Clock_start(&engine->clock);
+    Contention_init(&engine->contention, Clock_hz(&engine->clock));
     Hooks_select(state, request->config.timeline);
     Interpreter_version(engine->python, sizeof engine->python);
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
@@ -105,8 +108,7 @@ static int set_up(struct State *state, const struct Request *request)
     // lane only for having run the calibration.
     if (Doorman_is_here(&state->doorman) || Heir_is_here(&state->heir))
         Hooks_end_lane();
-    engine->contention.last_lane = NULL;
-    engine->contention.long_span = INT64_MAX;
+    Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
     // of the timeline.
     Lanes_reset(&engine->lanes, engine->cost, request->config.timeline,
@@ -115,7 +117,8 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Poll_reset(state);
     state->phase = PHASE_TRACING;
-    Governor_list_threads(state);
+    ThreadList_release(&state->thread_list); // the parent's, after a fork
+    ThreadList_update(state);
     // The scout comes first: what is adopted then has two tools from the start.
     // Were the second one to come later, CPython would lose the first one's
     // INSTRUCTION events (gh-157900).
@@ -231,7 +234,7 @@ PyObject *Control_detail(struct State *state, PyObject *object)
 
     if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
         Py_RETURN_NONE;
-    if (Detail_init(&detail, code, &state->engine.opcodes) < 0)
+    if (Detail_init(&detail, code, &code->story, &state->engine.opcodes) < 0)
         return PyErr_NoMemory();
     rows = Convert_detail(&detail, &state->engine.opcodes);
     Detail_release(&detail);
@@ -270,7 +273,8 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
         const struct Code *code =
             Registry_by_id(state->engine.registry, (uint32_t)function->id);
 
-        if (!code || Detail_init(&details[count], code, opcodes) < 0)
+        if (!code ||
+            Detail_init(&details[count], code, &code->story, opcodes) < 0)
             continue;
         parts[count].function = function;
         parts[count].code = code;
@@ -293,16 +297,18 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
 static int write_trace(struct Session *session, bool write, char path[PATH_MAX])
 {
     struct PerfettoResult result;
-    int error;
+    int error, tries = 0;
 
     path[0] = '\0';
     if (!session->timeline || !write)
         return 0;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
-    Export_free_name(session->config.output, path);
-    Py_BEGIN_ALLOW_THREADS;
-    error = Export_write(&session->export, path, false, &result);
-    Py_END_ALLOW_THREADS;
+    do { // another process may take the name while this one writes
+        Export_free_name(session->config.output, path);
+        Py_BEGIN_ALLOW_THREADS;
+        error = Export_write(&session->export, path, false, &result);
+        Py_END_ALLOW_THREADS;
+    } while (error == -EEXIST && ++tries < NAME_TRIES);
     return error;
 }
 
@@ -334,16 +340,11 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
         *trouble ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
 }
 
-PyObject *Control_stop(struct State *state, bool write)
+// Nothing is traced from here on, and the session has its last snapshot.
+static void finish(struct State *state)
 {
     struct Session *session = state->engine.session;
-    struct Snapshot *snapshot;
-    PyObject *result = NULL;
-    char path[PATH_MAX];
-    int error;
 
-    if (state->phase != PHASE_TRACING)
-        Py_RETURN_NONE;
     state->phase = PHASE_STOPPING;
     Tools_disarm(state);
     Poll_all(state); // before the sites lose what hides there
@@ -356,6 +357,28 @@ PyObject *Control_stop(struct State *state, bool write)
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);
     Py_END_ALLOW_THREADS;
+}
+
+static void free_session(struct State *state)
+{
+    struct Session *session = state->engine.session;
+
+    state->engine.session = NULL;
+    Session_free(session);
+    take_down(state);
+}
+
+PyObject *Control_stop(struct State *state, bool write)
+{
+    struct Session *session = state->engine.session;
+    struct Snapshot *snapshot;
+    PyObject *result = NULL;
+    char path[PATH_MAX];
+    int error;
+
+    if (state->phase != PHASE_TRACING)
+        Py_RETURN_NONE;
+    finish(state);
     error = write_trace(session, write, path);
     snapshot = Session_take(session);
     if (snapshot)
@@ -363,8 +386,14 @@ PyObject *Control_stop(struct State *state, bool write)
     else
         PyErr_NoMemory();
     Snapshot_free(snapshot);
-    state->engine.session = NULL;
-    Session_free(session);
-    take_down(state);
+    free_session(state);
     return result;
+}
+
+void Control_end(struct State *state)
+{
+    if (state->phase != PHASE_TRACING)
+        return;
+    finish(state);
+    free_session(state);
 }

@@ -39,16 +39,16 @@ static void set_due(struct Doorman *doorman)
 // With the mutex held.
 static enum Task next_task(struct Doorman *doorman)
 {
-    bool deserted = doorman->traced && doorman->armed && !doorman->viewers;
+    bool deserted;
 
     if (doorman->stop)
         return TASK_END;
-    if (deserted && !doorman->leaving) {
-        set_due(doorman);
-    }
-    doorman->leaving = deserted;
     if (doorman->held)
         return TASK_NONE;
+    deserted = doorman->traced && doorman->armed && !doorman->viewers;
+    if (deserted && !doorman->leaving)
+        set_due(doorman);
+    doorman->leaving = deserted;
     if (doorman->viewers && !doorman->traced)
         return TASK_ARM;
     return deserted && is_past(&doorman->due) ? TASK_DISARM : TASK_NONE;
@@ -148,6 +148,7 @@ static void count(void *context, unsigned viewers)
 
     pthread_mutex_lock(&doorman->mutex);
     doorman->viewers = viewers;
+    doorman->leaving &= !viewers; // the grace time begins anew
     ring(doorman);
     pthread_mutex_unlock(&doorman->mutex);
 }

@@ -24,7 +24,9 @@ struct Doorman {
     PyInterpreterState *interpreter;
     PyThreadState *thread_state; // NULL: no thread
     struct Worker worker;
-    bool armed;            // the session is one that the doorman has started
+    bool armed; // the session is one that the doorman has started. Written with
+                // the interpreter's lock, by its thread or who holds it: its
+                // thread reads it while nobody does
     pthread_mutex_t mutex; // guards the rest
     pthread_cond_t wake;   // something to do has come up
     pthread_cond_t rests;  // busy no more

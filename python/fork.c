@@ -76,7 +76,7 @@ int Fork_init(struct State *state)
 // asked for goes on, warning or not.
 static bool would_be_alone(struct State *state)
 {
-    return !state->users && Governor_count_threads(state) <= 1 &&
+    return !state->users && ThreadList_count(state) <= 1 &&
            (state->phase != PHASE_TRACING ||
             Export_is_idle(&state->engine.session->export));
 }
@@ -200,9 +200,11 @@ void Fork_after_in_child(struct State *state)
             PyErr_Clear();
         Tools_close(state);
         Governor_abandon(state);
-        state->look_next = state->rearm_next = NULL;
+        state->look_next = state->rearm_next = state->trim_next = NULL;
         if (Adopt_drop_all(state) < 0)
             PyErr_Clear();
+        if (state->ended) // nobody was in the middle of anything
+            Registry_free_retired(state->engine.registry);
         state->engine.session = NULL;
         // What another thread was in the middle of leaks, once.
         if (session && state->ended)

@@ -3,8 +3,8 @@
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
 #include "python/adopt.h"
+#include "python/code_words.h"
 #include "python/poll.h"
-#include "python/thread_name.h"
 #include "python/tools.h"
 #include "tracer/survey.h"
 
@@ -14,20 +14,14 @@
 #include <string.h>
 #include <time.h>
 
-// Of two full slices; the lock is given up to 5 ms later (the interpreter's
-// switch interval), or more where many threads want it.
-#define PERIOD_S 0.2
-#define SLOWEST_S 1.0
-#define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
-#define SLICE_PART 0.08     // of the allowance
-#define HURRY_MS 10         // to the next slice, where something is left over
-#define RUSH_CODES 8        // adopted since the last look
-#define RUSH_S 0.5          // that a rush lasts after that
-#define RUSH_MS 20          // between two looks at what it costs
-#define IDLE_CORES 0.01     // the program uses less: nothing to hurry for
-#define RANK_S 1.0          // between two rankings of the functions, or more:
-#define RANK_PART 0.05      // of the allowance
-#define ALL_HITS 64 // of a function where all are armed together, at least
+// A slice is given the interpreter up to 5 ms after it asks (the switch
+// interval), or more where many threads want it.
+#define FORCED_S 2e-3   // who waits for it so long made another give it away
+#define HURRY_MS 10     // to the next slice, where something is left over
+#define RUSH_S 0.5      // that a rush of new code lasts after the newest
+#define FIRST_MS 20     // to the first look at what it costs
+#define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
+#define ALL_HITS 64     // of a function where all are armed together, at least
 // What re-arming is taken to cost, for predictions only: what it has cost is in
 // the governor's CPU time and in the hooks'.
 #define REARM_S 1e-6
@@ -35,6 +29,7 @@
 #define LEAVING_S 60e-9
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
+#define URGE_S 0.05    // between two slices that a viewer's wish may bring on
 #define HZ_CHANGE 0.05 // of the sampler's rate: less is not worth a wake-up
 
 struct Governor {
@@ -42,9 +37,12 @@ struct Governor {
     PyInterpreterState *interpreter;
     PyThreadState *thread_state;
     struct Worker worker;
-    pthread_mutex_t mutex; // guards stop
+    pthread_mutex_t mutex; // guards stop, urged and urge_due
     pthread_cond_t wake;
     bool stop;
+    bool urged;             // a viewer waits for words
+    uint64_t urge_due;      // ticks; before, it waits for the next slice
+    struct Words *words;    // those that are being written
     struct Hottest hottest; // as ranked last
     struct Plan plan;       // what to arm again
     struct PolicyCosts costs;
@@ -53,6 +51,7 @@ struct Governor {
     uint64_t trimmed_to; // hits, in the newest round
     uint64_t rush_until; // ticks
     uint32_t newest_id;  // of code, at the last look
+    uint64_t looked_at;  // ticks, then
     bool more;           // the last slice has left something over
     // As the budget has said.
     bool held; // there is one
@@ -63,56 +62,9 @@ struct Governor {
     uint64_t due;         // ticks of the next full slice
 };
 
-// --- Thread states ---------------------------------------------------------
-
-// Not one of ours, and not half made.
-static bool is_programs(const struct State *state, const PyThreadState *thread)
+bool Governor_owns(const struct State *state, const PyThreadState *thread)
 {
-    const struct Governor *governor = state->governor;
-
-    return thread->native_thread_id != 0 &&
-           thread != state->heir.thread_state &&
-           thread != state->doorman.thread_state &&
-           (!governor || thread != governor->thread_state);
-}
-
-size_t Governor_count_threads(const struct State *state)
-{
-    PyThreadState *thread =
-        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    size_t count = 0;
-
-    for (; thread; thread = PyThreadState_Next(thread))
-        count += is_programs(state, thread);
-    return count;
-}
-
-void Governor_list_threads(struct State *state)
-{
-    PyInterpreterState *interpreter = PyInterpreterState_Get();
-    struct Sampler *sampler = state->engine.session->sampler;
-    size_t room = Governor_count_threads(state), count = 0;
-    struct SampledThread *threads = calloc(room + 1, sizeof *threads);
-    PyThreadState *thread = PyInterpreterState_ThreadHead(interpreter);
-
-    for (; threads && thread && count < room;
-         thread = PyThreadState_Next(thread)) {
-        if (!is_programs(state, thread))
-            continue;
-        threads[count].state = (uintptr_t)thread;
-        threads[count].tid = (pid_t)thread->native_thread_id;
-        ThreadName_get(thread, threads[count].name, sizeof threads[count].name);
-        count++;
-    }
-    // Where several threads share the interpreter, a span much longer than
-    // the switch interval cannot have been run without a break.
-    state->engine.contention.long_span =
-        count > 1
-            ? (int64_t)(state->switch_interval * Clock_hz(&state->engine.clock))
-            : INT64_MAX;
-    if (threads && sampler)
-        Sampler_set_threads(sampler, threads, count);
-    free(threads);
+    return state->governor && state->governor->thread_state == thread;
 }
 
 // --- Re-arming -------------------------------------------------------------
@@ -219,8 +171,7 @@ static void rearm_item(struct Governor *governor, const struct PlanItem *item)
         }
         code->refusals = 0;
     }
-    // Beside dark callees nothing can be timed, which says nothing about it.
-    code->visited = item->callee_hits || !Code_dark_callees(code);
+    code->visited = item->times;
     Visit_begin(&code->visit, Cell_get(&code->self_calls),
                 Cell_cycles(&code->self_cycles));
     if (item->callee_hits)
@@ -268,7 +219,8 @@ static uint64_t first_hits(const struct Governor *governor)
 // A round is due each time what new code gets has halved.
 static bool is_to_trim(const struct Governor *governor)
 {
-    return first_hits(governor) <= governor->trimmed_to / 2;
+    return threshold_of(governor) > 0 &&
+           first_hits(governor) <= governor->trimmed_to / 2;
 }
 
 static void choose_trim(struct Governor *governor)
@@ -281,6 +233,56 @@ static void choose_trim(struct Governor *governor)
         return;
     governor->trimmed_to = first_hits(governor);
     state->trim_next = Registry_first(state->engine.registry);
+}
+
+// --- Words -----------------------------------------------------------------
+
+// What viewers are shown for the arguments of instructions. true: there is more
+// to do.
+static bool write_words(struct Governor *governor, uint64_t deadline)
+{
+    struct Engine *engine = &governor->state->engine;
+    struct Session *session = engine->session;
+    uint32_t id;
+
+    while (governor->words || (id = Details_next_words(&session->details))) {
+        struct Code *code;
+        int done = -ENOENT;
+
+        if (!governor->words)
+            governor->words = Words_new(id);
+        if (!governor->words)
+            return false;
+        code = Registry_by_id(engine->registry, governor->words->id);
+        if (code)
+            done = CodeWords_read(governor->words,
+                                  (const PyCodeObject *)code->address,
+                                  &engine->clock, deadline);
+        if (done == 0)
+            return true;
+        if (done > 0)
+            Details_deliver(session, governor->words);
+        else
+            Words_free(governor->words);
+        governor->words = NULL;
+        if (!has_time(governor, deadline))
+            return true;
+    }
+    return false;
+}
+
+static void urge(void *context)
+{
+    struct Governor *governor = context;
+    uint64_t now = Clock_read(&governor->state->engine.clock);
+
+    pthread_mutex_lock(&governor->mutex);
+    if (now >= governor->urge_due) {
+        governor->urge_due = now + ticks_of(governor, URGE_S);
+        governor->urged = true;
+        pthread_cond_signal(&governor->wake);
+    }
+    pthread_mutex_unlock(&governor->mutex);
 }
 
 // --- The thread ------------------------------------------------------------
@@ -300,16 +302,21 @@ static void rank(struct Governor *governor)
         .sampler_now = sampler ? Sampler_now(sampler) : NAN,
         .rate = governor->rate,
         .pressure = governor->pressure,
+        .grant = governor->grant,
     };
+    uint64_t begin_ns;
+    double took;
 
-    if (now < governor->rank_due)
+    if (Policy_is_ahead(governor->rank_due, now,
+                        ticks_of(governor, POLICY_RANK_MOST_S)))
         return;
+    begin_ns = Worker_cpu_ns(&governor->worker);
     Hottest_rank(&governor->hottest, engine->registry, now, survey.sampler_now);
     if (governor->held)
         Survey_plan(&survey, &governor->plan); // without memory: a part of it
-    governor->rank_due = now + ticks_of(governor, RANK_S) +
-                         (uint64_t)((double)(Clock_read(&engine->clock) - now) /
-                                    (RANK_PART * governor->rate));
+    took = (double)(Worker_cpu_ns(&governor->worker) - begin_ns) * 1e-9;
+    governor->rank_due =
+        now + ticks_of(governor, Policy_rank_pause(took, governor->rate));
 }
 
 // What the budget says now; without the interpreter's lock.
@@ -356,7 +363,7 @@ static bool slice(struct Governor *governor, bool full)
     struct State *state = governor->state;
     uint64_t deadline =
         Clock_read(&state->engine.clock) + ticks_of(governor, SLICE_S);
-    bool more;
+    bool more, words;
 
     if (state->phase != PHASE_TRACING)
         return false;
@@ -368,14 +375,15 @@ static bool slice(struct Governor *governor, bool full)
     choose_trim(governor);
     trim(governor, deadline);
     rearm_wanted(governor, deadline);
+    words = write_words(governor, deadline);
     more = rearm_planned(governor, deadline);
     more |= state->trim_next || (state->rearm_next && governor->urgent > 0);
     // Rounds of bytecode are not hurried on credit, nor where nothing runs.
     more |= Poll_slice(state, full, deadline) && governor->grant > 0 &&
             governor->cores > IDLE_CORES;
     if (full)
-        Governor_list_threads(state);
-    return more;
+        ThreadList_update(state);
+    return more || words;
 }
 
 static void account(struct Governor *governor)
@@ -385,7 +393,7 @@ static void account(struct Governor *governor)
 }
 
 // false: it is time to end.
-static bool wait_ms(struct Governor *governor, long ms)
+static bool wait_ms(struct Governor *governor, long ms, bool *urged)
 {
     struct timespec due;
     bool stop;
@@ -397,10 +405,12 @@ static bool wait_ms(struct Governor *governor, long ms)
         due.tv_sec++;
     }
     pthread_mutex_lock(&governor->mutex);
-    while (!governor->stop &&
+    while (!governor->stop && !governor->urged &&
            pthread_cond_timedwait(&governor->wake, &governor->mutex, &due) == 0)
         ;
     stop = governor->stop;
+    *urged = governor->urged;
+    governor->urged = false;
     pthread_mutex_unlock(&governor->mutex);
     return !stop;
 }
@@ -411,17 +421,7 @@ static long ms_until_due(const struct Governor *governor)
     double s =
         (double)(int64_t)(governor->due - Clock_read(clock)) / Clock_hz(clock);
 
-    return s < 1e-3        ? 1
-           : s > SLOWEST_S ? (long)(SLOWEST_S * 1e3)
-                           : (long)(s * 1e3) + 1;
-}
-
-// The slices themselves are to take no more than a part of the allowance.
-static double period(const struct Governor *governor)
-{
-    double s = SLICE_COST_S / (SLICE_PART * governor->rate);
-
-    return s < PERIOD_S ? PERIOD_S : s > SLOWEST_S ? SLOWEST_S : s;
+    return s < 1e-3 ? 1 : (long)(fmin(s, POLICY_SLOWEST_S) * 1e3) + 1;
 }
 
 // Is the next slice a full one? Then it ranks the functions for it.
@@ -429,10 +429,12 @@ static bool prepare(struct Governor *governor)
 {
     uint64_t now = Clock_read(&governor->state->engine.clock);
 
-    if (now < governor->due)
+    if (Policy_is_ahead(governor->due, now,
+                        ticks_of(governor, POLICY_SLOWEST_S)))
         return false;
     control(governor);
-    governor->due = now + ticks_of(governor, period(governor));
+    governor->due =
+        now + ticks_of(governor, Policy_slice_pause(governor->rate));
     rank(governor);
     return true;
 }
@@ -442,11 +444,31 @@ static bool is_rush(struct Governor *governor)
 {
     uint32_t newest = Registry_newest_id(governor->state->engine.registry);
     uint64_t now = Clock_read(&governor->state->engine.clock);
+    double s = (double)(int64_t)(now - governor->looked_at) /
+               Clock_hz(&governor->state->engine.clock);
 
-    if (governor->held && newest - governor->newest_id >= RUSH_CODES)
+    if (governor->held && Policy_is_rush(newest - governor->newest_id, s))
         governor->rush_until = now + ticks_of(governor, RUSH_S);
     governor->newest_id = newest;
-    return now < governor->rush_until;
+    governor->looked_at = now;
+    return Policy_is_ahead(governor->rush_until, now,
+                           ticks_of(governor, RUSH_S));
+}
+
+static long rush_ms(const struct Governor *governor)
+{
+    return (long)(Policy_rush_pause(governor->rate) * 1e3);
+}
+
+// Whoever had it and was made to give it away has been interrupted.
+static void take_interpreter(struct Governor *governor)
+{
+    struct Engine *engine = &governor->state->engine;
+    uint64_t began = Clock_read(&engine->clock);
+
+    PyEval_RestoreThread(governor->thread_state);
+    if (Clock_read(&engine->clock) - began > ticks_of(governor, FORCED_S))
+        Cell_add(&engine->session->governor_forced, 1);
 }
 
 // With the interpreter's lock for a moment; ms until the next.
@@ -455,7 +477,7 @@ static long attend(struct Governor *governor, bool full)
     bool more;
     long pause;
 
-    PyEval_RestoreThread(governor->thread_state);
+    take_interpreter(governor);
     more = slice(governor, full);
     account(governor);
     PyEval_SaveThread();
@@ -468,7 +490,8 @@ static void run(void *context)
 {
     struct Governor *governor = context;
     PyThreadState *state = governor->thread_state;
-    long pause = RUSH_MS;
+    long pause = FIRST_MS;
+    bool urged;
 
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
@@ -476,18 +499,21 @@ static void run(void *context)
     state->native_thread_id = PyThread_get_thread_native_id();
     PyEval_SaveThread();
     governor->due = Clock_read(&governor->state->engine.clock) +
-                    ticks_of(governor, PERIOD_S);
-    while (wait_ms(governor, pause)) {
-        bool full = prepare(governor), rush = is_rush(governor);
+                    ticks_of(governor, POLICY_SLICE_S);
+    while (wait_ms(governor, pause, &urged)) {
+        bool full, rush;
 
+        Cell_add(&governor->state->engine.session->governor_wakeups, 1);
+        full = prepare(governor);
+        rush = is_rush(governor);
         if (rush && !full)
             control(governor);
-        if (full || governor->more || is_to_trim(governor))
+        if (full || governor->more || urged || is_to_trim(governor))
             pause = attend(governor, full);
         else
             pause = ms_until_due(governor);
-        if (rush && pause > RUSH_MS)
-            pause = RUSH_MS;
+        if (rush && pause > rush_ms(governor))
+            pause = rush_ms(governor);
     }
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);
@@ -550,8 +576,10 @@ int Governor_start(struct State *state)
     pthread_condattr_destroy(&monotonic);
     state->governor = governor;
     error = Governor_resume(state);
-    if (error == 0)
+    if (error == 0) {
+        Details_set_urge(&engine->session->details, urge, governor);
         return 0;
+    }
     state->governor = NULL;
     free(governor);
     PyErr_Format(PyExc_RuntimeError, "the governor cannot start: %s",
@@ -582,18 +610,22 @@ void Governor_stop(struct State *state)
 
     if (!governor)
         return;
+    Details_set_urge(&state->engine.session->details, NULL, NULL);
     end_thread(governor);
     state->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
     Plan_release(&governor->plan);
+    Words_free(governor->words);
     free(governor);
 }
 
 void Governor_abandon(struct State *state)
 {
-    if (state->governor)
+    if (state->governor) {
         Plan_release(&state->governor->plan);
+        Words_free(state->governor->words);
+    }
     // CPython frees the thread states of the other threads after fork.
     free(state->governor);
     state->governor = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one background thread ("ocular-governor") that attaches to the
-// interpreter, in short slices: lists the thread states for the sampler,
+// The background thread ("ocular-governor") that attaches to the interpreter
+// all the time, in short slices: lists the thread states for the sampler,
 // copies live bytecode, re-arms functions.
 #ifndef OCULAR_PYTHON_GOVERNOR_H
 #define OCULAR_PYTHON_GOVERNOR_H
@@ -19,9 +19,7 @@ void Governor_pause(struct State *state);
 int Governor_resume(struct State *state);
 // After fork, in the child: the thread is not there.
 void Governor_abandon(struct State *state);
-// What a slice does first; also at start, on the starting thread.
-void Governor_list_threads(struct State *state);
-// Python's threads, ours left out.
-size_t Governor_count_threads(const struct State *state);
+// Is that thread state the governor's?
+bool Governor_owns(const struct State *state, const PyThreadState *thread);
 
 #endif

@@ -43,6 +43,8 @@ static void run(void *context)
     Attach_begin(state);
     if (due)
         start_session(heir);
+    // It ends here: the next one may have its address.
+    heir->thread_state = NULL;
     Attach_end(state);
 }
 
@@ -63,7 +65,6 @@ static void end_thread(struct Heir *heir)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(&heir->worker);
     Py_END_ALLOW_THREADS;
-    heir->thread_state = NULL; // ended with its thread
 }
 
 void Heir_plan(struct Heir *heir, bool serves, bool traces)

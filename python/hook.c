@@ -95,10 +95,15 @@ static void follow(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t begin = Clock_read(clock), ticks;
+    uint64_t debt = Cell_own(&call->lane->debt);
+    int64_t now = (int64_t)(call->ticks - debt);
 
     Frames_switch(call->lane, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
-    Cell_add(&call->lane->debt, ticks - begin);
+    // What the lane has asked the kernel for meanwhile is in it.
+    Cell_set(&call->lane->debt, debt + ticks - begin);
+    if (call->lane->last > now)
+        call->lane->last = now;
     call->ticks += ticks - begin;
 }
 
@@ -403,17 +408,25 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(call.code);
 }
 
-// throw() and close() enter a suspended generator.
+// throw() and close() enter a suspended generator; so does its early end, as in
+// any() (but for 3.13.0 to 3.13.11 and 3.14.0, gh-140373). Of a dark one
+// nothing is known that this could go on with; but where the event cannot be
+// local, it comes all the same.
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
+    const struct Code *code;
     struct Call call;
 
     (void)self, (void)names;
-    if (!look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+    if (PyVectorcall_NARGS(nargsf) < 2 ||
+        !(code = Adopt_find(&ocular_state, args[0])))
         return Py_None;
-    enter_call(&call);
-    return unless_dark(call.code);
+    if (code->dark)
+        return unless_dark(code);
+    if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        enter_call(&call);
+    return unless_dark(code);
 }
 
 // A call instruction is about to call for the first time since it was armed.
@@ -444,6 +457,11 @@ static bool is_missed(const struct Call *call)
            (top->code != call->code || top->depth != call->depth);
 }
 
+static uint64_t debt(void)
+{
+    return own_lane ? Cell_own(&own_lane->debt) : 0;
+}
+
 // First sight of a code object at one of its RESUMEs: classifies it, and is
 // never called again from there, but after another tool's restart_events(). The
 // tracer's own event of this very invocation was lost, its tools having been
@@ -454,8 +472,8 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
-    uint64_t ticks = Clock_read(clock);
-    struct Call call = {.ticks = ticks};
+    uint64_t ticks = Clock_read(clock), paid = debt();
+    struct Call call;
 
     (void)self, (void)names;
     if (PyVectorcall_NARGS(nargsf) >= 2 && PyCode_Check(args[0]) &&
@@ -468,7 +486,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     }
     // Looking at new code is our cost, not its caller's time.
     if (own_lane)
-        Cell_add(&own_lane->debt, Clock_read(clock) - call.ticks);
+        Cell_add(&own_lane->debt, Clock_read(clock) - ticks - (debt() - paid));
     return ocular_state.disable;
 }
 

@@ -61,6 +61,53 @@ static int read_fusion(struct Fusion *fusion, PyObject *module)
     return ok ? 0 : -1;
 }
 
+static int operand_kind(const char *name)
+{
+    static const char *const names[] = {"NONE",  "NUMBER", "CONST", "NAME",
+                                        "LOCAL", "LOCALS", "TEXT",  "JUMP"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], name))
+            return (int)i;
+    return OPERAND_NUMBER;
+}
+
+static int read_operands(struct Opcodes *opcodes, PyObject *module)
+{
+    PyObject *all = PyObject_CallMethod(module, "operands", NULL);
+    PyObject *rows, *texts;
+    int null_first, callable;
+    Py_ssize_t i;
+    int ok = all && PyArg_ParseTuple(all, "OOp", &rows, &texts, &null_first);
+
+    for (i = 0; ok && i < PyList_GET_SIZE(rows); i++) {
+        struct Operand operand = {0};
+        unsigned char number;
+        const char *kind;
+
+        ok = PyArg_ParseTuple(PyList_GET_ITEM(rows, i), "bsbbbp", &number,
+                              &kind, &operand.shift, &operand.text,
+                              &operand.text_count, &callable);
+        if (!ok)
+            break;
+        operand.kind = (uint8_t)operand_kind(kind);
+        operand.callable = callable;
+        opcodes->operand[number] = operand;
+    }
+    for (i = 0; ok && i < PyList_GET_SIZE(texts) && i < OPERAND_TEXTS; i++) {
+        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(texts, i));
+
+        ok = text != NULL;
+        if (ok)
+            snprintf(opcodes->texts[i], sizeof opcodes->texts[i], "%s", text);
+    }
+    if (ok)
+        opcodes->null_first = null_first;
+    Py_XDECREF(all);
+    return ok ? 0 : -1;
+}
+
 int Interpreter_opcodes(struct State *state)
 {
     static const struct {
@@ -81,6 +128,7 @@ int Interpreter_opcodes(struct State *state)
         {"EXTENDED", OPCODE_EXTENDED},
         {"CALL", OPCODE_CALL},
         {"PUSHES", OPCODE_PUSHES},
+        {"VERSIONED", OPCODE_VERSIONED},
     };
     PyObject *module = PyImport_ImportModule("ocular._opcodes");
     PyObject *bits = PyDict_New(), *table = NULL;
@@ -102,6 +150,8 @@ int Interpreter_opcodes(struct State *state)
         result = read_birth_counter(&state->engine.opcodes, module);
     if (table && result == 0)
         result = read_fusion(&state->fusion, module);
+    if (table && result == 0)
+        result = read_operands(&state->engine.opcodes, module);
     if (table && result == 0) {
         for (row = 0; result == 0 && row < PyList_GET_SIZE(table); row++)
             result =
@@ -113,13 +163,36 @@ int Interpreter_opcodes(struct State *state)
     return result;
 }
 
+// CPython's `_status.active`: set by the thread that takes the interpreter
+// (Python/pystate.c, tstate_activate), taken back while it waits for it.
+static void find_active(struct FrameLayout *layout)
+{
+    union {
+        __typeof__(((PyThreadState *)0)->_status) status;
+        uint8_t bytes[sizeof(((PyThreadState *)0)->_status)];
+    } probe;
+
+    memset(&probe, 0, sizeof probe);
+    probe.status.active = 1;
+    for (size_t i = 0; i < sizeof probe; i++)
+        if (probe.bytes[i]) {
+            layout->thread_active = offsetof(PyThreadState, _status) + i;
+            layout->active_mask = probe.bytes[i];
+        }
+}
+
 void Interpreter_layout(struct FrameLayout *layout)
 {
+    find_active(layout);
     layout->frame_code = FRAME_CODE;
     layout->frame_previous = FRAME_PREVIOUS;
     layout->frame_instruction = FRAME_INSTRUCTION;
+    layout->frame_owner = FRAME_OWNER;
+    layout->owned_by_c = FRAME_OWNED_BY_C;
     layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
     layout->thread_top = offsetof(PyThreadState, datastack_top);
+    // The chunk's first slot stays free (Python/pystate.c, push_chunk).
+    layout->chunk_first = offsetof(_PyStackChunk, data[1]);
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;
 #if PY_VERSION_HEX >= 0x030D0000
@@ -141,8 +214,11 @@ int Interpreter_switch_interval(struct State *state)
 {
     PyObject *function = PySys_GetObject("getswitchinterval"); // borrowed
     PyObject *value = function ? PyObject_CallNoArgs(function) : NULL;
+    double seconds = value ? PyFloat_AsDouble(value) : 0.005;
 
-    state->switch_interval = value ? PyFloat_AsDouble(value) : 0.005;
     Py_XDECREF(value);
-    return PyErr_Occurred() ? -1 : 0;
+    if (PyErr_Occurred())
+        return -1;
+    state->switch_interval = seconds;
+    return 0;
 }

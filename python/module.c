@@ -54,7 +54,7 @@ static void make_room(struct State *state)
         !(state->inherited || state->doorman.armed))
         return;
     state->engine.session->hands_over = true;
-    Py_XDECREF(Control_stop(state, false));
+    Control_end(state);
     PyErr_Clear();
 }
 
@@ -167,7 +167,7 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
     Heir_cancel_serving(&state->heir);
     Doorman_hold(doorman);
     if (doorman->armed && state->phase == PHASE_TRACING)
-        Py_XDECREF(Control_stop(state, false));
+        Control_end(state);
     PyErr_Clear();
     if (state->phase == PHASE_IDLE)
         Doorman_close(doorman);
@@ -184,7 +184,7 @@ static PyObject *stop_serving(PyObject *module, PyObject *unused)
 static void disarm(void)
 {
     ocular_state.engine.session->hands_over = true;
-    Py_XDECREF(Control_stop(&ocular_state, false));
+    Control_end(&ocular_state);
     PyErr_Clear();
 }
 

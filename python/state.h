@@ -15,6 +15,7 @@
 
 #include "python/doorman.h"
 #include "python/heir.h"
+#include "python/thread_list.h"
 #include "tracer/filter.h"
 #include "tracer/fusion.h"
 #include "tracer/hottest.h"
@@ -101,6 +102,7 @@ struct State {
     bool precise; // the session's mode
 
     struct Governor *governor;
+    struct ThreadList thread_list; // the governor's
     struct Poll poll;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed

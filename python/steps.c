@@ -50,8 +50,10 @@ static int64_t time_once(struct State *state, const struct Probe *probe,
     begin = Clock_read(&state->engine.clock);
     result = PyObject_Vectorcall(probe->run, arguments, 2, NULL);
     ticks = Clock_read(&state->engine.clock) - begin;
-    Py_XDECREF(result);
-    if (Tools_set_local(state, code, state->no_events) < 0 || !result)
+    if (!result) // what is armed goes with the session, which does not start
+        return -1;
+    Py_DECREF(result);
+    if (Tools_set_local(state, code, state->no_events) < 0)
         return -1;
     return (int64_t)ticks;
 }
@@ -119,23 +121,29 @@ static void release(struct Probe *probe)
     Py_XDECREF(probe->iterations);
 }
 
+// Another tool that takes our id right now leaves none of them.
+static double each(double ticks, double events)
+{
+    return events > 0 ? ticks / events : 0;
+}
+
 static int measure(struct State *state, PyObject *globals)
 {
-    struct Probe near, far;
+    struct Probe near = {.run = NULL}, far = near;
     double of_near = NAN, of_far = NAN, cost;
 
     if (init(&near, state, globals, "near") == 0)
         of_near = added(state, &near);
-    if (init(&far, state, globals, "far") == 0 && !isnan(of_near))
+    if (!isnan(of_near) && init(&far, state, globals, "far") == 0)
         of_far = added(state, &far);
     release(&near);
     release(&far);
     if (isnan(of_far))
         return -1;
-    cost = of_near / near.near;
+    cost = each(of_near, near.near);
     state->engine.cost[HOOK_INSTRUCTION] = llround(cost);
     state->engine.cost[HOOK_INSTRUCTION_FAR] =
-        llround((of_far - far.near * cost) / far.far);
+        llround(each(of_far - far.near * cost, far.far));
     return 0;
 }
 

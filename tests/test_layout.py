@@ -29,7 +29,7 @@ HOMES = {
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r"x86intrin\.h|immintrin\.h|x86gprintrin\.h": {"tracer/clock.h"},
     r"cpuid\.h": {"tracer/clock.c"},
-    r"zlib\.h": {"tracer/output.c"},
+    r"zlib\.h": {"tracer/output.c", "tui/archive.c"},
     r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
 }
 

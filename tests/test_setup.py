@@ -139,6 +139,14 @@ def test_then_the_newest_that_pyenv_or_uv_keep(built):
     assert built.chosen() == newest
 
 
+def test_without_a_home(built):
+    """As services and cron jobs are."""
+    built.interpreter("python3", "3.11.2", verdict="older")
+    kept = built.kept("pyenv", "3.12.1", "3.12.1")
+    del built.environment["HOME"]
+    assert built.chosen(PYENV_ROOT=str(built.directory / ".pyenv")) == kept
+
+
 def test_unfit_ones_are_passed_over(built):
     built.interpreter("python3.14", "3.14.0", verdict="nogil")
     built.interpreter("python3.13", "3.13.0", verdict="headers")
@@ -300,11 +308,15 @@ def test_units_follow_includes(tmp_path):
     )
     write("tests/tracer/fake.c", "int main(int argc, char **argv)\n{}\n")
     write("tests/bench/floor.c", "#include <Python.h>\n")
+    write("tests/fuzz/eat.c", "int LLVMFuzzerTestOneInput(const char *)\n{}\n")
     write("tests/part.c", "int shared;\n")
     subprocess.run([SETUP / "units", "out.mk"], cwd=tmp_path, check=True)
     lines = (tmp_path / "out.mk").read_text().splitlines()[1:]
     assert lines == [
         "test_extensions += tests/bench/floor",
+        "test_helpers += tests/fuzz/eat",
+        "objects_tests/fuzz/eat := tests/fuzz/eat.o",
+        "modules_tests/fuzz/eat :=",
         "test_helpers += tests/tracer/fake",
         "objects_tests/tracer/fake := tests/tracer/fake.o",
         "modules_tests/tracer/fake :=",

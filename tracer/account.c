@@ -3,6 +3,7 @@
 #include "tracer/account.h"
 #include "tracer/session.h"
 
+#include <sys/resource.h>
 #include <time.h>
 
 static double seconds(clockid_t clock)
@@ -13,14 +14,34 @@ static double seconds(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static struct InterruptionCounts
+count_interruptions(const struct Session *session, uint64_t sampler_wakeups)
+{
+    struct rusage used = {0};
+
+    getrusage(RUSAGE_SELF, &used);
+    return (struct InterruptionCounts){
+        .switches = (uint64_t)used.ru_nivcsw,
+        .wakeups = sampler_wakeups + Cell_get(&session->governor_wakeups),
+        .forced = Cell_get(&session->governor_forced),
+    };
+}
+
 void Account_init(struct Account *account, const struct Session *session)
 {
     const struct BudgetReading zero = {0};
+    const struct InterruptionCounts counts = count_interruptions(session, 0);
 
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = seconds(CLOCK_MONOTONIC);
     account->cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     Budget_init(&account->budget, session->budget, &zero);
+    Interruptions_init(&account->interruptions, &counts);
+}
+
+void Account_release(struct Account *account)
+{
+    pthread_mutex_destroy(&account->mutex);
 }
 
 static double worker_s(const struct Worker *worker)
@@ -30,9 +51,10 @@ static double worker_s(const struct Worker *worker)
 
 static struct BudgetReading read_all(struct Session *session)
 {
-    const struct Account *account = &session->account;
+    struct Account *account = &session->account;
     struct Engine *engine = session->engine;
     struct SamplerTotals sampler = {0};
+    struct InterruptionCounts counts;
     struct BudgetReading reading;
 
     if (session->sampler)
@@ -48,6 +70,10 @@ static struct BudgetReading read_all(struct Session *session)
         reading.threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
             1e9;
+    counts = count_interruptions(session, sampler.wakeups);
+    Interruptions_read(&account->interruptions, &counts);
+    reading.threads +=
+        (double)account->interruptions.count * sampler.interruption_s;
     // Last, so that what is ours is never more than all.
     reading.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = seconds(CLOCK_MONOTONIC) - account->wall;

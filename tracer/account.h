@@ -6,19 +6,22 @@
 #define OCULAR_TRACER_ACCOUNT_H
 
 #include "tracer/budget.h"
+#include "tracer/interruption.h"
 
 #include <pthread.h>
 
 struct Session;
 
 struct Account {
-    pthread_mutex_t mutex; // guards budget
+    pthread_mutex_t mutex; // guards the next two
     struct Budget budget;
+    struct Interruptions interruptions;
     double wall, cpu; // s of the clocks, when it began
 };
 
 // What the process used before is no part of it.
 void Account_init(struct Account *account, const struct Session *session);
+void Account_release(struct Account *account);
 // Takes a reading; the budget as it is now, until Account_close.
 struct Budget *Account_open(struct Session *session);
 void Account_close(struct Session *session);

@@ -16,6 +16,7 @@
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 0.5 // s of allowance in the bucket that give it all that
 #define LEAST_HZ 4.0
+#define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
 #define MOST_HZ 500.0
 #define WAKEUP 40e-6 // s, until it is measured
 #define LEAST_WAKEUP 5e-6
@@ -155,7 +156,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         budget->purse +=
             wall * max(budget->level / SPEND, TRICKLE * budget->rate);
         budget->purse =
-            clamp(budget->purse, -DEBT * budget->rate, PURSE * budget->rate);
+            clamp(budget->purse, -BURST * budget->rate, PURSE * budget->rate);
     }
     if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
         keep(budget, reading);
@@ -204,10 +205,11 @@ double Budget_cores(const struct Budget *budget)
 double Budget_hz(const struct Budget *budget)
 {
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
+    double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
 
     return clamp(SAMPLER * budget->rate * clamp(fill, TRICKLE, 1) /
                      budget->wakeup,
-                 LEAST_HZ, MOST_HZ);
+                 least, MOST_HZ);
 }
 
 double Budget_grant(const struct Budget *budget, int urgent)

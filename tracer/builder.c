@@ -80,16 +80,19 @@ static void fill_cycles(struct Function *f, const struct Code *code)
     uint64_t calls = Cell_get(&code->self_calls);
     uint64_t least = Cell_get(&code->min_cycles);
 
-    f->self_cycles = Cell_cycles(&code->self_cycles);
-    f->total_cycles = Cell_cycles(&code->total_cycles);
-    f->waited_cycles = Cell_get(&code->waited_cycles);
+    f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
     f->avg_estimated = !calls;
+    // A call that always has a dark callee has a total, and nothing of its own.
+    if (calls || Cell_get(&code->total_cycles))
+        f->total_cycles = Cell_cycles(&code->total_cycles);
     if (!calls) {
         f->avg_cycles =
             Code_sampled_cycles(code, Cell_get(&code->share.cpu.total_ns));
         return;
     }
-    f->avg_cycles = (double)f->self_cycles / (double)calls;
+    f->self_cycles = Cell_cycles(&code->self_cycles);
+    f->waited_cycles = Cell_get(&code->waited_cycles);
+    f->avg_cycles = Code_self_mean(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
     if (histogram) {
@@ -116,6 +119,16 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
 }
 
+// The share that Code_mean_cycles is to be held against.
+static double busy_share(const struct Code *code, const struct Moment *at)
+{
+    double wait = ShareValue_window(&code->share.wait, at->sampler_now);
+    double queued = ShareValue_window(&code->share.queued, at->sampler_now);
+
+    return ShareValue_window(&code->share.cpu, at->sampler_now) +
+           fmax(wait - queued, 0);
+}
+
 // Calls a second: counted where it was armed all the time; else from sampled
 // time over the cost of a call, armed or dark (design: never from "hits until
 // dark").
@@ -130,8 +143,7 @@ static void fill_rates(struct Function *f, struct Code *code,
         code->rate_at = at->started;
     since = at->now - code->rate_at;
     if (was_dark(code)) {
-        code->rate =
-            sampled ? (f->cpu_share + f->wait_share) * 1e9 / mean : NAN;
+        code->rate = sampled ? busy_share(code, at) * 1e9 / mean : NAN;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
         code->rate = (double)(f->calls - code->rate_calls) / since;
@@ -151,6 +163,22 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
+// s since the newest hit. Where calls are seen and none of them can be timed,
+// as something that they call is dark, it is the newest that could be that
+// counts.
+static double age_of(const struct Code *code, const struct Moment *at)
+{
+    uint64_t seen = Cell_get(&code->last_seen);
+    uint64_t timed = Cell_get(&code->timed_ticks);
+
+    if (!seen)
+        return NAN;
+    if (timed && timed < seen && Cell_get(&code->self_calls) &&
+        Code_dark_callees(code))
+        seen = timed;
+    return fmax((double)(int64_t)(at->ticks - seen) / at->hz, 0);
+}
+
 static bool fill_function(struct Snapshot *snapshot, struct Function *f,
                           struct Code *code, const struct Moment *at)
 {
@@ -159,7 +187,6 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
         Cell_get(&code->grown_bytes) + Cell_get(&code->share.bytes);
     uint32_t specializable =
         atomic_load_explicit(&code->specializable, memory_order_relaxed);
-    uint64_t seen = Cell_get(&code->last_seen);
 
     f->id = code->id;
     f->name = Snapshot_text(snapshot, code->name);
@@ -177,9 +204,7 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
     fill_rates(f, code, at);
     Code_count_sites(code, &f->sites, &f->dark_sites);
     f->state = state_of(code, f->sites, f->dark_sites);
-    f->age_s = seen ? (double)(int64_t)(at->ticks - seen) / at->hz : NAN;
-    if (f->age_s < 0)
-        f->age_s = 0;
+    f->age_s = age_of(code, at);
     f->specializable_sites =
         specializable == UINT32_MAX ? NULL_U64 : specializable;
     f->specialized_sites =
@@ -189,7 +214,18 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
     snapshot->events += Code_events(code);
     snapshot->sites_dark += f->dark_sites;
     snapshot->sites_armed += f->sites - f->dark_sites;
+    snapshot->states_armed += f->state == STATE_ARMED;
+    snapshot->states_partial += f->state == STATE_PARTIAL;
+    snapshot->states_dark += f->state == STATE_DARK;
     return f->name && f->file && fill_callers(snapshot, f, code, at);
+}
+
+// The larger number first, null as nothing.
+static int larger_first(uint64_t a, uint64_t b)
+{
+    a = a == NULL_U64 ? 0 : a;
+    b = b == NULL_U64 ? 0 : b;
+    return (a < b) - (a > b);
 }
 
 static int hotter_first(const void *left, const void *right)
@@ -198,11 +234,11 @@ static int hotter_first(const void *left, const void *right)
     double x = isnan(a->share) ? 0 : a->share + a->wait_share * 1e-6;
     double y = isnan(b->share) ? 0 : b->share + b->wait_share * 1e-6;
 
+    int order = larger_first(a->self_cycles, b->self_cycles);
+
     if (x != y)
         return x < y ? 1 : -1;
-    if (a->self_cycles != b->self_cycles)
-        return a->self_cycles < b->self_cycles ? 1 : -1;
-    return (a->id > b->id) - (a->id < b->id);
+    return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
 // Gone, and not among the retired functions yet.
@@ -216,43 +252,59 @@ static size_t count_waiting(struct Registry *registry)
     return count;
 }
 
+struct Rows {
+    struct Snapshot *snapshot;
+    struct Function *functions;
+    size_t count, room;
+    uint64_t number; // of the snapshot
+    uint32_t newest; // id that has a row
+    bool whole;
+};
+
+static void add_row(struct Rows *rows, struct Code *code,
+                    const struct Moment *at)
+{
+    if (code->shown == rows->number || rows->count == rows->room ||
+        Code_is_after(code, rows->newest) || !Code_was_seen(code))
+        return;
+    code->shown = rows->number;
+    rows->whole &= fill_function(rows->snapshot,
+                                 &rows->functions[rows->count++], code, at);
+}
+
 // Code may come and go while rows are made. What came before has a row, also if
 // it goes meanwhile; what comes later has to wait.
 static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
 {
     struct Registry *registry = at->session->engine->registry;
-    uint32_t newest = Registry_newest_id(registry);
-    // In this order: what goes in between is counted twice, and not never.
-    size_t room = Registry_count(registry) + count_waiting(registry) + 1;
-    struct Function *functions =
-        Snapshot_alloc(snapshot, room * sizeof *functions);
-    uint64_t number = ++at->session->snapshots;
+    struct Rows rows = {.snapshot = snapshot,
+                        .newest = Registry_newest_id(registry),
+                        .number = ++at->session->snapshots,
+                        .whole = true};
     struct Code *code;
-    size_t count = 0;
-    bool whole = functions;
 
-    if (!whole)
+    // In this order: what goes in between is counted twice, and not never.
+    rows.room = Registry_count(registry) + count_waiting(registry) + 1;
+    rows.functions =
+        Snapshot_alloc(snapshot, rows.room * sizeof(*rows.functions));
+    if (!rows.functions)
         return false;
     Rcu_read_lock();
     for (code = Registry_first(registry);
-         code && count < room && !Code_is_after(code, newest);
-         code = Registry_next(code)) {
-        if (!Code_was_seen(code))
-            continue;
-        code->shown = number;
-        whole &= fill_function(snapshot, &functions[count++], code, at);
-    }
-    for (code = Registry_retired(registry); code && count < room;
-         code = code->next_retired)
-        if (code->shown != number && !Code_is_after(code, newest) &&
-            Code_was_seen(code))
-            whole &= fill_function(snapshot, &functions[count++], code, at);
+         code && !Code_is_after(code, rows.newest); code = Registry_next(code))
+        add_row(&rows, code, at);
+    // Before the retired: the next moment it is one of them.
+    code = Registry_leaving(registry);
+    if (code)
+        add_row(&rows, code, at);
+    for (code = Registry_retired(registry); code; code = code->next_retired)
+        add_row(&rows, code, at);
     Rcu_read_unlock();
-    qsort(functions, count, sizeof *functions, hotter_first);
-    snapshot->functions = functions;
-    snapshot->function_count = count;
-    snapshot->functions_total = count;
-    return whole;
+    qsort(rows.functions, rows.count, sizeof *rows.functions, hotter_first);
+    snapshot->functions = rows.functions;
+    snapshot->function_count = rows.count;
+    snapshot->functions_total = rows.count;
+    return rows.whole;
 }
 
 static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
@@ -265,9 +317,11 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
     row->objects = totals->objects;
     row->calls = totals->calls;
     row->calls_exact = !totals->inexact;
-    row->self_cycles = totals->self_cycles;
-    row->total_cycles = totals->total_cycles;
-    row->waited_cycles = totals->waited_cycles;
+    row->self_cycles = totals->self_calls ? totals->self_cycles : NULL_U64;
+    row->waited_cycles = totals->self_calls ? totals->waited_cycles : NULL_U64;
+    row->total_cycles = totals->self_calls || totals->total_cycles
+                            ? totals->total_cycles
+                            : NULL_U64;
     row->run_share = sampled ? (double)totals->cpu_ns / at->sampler_now : NAN;
     row->samples = sampled ? totals->samples : NULL_U64;
     row->name = Snapshot_text(snapshot, "(others)");
@@ -278,9 +332,9 @@ static int costlier_first(const void *left, const void *right)
 {
     const struct RetiredRow *a = left, *b = right;
 
-    if (a->self_cycles != b->self_cycles)
-        return a->self_cycles < b->self_cycles ? 1 : -1;
-    return (a->calls < b->calls) - (a->calls > b->calls);
+    int order = larger_first(a->self_cycles, b->self_cycles);
+
+    return order ? order : larger_first(a->calls, b->calls);
 }
 
 // The costliest first, the others last.
@@ -349,7 +403,7 @@ static uint64_t memory_of(struct Session *session,
            session->retired.bytes + Names_bytes(&session->engine->names) +
            totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
-           sizeof session->transitions +
+           sizeof session->transitions + Details_bytes(&session->details) +
            Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot);
 }
 
@@ -382,6 +436,8 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
     snapshot->sites_armed = snapshot->sites_dark = 0;
+    snapshot->states_armed = snapshot->states_partial = 0;
+    snapshot->states_dark = 0;
     whole = fill_functions(snapshot, &at) && fill_retired(snapshot, &at);
     if (session->sampler)
         fill_sampler(snapshot, session->sampler);

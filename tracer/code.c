@@ -10,8 +10,9 @@
 #include <string.h>
 
 #define RESUME_LOCATION 3    // the bits of RESUME's argument that say where
-#define WARM_CALLS 8         // the last of them is timed
-#define CALLEES_MOST 64      // kept; who has more calls anything
+#define WARM_CALLS 8         // calls of a visit that are not timed
+#define LONG_CYCLES 50e3     // of a call: some 20 us
+#define CALLEES_MOST 64      // kept: those that were met last
 #define SAMPLES_ENOUGH 20    // for a mean made of a share
 #define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
 
@@ -137,6 +138,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
     code->address = source->address;
     code->line = source->line;
+    code->version = source->version;
     code->unit_count = (uint32_t)(source->bytecode_size / 2);
     code->name = strdup(source->name);
     code->file = strdup(source->file);
@@ -192,6 +194,7 @@ void Code_free(struct Code *code)
     free(code->callers);
     free(code->share.callers);
     free((void *)code->share.spots);
+    free(code->share.callees);
     free(code->callees);
     free(code);
 }
@@ -272,8 +275,10 @@ static void add_callee(struct Code *code, uint32_t callee)
         uint32_t room = code->callee_room ? 2 * code->callee_room : 4;
         uint32_t *callees;
 
-        if (room > CALLEES_MOST)
+        if (room > CALLEES_MOST) { // the oldest may have gone
+            code->callees[code->callee_next++ % CALLEES_MOST] = callee;
             return;
+        }
         callees = realloc(code->callees, room * sizeof *callees);
         if (!callees)
             return;
@@ -374,11 +379,18 @@ void Code_extend(struct Code *code, uint64_t hits)
     *stop = more(*stop, stop_after(Cell_get(&code->calls), hits));
 }
 
+// A call of it takes so long that what is cold at first is little of it. Seven
+// more of them would use up its callees, too.
+static bool is_long(const struct Code *code)
+{
+    return (double)Cell_cycles(&code->total_cycles) >
+           LONG_CYCLES * (double)Cell_get(&code->calls);
+}
+
 void Code_rearm(struct Code *code, uint64_t hits)
 {
     uint32_t i;
-
-    bool cold = code->dark && hits >= 2 * WARM_CALLS;
+    bool cold = code->dark && hits >= 2 * WARM_CALLS && !is_long(code);
 
     code->stop_at = more(code->warming ? code->stop_then : code->stop_at,
                          stop_after(Cell_get(&code->calls), hits));
@@ -463,30 +475,69 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
     uint64_t calls = Cell_get(&code->calls);
     double total = (double)Cell_cycles(&code->total_cycles) / (double)calls;
 
-    if (!calls || !(under > 0) ||
+    if (!calls || !(total > 0) || !(under > 0) || // none may have come back
         Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / under;
 }
 
+uint64_t Code_sampled_ns(const struct Code *code)
+{
+    uint64_t wait = Cell_get(&code->share.wait.total_ns);
+    uint64_t queued = Cell_get(&code->share.queued.total_ns);
+
+    return Cell_get(&code->share.cpu.total_ns) +
+           (wait > queued ? wait - queued : 0);
+}
+
+// The part of its waiting that is neither for the interpreter nor for a CPU.
+static double own_wait(const struct Code *code)
+{
+    double wait = (double)Cell_get(&code->share.wait.total_ns);
+    double queued = (double)Cell_get(&code->share.queued.total_ns);
+
+    return wait > 0 ? fmax(1 - queued / wait, 0) : 1;
+}
+
+// What has been added since the mark; cycles net of what hooks cost may come
+// out below zero.
+static double since(const cell_t *now, const cell_t *then)
+{
+    return fmax((double)(int64_t)(Cell_get(now) - Cell_get(then)), 0);
+}
+
+double Code_self_mean(const struct Code *code)
+{
+    const struct RecentMark *from = Recent_mark(&code->recent);
+
+    return since(&code->self_cycles, &from->cycles) /
+           since(&code->self_calls, &from->calls);
+}
+
+void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
+{
+    const struct RecentMark now = {Cell_get(&code->self_calls),
+                                   Cell_get(&code->self_cycles),
+                                   Cell_get(&code->waited_cycles)};
+
+    Recent_note(&code->recent, &now, ticks, (uint64_t)(RECENT_S * hz));
+}
+
 double Code_mean_cycles(const struct Code *code)
 {
-    uint64_t calls = Cell_get(&code->self_calls);
+    const struct RecentMark *from = Recent_mark(&code->recent);
 
-    if (!calls) // always one of its callees was dark
-        return Code_sampled_cycles(code,
-                                   Cell_get(&code->share.cpu.total_ns) +
-                                       Cell_get(&code->share.wait.total_ns));
-    return (double)(Cell_cycles(&code->self_cycles) +
-                    Cell_get(&code->waited_cycles)) /
-           (double)calls;
+    if (!Cell_get(&code->self_calls)) // always one of its callees was dark
+        return Code_sampled_cycles(code, Code_sampled_ns(code));
+    return Code_self_mean(code) + since(&code->waited_cycles, &from->waited) *
+                                      own_wait(code) /
+                                      since(&code->self_calls, &from->calls);
 }
 
 double Code_dark_calls(const struct Code *code, double hz)
 {
     double mean = Code_mean_cycles(code) / hz * 1e9; // ns
-    uint64_t now = Cell_get(&code->share.cpu.total_ns) +
-                   Cell_get(&code->share.wait.total_ns);
+    uint64_t now = Code_sampled_ns(code);
     uint64_t then =
         atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
 

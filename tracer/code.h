@@ -11,6 +11,7 @@
 #include "tracer/instruction.h"
 #include "tracer/opcode.h"
 #include "tracer/policy.h"
+#include "tracer/recent.h"
 #include "tracer/share.h"
 #include "tracer/story.h"
 
@@ -93,7 +94,8 @@ struct Code {
     _Atomic bool dark; // its enter sites are disabled; the collector reads it
     bool closed;       // since then a leave was seen: later ones are unreliable
     _Atomic bool calls_exact; // never dark: calls are all calls
-    bool exact;               // no site ever dark: hits are all hits
+    _Atomic bool exact;       // no site ever dark: hits are all hits; the
+                              // collector reads it
     _Atomic bool broken;      // a jump's site is dark (precise: a gate's,
                          // instruction.h): where a block or an instruction ends
                          // is not seen; the governor reads it
@@ -116,6 +118,7 @@ struct Code {
                                       // "not known"
 
     struct Share share;
+    struct Recent recent;           // since when its mean is taken
     _Atomic uint32_t specialized;   // sites, as last known
     _Atomic uint32_t specializable; // UINT32_MAX: not looked at yet
 
@@ -132,10 +135,13 @@ struct Code {
     // The governor's.
     uint64_t ranked_events; // events at the newest Hottest_rank
     struct Visit visit;
-    bool visited;         // a session that it has begun is under way
-    unsigned refusals;    // times in turn that it could not be armed
-    uint64_t timed_calls; // at the newest survey
-    uint64_t timed_ticks; // of the survey that found the newest
+    bool visited;          // a session that it has begun is under way
+    unsigned refusals;     // times in turn that it could not be armed
+    uint64_t timed_calls;  // at the newest survey
+    cell_t timed_ticks;    // of the survey that found the newest; the collector
+                           // reads it
+    uint64_t broken_ticks; // of the survey that found it broken first; 0: it is
+                           // not
     // Before its next call, callees that are dark are to be armed for so many
     // calls each; 0: not. The enter hook takes it.
     _Atomic uint32_t callee_hits;
@@ -143,7 +149,8 @@ struct Code {
     // Who it is; immutable.
     uintptr_t address; // of the code object
     uint32_t line;
-    char *name; // qualified
+    uint32_t version; // of its functions; 0: they have none
+    char *name;       // qualified
     char *file;
     uint8_t *bytecode;   // base opcodes, 2 * unit_count bytes
     uint8_t *line_table; // co_linetable
@@ -154,13 +161,15 @@ struct Code {
     uint32_t *callers;  // ids of known callers
     uint32_t caller_count;
     uint32_t caller_room;
-    uint32_t *callees; // ids of what it is known to call, the first 64
+    uint32_t *callees; // ids of what it is known to call, the newest 64
     uint32_t callee_count;
     uint32_t callee_room;
+    uint32_t callee_next; // beyond these: turns, the next takes the oldest's
 
     // The registry's.
     struct Code *_Atomic next_in_bucket;
     struct Code *_Atomic next_by_id;
+    struct Code *_Atomic next_by_version;
     struct Code *_Atomic next_in_list;
     struct Code *previous_in_list;
     struct Code *next_retired;
@@ -174,6 +183,7 @@ struct CodeSource {
     const char *name;
     const char *file;
     uint32_t line;
+    uint32_t version; // of functions that are made of it, unchanged; 0: of none
     const uint8_t *bytecode; // base opcodes
     size_t bytecode_size;
     const uint8_t *line_table;
@@ -193,8 +203,9 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// How many looks found each of its instructions running (by their numbers;
-// Code_spot_count() of them), or NULL.
+// How many looks found each of its instructions running, by their numbers
+// (Code_spot_count() of them); and, in as many entries behind, how many of
+// those found it in C that it had called. Or NULL.
 static inline const _Atomic uint32_t *Code_spots(const struct Code *code)
 {
     return atomic_load_explicit(&code->share.spots, memory_order_acquire);
@@ -272,6 +283,14 @@ void Code_lose_dark_callee(struct Code *code);
 void Code_rearm(struct Code *code, uint64_t hits);
 // Its first calls since then are over. false: they had been before.
 bool Code_warm(struct Code *code);
+// It is armed again, for so many calls that two of them need not be timed: the
+// one in which it is warm and the one in which it goes dark, for each of which
+// something is done in its sight.
+static inline bool Code_is_visited(const struct Code *code)
+{
+    return code->warming || code->stop_at == code->stop_then;
+}
+
 // Callees that are known and dark.
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
@@ -287,8 +306,19 @@ void Code_want_callees(struct Code *code, uint32_t hits);
 // total by the samples' share of it. For a function of which no call could be
 // timed by itself, since it always calls something dark. NaN: too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
-// Mean cycles of a call, waits in, callees out: timed, or else sampled; NaN
-// before the first.
+// Sampled ns that its calls took, running and waiting, but not for the
+// interpreter.
+uint64_t Code_sampled_ns(const struct Code *code);
+// The mean self cycles of its timed calls, of late (recent.h). NaN before the
+// first.
+double Code_self_mean(const struct Code *code);
+// For the governor: what it costs now is to count for the means from then on.
+void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
+// The mean cycles of a call, of that time: its waits in, callees out; timed, or
+// else sampled; NaN before the first. Of the waits that hooks have met, the
+// part counts that samples say is its own: a wait for the interpreter comes
+// once in many thousand calls and takes as long, so that in the few that are
+// timed there is far too much of it, or none.
 double Code_mean_cycles(const struct Code *code);
 // Estimated calls since it went dark: the sampled time over the mean call.
 // NaN where either is missing.

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#define DRAIN_MS 50  // while a timeline grows; a half-full ring wakes us
-#define IDLE_MS 1000 // the clock is refined, the retired are freed
+// What comes sooner wakes us: a request, a ring that is half full. Else the
+// clock is refined, the retired are freed.
+#define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
 static struct timespec in_ms(unsigned ms)
@@ -35,7 +36,6 @@ static void drain_lane(void *context, struct Lane *lane, bool ended)
 {
     struct Session *session = context;
     char name[sizeof lane->name];
-    long moved;
 
     if (!lane->ring || !session->timeline)
         return;
@@ -46,9 +46,7 @@ static void drain_lane(void *context, struct Lane *lane, bool ended)
     }
     if (!lane->track) // memory is out: it is tried again
         return;
-    moved = Timeline_drain(session->timeline, lane->track, lane->ring);
-    if (moved > 0)
-        Cell_add(&session->collector.drained, (uint64_t)moved);
+    Timeline_drain(session->timeline, lane->track, lane->ring);
     if (ended)
         Timeline_end(session->timeline, lane->track);
 }
@@ -57,12 +55,18 @@ static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
     struct Code *code = Registry_take_retired(engine->registry), *next;
+    // Asked for after that: as long as it is found there it is not freed.
+    const struct Code *leaving = Registry_leaving(engine->registry);
 
     if (!code)
         return;
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->next_retired;
+        if (code == leaving) {
+            Registry_put_back(engine->registry, code);
+            continue;
+        }
         Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);
@@ -101,27 +105,11 @@ void Collector_build(struct Collector *collector)
         Server_notify(session->server);
 }
 
-// Where nothing happens there is nothing to drain: a ring that is half full
-// does not wait for this.
-static unsigned choose_pause(struct Collector *collector)
-{
-    uint64_t drained = Cell_get(&collector->drained);
-    unsigned longer = 2 * collector->drain_ms;
-
-    if (!collector->session->timeline)
-        return IDLE_MS;
-    if (drained != collector->seen || !longer)
-        longer = DRAIN_MS;
-    collector->seen = drained;
-    collector->drain_ms = longer < IDLE_MS ? longer : IDLE_MS;
-    return collector->drain_ms;
-}
-
 // One turn, with the mutex held on entry and exit.
 static void turn(struct Collector *collector)
 {
     struct Session *session = collector->session;
-    struct timespec due = in_ms(choose_pause(collector));
+    struct timespec due = in_ms(Details_pause_ms(&session->details, PAUSE_MS));
     uint64_t wanted;
 
     if (collector->wanted == collector->done) {
@@ -137,6 +125,7 @@ static void turn(struct Collector *collector)
         Collector_build(collector);
     else
         Collector_drain(collector);
+    Details_serve(session);
     Clock_refine(&session->engine->clock);
     pthread_mutex_lock(&collector->mutex);
     collector->done = wanted;

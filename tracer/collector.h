@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The thread ("ocular-collector") that drains rings into the timeline, builds
-// snapshots when somebody wants one, publishes them, and frees retired code
-// and ended lanes after a grace period. It never touches a Python object.
+// The thread ("ocular-collect") that drains rings into the timeline, builds
+// snapshots and listings when somebody wants one, publishes them, and frees
+// retired code and ended lanes after a grace period. It never touches a Python
+// object.
 #ifndef OCULAR_TRACER_COLLECTOR_H
 #define OCULAR_TRACER_COLLECTOR_H
 
 #include "ipc/worker.h"
-#include "tracer/cell.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,9 +23,6 @@ struct Collector {
     uint64_t wanted;          // snapshots asked for
     uint64_t done;            // snapshots built
     pthread_mutex_t draining; // one at a time
-    cell_t drained;           // events moved; under it
-    uint64_t seen;            // of these, by the thread
-    unsigned drain_ms;        // the thread's pause: longer while nothing comes
 };
 
 void Collector_init(struct Collector *collector, struct Session *session);

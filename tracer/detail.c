@@ -22,6 +22,7 @@ struct Step {       // what a row is to the flow of control
 
 struct Walk {
     const struct Code *code;
+    const struct Story *story;
     const struct Opcodes *opcodes;
     struct DetailRow *rows;
     struct Step *steps;
@@ -78,10 +79,10 @@ static double site_cycles(const struct Site *site, const struct Site *end)
 
 static void set_live(const struct Walk *walk, struct DetailRow *row)
 {
-    uint8_t known =
-        Story_opcode(&walk->code->story, row->offset / 2, row->opcode);
+    uint8_t known = Story_opcode(walk->story, row->offset / 2, row->opcode);
 
     row->live = row->opcode;
+    row->specialized_once = Story_has(walk->story, row->offset / 2);
     if (walk->opcodes->flags[known] & OPCODE_EXECUTOR)
         row->jitted = true;
     else if (walk->opcodes->flags[known] & OPCODE_SPECIALIZED)
@@ -105,11 +106,22 @@ static void set_site(const struct Walk *walk, size_t index)
             atomic_load_explicit(&site->dark, memory_order_relaxed) != 0;
 }
 
+static void set_samples(const struct Walk *walk, struct DetailRow *row)
+{
+    const _Atomic uint32_t *spots = Code_spots(walk->code);
+
+    if (!spots)
+        return;
+    spots += walk->code->units[row->offset / 2].number;
+    row->samples = atomic_load_explicit(spots, memory_order_relaxed);
+    spots += Code_spot_count(walk->code);
+    row->c_samples = atomic_load_explicit(spots, memory_order_relaxed);
+}
+
 // One row an instruction; what EXTENDED_ARG adds is in its argument.
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
     const struct Code *code = walk->code;
-    const _Atomic uint32_t *spots = Code_spots(code);
     uint32_t unit = 0, argument = 0;
 
     while (unit < code->unit_count) {
@@ -125,9 +137,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->oparg = code->bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
-        if (spots) // an EXTENDED_ARG has its instruction's number
-            row->samples = atomic_load_explicit(
-                &spots[code->units[unit].number], memory_order_relaxed);
+        set_samples(walk, row); // an EXTENDED_ARG has its instruction's number
         while (unit < end)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;
@@ -352,11 +362,11 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
 }
 
 int Detail_init(struct Detail *detail, const struct Code *code,
-                const struct Opcodes *opcodes)
+                const struct Story *story, const struct Opcodes *opcodes)
 {
     size_t units = (size_t)code->unit_count + 1;
     uint32_t *lines = malloc(units * sizeof *lines);
-    struct Walk walk = {.code = code, .opcodes = opcodes};
+    struct Walk walk = {.code = code, .story = story, .opcodes = opcodes};
     struct Totals totals;
     int error = -ENOMEM;
 

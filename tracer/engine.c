@@ -16,7 +16,7 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->lanes.half_full = &engine->due;
-    engine->contention.long_span = INT64_MAX;
+    Contention_init(&engine->contention, 1e9); // until the clock is known
     return 0;
 }
 
@@ -62,7 +62,7 @@ void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
 
     if (!caller || !callee)
         return; // gone since
-    Code_link(caller, callee);
+    Registry_link(engine->registry, caller, callee);
 }
 
 void Engine_retire(struct Engine *engine, struct Code *code)

@@ -101,7 +101,7 @@ static void let_go(struct Export *export, const struct Message *answer)
 struct Job {
     struct NameQuery query;
     struct Export *export;
-    bool background;
+    bool background, overwrite;
     unsigned drains; // for the sake of names
 };
 
@@ -119,7 +119,7 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     return NameQuery_find(&job->query, id, name);
 }
 
-static bool report_progress(void *context, double done)
+static bool report_progress(void *context, double done, uint64_t bytes)
 {
     struct Job *job = context;
     struct Export *export = job->export;
@@ -129,6 +129,7 @@ static bool report_progress(void *context, double done)
             .type = MESSAGE_REPLY,
             .request = export->request,
             .value = done < 1 ? done : 0.999, // 1 is for the end
+            .number = bytes,
             .text = export->path,
         };
 
@@ -137,12 +138,11 @@ static bool report_progress(void *context, double done)
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
 }
 
-static int write_view(struct Export *export, const char *path, bool background,
+static int write_view(struct Export *export, const char *path, struct Job *job,
                       struct PerfettoResult *result)
 {
     struct Session *session = export->session;
     struct Engine *engine = session->engine;
-    struct Job job = {.export = export, .background = background};
     struct PerfettoTrace trace = {
         .pid = getpid(),
         .command = engine->command,
@@ -152,7 +152,8 @@ static int write_view(struct Export *export, const char *path, bool background,
         .start_ticks = session->start_ticks,
         .start_unix_ns = session->start_unix_ns,
         .hz = Clock_hz(&engine->clock),
-        .context = &job,
+        .overwrite = job->overwrite,
+        .context = job,
         .name = find_name,
         .progress = report_progress,
     };
@@ -164,9 +165,9 @@ static int write_view(struct Export *export, const char *path, bool background,
     if (!view)
         return -ENOMEM;
     trace.view = view;
-    NameQuery_init(&job.query, &engine->names, engine->registry);
+    NameQuery_init(&job->query, &engine->names, engine->registry);
     error = Perfetto_write(&trace, path, result);
-    NameQuery_release(&job.query);
+    NameQuery_release(&job->query);
     TimelineView_free(view);
     return error;
 }
@@ -174,6 +175,7 @@ static int write_view(struct Export *export, const char *path, bool background,
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  struct PerfettoResult *result)
 {
+    struct Job job = {.export = export, .overwrite = overwrite};
     int error = claim(export, false);
 
     if (error)
@@ -181,7 +183,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
     if (!overwrite && access(path, F_OK) == 0)
         error = -EEXIST;
     else
-        error = write_view(export, path, false, result);
+        error = write_view(export, path, &job, result);
     let_go(export, NULL);
     return error;
 }
@@ -191,12 +193,14 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 static void run(void *context)
 {
     struct Export *export = context;
+    struct Job job = {
+        .export = export, .background = true, .overwrite = export->overwrite};
     struct PerfettoResult result = {0};
     struct Message message = {.request = export->request};
     char why[PATH_MAX + 128];
     int error;
 
-    error = write_view(export, export->path, true, &result);
+    error = write_view(export, export->path, &job, &result);
     if (error == 0) {
         message.type = MESSAGE_REPLY;
         message.value = 1;
@@ -248,6 +252,7 @@ int Export_start(struct Export *export, const char *path, bool overwrite,
         return error;
     export->viewer = viewer;
     export->request = request;
+    export->overwrite = overwrite;
     error = make_absolute(
         export->path, path && *path ? path : export->session->config.output);
     if (!error && !overwrite && access(export->path, F_OK) == 0)

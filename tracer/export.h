@@ -24,6 +24,7 @@ struct Export {
     // The request in the background.
     uint64_t viewer;
     uint32_t request;
+    bool overwrite;
     char path[PATH_MAX];
 };
 

@@ -61,6 +61,7 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     memcpy(lane->cost, cost, sizeof lane->cost);
     lane->loop_count = 0;
     lane->last = (int64_t)ticks;
+    Preemption_forget(&lane->preemption);
     Cell_set(&lane->debt, 0);
     Cell_set(&lane->unwound, 0);
 }
@@ -164,26 +165,57 @@ void Lane_lose_step(struct Lane *lane)
         lane->top->start = (uint16_t)code->instruction_count;
 }
 
-int64_t Lane_wait(struct Lane *lane, int64_t span)
+// The part of a span, which has ended, in which other programs had the CPU.
+// What asking takes is a hook's, but for when they have it then, too.
+static int64_t preempted(struct Lane *lane, int64_t span)
 {
-    struct Frame *frame = lane->top;
+    double cycles_a_ns = lane->contention->hz * 1e-9;
+    int64_t ns = (int64_t)((double)span / cycles_a_ns), asked, paid;
 
-    lane->contention->last_lane = lane;
+    if (ns <= PREEMPTION_BRIEF_NS) {
+        Preemption_forget(&lane->preemption);
+        return 0;
+    }
+    if (Preemption_is_spared(&lane->preemption, ns))
+        return 0;
+    ns = Preemption_take(&lane->preemption, ns);
+    asked = lane->preemption.then.reading_ns;
+    paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
+    Cell_add(&lane->debt, (uint64_t)((double)paid * cycles_a_ns));
+    lane->last += (int64_t)((double)(asked - paid) * cycles_a_ns);
+    return (int64_t)((double)ns * cycles_a_ns);
+}
+
+int64_t Lane_doubt(struct Lane *lane, int64_t span)
+{
+    struct Contention *contention = lane->contention;
+    bool alone = contention->last_lane == lane && span <= contention->long_span;
+    int64_t taken = preempted(lane, span);
+
+    contention->last_lane = lane;
+    if (alone && !taken)
+        return span;
     Lane_lose_step(lane);
-    if (span > 0 && frame->waited != FRAME_PARTIAL)
-        frame->waited += span;
+    if (alone)
+        return span - taken;
+    if (span > 0 && lane->top->waited != FRAME_PARTIAL)
+        lane->top->waited += span;
     return 0;
 }
 
-// Callers that have gone make room before the list would grow.
-static void drop_dead_callers(const struct Lane *lane, struct Code *code)
+void Contention_init(struct Contention *contention, double hz)
 {
-    uint32_t i, kept = 0;
+    *contention = (struct Contention){.hz = hz};
+    Contention_share(contention, 0);
+}
 
-    for (i = 0; i < code->caller_count; i++)
-        if (Registry_by_id(lane->registry, code->callers[i]))
-            code->callers[kept++] = code->callers[i];
-    code->caller_count = kept;
+void Contention_share(struct Contention *contention, double turn_s)
+{
+    int64_t turn = turn_s > 0 ? (int64_t)(turn_s * contention->hz) : INT64_MAX;
+    int64_t brief = (int64_t)(PREEMPTION_BRIEF_NS * 1e-9 * contention->hz);
+
+    contention->long_span = turn;
+    contention->brief_span = turn < brief ? turn : brief;
 }
 
 void Lane_note_caller(struct Lane *lane, struct Code *code)
@@ -193,11 +225,7 @@ void Lane_note_caller(struct Lane *lane, struct Code *code)
     code->last_caller = frame->id;
     if (!frame->code)
         return;
-    if (Code_has_caller(code, frame->id))
-        return;
-    if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
-        drop_dead_callers(lane, code);
-    Code_link(frame->code, code);
+    Registry_link(lane->registry, frame->code, code);
 }
 
 bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
@@ -210,9 +238,7 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
     code->closed = false;
     Code_refresh(code);
     code->calls_exact = code->exact = false;
-    atomic_store_explicit(&code->dark_from_ns,
-                          Cell_get(&code->share.cpu.total_ns) +
-                              Cell_get(&code->share.wait.total_ns),
+    atomic_store_explicit(&code->dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
     for (i = 0; i < code->caller_count; i++) {
         struct Code *caller = Registry_by_id(lane->registry, code->callers[i]);

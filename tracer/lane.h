@@ -14,6 +14,7 @@
 #define OCULAR_TRACER_LANE_H
 
 #include "tracer/code.h"
+#include "tracer/preemption.h"
 #include "tracer/ring.h"
 #include "tracer/stacks.h"
 
@@ -66,9 +67,15 @@ struct Seen {
 // Shared by the lanes of a process; under the interpreter's lock.
 struct Contention {
     const void *last_lane; // whose hook ran last
+    int64_t brief_span;    // cycles that are believed without asking
     int64_t long_span;     // cycles above which others must have run; INT64_MAX
                            // while there is only one thread
+    double hz;             // cycles a second
 };
+
+void Contention_init(struct Contention *contention, double hz);
+// The process's threads take turns of so many seconds; 0: there is only one.
+void Contention_share(struct Contention *contention, double turn_s);
 
 struct Lane {
     struct Frame *top; // the bottom one is a sentinel of depth 0
@@ -91,6 +98,7 @@ struct Lane {
     uint32_t active[LANE_ACTIVE]; // on all its stacks
 
     // Not the hot path's.
+    struct Preemption preemption;
     struct Stack *stack;  // the one that top, limit and bottom are of; they are
                           // written back when it is parked
     struct Stack *spare;  // an empty one for the next greenlet, or NULL
@@ -133,9 +141,10 @@ void Lane_forget(struct Lane *lane, const struct Code *code);
 bool Lane_grow(struct Lane *lane);
 // Closes the top frame, which left unseen before `ticks`.
 void Lane_pop_unseen(struct Lane *lane, uint64_t ticks);
-// Another thread has run: gives the span to `waited`. Returns the part that is
-// still self time.
-int64_t Lane_wait(struct Lane *lane, int64_t span);
+// The span is not to be believed: where another of the process's threads has
+// run it goes to `waited`, and where another program had the CPU to nobody.
+// Returns the part that is still self time.
+int64_t Lane_doubt(struct Lane *lane, int64_t span);
 // A new caller of `code`: the edge is recorded, and the caller is told where
 // `code` is dark.
 void Lane_note_caller(struct Lane *lane, struct Code *code);
@@ -193,11 +202,12 @@ OCULAR_HOT bool Lane_is_alone(const struct Lane *lane, enum Course course)
            (course != COURSE_PLAIN_TIMELINE || lane->ring);
 }
 
-// The span since the last event is too short for others to have run unseen.
+// The span since the last event is too short for others to have had the
+// interpreter, or the CPU, for a time that matters.
 OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
 {
     return (int64_t)(ticks - Cell_own(&lane->debt)) - lane->last <=
-           lane->contention->long_span;
+           lane->contention->brief_span;
 }
 
 // Starts an event of a kind (enum HookKind): the net time; the span since the
@@ -212,8 +222,8 @@ OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
     Cell_set(&lane->debt, debt + (uint64_t)lane->cost[kind]);
     lane->last = now;
     if (OCULAR_TURN(course, lane->contention->last_lane != lane ||
-                                span > lane->contention->long_span))
-        span = Lane_wait(lane, span);
+                                span > lane->contention->brief_span))
+        span = Lane_doubt(lane, span);
     lane->top->self += span;
     return now;
 }
@@ -252,17 +262,22 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
     uint64_t calls = Cell_add(&code->calls, 1);
     int64_t now = Lane_tick(lane, ticks, code->enter_hook, course);
     struct Frame *frame;
-    bool disable = false;
+    bool disable = false, untimed = false;
 
-    Cell_set(&code->last_seen, ticks);
+    // What a dark function's other sites still say makes nothing newer.
+    if (course != COURSE_WHOLE || !code->dark)
+        Cell_set(&code->last_seen, ticks);
     while (OCULAR_TURN(course, lane->top->depth >= depth))
         Lane_pop_unseen(lane, ticks);
     if (OCULAR_TURN(course, code->last_caller != lane->top->id))
         Lane_note_caller(lane, code);
-    if (OCULAR_TURN(course, calls >= code->stop_at) && !Code_warm(code)) {
-        if (!Lane_darken(lane, code, ticks))
-            return true;
-        disable = true;
+    if (OCULAR_TURN(course, calls >= code->stop_at)) {
+        untimed = Code_is_visited(code);
+        if (!Code_warm(code)) {
+            if (!Lane_darken(lane, code, ticks))
+                return true;
+            disable = true;
+        }
     }
     if (OCULAR_TURN(course, lane->top == lane->limit) && !Lane_grow(lane))
         return disable;
@@ -278,7 +293,7 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
     frame->depth = depth;
     frame->instructions = 0;
     frame->start = start;
-    frame->epoch = code->epoch;
+    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->epoch;
     Lane_emit(lane, ticks, EVENT_ENTER, frame, course);
     return disable;
 }
@@ -443,7 +458,8 @@ OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&site->hits, 1);
 
-    Cell_set(&code->last_seen, ticks);
+    if (plain || frame || !code->dark)
+        Cell_set(&code->last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->last_caller != lane->top->id)
@@ -506,7 +522,8 @@ OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&instruction->hits, 1);
 
-    Cell_set(&code->last_seen, ticks);
+    if (plain || frame || !code->dark)
+        Cell_set(&code->last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->last_caller != lane->top->id)

@@ -22,13 +22,36 @@ enum OpcodeFlag {
     OPCODE_EXECUTOR = 1 << 10,     // enters tier-2 or jitted code
     OPCODE_EXTENDED = 1 << 11,     // EXTENDED_ARG: part of the next one
     OPCODE_CALL = 1 << 12,         // calls what is on the stack
-    OPCODE_PUSHES = 1 << 13        // ... which is a Python function: no C runs
+    OPCODE_PUSHES = 1 << 13,       // ... which is a Python function: no C runs
+    OPCODE_VERSIONED = 1 << 14     // ... of the version in its second cache
+};
+
+// What an opcode's argument stands for.
+enum OperandKind {
+    OPERAND_NONE,   // it has none
+    OPERAND_NUMBER, // itself
+    OPERAND_CONST,  // one of the code object's constants
+    OPERAND_NAME,   // ... names
+    OPERAND_LOCAL,  // ... variables
+    OPERAND_LOCALS, // two of them, four bits each
+    OPERAND_TEXT,   // one of a few words, the same in all code: operators
+    OPERAND_JUMP    // a distance
+};
+
+#define OPERAND_TEXTS 160
+
+struct Operand {
+    uint8_t kind;  // enum OperandKind
+    uint8_t shift; // the argument is an index once it is shifted right
+    uint8_t text;  // TEXT: the first of its words
+    uint8_t text_count;
+    bool callable; // the lowest bit says: what it pushes is to be called
 };
 
 struct Opcodes {
-    char name[256][40];  // "" = no such opcode
+    char name[256][64];  // "" = no such opcode
     uint8_t base[256];   // the unspecialised opcode; itself if it is one
-    uint8_t caches[256]; // inline cache units that follow
+    uint8_t caches[256]; // inline cache units that follow; the first counts
     uint16_t flags[256]; // enum OpcodeFlag, of the opcode itself
     // What the first cache unit of a specialisable instruction holds before its
     // first run: it counts down from there, and higher after each failure.
@@ -36,6 +59,9 @@ struct Opcodes {
     // The first unit whose offset is not one of the small integers that CPython
     // keeps, so that it makes an object for each event there; 0 = none is.
     uint16_t far_unit;
+    struct Operand operand[256]; // of base opcodes
+    char texts[OPERAND_TEXTS][24];
+    bool null_first; // PUSH_NULL stands before what is to be called, not behind
 };
 
 // Units (2 bytes each) of the instruction at bytecode[2 * unit]: 1 + caches.

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_OUTPUT_H
 #define OCULAR_TRACER_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +15,15 @@ struct Output {
     char *temporary;
 };
 
-// 0 or -errno. What is there and no plain file is refused: -EISDIR, -EINVAL.
+// 0 or -errno. What is there and no plain file is refused: -EISDIR, -EINVAL. A
+// link is followed; a change of directory changes nothing from now on.
 int Output_open(struct Output *output, const char *path);
 int Output_write(struct Output *output, const void *data, size_t size);
-// Puts the file in its place; *bytes is its size. Always releases.
-int Output_commit(struct Output *output, uint64_t *bytes);
+// Bytes of the file so far; what waits to be written or packed is not in it.
+uint64_t Output_bytes(const struct Output *output);
+// Puts the file in its place; *bytes is its size. -EEXIST: another one is there
+// by now, and it was not to be overwritten. Always releases.
+int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
 // Removes what was written. Always releases.
 void Output_abort(struct Output *output);
 

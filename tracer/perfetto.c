@@ -177,8 +177,10 @@ static int report_progress(struct Writer *writer)
     if (now - writer->looked_ns < PROGRESS_NS)
         return 0;
     writer->looked_ns = now;
-    return trace->progress(trace->context, done < 1 ? done : 1) ? 0
-                                                                : -ECANCELED;
+    if (trace->progress(trace->context, done < 1 ? done : 1,
+                        Output_bytes(&writer->output)))
+        return 0;
+    return -ECANCELED;
 }
 
 static int write_event(struct Writer *writer, struct json_object *event)
@@ -449,7 +451,8 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
     if (error)
         Output_abort(&writer->output);
     else
-        error = Output_commit(&writer->output, &result->bytes);
+        error =
+            Output_commit(&writer->output, trace->overwrite, &result->bytes);
     result->events = writer->events;
     for (i = 0; i < KNOWN; i++)
         forget_function(&writer->known[i]);

@@ -25,11 +25,13 @@ struct PerfettoTrace {
     uint64_t start_ticks; // ts 0; nothing in the trace is earlier
     uint64_t start_unix_ns;
     double hz;
-    void *context; // of the two functions
+    bool overwrite; // what is at the path when it is written
+    void *context;  // of the two functions
     // false: unknown (written as "<retired>").
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
-    // Called now and then with 0..1; false cancels. May be NULL.
-    bool (*progress)(void *context, double done);
+    // Called now and then with 0..1 and the bytes of the file so far; false
+    // cancels. May be NULL.
+    bool (*progress)(void *context, double done, uint64_t bytes);
 };
 
 struct PerfettoResult {
@@ -38,7 +40,8 @@ struct PerfettoResult {
 };
 
 // Writes to a temporary file beside `path` and renames it, so that `path` is
-// either whole or untouched. 0 or -errno (-ECANCELED when cancelled).
+// either whole or untouched. 0 or -errno (-ECANCELED when cancelled, -EEXIST
+// where something is there by now that is not to be overwritten).
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result);
 

@@ -14,12 +14,23 @@
 #define DEAREST 0.02      // of the allowance for one function
 #define DEAR_LONGEST 20.0 // s, however dear
 #define MISSES 4          // doublings of the interval where nothing is gained
-#define LEAST_HITS 16     // the first seven warm up
+#define LEAST_HITS 16     // the first eight warm up
 #define USUAL_HITS 32
 #define MOST_HITS 64
-#define FEW_TIMED 200 // calls
+#define PLENTY 8.0       // times as many, at most, where means are left
+#define STRETCH_PART 0.5 // of the means
+#define FEW_TIMED 200    // calls
 #define CALLEE_HITS 64
-#define CALLEE_STEPS 2 // times four where they were too few
+#define CALLEE_STEPS 4      // times four where they were too few
+#define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
+#define SLICE_PART 0.08     // of the allowance
+#define RANK_S 1.0          // between two rankings of the functions, or more:
+#define RANK_PART 0.05      // of the allowance
+#define RUSH_CODES 8        // since the last look, and
+#define RUSH_PER_S 40.0     // at that rate
+#define RUSH_S 0.02         // between two looks at what it costs, or more:
+#define LOOK_COST_S 50e-6   // of CPU time, waking up
+#define RUSH_PART 0.25      // of the allowance
 
 static double max(double a, double b)
 {
@@ -43,8 +54,12 @@ void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles)
     double mean, change;
 
     if (calls <= visit->calls) {
-        visit->misses += visit->misses < MISSES;
-        visit->reach += visit->reach < CALLEE_STEPS;
+        // Where its callees may have gone dark too soon, sooner again and with
+        // more; only what helps with nothing is to become rare.
+        if (visit->reach < CALLEE_STEPS)
+            visit->reach++;
+        else if (visit->misses < MISSES)
+            visit->misses++;
         return;
     }
     visit->misses = 0;
@@ -60,10 +75,15 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
                        double rate)
 {
     double interval = LONGEST * HALF_SHARE / (function->share + HALF_SHARE);
+    double dear = seconds / (DEAREST * rate);
 
+    // However dear, but for one with a thousand callees to arm with it, which
+    // would take from all others what they need for a minute.
+    if (!function->callees)
+        dear = min(dear, DEAR_LONGEST);
     interval /= 1 + VOLATILE * function->volatility;
     interval = max(interval, SHORTEST);
-    interval = max(interval, min(seconds / (DEAREST * rate), DEAR_LONGEST));
+    interval = max(interval, dear);
     return interval * exp2(min(function->misses, MISSES));
 }
 
@@ -93,6 +113,35 @@ double Policy_cost(const struct PolicyCosts *costs,
            function->callees *
                (costs->fixed + 2 * costs->leaving +
                 costs->call * Policy_callee_hits(function->reach));
+}
+
+// --- How often -------------------------------------------------------------
+
+double Policy_slice_pause(double rate)
+{
+    double s = SLICE_COST_S / (SLICE_PART * rate);
+
+    return min(max(s, POLICY_SLICE_S), POLICY_SLOWEST_S);
+}
+
+double Policy_rank_pause(double took, double rate)
+{
+    return min(RANK_S + took / (RANK_PART * rate), POLICY_RANK_MOST_S);
+}
+
+bool Policy_is_rush(uint32_t codes, double seconds)
+{
+    return codes >= RUSH_CODES && codes >= seconds * RUSH_PER_S;
+}
+
+double Policy_rush_pause(double rate)
+{
+    return max(LOOK_COST_S / (RUSH_PART * rate), RUSH_S);
+}
+
+bool Policy_is_ahead(uint64_t time, uint64_t now, uint64_t most)
+{
+    return now < time && time - now <= most;
 }
 
 // --- The plan --------------------------------------------------------------
@@ -137,6 +186,25 @@ void Plan_sort(struct Plan *plan)
 {
     if (plan->count)
         qsort(plan->items, plan->count, sizeof *plan->items, more_urgent_first);
+}
+
+void Plan_stretch(struct Plan *plan, double grant, double rate)
+{
+    double seconds = 0, times;
+
+    for (size_t i = 0; i < plan->count; i++)
+        seconds += plan->items[i].seconds;
+    times = min(STRETCH_PART * grant / seconds, PLENTY);
+    for (size_t i = 0; i < plan->count && times > 1; i++) {
+        struct PlanItem *item = &plan->items[i];
+        double most = DEAREST * rate / item->seconds;
+        double more = min(times, most);
+
+        if (more <= 1)
+            continue;
+        item->hits = (uint32_t)(item->hits * more);
+        item->seconds *= more; // at most: only the hits cost more
+    }
 }
 
 const struct PlanItem *Plan_pop(struct Plan *plan)

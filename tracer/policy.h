@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What to re-arm, when and for how many hits. Pure: it is told about functions
-// and answers with numbers; it knows no clock, no interpreter and no code.
+// What to re-arm, when and for how many hits, and how often to look for that.
+// Pure: it is told about functions and answers with numbers; it knows no clock,
+// no interpreter and no code.
 //
 // Each function has an interval after which its numbers are due to be fresh
 // again: short where much time is spent, longest where none is. How far it is
@@ -10,8 +11,13 @@
 #ifndef OCULAR_TRACER_POLICY_H
 #define OCULAR_TRACER_POLICY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define POLICY_SLICE_S 0.2      // from a full slice to the next, at least,
+#define POLICY_SLOWEST_S 1.0    // and at most
+#define POLICY_RANK_MOST_S 10.0 // to the next ranking, however long it takes
 
 // What is remembered of a function from one re-arming to the next.
 struct Visit {
@@ -60,6 +66,23 @@ uint32_t Policy_callee_hits(unsigned reach);
 double Policy_cost(const struct PolicyCosts *costs,
                    const struct PolicyFunction *function, uint32_t hits);
 
+// --- How often. `rate` is s of allowance a second
+
+// s from a slice to the next: slices take no more than a part of the allowance.
+double Policy_slice_pause(double rate);
+// s from a ranking of the functions to the next, where one has taken so many s
+// of CPU time. (By the clock on the wall, who is kept from its CPU in there
+// would pay 2000 times for it.)
+double Policy_rank_pause(double took, double rate);
+// So much code has come in so many s: is that much? What it costs is looked at
+// often then, and for some time after that,
+bool Policy_is_rush(uint32_t codes, double seconds);
+// after so many s each time.
+double Policy_rush_pause(double rate);
+// Is it still to come? No time is put further ahead than `most`: where one lies
+// there the counter has gone back, as where a machine was suspended.
+bool Policy_is_ahead(uint64_t time, uint64_t now, uint64_t most);
+
 // --- A plan: the due ones, most urgent first
 
 struct PlanItem {
@@ -68,6 +91,9 @@ struct PlanItem {
     uint32_t id;
     uint32_t hits;
     uint32_t callee_hits; // 0: alone
+    bool times;           // its calls can be timed: if none is, that is a miss.
+                          // Beside dark callees it says nothing, be they armed
+                          // in the same slice
 };
 
 struct Plan { // all zero: an empty one
@@ -80,6 +106,11 @@ void Plan_clear(struct Plan *plan);
 // 0 or -ENOMEM.
 int Plan_add(struct Plan *plan, const struct PlanItem *item);
 void Plan_sort(struct Plan *plan);
+// Where `grant` (s) is more than the plan is going to cost, sessions get more
+// hits, that the few calls in which the hooks are not quite warm yet weigh less
+// in the mean; none gets dearer than its part of `rate`, s of allowance a
+// second.
+void Plan_stretch(struct Plan *plan, double grant, double rate);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.
 const struct PlanItem *Plan_pop(struct Plan *plan);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hash chains by address and by id, and one list in order of adoption. One
-// writer at a time (the interpreter's lock); a removed code keeps its own
+// Hash chains by address, id and version, and one list in order of adoption.
+// One writer at a time (the interpreter's lock); a removed code keeps its own
 // links, so that a reader that stands on it walks on.
 #include "tracer/registry.h"
 
@@ -32,7 +32,13 @@ static struct Code *_Atomic *bucket_of_id(struct Registry *registry,
     return &registry->by_id[id % REGISTRY_BUCKETS];
 }
 
-// A code is in two chains; which one is meant is told by its link in it.
+static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
+                                               uint32_t version)
+{
+    return &registry->by_version[version % REGISTRY_BUCKETS];
+}
+
+// A code is in three chains; which one is meant is told by its link in it.
 typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)
@@ -43,6 +49,11 @@ static struct Code *_Atomic *by_address(struct Code *code)
 static struct Code *_Atomic *by_id(struct Code *code)
 {
     return &code->next_by_id;
+}
+
+static struct Code *_Atomic *by_version(struct Code *code)
+{
+    return &code->next_by_version;
 }
 
 static void chain(struct Code *_Atomic *bucket, struct Code *code, link_t *link)
@@ -113,6 +124,8 @@ void Registry_add(struct Registry *registry, struct Code *code)
     atomic_init(&code->next_in_list, NULL);
     chain(bucket_of(registry, code->address), code, by_address);
     chain(bucket_of_id(registry, code->id), code, by_id);
+    if (code->version)
+        chain(bucket_of_version(registry, code->version), code, by_version);
     point(registry->last ? &registry->last->next_in_list : &registry->first,
           code);
     registry->last = code;
@@ -132,20 +145,30 @@ static void unlink_from_list(struct Registry *registry, struct Code *code)
         registry->last = previous;
 }
 
-void Registry_retire(struct Registry *registry, struct Code *code)
+static void push_retired(struct Registry *registry, struct Code *code)
 {
-    struct Code *head;
+    struct Code *head =
+        atomic_load_explicit(&registry->retired, memory_order_relaxed);
 
-    unchain(bucket_of(registry, code->address), code, by_address);
-    unchain(bucket_of_id(registry, code->id), code, by_id);
-    unlink_from_list(registry, code);
-    atomic_fetch_sub(&registry->bytes, code->registered_bytes);
-    head = atomic_load_explicit(&registry->retired, memory_order_relaxed);
     do { // pairs with the exchange in Registry_take_retired
         code->next_retired = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
                                                     code, memory_order_release,
                                                     memory_order_relaxed));
+}
+
+void Registry_retire(struct Registry *registry, struct Code *code)
+{
+    // In no list for a moment: who walks them finds it here.
+    point(&registry->leaving, code);
+    unchain(bucket_of(registry, code->address), code, by_address);
+    unchain(bucket_of_id(registry, code->id), code, by_id);
+    if (code->version)
+        unchain(bucket_of_version(registry, code->version), code, by_version);
+    unlink_from_list(registry, code);
+    atomic_fetch_sub(&registry->bytes, code->registered_bytes);
+    push_retired(registry, code);
+    point(&registry->leaving, NULL);
     // Last, and read first: whoever counts both misses none.
     atomic_fetch_sub(&registry->count, 1);
 }
@@ -173,6 +196,36 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id)
     return code;
 }
 
+struct Code *Registry_by_version(struct Registry *registry, uint32_t version)
+{
+    struct Code *code =
+        version ? follow(bucket_of_version(registry, version)) : NULL;
+
+    while (code && code->version != version)
+        code = follow(&code->next_by_version);
+    return code;
+}
+
+static void drop_dead_callers(struct Registry *registry, struct Code *code)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < code->caller_count; i++)
+        if (Registry_by_id(registry, code->callers[i]))
+            code->callers[kept++] = code->callers[i];
+    code->caller_count = kept;
+}
+
+int Registry_link(struct Registry *registry, struct Code *caller,
+                  struct Code *code)
+{
+    if (Code_has_caller(code, caller->id))
+        return 0;
+    if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
+        drop_dead_callers(registry, code);
+    return Code_link(caller, code);
+}
+
 struct Code *Registry_first(struct Registry *registry)
 {
     return follow(&registry->first);
@@ -195,6 +248,16 @@ struct Code *Registry_take_retired(struct Registry *registry)
         oldest = newest;
     }
     return oldest;
+}
+
+struct Code *Registry_leaving(struct Registry *registry)
+{
+    return follow(&registry->leaving);
+}
+
+void Registry_put_back(struct Registry *registry, struct Code *code)
+{
+    push_retired(registry, code);
 }
 
 struct Code *Registry_retired(struct Registry *registry)

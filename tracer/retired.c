@@ -22,6 +22,7 @@ static void add_totals(struct RetiredTotals *to,
     to->objects += from->objects;
     to->calls += from->calls;
     to->events += from->events;
+    to->self_calls += from->self_calls;
     to->self_cycles += from->self_cycles;
     to->total_cycles += from->total_cycles;
     to->waited_cycles += from->waited_cycles;
@@ -36,6 +37,7 @@ static struct RetiredTotals totals_of(const struct Code *code)
         .objects = 1,
         .calls = Cell_get(&code->calls),
         .events = Code_events(code),
+        .self_calls = Cell_get(&code->self_calls),
         .self_cycles = Cell_cycles(&code->self_cycles),
         .total_cycles = Cell_cycles(&code->total_cycles),
         .waited_cycles = Cell_get(&code->waited_cycles),

@@ -14,6 +14,7 @@ struct RetiredTotals {
     uint64_t objects;
     uint64_t calls;
     uint64_t events;
+    uint64_t self_calls; // calls in self_cycles and waited_cycles
     uint64_t self_cycles;
     uint64_t total_cycles;
     uint64_t waited_cycles;

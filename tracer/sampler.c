@@ -3,6 +3,7 @@
 // it. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
 
+#include "tracer/interruption.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
@@ -19,12 +20,15 @@
 #define STILL_NS 100e6   // when nothing has run for so long, looks get rarer,
 #define STRETCH_NS 125e6 // up to so far apart
 #define STILL_BATCH 256  // threads a wake-up then
+#define MEASURE_NS 3e9   // who ends before that does not pay for measuring
 #define PACE_NS 2e9      // the rate achieved is a mean over this
+#define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
 
 struct Sampler {
     struct Ledger ledger;          // its registry is borrowed
     const struct Opcodes *opcodes; // borrowed
     struct Edges edges;
+    struct Flame flame;
     struct Subjects subjects;
     struct Memory memory;
     struct Walk walk;
@@ -34,6 +38,7 @@ struct Sampler {
     size_t still;       // threads looked at since one had run
     double ran_at;      // when one had
     double interval_ns; // to the next wake-up, in the mean
+    bool measured;      // interruption_s
     bool stretched;     // the newest: longer than it is to be by itself
 
     struct Worker worker;
@@ -49,6 +54,8 @@ struct Sampler {
     cell_t samples;
     cell_t unknown;
     cell_t truncated;
+    cell_t interruption_s; // a double's bits
+    cell_t measure_ns;     // CPU time of the thread that helped to measure it
     struct ShareValue elsewhere;
 };
 
@@ -67,6 +74,12 @@ static uint64_t draw(struct Sampler *sampler)
     sampler->random ^= sampler->random << 25;
     sampler->random ^= sampler->random >> 27;
     return sampler->random * 0x2545f4914f6cdd1du;
+}
+
+// From 0 to 1.
+static double draw_unit(struct Sampler *sampler)
+{
+    return (double)(draw(sampler) >> 11) / (double)(1ull << 53);
 }
 
 double Sampler_now(const struct Sampler *sampler)
@@ -128,44 +141,119 @@ static bool is_still(const struct Sampler *sampler)
            Sampler_now(sampler) - sampler->ran_at >= STILL_NS;
 }
 
-// Whether the frame on top is at a call. If no frame was pushed, a C function
-// runs; unless the call is specialised to Python functions, and about to push.
-static bool is_in_c(struct Sampler *sampler, const struct WalkFrame *frame)
+// The instruction that the frame on top is at. (On 3.12 the last cache of a
+// call, from its return until the next instruction begins: that is nobody's
+// call.)
+struct Place {
+    uint16_t flags;  // of the base opcode; 0: it is not known
+    uint32_t callee; // id of who is called there, as far as stacks have shown
+};
+
+static struct Place find_place(const struct Sampler *sampler)
 {
     const uint16_t *flags = sampler->opcodes->flags;
-    struct Code *code;
-    bool calls = false;
-    uint8_t live;
+    const struct Ledger *ledger = &sampler->ledger;
+    const struct WalkFrame *frame = &sampler->walk.frames[0];
+    struct Code *code = Registry_find(ledger->registry, frame->code);
+    uint32_t unit = code ? Ledger_unit(ledger, code, frame) : UINT32_MAX;
+    struct Place place = {0};
 
+    if (unit == UINT32_MAX)
+        return place;
+    place.flags = flags[code->bytecode[2 * unit]];
+    place.callee =
+        code->share.callees ? code->share.callees[code->units[unit].number] : 0;
+    return place;
+}
+
+// A specialised call as it lies in the bytecode: struct _PyCallCache
+// (pycore_code.h) follows the opcode and its argument.
+struct LiveCall {
+    uint8_t opcode, argument;
+    uint16_t counter;
+    uint32_t version; // of the function that it is for
+};
+
+// The call that the frame on top is at has pushed no frame: a C function runs.
+// Unless it is specialised to Python functions: then it is pushing the frame,
+// or has just thrown it away, and that is the callee's time, as it is in its
+// cycles. Of a tiny function that is nearly all there is: some CPUs are never
+// seen to have pushed its frame. So the instruction itself says who is called.
+static bool calls_c(struct Sampler *sampler, const struct Place *place)
+{
+    const struct Ledger *ledger = &sampler->ledger;
+    const struct Code *callee = NULL;
+    struct LiveCall live;
+    uint16_t flags;
+
+    if (!Memory_read(&sampler->memory, sampler->walk.frames[0].instruction,
+                     &live, sizeof live))
+        return true;
+    flags = sampler->opcodes->flags[live.opcode];
+    if (!(flags & OPCODE_PUSHES))
+        return true;
+    if (flags & OPCODE_VERSIONED)
+        callee = Registry_by_version(ledger->registry, live.version);
+    if (!callee && place->callee)
+        callee = Registry_by_id(ledger->registry, place->callee);
+    if (callee)
+        Walk_push(&sampler->walk,
+                  (struct WalkFrame){callee->address,
+                                     callee->address + ledger->code_bytecode});
+    return false;
+}
+
+static struct SubjectTop judge_top(struct Sampler *sampler, bool active)
+{
+    struct SubjectTop top = {0};
+    struct Place place;
+
+    if (sampler->walk.depth == 0)
+        return top;
     Rcu_read_lock();
-    code = Registry_find(sampler->ledger.registry, frame->code);
-    if (code) {
-        uintptr_t offset =
-            frame->instruction - code->address - sampler->ledger.code_bytecode;
-
-        calls = offset / 2 < code->unit_count && offset % 2 == 0 &&
-                flags[code->bytecode[offset]] & OPCODE_CALL;
-    }
+    place = find_place(sampler);
+    top.queued = !active && place.flags & (OPCODE_RESUME | OPCODE_LOOP);
+    top.in_c = place.flags & OPCODE_CALL && calls_c(sampler, &place);
     Rcu_read_unlock();
-    if (!calls)
-        return false;
-    return !Memory_read(&sampler->memory, frame->instruction, &live, 1) ||
-           !(flags[live] & OPCODE_PUSHES);
+    return top;
 }
 
 static void walk(struct Sampler *sampler, struct Subject *subject,
                  struct WalkStart *start, uint32_t newest_id)
 {
-    bool in_c;
-
     Walk_frames(&sampler->walk, start);
     if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
-    in_c =
-        sampler->walk.depth > 0 && is_in_c(sampler, &sampler->walk.frames[0]);
-    Subject_set_stack(subject, &sampler->walk, newest_id, in_c);
+    Subject_set_stack(subject, &sampler->walk, newest_id,
+                      judge_top(sampler, start->active));
+}
+
+// What a thread does that has run since the look before; right after its walk.
+static enum SubjectDoing find_doing(struct Sampler *sampler,
+                                    struct Subject *subject,
+                                    const struct WalkStart *start, double now,
+                                    size_t *asks)
+{
+    enum SubjectDoing doing;
+    double part = Subject_ran_part(subject);
+
+    // Who runs for less than a look takes is met more often than that.
+    if (part > 0)
+        return part > NEARLY || part > draw_unit(sampler) ? DOING_RAN
+                                                          : DOING_WAITED;
+    if (!Subject_is_crowded(subject, now) ||
+        (!start->active && (*asks)++ >= ASKS))
+        return DOING_WAITED;
+    doing = Subject_ask(subject);
+    // Who waits for the interpreter besides, or has been woken just now, has
+    // not lost its CPU to us. Who works in C without it has: not where the
+    // interpreter is taken away, and without sleeping from look to look.
+    if (doing == DOING_RAN && !start->active &&
+        (subject->top.queued || Subject_slept(subject)))
+        return DOING_READY;
+    return doing;
 }
 
 static void sample(struct Sampler *sampler, double now)
@@ -182,14 +270,10 @@ static void sample(struct Sampler *sampler, double now)
     for (size_t i = 0; i < count; i++) {
         size_t turn = (first + i) % count; // everyone may be asked
         struct Subject *subject = ran[turn];
-        enum SubjectDoing doing = DOING_WAITED;
 
         walk(sampler, subject, &starts[turn], newest_id);
-        if (Subject_runs(subject))
-            doing = DOING_RAN;
-        else if (asks++ < ASKS && Subject_could_run(subject))
-            doing = DOING_READY;
-        credit(sampler, subject, doing, now);
+        credit(sampler, subject,
+               find_doing(sampler, subject, &starts[turn], now, &asks), now);
     }
 }
 
@@ -198,9 +282,7 @@ static void sample(struct Sampler *sampler, double now)
 // 0.5 to 1.5 of the mean, so that no rhythm of the program can hide from it.
 static uint64_t draw_interval(struct Sampler *sampler)
 {
-    double unit = (double)(draw(sampler) >> 11) / (double)(1ull << 53);
-
-    return (uint64_t)(sampler->interval_ns * (0.5 + unit));
+    return (uint64_t)(sampler->interval_ns * (0.5 + draw_unit(sampler)));
 }
 
 // While nothing runs, the intervals grow.
@@ -286,13 +368,28 @@ static uint64_t turn(struct Sampler *sampler, uint64_t due)
     return due < began ? began + draw_interval(sampler) : due; // no bursts
 }
 
+static void measure(struct Sampler *sampler)
+{
+    uint64_t cpu_ns;
+
+    sampler->measured = true;
+    Cell_set_double(&sampler->interruption_s, Interruption_measure(&cpu_ns));
+    Cell_set(&sampler->measure_ns, cpu_ns);
+}
+
 static void run(void *argument)
 {
     struct Sampler *sampler = argument;
     uint64_t due = 0;
 
-    while (wait_turn(sampler, &due))
+    // Or the kernel lets the program's thread on our CPU have its turn first,
+    // and who works for less than that would be seen asleep, always.
+    Worker_take_short_turns();
+    while (wait_turn(sampler, &due)) {
         due = turn(sampler, due);
+        if (!sampler->measured && Sampler_now(sampler) > MEASURE_NS)
+            measure(sampler);
+    }
 }
 
 static int start_thread(struct Sampler *sampler)
@@ -346,8 +443,10 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
     sampler->ledger = (struct Ledger){
         .registry = registry,
         .edges = &sampler->edges,
+        .flame = &sampler->flame,
         .code_bytecode = layout->code_bytecode,
     };
+    Flame_init(&sampler->flame);
     sampler->opcodes = opcodes;
     sampler->memory.fd = -1;
     sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
@@ -402,6 +501,7 @@ void Sampler_stop(struct Sampler *sampler)
     Sampler_pause(sampler);
     pthread_cond_destroy(&sampler->wake);
     pthread_mutex_destroy(&sampler->lock);
+    Flame_release(&sampler->flame);
     free_all(sampler);
 }
 
@@ -409,8 +509,10 @@ void Sampler_abandon(struct Sampler *sampler)
 {
     // In the child nobody will ever unlock or wake what the thread held: locks
     // and condition are left as they are.
-    if (sampler)
-        free_all(sampler);
+    if (!sampler)
+        return;
+    Flame_abandon(&sampler->flame);
+    free_all(sampler);
 }
 
 // --- Threads in, shares out --------------------------------------------------
@@ -424,6 +526,16 @@ int Sampler_set_threads(struct Sampler *sampler,
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
 {
     return Subjects_shares(&sampler->subjects, Sampler_now(sampler), shares);
+}
+
+struct FlameTable *Sampler_stacks(struct Sampler *sampler)
+{
+    struct FlameTable *table = Flame_ask(&sampler->flame, Sampler_now(sampler));
+
+    if (table && Flame_name(table, sampler->ledger.registry))
+        return table;
+    FlameTable_free(table);
+    return NULL;
 }
 
 bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge)
@@ -452,5 +564,8 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     totals->unknown = Cell_get(&sampler->unknown);
     totals->truncated = Cell_get(&sampler->truncated);
     totals->elsewhere = ShareValue_window(&sampler->elsewhere, now);
-    totals->cpu_s = (double)Worker_cpu_ns(&sampler->worker) / 1e9;
+    totals->interruption_s = Cell_get_double(&sampler->interruption_s);
+    totals->cpu_s = (double)(Worker_cpu_ns(&sampler->worker) +
+                             Cell_get(&sampler->measure_ns)) /
+                    1e9;
 }

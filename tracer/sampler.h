@@ -23,7 +23,9 @@ struct SamplerTotals {
     // excluded or unknown code, whether an accepted caller was credited or
     // nobody was. Waiting there is not counted: that is how idle threads live.
     double elsewhere;
-    double cpu_s; // the sampler thread's own CPU time
+    double cpu_s;          // the sampler thread's own CPU time
+    double interruption_s; // what a wake-up of a thread of ours costs whom it
+                           // takes the CPU from; 0 until it is known
 };
 
 struct Sampler;
@@ -56,6 +58,10 @@ int Sampler_set_threads(struct Sampler *sampler,
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
+// The stacks seen lately, which are kept from the first call on, for as long as
+// it is called every few seconds. The caller's; NULL when memory is out. Any
+// thread.
+struct FlameTable *Sampler_stacks(struct Sampler *sampler);
 // A caller of dark code, seen on a stack: the next one that was not told yet.
 // false: none. One thread at a time, the one that may write it down.
 bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge);

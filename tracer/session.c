@@ -133,7 +133,33 @@ static void rearm(struct Session *session, uint64_t viewer,
         return;
     }
     Rearm_push(&session->rearm, message->number);
+    Details_urge(&session->details);
     accept_request(session, viewer, message);
+}
+
+static void detail(struct Session *session, uint64_t viewer,
+                   const struct Message *message)
+{
+    int result;
+
+    if (!is_alive(session, message->number)) {
+        refuse(session, viewer, message, ENOENT,
+               message->number &&
+                       message->number <=
+                           Registry_newest_id(session->engine->registry)
+                   ? "this function is gone: its code object has been freed"
+                   : "there is no function with that id");
+        return;
+    }
+    result = Details_ask(&session->details, viewer, message->request,
+                         (uint32_t)message->number);
+    if (result > 0)
+        sem_post(&session->engine->due);
+    else if (result == -ESHUTDOWN)
+        refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
+    else if (result < 0)
+        refuse(session, viewer, message, -result,
+               "too many viewers look at functions: try again");
 }
 
 static void set_budget(struct Session *session, uint64_t viewer,
@@ -153,6 +179,24 @@ static void set_budget(struct Session *session, uint64_t viewer,
         reply(session, viewer, message, message->value);
 }
 
+static void send_stacks(struct Session *session, uint64_t viewer,
+                        const struct Message *message)
+{
+    struct Message answer = {.type = MESSAGE_STACKS,
+                             .request = message->request};
+
+    if (!session->sampler) {
+        refuse(session, viewer, message, ENODATA, SESSION_REFUSED);
+        return;
+    }
+    answer.stacks = Sampler_stacks(session->sampler);
+    if (answer.stacks)
+        Server_answer(session->server, viewer, &answer);
+    else
+        refuse(session, viewer, message, ENOMEM, "memory is out");
+    FlameTable_free(answer.stacks);
+}
+
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
@@ -166,11 +210,17 @@ static void request(void *context, uint64_t viewer,
         Export_cancel(&session->export);
         accept_request(session, viewer, message);
         return;
+    case MESSAGE_DETAIL:
+        detail(session, viewer, message);
+        return;
     case MESSAGE_REARM:
         rearm(session, viewer, message);
         return;
     case MESSAGE_BUDGET:
         set_budget(session, viewer, message);
+        return;
+    case MESSAGE_FLAME:
+        send_stacks(session, viewer, message);
         return;
     default:
         refuse(session, viewer, message, EOPNOTSUPP,
@@ -257,6 +307,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     Collector_init(&session->collector, session);
     Account_init(&session->account, session);
     Rearm_init(&session->rearm);
+    Details_init(&session->details);
     session->start_ticks = Clock_read(&engine->clock);
     Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
                      session->start_ticks);
@@ -309,6 +360,7 @@ void Session_finish(struct Session *session)
     // Before the server: a background export answers through it.
     Export_close(&session->export);
     Collector_stop(&session->collector);
+    Details_close(session);
     Clock_refine(&session->engine->clock);
     Collector_build(&session->collector);
     pthread_mutex_lock(&session->engine->ending);
@@ -336,6 +388,8 @@ void Session_free(struct Session *session)
         Timeline_free(session->timeline);
     Retired_release(&session->retired);
     Rearm_release(&session->rearm);
+    Details_release(&session->details);
+    Account_release(&session->account);
     Transitions_release(&session->transitions);
     free(session);
 }

@@ -8,6 +8,7 @@
 #include "ipc/server.h"
 #include "tracer/account.h"
 #include "tracer/collector.h"
+#include "tracer/details.h"
 #include "tracer/door.h"
 #include "tracer/engine.h"
 #include "tracer/export.h"
@@ -55,12 +56,16 @@ struct Session {
     struct Retired retired; // functions whose code objects are gone
     uint64_t snapshots;     // built; both under Collector.draining
     cell_t governor_ns;     // CPU time of python/'s governor thread
+    cell_t governor_wakeups;
+    cell_t governor_forced; // times it made another thread give it the
+                            // interpreter
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Account account;
     _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
                                  // dark: the threshold, or less where too much
                                  // is spent. The governor's.
     struct Rearm rearm;          // for the governor
+    struct Details details;
     struct Transitions transitions;
 };
 

@@ -19,16 +19,21 @@ struct ShareValue {
 
 // All that the sampler knows of a function.
 struct Share {
-    struct ShareValue cpu;   // running
-    struct ShareValue wait;  // in the function, off the CPU
-    struct ShareValue in_c;  // of cpu: at a call that has pushed no frame
-    struct ShareValue under; // running or waiting in it or what it called
-    cell_t samples;          // with the function on top
+    struct ShareValue cpu;    // running
+    struct ShareValue wait;   // in the function, off the CPU
+    struct ShareValue queued; // of wait: for the interpreter or a CPU, which is
+                              // nothing that a call takes
+    struct ShareValue in_c;   // of cpu: at a call that has pushed no frame
+    struct ShareValue under;  // running or waiting in it or what it called
+    cell_t samples;           // with the function on top
     // From its first sample on; published with release.
     struct Split *_Atomic callers;   // of `under`
     _Atomic uint32_t *_Atomic spots; // looks that found it running, by the
-                                     // number of the instruction; see Code
-    cell_t bytes;                    // of these two
+                                     // number of the instruction, and those
+                                     // in C; see Code_spots
+    uint32_t *callees;               // id that the instruction calls, as stacks
+                                     // have shown; the sampler's alone
+    cell_t bytes;                    // of these three
     uint32_t stamp; // the newest credit that met it; the sampler's alone
 };
 

@@ -35,8 +35,13 @@ struct Story {
 
 void Story_release(struct Story *story);
 size_t Story_bytes(const struct Story *story);
+// What is known now, for whoever has not the interpreter's lock; the log's
+// mutex is held. 0 or -ENOMEM.
+int Story_copy(struct Story *copy, const struct Story *story);
 // What is known to be at a unit whose base opcode is `base`.
 uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base);
+// Has the instruction there been seen specialised?
+bool Story_has(const struct Story *story, uint32_t unit);
 // Reads the live bytecode (2 * unit_count bytes), counts what is specialised
 // and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
 int Story_look(struct Code *code, const uint8_t *live,

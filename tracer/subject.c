@@ -13,13 +13,16 @@
 // to the others only the time that it waited. But where it hardly ever runs
 // while it is looked at (on a machine with one CPU never), both are all there
 // is to go by.
+#define _GNU_SOURCE 1 // CPU_COUNT
 #include "tracer/subject.h"
 
 #include "tracer/rcu.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,13 @@
 #define RATIO 10e9 // ns
 // Seldom seen running: less than half of what its clock says.
 #define RARE 2.0
-#define OWED_NS 0.5e9      // in which what is outstanding is credited
+#define CHANCE 8.0    // looks that may have missed it by chance
+#define OWED_NS 0.5e9 // in which what is outstanding is credited
+#define SELDOM 1.2    // ... than five sixths of it
+#define STAT_STATE 3  // the number of a field
+#define STAT_CPU 39
+#define CROWD_NS 2e9       // in which what is known of its CPUs gets old
+#define CROWD 0.1          // of the time it runs, waiting for a CPU: often
 #define NO_TIME UINT64_MAX // of a thread that has ended
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
@@ -71,7 +80,7 @@ enum SubjectLook Subject_look(struct Subject *subject, double now)
     subject->wall_ns = wall_ns;
     subject->known = true;
     if (!known || ran < 0) { // below zero: another thread with that number
-        subject->walked = false;
+        subject->walked = subject->readied = false;
         return SUBJECT_NEW;
     }
     subject->since_ns = since;
@@ -108,38 +117,121 @@ void Subject_forget(struct Subject *subject)
     subject->idle_ns = 0;
 }
 
-bool Subject_runs(const struct Subject *subject)
+double Subject_ran_part(const struct Subject *subject)
 {
     uint64_t cpu_ns = read_cpu(subject->tid);
+    uint64_t wall_ns = read_clock(CLOCK_MONOTONIC);
 
-    return cpu_ns != NO_TIME && cpu_ns > subject->cpu_ns;
+    if (cpu_ns == NO_TIME || cpu_ns <= subject->cpu_ns)
+        return 0;
+    return fmin(1, (double)(cpu_ns - subject->cpu_ns) /
+                       (double)(wall_ns - subject->wall_ns));
 }
 
-// 'R' in /proc/self/task/TID/stat: running, or waiting for a CPU.
-bool Subject_could_run(const struct Subject *subject)
+// The text of a file of the kernel's about it; false: there is none.
+static bool read_task(const struct Subject *subject, const char *name,
+                      char *text, size_t room)
 {
-    char path[64], text[256], *end;
+    char path[64];
     ssize_t size;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)subject->tid);
+    snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)subject->tid,
+             name);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    size = read(fd, text, sizeof(text) - 1);
+    size = read(fd, text, room - 1);
     close(fd);
-    if (size <= 0)
-        return false;
-    text[size] = '\0';
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0;
+}
+
+// It may use one CPU only: then we are on it.
+static bool is_pinned(const struct Subject *subject)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(subject->tid, sizeof(set), &set) == 0 &&
+           CPU_COUNT(&set) == 1;
+}
+
+// ns that it ran, and that it waited for a CPU: /proc/self/task/TID/schedstat.
+static bool read_delay(const struct Subject *subject, uint64_t *run,
+                       uint64_t *delay)
+{
+    char text[128];
+
+    return read_task(subject, "schedstat", text, sizeof(text)) &&
+           sscanf(text, "%" SCNu64 " %" SCNu64, run, delay) == 2 && *run > 0;
+}
+
+static void learn_crowd(struct Subject *subject, double now)
+{
+    bool known = subject->crowd_at > 0;
+    uint64_t run, delay;
+
+    subject->crowd_at = now;
+    subject->crowded = true;
+    if (is_pinned(subject) || !read_delay(subject, &run, &delay))
+        return;
+    if (known)
+        subject->crowded = (double)(delay - subject->crowd_delay) >
+                           CROWD * (double)(run - subject->crowd_run);
+    subject->crowd_run = run;
+    subject->crowd_delay = delay;
+}
+
+bool Subject_is_crowded(struct Subject *subject, double now)
+{
+    if (subject->crowd_at <= 0 || now - subject->crowd_at > CROWD_NS)
+        learn_crowd(subject, now);
+    // It ran, but not while it was looked at: it may be our looking that takes
+    // its CPU away, which costs it too little time to show.
+    return subject->crowded ||
+           subject->ran_ns > SELDOM * subject->seen_ns + subject->since_ns;
+}
+
+// Its CPU, in /proc/self/task/TID/stat, or -1.
+static int read_cpu_number(char *field)
+{
+    for (int number = STAT_STATE; field && number < STAT_CPU; number++)
+        field = strchr(field + 1, ' ');
+    return field ? atoi(field) : -1;
+}
+
+enum SubjectDoing Subject_ask(const struct Subject *subject)
+{
+    char text[1024], *end;
+
+    if (!read_task(subject, "stat", text, sizeof(text)))
+        return DOING_WAITED;
     end = strrchr(text, ')'); // of its name, which may hold anything
-    return end && strncmp(end, ") R", 3) == 0;
+    if (!end || strncmp(end, ") R", 3) != 0)
+        return DOING_WAITED;
+    return read_cpu_number(end + 1) == sched_getcpu() ? DOING_RAN : DOING_READY;
+}
+
+bool Subject_slept(struct Subject *subject)
+{
+    static const char name[] = "\nvoluntary_ctxt_switches:";
+    uint64_t before = subject->sleeps;
+    char text[4096], *found;
+
+    if (!read_task(subject, "status", text, sizeof(text)))
+        return true;
+    found = strstr(text, name);
+    if (!found)
+        return true;
+    subject->sleeps = strtoull(found + sizeof(name) - 1, NULL, 10) + 1;
+    return subject->sleeps != before;
 }
 
 void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
-                       uint32_t newest_id, bool in_c)
+                       uint32_t newest_id, struct SubjectTop top)
 {
     subject->newest_id = newest_id;
-    subject->in_c = in_c;
+    subject->top = top;
     subject->cut = walk->truncated || walk->torn;
     subject->depth = walk->depth;
     memcpy(subject->stack, walk->frames, walk->depth * sizeof(walk->frames[0]));
@@ -149,7 +241,8 @@ void Subject_set_stack(struct Subject *subject, const struct Walk *walk,
 // Is what it did while it waited for a CPU as good as what it did on one?
 static bool counts_ready(const struct Subject *subject)
 {
-    return subject->ran_ns > RARE * subject->seen_ns;
+    return subject->ran_ns >
+           RARE * subject->seen_ns + CHANCE * subject->since_ns;
 }
 
 // Splits what is to be credited into CPU time and waiting.
@@ -198,18 +291,21 @@ static void split(struct Subject *subject, enum SubjectDoing doing, double *cpu,
 static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
-    size_t spots = Code_spot_count(code);
+    size_t count = Code_spot_count(code), spots = 2 * count; // and those in C
     void *room;
 
     if (atomic_load_explicit(&share->callers, memory_order_relaxed))
         return;
-    room = calloc(spots + 1, sizeof(*share->spots));
     // Both pair with the acquire of whoever reads.
-    if (room && !Code_spots(code))
+    if (!Code_spots(code)) {
+        room = calloc(spots + 1, sizeof(*share->spots));
         atomic_store_explicit(&share->spots, room, memory_order_release);
+    }
+    if (!share->callees)
+        share->callees = calloc(count + 1, sizeof(*share->callees));
     room = calloc(1, sizeof(struct Split));
     atomic_store_explicit(&share->callers, room, memory_order_release);
-    Cell_set(&share->bytes, sizeof(struct Split) + (spots + 1) * 4);
+    Cell_set(&share->bytes, sizeof(struct Split) + (spots + count + 2) * 4);
 }
 
 // Dark code cannot tell by itself who calls it. Seen twice, that a torn stack
@@ -235,12 +331,35 @@ static struct Code *code_of(const struct Subject *subject,
     return code && !Code_is_after(code, subject->newest_id) ? code : NULL;
 }
 
+uint32_t Ledger_unit(const struct Ledger *ledger, const struct Code *code,
+                     const struct WalkFrame *frame)
+{
+    uintptr_t offset =
+        frame->instruction - code->address - ledger->code_bytecode;
+
+    return offset % 2 == 0 && offset / 2 < code->unit_count
+               ? (uint32_t)(offset / 2)
+               : UINT32_MAX;
+}
+
+// The frame on top was called from where the one below it is.
+static void learn_callee(const struct Subject *subject,
+                         const struct Ledger *ledger, struct Code *caller,
+                         const struct Code *callee)
+{
+    uint32_t unit = Ledger_unit(ledger, caller, &subject->stack[1]);
+
+    if (caller->share.callees && unit != UINT32_MAX)
+        caller->share.callees[caller->units[unit].number] = callee->id;
+}
+
 // The outermost frame of each function, from the bottom of the stack up. Sets
 // *top to the innermost frame that counts, and returns its code or NULL.
 static struct Code *credit_stack(struct Subject *subject, struct Ledger *ledger,
                                  struct ShareCredit *credit, unsigned *top)
 {
     struct Code *caller = NULL;
+    unsigned caller_at = 0;
 
     ledger->stamp++;
     for (unsigned i = subject->depth; i-- > 0;) {
@@ -261,25 +380,57 @@ static struct Code *credit_stack(struct Subject *subject, struct Ledger *ledger,
             else if (callers && subject->cut)
                 Split_add(callers, 0, credit);
         }
+        if (i == 0 && caller_at == 1)
+            learn_callee(subject, ledger, caller, code);
         caller = code;
+        caller_at = i;
     }
     return caller;
 }
 
+static void count_look(_Atomic uint32_t *looks)
+{
+    uint32_t seen = atomic_load_explicit(looks, memory_order_relaxed);
+
+    if (seen < UINT32_MAX)
+        atomic_store_explicit(looks, seen + 1, memory_order_relaxed);
+}
+
 static void count_spot(const struct Ledger *ledger, struct Code *code,
-                       const struct WalkFrame *frame)
+                       const struct WalkFrame *frame, bool in_c)
 {
     _Atomic uint32_t *spots = code->share.spots;
-    uintptr_t offset = frame->instruction - code->address;
-    uint32_t seen;
+    uint32_t unit = Ledger_unit(ledger, code, frame);
 
-    offset -= ledger->code_bytecode;
-    if (!spots || offset / 2 >= code->unit_count)
+    if (!spots || unit == UINT32_MAX)
         return;
-    spots += code->units[offset / 2].number;
-    seen = atomic_load_explicit(spots, memory_order_relaxed);
-    if (seen < UINT32_MAX)
-        atomic_store_explicit(spots, seen + 1, memory_order_relaxed);
+    spots += code->units[unit].number;
+    count_look(spots);
+    if (in_c)
+        count_look(spots + Code_spot_count(code));
+}
+
+// Only while somebody looks at the stacks: who is on this one is looked up once
+// more.
+static void credit_flame(const struct Subject *subject,
+                         const struct Ledger *ledger, unsigned top,
+                         const struct ShareCredit *ran)
+{
+    uint32_t path[WALK_DEPTH + 1];
+    struct FlameSample sample = {.path = path,
+                                 .in_c = top == 0 && subject->top.in_c,
+                                 .now = ran->now,
+                                 .cpu_ns = ran->ns};
+
+    if (subject->cut)
+        path[sample.depth++] = 0;
+    for (unsigned i = subject->depth; i-- > 0;) {
+        const struct Code *code = code_of(subject, ledger, i);
+
+        if (code)
+            path[sample.depth++] = code->id;
+    }
+    Flame_add(ledger->flame, &sample);
 }
 
 double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
@@ -289,6 +440,7 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
     unsigned top = 0;
     double cpu, wait;
     struct Code *code;
+    bool queued;
 
     split(subject, doing, &cpu, &wait);
     if (!(cpu + wait > 0))
@@ -296,19 +448,29 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
     ShareCredit_init(&all, now, cpu + wait);
     ShareCredit_init(&ran, now, cpu);
     ShareCredit_init(&waited, now, wait);
+    // Who ran or was about to has waited for a CPU, if for anything; and goes
+    // on to, until its clock moves.
+    if (doing != DOING_IDLED)
+        subject->readied = doing == DOING_READY;
+    queued = doing == DOING_RAN || subject->readied || subject->top.queued;
     Rcu_read_lock();
     code = credit_stack(subject, ledger, &all, &top);
     if (code) {
         ShareValue_credit(&code->share.cpu, &ran);
         ShareValue_credit(&code->share.wait, &waited);
-        if (top == 0 && subject->in_c)
+        if (queued && wait > 0)
+            ShareValue_credit(&code->share.queued, &waited);
+        if (top == 0 && subject->top.in_c)
             ShareValue_credit(&code->share.in_c, &ran);
         if (cpu > 0)
-            count_spot(ledger, code, &subject->stack[top]);
+            count_spot(ledger, code, &subject->stack[top],
+                       top == 0 && subject->top.in_c);
         Cell_add(&code->share.samples, 1);
     }
     if (cpu > 0)
         Split_add(&subject->functions, code ? code->id : 0, &ran);
+    if (cpu > 0 && Flame_is_wanted(ledger->flame))
+        credit_flame(subject, ledger, top, &ran);
     Rcu_read_unlock();
     return code && top == 0 ? 0 : cpu;
 }

@@ -7,13 +7,16 @@
 
 #include <math.h>
 
+#define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
 #define UNDER_PART 0.2 // of the time in it and what it called
 
 static double age(const struct Survey *survey, uint64_t then)
 {
-    int64_t ticks = (int64_t)(survey->ticks - then);
+    double s = (double)(int64_t)(survey->ticks - then) / survey->hz;
 
-    return ticks > 0 ? (double)ticks / survey->hz : 0;
+    // Far ahead: the counter has gone back since then, as where a machine was
+    // suspended. It is long ago, at any rate.
+    return s < -AHEAD_S ? -s : fmax(s, 0);
 }
 
 // s since a call could last be timed, as far as surveys tell.
@@ -21,11 +24,24 @@ static double timed_age(const struct Survey *survey, struct Code *code)
 {
     uint64_t calls = Cell_get(&code->self_calls);
 
-    if (calls != code->timed_calls || !code->timed_ticks) {
+    if (calls != code->timed_calls || !Cell_get(&code->timed_ticks)) {
         code->timed_calls = calls;
-        code->timed_ticks = survey->ticks;
+        Cell_set(&code->timed_ticks, survey->ticks);
     }
-    return age(survey, code->timed_ticks);
+    return age(survey, Cell_get(&code->timed_ticks));
+}
+
+// s since it can no longer be seen in full: the age of what is known of it.
+static double blind_age(const struct Survey *survey, struct Code *code)
+{
+    if (!code->broken)
+        code->broken_ticks = 0;
+    else if (!code->broken_ticks)
+        code->broken_ticks = survey->ticks;
+    if (code->dark)
+        return age(survey, Cell_get(&code->last_seen));
+    // Its calls are seen, its blocks are not.
+    return code->broken ? age(survey, code->broken_ticks) : 0;
 }
 
 static struct PolicyFunction function_of(const struct Survey *survey,
@@ -65,10 +81,10 @@ static int judge(const struct Survey *survey, struct Code *code,
     uint64_t seen = Cell_get(&code->last_seen);
     bool blind = code->dark || code->broken;
     uint32_t callees = code->warming ? 0 : code->dark_callees;
-    double untimed = timed_age(survey, code);
+    double untimed = timed_age(survey, code), unseen = blind_age(survey, code);
     // Calls have been seen since the newest that could be timed.
-    bool lacking =
-        callees && !code->callee_hits && (blind || seen > code->timed_ticks);
+    bool lacking = callees && !code->callee_hits &&
+                   (blind || seen > Cell_get(&code->timed_ticks));
     struct PolicyFunction function;
 
     if (!blind && !lacking)
@@ -81,7 +97,7 @@ static int judge(const struct Survey *survey, struct Code *code,
     function = function_of(survey, code);
     item->id = code->id;
     item->hits = Policy_hits(&function, survey->pressure);
-    function.age = blind ? age(survey, seen) : 0;
+    function.age = unseen;
     function.misses = code->refusals;
     item->urgency = urgency(survey, &function, item->hits);
     item->callee_hits = 0;
@@ -98,6 +114,7 @@ static int judge(const struct Survey *survey, struct Code *code,
             function.callees = 0;
         }
     }
+    item->times = item->callee_hits > 0 || !callees;
     item->seconds = Policy_cost(&survey->costs, &function, item->hits);
     return item->urgency >= 1;
 }
@@ -112,9 +129,13 @@ int Survey_plan(const struct Survey *survey, struct Plan *plan)
     Rcu_read_lock();
     for (code = Registry_first(survey->registry); code && !error;
          code = Registry_next(code))
-        if (Code_was_seen(code) && judge(survey, code, &item))
-            error = Plan_add(plan, &item);
+        if (Code_was_seen(code)) {
+            Code_note_recent(code, survey->ticks, survey->hz);
+            if (judge(survey, code, &item))
+                error = Plan_add(plan, &item);
+        }
     Rcu_read_unlock();
     Plan_sort(plan);
+    Plan_stretch(plan, survey->grant, survey->rate);
     return error;
 }

@@ -15,6 +15,7 @@ struct Survey {
     double sampler_now; // ns, NaN without a sampler
     double rate;        // s of allowance a second
     double pressure;    // 0 to 1
+    double grant;       // s that may be promised
 };
 
 // Replaces the plan. Opens a read section. 0, or -ENOMEM: a part is missing.

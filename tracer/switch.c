@@ -51,8 +51,8 @@ static void end_span(struct Lane *lane, uint64_t ticks)
 
     lane->last = now;
     if (lane->contention->last_lane != lane ||
-        span > lane->contention->long_span)
-        span = Lane_wait(lane, span);
+        span > lane->contention->brief_span)
+        span = Lane_doubt(lane, span);
     lane->top->self += span;
     Lane_lose_step(lane); // the instruction that switched
 }

@@ -150,6 +150,14 @@ static const struct Change *newest(const struct ChangeLog *log, size_t taken)
     return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
 }
 
+// A specialised form was left: for the base opcode, or, within two looks, for
+// another form.
+static bool is_deopt(const struct Opcodes *opcodes, uint8_t from, uint8_t to)
+{
+    return opcodes->flags[from] & OPCODE_SPECIALIZED &&
+           !(opcodes->flags[to] & OPCODE_EXECUTOR);
+}
+
 static void fill_row(const struct Transitions *transitions,
                      struct Transition *row, const struct Change *change,
                      struct Snapshot *snapshot)
@@ -163,6 +171,7 @@ static void fill_row(const struct Transitions *transitions,
     row->to = Opcodes_text(transitions->opcodes, change->to);
     row->storm = change->storm;
     row->id = change->id;
+    row->deopt = is_deopt(transitions->opcodes, change->from, change->to);
 }
 
 static bool fill_log(const struct Transitions *transitions,
@@ -220,11 +229,12 @@ static bool fill_pairs(const struct Transitions *transitions,
         if (pair->count)
             rows[count++] = (struct TransitionPair){
                 Opcodes_text(transitions->opcodes, pair->from),
-                Opcodes_text(transitions->opcodes, pair->to), pair->count};
+                Opcodes_text(transitions->opcodes, pair->to), pair->count,
+                is_deopt(transitions->opcodes, pair->from, pair->to)};
     }
     if (transitions->other)
-        rows[count++] =
-            (struct TransitionPair){"(other)", "(other)", transitions->other};
+        rows[count++] = (struct TransitionPair){"(other)", "(other)",
+                                                transitions->other, NULL_U64};
     qsort(rows, count, sizeof *rows, more_first);
     snapshot->transition_pairs = rows;
     snapshot->transition_pair_count = count;

@@ -23,6 +23,8 @@ int Walk_init(struct Walk *walk, const struct Memory *memory,
 {
     size_t state_last = most(layout->thread_frame,
                              most(layout->thread_chunk, layout->thread_top));
+    size_t state_first = least(layout->thread_frame,
+                               least(layout->thread_chunk, layout->thread_top));
     size_t frame_last =
         most(layout->frame_code,
              most(layout->frame_previous, layout->frame_instruction));
@@ -30,13 +32,18 @@ int Walk_init(struct Walk *walk, const struct Memory *memory,
     memset(walk, 0, sizeof(*walk));
     walk->memory = memory;
     walk->layout = *layout;
-    walk->state_from = least(layout->thread_frame,
-                             least(layout->thread_chunk, layout->thread_top));
+    if (layout->active_mask) {
+        state_first = least(state_first, layout->thread_active);
+        state_last = most(state_last, layout->thread_active);
+    }
+    walk->state_from = state_first;
     if (state_last - walk->state_from > WALK_STATE - sizeof(uintptr_t) ||
-        frame_last > WALK_FRAME_SIZE - sizeof(uintptr_t))
+        frame_last > WALK_FRAME_SIZE - sizeof(uintptr_t) ||
+        layout->frame_owner >= WALK_FRAME_SIZE)
         return -EINVAL;
     walk->state_size = state_last - walk->state_from + sizeof(uintptr_t);
-    walk->frame_size = frame_last + sizeof(uintptr_t);
+    walk->frame_size =
+        most(frame_last + sizeof(uintptr_t), layout->frame_owner + 1);
     return 0;
 }
 
@@ -83,6 +90,10 @@ static void read_starts(struct Walk *walk, struct WalkStart *starts,
         starts[i].chunk =
             word(states[i], layout->thread_chunk - walk->state_from);
         starts[i].top = word(states[i], layout->thread_top - walk->state_from);
+        starts[i].active =
+            !layout->active_mask ||
+            (states[i][layout->thread_active - walk->state_from] &
+             layout->active_mask);
     }
     if (layout->through_cframe)
         follow_cframes(walk, starts, count);
@@ -125,6 +136,19 @@ static const uint8_t *read_frame(struct Walk *walk,
     return walk->frame;
 }
 
+// Whether a frame without a caller is the last of its stack: C has made it, or
+// nothing can be below it (greenlets leave C's frames out while they switch).
+// Else it has lost its caller since: it was popped, or it has yielded. C's
+// frames lie on C's stack, where anything may have come in their place.
+static bool is_last(const struct Walk *walk, const struct WalkStart *start,
+                    uintptr_t at, uint8_t owner)
+{
+    uint8_t c = walk->layout.owned_by_c;
+
+    return c == 0 || owner == c || owner == c + 1 ||
+           at == start->chunk + walk->layout.chunk_first;
+}
+
 static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
@@ -134,9 +158,11 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
     walk->copied = false;
     walk->copy_size = 0;
     walk->truncated = false;
+    walk->severed = false;
     walk->torn = !start->read;
     while (at != 0 && !walk->torn) {
         const uint8_t *frame;
+        uintptr_t previous;
 
         if (walk->depth == WALK_DEPTH) {
             walk->truncated = true; // or a loop, which this ends too
@@ -150,21 +176,23 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         walk->frames[walk->depth++] = (struct WalkFrame){
             word(frame, layout->frame_code) & layout->code_mask,
             word(frame, layout->frame_instruction)};
-        walk->torn = word(frame, layout->frame_previous) == at;
-        at = word(frame, layout->frame_previous);
+        previous = word(frame, layout->frame_previous);
+        walk->severed = previous == 0 &&
+                        !is_last(walk, start, at, frame[layout->frame_owner]);
+        walk->torn = walk->severed || previous == at;
+        at = previous;
     }
 }
 
 // The top frame is all there is, and outside the data stack: a generator's that
-// has yielded since, and so has no caller any more. (A thread's only frame may
-// look like this too, as it ends.)
+// has yielded since, and so has no caller any more.
 static bool has_yielded(const struct Walk *walk, const struct WalkStart *start)
 {
-    return walk->depth == 1 && !walk->torn &&
+    return walk->depth == 1 && walk->severed &&
            (start->frame < start->chunk || start->frame >= start->top);
 }
 
-static void put_on_top(struct Walk *walk, struct WalkFrame top)
+void Walk_push(struct Walk *walk, struct WalkFrame top)
 {
     if (walk->depth > 0 && walk->frames[0].code == top.code)
         return;
@@ -186,14 +214,12 @@ void Walk_frames(struct Walk *walk, struct WalkStart *start)
     follow_frames(walk, start);
     yielded = has_yielded(walk, start);
     first = walk->frames[0];
-    for (int i = 0;
-         i < RETRIES && start->read && (walk->torn || has_yielded(walk, start));
-         i++) {
+    for (int i = 0; i < RETRIES && start->read && walk->torn; i++) {
         Walk_starts(walk, start, 1);
         follow_frames(walk, start);
     }
     // Whoever runs now is the one that it yielded to. Without this, generators
     // would be seen on top the less often the more they yield.
     if (yielded)
-        put_on_top(walk, first);
+        Walk_push(walk, first);
 }

@@ -15,14 +15,19 @@
 
 // Where things are in this interpreter's structs; filled by python/.
 struct FrameLayout {
-    size_t thread_frame; // in PyThreadState: current frame, or the cframe
-    bool through_cframe; // 3.12: thread_frame points to a struct whose
-    size_t cframe_frame; // member here is the current frame
-    size_t thread_chunk; // in PyThreadState: newest data stack chunk
-    size_t thread_top;   // in PyThreadState: first free slot in it
-    size_t frame_code;   // in _PyInterpreterFrame
+    size_t thread_frame;  // in PyThreadState: current frame, or the cframe
+    bool through_cframe;  // 3.12: thread_frame points to a struct whose
+    size_t cframe_frame;  // member here is the current frame
+    size_t thread_chunk;  // in PyThreadState: newest data stack chunk
+    size_t thread_top;    // in PyThreadState: first free slot in it
+    size_t thread_active; // in PyThreadState: a byte, of which these bits are
+    uint8_t active_mask;  // set while it has the interpreter; 0: not known
+    size_t frame_code;    // in _PyInterpreterFrame
     size_t frame_previous;
     size_t frame_instruction;
+    size_t frame_owner; // in it: a byte, this or one more where C has made the
+    uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
+    size_t chunk_first; // in a thread's first data stack chunk: its first frame
     uintptr_t code_mask;  // clears the tag bits of frame_code
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
@@ -33,7 +38,8 @@ struct WalkStart {
     uintptr_t frame;
     uintptr_t chunk;
     uintptr_t top;
-    bool read; // false: could not be read
+    bool active; // it has the interpreter, as far as is known
+    bool read;   // false: could not be read
 };
 
 struct WalkFrame {
@@ -46,6 +52,7 @@ struct Walk {
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
     bool torn;      // ended at a frame that could not be read or cannot be
+    bool severed;   // ... or whose caller is gone: it was popped or has yielded
     bool truncated; // ended at WALK_DEPTH
 
     const struct Memory *memory; // borrowed
@@ -69,5 +76,8 @@ void Walk_starts(struct Walk *walk, struct WalkStart *starts, size_t count);
 // frame elsewhere (generators, older chunks, entries from C). Reads *start
 // again and starts over where the thread has visibly moved on meanwhile.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
+
+// A frame that is about to be pushed. Nothing if one of its code is on top.
+void Walk_push(struct Walk *walk, struct WalkFrame top);
 
 #endif

@@ -35,6 +35,7 @@ int Canvas_resize(struct Canvas *canvas, int width, int height)
 
 void Canvas_clear(struct Canvas *canvas)
 {
+    canvas->overdrawn = 0;
     for (int i = 0; i < canvas->width * canvas->height; i++)
         canvas->cells[i] = blank;
 }
@@ -85,6 +86,7 @@ static void put_glyph(struct Canvas *canvas, int y, int x, uint8_t style,
     struct Cell *cell = Canvas_cell(canvas, y, x);
     if (!cell || !Canvas_cell(canvas, y, x + glyph->width - 1))
         return;
+    canvas->overdrawn += cell->code != ' ' && glyph->code != cell->code;
     clear_halves(canvas, y, x, glyph->width);
     *cell = (struct Cell){
         .code = glyph->code, .width = (uint8_t)glyph->width, .style = style};
@@ -144,6 +146,20 @@ void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
         box.width -= spare;
     }
     Canvas_fit(canvas, box, style, CUT_END, text);
+}
+
+int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
+                    const char *path)
+{
+    int width;
+    while ((width = Canvas_measure(canvas, path)) > box.width) {
+        const char *slash = strchr(*path ? path + 1 : path, '/');
+        if (!slash)
+            break;
+        path = slash + 1;
+    }
+    Canvas_fit(canvas, box, style, CUT_START, path);
+    return width < box.width ? width : box.width;
 }
 
 void Canvas_paint(struct Canvas *canvas, struct Box box, uint8_t style)

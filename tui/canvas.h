@@ -45,7 +45,8 @@ struct Cell {
 struct Canvas {
     int width;
     int height;
-    bool ascii; // draw everything with ASCII
+    bool ascii;         // draw everything with ASCII
+    unsigned overdrawn; // glyphs that took another's place, since the clearing
     struct Cell *cells;
 };
 
@@ -78,6 +79,10 @@ void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
                       const char *text);
+// A path loses its leading directories rather than half of a name.
+// The cells that it takes.
+int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
+                    const char *path);
 // Gives every cell of the box a style, leaving its glyphs.
 void Canvas_paint(struct Canvas *canvas, struct Box box, uint8_t style);
 // Adds STYLE_SELECTED to every cell of the box.

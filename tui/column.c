@@ -53,13 +53,50 @@ static void put_number(struct ColumnText *out, double value,
     put(out, STYLE_PLAIN, isfinite(value) ? format(text, value) : "");
 }
 
+// What the hooks of a call cost is known to so many ns, and taken off: shorter
+// calls look like 0, or like anything below this.
+#define LEAST_NS 20.0
+
+static const char *cycles_text(char out[NUMBER_MAX], double cycles,
+                               const struct Look *look)
+{
+    if (look->ns && look->tsc_hz > 0)
+        return Number_ns(out, cycles / look->tsc_hz * 1e9);
+    return Number_count(out, cycles);
+}
+
+const char *Column_cost(char out[NUMBER_MAX], double cycles,
+                        const struct Look *look)
+{
+    double least = ceil(LEAST_NS * look->tsc_hz / 1e9);
+    if (!(look->tsc_hz > 0) || !(cycles < least))
+        return cycles_text(out, cycles, look);
+    snprintf(out, NUMBER_MAX, look->ns ? "<%.0fns" : "<%.0f",
+             look->ns ? LEAST_NS : least);
+    return out;
+}
+
+const char *Column_mean(char out[NUMBER_MAX], double cycles,
+                        const struct Look *look)
+{
+    return cycles < 1 ? Column_cost(out, cycles, look)
+                      : cycles_text(out, cycles, look);
+}
+
 static void put_cycles(struct ColumnText *out, double cycles,
                        const struct Look *look)
 {
-    if (look->ns && look->tsc_hz > 0)
-        put_number(out, cycles / look->tsc_hz * 1e9, Number_ns);
-    else
-        put_number(out, cycles, Number_count);
+    char text[NUMBER_MAX];
+    put(out, STYLE_PLAIN,
+        isfinite(cycles) ? cycles_text(text, cycles, look) : "");
+}
+
+static void put_cost(struct ColumnText *out, double cycles,
+                     const struct Look *look)
+{
+    char text[NUMBER_MAX];
+    put(out, STYLE_PLAIN,
+        isfinite(cycles) ? Column_cost(text, cycles, look) : "");
 }
 
 static void put_share(struct ColumnText *out, double share)
@@ -71,7 +108,7 @@ static void put_share(struct ColumnText *out, double share)
 // What was measured long ago is shown as such.
 static void fade(struct ColumnText *out, const struct Row *row)
 {
-    if (Row_is_stale(row))
+    if (Row_is_old(row))
         out->style = STYLE_FAINT;
 }
 
@@ -87,11 +124,11 @@ static void fade(struct ColumnText *out, const struct Row *row)
     static void name##_format(struct ColumnText *out, const struct Row *row,   \
                               const struct Look *look)
 
-KEY(share, row->now->share)
+KEY(share, Row_share(row))
 FORMAT(share)
 {
     (void)look;
-    put_share(out, row->now->share);
+    put_share(out, Row_share(row));
 }
 
 KEY(trend, row->trend[TREND_LENGTH - 1] - row->trend[TREND_LENGTH - 5])
@@ -106,26 +143,26 @@ FORMAT(trend)
     out->style = (uint8_t)Column_heat(last[TREND_CELLS - 1]);
 }
 
-KEY(total_share, row->now->total_share)
+KEY(total_share, row->part ? NAN : row->now->total_share)
 FORMAT(total_share)
 {
     (void)look;
-    put_share(out, row->now->total_share);
+    put_share(out, total_share_key(row));
 }
 
-KEY(c_share, row->now->c_share)
+KEY(c_share, row->part ? NAN : row->now->c_share)
 FORMAT(c_share)
 {
     (void)look;
-    put_share(out, row->now->c_share);
+    put_share(out, c_share_key(row));
 }
 
-KEY(wait_share, row->now->wait_share)
+KEY(wait_share, row->part ? NAN : row->now->wait_share)
 FORMAT(wait_share)
 {
     (void)look;
-    put_number(out, row->now->wait_share, Number_percent);
-    if (!(row->now->wait_share >= 0.01))
+    put_number(out, wait_share_key(row), Number_percent);
+    if (!(wait_share_key(row) >= 0.01))
         out->style = STYLE_FAINT;
 }
 
@@ -160,9 +197,12 @@ FORMAT(calls)
 KEY(avg, row->now->avg_cycles)
 FORMAT(avg)
 {
+    char mean[NUMBER_MAX];
+    double cycles = row->now->avg_cycles;
     size_t length;
 
-    put_cycles(out, row->now->avg_cycles, look);
+    put(out, STYLE_PLAIN,
+        isfinite(cycles) ? Column_mean(mean, cycles, look) : "");
     length = strlen(out->text);
     if (row->now->avg_estimated == 1 && length &&
         length + 1 < sizeof out->text) {
@@ -175,21 +215,21 @@ FORMAT(avg)
 KEY(min, row->now->min_cycles)
 FORMAT(min)
 {
-    put_cycles(out, row->now->min_cycles, look);
+    put_cost(out, row->now->min_cycles, look);
     fade(out, row);
 }
 
 KEY(p50, row->now->p50_cycles)
 FORMAT(p50)
 {
-    put_cycles(out, row->now->p50_cycles, look);
+    put_cost(out, row->now->p50_cycles, look);
     fade(out, row);
 }
 
 KEY(p99, row->now->p99_cycles)
 FORMAT(p99)
 {
-    put_cycles(out, row->now->p99_cycles, look);
+    put_cost(out, row->now->p99_cycles, look);
     fade(out, row);
 }
 
@@ -291,6 +331,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
          .importance = 1,
          .room = 16,
          .sampled = true,
+         .change = CHANGE_SHARE,
          BY(share)},
     [COLUMN_TREND] =
         {.name = "trend",
@@ -309,6 +350,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                             .importance = 15,
                             .room = 48,
                             .sampled = true,
+                            .change = CHANGE_SHARE,
                             BY(total_share)},
     [COLUMN_C_SHARE] = {.name = "c%",
                         .title = "IN C",
@@ -317,6 +359,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                         .importance = 14,
                         .room = 48,
                         .sampled = true,
+                        .change = CHANGE_SHARE,
                         BY(c_share)},
     [COLUMN_WAIT_SHARE] = {.name = "wait%",
                            .title = "WAIT",
@@ -325,6 +368,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                            .importance = 13,
                            .room = 48,
                            .sampled = true,
+                           .change = CHANGE_SHARE,
                            BY(wait_share)},
     [COLUMN_RATE] = {.name = "calls/s",
                      .title = "CALLS/s",
@@ -332,6 +376,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                      .width = 7,
                      .importance = 3,
                      .room = 18,
+                     .change = CHANGE_RATE,
                      BY(rate)},
     [COLUMN_CALLS] =
         {.name = "calls",
@@ -340,6 +385,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
          .width = 7,
          .importance = 8,
          .room = 26,
+         .change = CHANGE_COUNT,
          BY(calls)},
     [COLUMN_AVG] = {.name = "avg",
                     .title = "AVG cyc",
@@ -348,6 +394,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                     .width = 7,
                     .importance = 4,
                     .room = 20,
+                    .change = CHANGE_CYCLES,
                     BY(avg)},
     [COLUMN_MIN] = {.name = "min",
                     .title = "MIN",
@@ -355,6 +402,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                     .width = 6,
                     .importance = 18,
                     .room = 48,
+                    .change = CHANGE_CYCLES,
                     BY(min)},
     [COLUMN_P50] = {.name = "p50",
                     .title = "P50",
@@ -362,6 +410,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                     .width = 6,
                     .importance = 10,
                     .room = 28,
+                    .change = CHANGE_CYCLES,
                     BY(p50)},
     [COLUMN_P99] = {.name = "p99",
                     .title = "P99",
@@ -369,6 +418,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                     .width = 6,
                     .importance = 9,
                     .room = 26,
+                    .change = CHANGE_CYCLES,
                     BY(p99)},
     [COLUMN_SELF] = {.name = "self",
                      .title = "SELF cyc",
@@ -377,6 +427,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                      .width = 8,
                      .importance = 6,
                      .room = 26,
+                     .change = CHANGE_SUM,
                      BY(self)},
     [COLUMN_TOTAL] = {.name = "total",
                       .title = "TOTAL",
@@ -384,6 +435,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                       .width = 7,
                       .importance = 12,
                       .room = 46,
+                      .change = CHANGE_SUM,
                       BY(total)},
     [COLUMN_WAITED] = {.name = "waited",
                        .title = "WAITED",
@@ -391,6 +443,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                        .width = 7,
                        .importance = 17,
                        .room = 48,
+                       .change = CHANGE_SUM,
                        BY(waited)},
     [COLUMN_STATE] = {.name = "state",
                       .title = "STATE",
@@ -415,6 +468,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
          .width = 5,
          .importance = 11,
          .room = 28,
+         .change = CHANGE_PART,
          BY(spec)},
     [COLUMN_FUNCTION] = {.name = "function",
                          .title = "FUNCTION",
@@ -437,6 +491,64 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                      .cut = CUT_START,
                      .format = file_format},
 };
+
+// --- As the screen shows them
+
+// Null, and what no baseline can tell of, is NaN.
+static double change_of(enum ColumnId id, const struct Row *row)
+{
+    double before = row->mark[id], now = COLUMNS[id].key(row);
+    if (isnan(before) && COLUMNS[id].change != CHANGE_CYCLES)
+        before = 0;
+    return now - before;
+}
+
+double Column_key(enum ColumnId id, const struct Row *row, bool baseline)
+{
+    return baseline && COLUMNS[id].change ? change_of(id, row)
+                                          : COLUMNS[id].key(row);
+}
+
+// "+3.2%", "-1.2k"; what is written as zero has no sign.
+static void put_change(struct ColumnText *out, double change, enum Change kind,
+                       const struct Look *look)
+{
+    char text[NUMBER_MAX + 1];
+    double size = fabs(change);
+    if (isnan(change)) {
+        put(out, STYLE_PLAIN, "");
+        return;
+    }
+    if (kind == CHANGE_SHARE || kind == CHANGE_PART)
+        put_number(out, size, Number_percent);
+    else if (kind == CHANGE_RATE)
+        put_number(out, size, Number_rate);
+    else if (kind == CHANGE_COUNT)
+        put_number(out, size, Number_count);
+    else
+        put_cycles(out, size, look);
+    bool none = !strpbrk(out->text, "123456789");
+    const char *sign = change > 0 ? "+" : "-";
+    snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
+             out->text);
+    // More time is hot, fewer specialised sites are, too; more calls are
+    // neither good nor bad, and sums only grow.
+    bool neutral =
+        kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
+    bool hot = kind == CHANGE_PART ? change < 0 : change > 0;
+    enum Style style = hot ? STYLE_HEAT_4 : STYLE_ARMED;
+    put(out, none ? STYLE_FAINT : neutral ? STYLE_PLAIN : style, text);
+}
+
+void Column_write(struct ColumnText *out, enum ColumnId id,
+                  const struct Row *row, const struct Look *look)
+{
+    const struct Column *column = &COLUMNS[id];
+    if (look->baseline && column->change)
+        put_change(out, change_of(id, row), column->change, look);
+    else
+        column->format(out, row, look);
+}
 
 enum ColumnId Column_find(const char *name)
 {

@@ -6,44 +6,34 @@
 #define OCULAR_TUI_COLUMN_H
 
 #include "tui/canvas.h"
+#include "tui/number.h"
 #include "tui/row.h"
 
 #include <stdbool.h>
 
-enum ColumnId { // in the order of the screen
-    COLUMN_SHARE,
-    COLUMN_TREND,
-    COLUMN_TOTAL_SHARE,
-    COLUMN_C_SHARE,
-    COLUMN_WAIT_SHARE,
-    COLUMN_RATE,
-    COLUMN_CALLS,
-    COLUMN_AVG,
-    COLUMN_MIN,
-    COLUMN_P50,
-    COLUMN_P99,
-    COLUMN_SELF,
-    COLUMN_TOTAL,
-    COLUMN_WAITED,
-    COLUMN_STATE,
-    COLUMN_SITES,
-    COLUMN_SPEC,
-    COLUMN_FUNCTION,
-    COLUMN_FILE,
-    COLUMN_COUNT
-};
-
 #define COLUMN_TEXT 1024
 #define TREND_CELLS 8
 
-struct Look { // how numbers are shown
-    bool ns;  // cycles as time; needs tsc_hz
+struct Look {      // how numbers are shown
+    bool ns;       // cycles as time; needs tsc_hz
+    bool baseline; // what has changed since the baseline
     double tsc_hz;
 };
 
 struct ColumnText {
     char text[COLUMN_TEXT];
     uint8_t style;
+};
+
+// How the change of a column since the baseline is written.
+enum Change {
+    CHANGE_NOT,   // it is shown as it is
+    CHANGE_SHARE, // what was not there then was 0
+    CHANGE_PART,  // the same, but more of it is better
+    CHANGE_RATE,
+    CHANGE_COUNT,
+    CHANGE_SUM,   // of cycles
+    CHANGE_CYCLES // of a call: what was not there then has no change
 };
 
 struct Column {
@@ -58,6 +48,7 @@ struct Column {
     bool left;    // aligned left
     bool by_text; // sorts by text, a to z
     enum Cut cut;
+    enum Change change;
     double (*key)(const struct Row *row); // NULL for by_text
     void (*format)(struct ColumnText *out, const struct Row *row,
                    const struct Look *look);
@@ -67,8 +58,19 @@ extern const struct Column COLUMNS[COLUMN_COUNT];
 
 // The column of that name, case and blanks ignored; COLUMN_COUNT if none.
 enum ColumnId Column_find(const char *name);
+// What a column says of a function, as `look` wants it.
+void Column_write(struct ColumnText *out, enum ColumnId id,
+                  const struct Row *row, const struct Look *look);
+// What it sorts by: its key, or how that has changed since the baseline.
+double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // What FUNCTION and FILE sort by.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);
+// What a call took: "<53" where that cannot be told from nothing.
+const char *Column_cost(char out[NUMBER_MAX], double cycles,
+                        const struct Look *look);
+// What calls took in the mean, which is sharper than each of them.
+const char *Column_mean(char out[NUMBER_MAX], double cycles,
+                        const struct Look *look);
 // How hot a share is.
 enum Style Column_heat(double share);
 // A row of little bars, `count` values scaled to `most`; a dot for each that

@@ -6,11 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool Deopt_is(const char *from, const char *to)
+static bool is_deopt(uint64_t told, const char *from, const char *to)
 {
     size_t length = to ? strlen(to) : 0;
+    if (told != NULL_U64)
+        return told == 1;
     return from && length && strncmp(from, to, length) == 0 &&
            from[length] == '_';
+}
+
+bool Deopt_is(const struct Transition *one)
+{
+    return is_deopt(one->deopt, one->from, one->to);
 }
 
 double Deopt_total(const struct Snapshot *snapshot)
@@ -18,7 +25,8 @@ double Deopt_total(const struct Snapshot *snapshot)
     double total = 0;
     for (size_t i = 0; i < snapshot->transition_pair_count; i++) {
         const struct TransitionPair *pair = &snapshot->transition_pairs[i];
-        if (Deopt_is(pair->from, pair->to) && pair->count != NULL_U64)
+        if (is_deopt(pair->deopt, pair->from, pair->to) &&
+            pair->count != NULL_U64)
             total += (double)pair->count;
     }
     return total;
@@ -41,7 +49,7 @@ int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot)
     for (size_t i = 0; i < snapshot->transition_count; i++) {
         const struct Transition *one = &snapshot->transitions[i];
         if (one->seen_at_s >= snapshot->uptime_s - DEOPT_RECENT_S &&
-            (Deopt_is(one->from, one->to) || one->storm == 1))
+            (Deopt_is(one) || one->storm == 1))
             deopt->ids[deopt->count++] = one->id;
     }
     qsort(deopt->ids, deopt->count, sizeof *deopt->ids, compare);

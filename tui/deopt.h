@@ -20,8 +20,10 @@ struct Deopt { // functions that lost one lately, by id
 int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
-// Is from -> to a return to the base instruction (LOAD_ATTR_SLOT -> LOAD_ATTR)?
-bool Deopt_is(const char *from, const char *to);
+// Did this change leave a specialised form? An older process does not say;
+// then a return to the base (LOAD_ATTR_SLOT -> LOAD_ATTR) is known by its
+// names.
+bool Deopt_is(const struct Transition *one);
 // All so far, or NaN when no transitions are recorded.
 double Deopt_total(const struct Snapshot *snapshot);
 

@@ -7,14 +7,19 @@
 
 #include <stdio.h>
 
-static void add_shares(struct Strip *strip, const struct Function *now)
+static void add_shares(struct Strip *strip, const struct Row *row)
 {
+    const struct Function *now = row->now;
     char number[NUMBER_MAX];
-    if (!isfinite(now->share))
+    if (!isfinite(Row_share(row)))
         return;
     Strip_item(strip, 2);
-    Strip_add(strip, Column_heat(now->share), "%s",
-              Number_percent(number, now->share));
+    Strip_add(strip, Column_heat(Row_share(row)), "%s",
+              Number_percent(number, Row_share(row)));
+    if (row->part) {
+        Strip_add(strip, STYLE_FAINT, " in this thread");
+        return;
+    }
     if (isfinite(now->c_share)) {
         double c = fmin(now->c_share, now->share);
         Strip_add(strip, STYLE_FAINT, " = ");
@@ -66,9 +71,9 @@ static void add_sites(struct Strip *strip, const struct Row *row)
         Strip_add(strip, STYLE_FAINT, ", %llu of %llu sites armed",
                   (unsigned long long)(now->sites - now->dark_sites),
                   (unsigned long long)now->sites);
-    if (Row_is_stale(row))
-        Strip_add(strip, STYLE_ALERT, ", last hit %s ago",
-                  Number_age(age, now->age_s));
+    if (Row_is_old(row))
+        Strip_add(strip, Row_is_stale(row) ? STYLE_ALERT : STYLE_FAINT,
+                  ", last hit %s ago", Number_age(age, now->age_s));
 }
 
 static void add_cost(struct Strip *strip, const struct Function *now,
@@ -89,7 +94,7 @@ static void add_cost(struct Strip *strip, const struct Function *now,
 static void draw_numbers(struct Canvas *canvas, const struct Row *row,
                          const struct Look *look, struct Strip *strip, int y)
 {
-    add_shares(strip, row->now);
+    add_shares(strip, row);
     add_calls(strip, row);
     add_cost(strip, row->now, look);
     add_sites(strip, row);

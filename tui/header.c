@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE 110  // from here on there is room for bars and words
-#define WIDER 140 // and for what the overhead is made of
+#define WIDE 110 // from here on there is room for bars and words
+#define MUCH .01 // what is left out is told from here on
 
 static void draw(struct Strip *strip, struct Canvas *canvas, int y)
 {
@@ -41,9 +41,13 @@ static void add_state(struct Strip *strip, const struct Status *status)
     else if (status->silent_s > 0)
         Strip_add(strip, STYLE_ALERT, "◐ silent for %s",
                   Number_age(silent, status->silent_s));
+    else if (status->replay > 0)
+        Strip_add(strip, STYLE_PARTIAL, "▶ replay");
     else
         Strip_add(strip, STYLE_ARMED, "● live");
-    if (!status->ended && !status->paused)
+    if (status->replay > 0 && status->replay != 1)
+        Strip_add(strip, STYLE_FAINT, "  %gx", status->replay);
+    if (!status->ended && !status->paused && !(status->replay > 0))
         Strip_add(strip, STYLE_FAINT, "  %s", rate);
 }
 
@@ -76,7 +80,7 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot)
         labelled(strip, 3, "up", Number_uptime(number, snapshot->uptime_s));
 }
 
-static void draw_process(struct Canvas *canvas, const struct Model *model,
+void Header_draw_process(struct Canvas *canvas, const struct Model *model,
                          const struct Status *status)
 {
     struct Strip strip;
@@ -93,18 +97,25 @@ static void draw_process(struct Canvas *canvas, const struct Model *model,
 
 // --- Second line: what watching costs
 
+// More than the budget is allowed where that is next to nothing of a core.
+// What is too much is also seen to be more.
 static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
                          int cells)
 {
     double measured = snapshot->overhead_measured;
-    double budget = snapshot->overhead_budget;
-    char number[NUMBER_MAX];
+    double allowed =
+        fmax(snapshot->overhead_allowed, snapshot->overhead_budget);
+    char number[NUMBER_MAX], limit[NUMBER_MAX], budget[NUMBER_MAX];
     enum Style style = STYLE_PLAIN;
+    Number_percent(number, measured);
+    Number_percent(limit, allowed);
+    Number_percent(budget, snapshot->overhead_budget);
     Strip_item(strip, 1);
     Strip_add(strip, STYLE_FAINT, "overhead ");
-    if (isfinite(measured) && budget > 0) {
-        style = measured <= budget ? STYLE_ARMED : STYLE_ALERT;
-        int full = (int)(fmin(fmax(measured / budget, 0), 1) * cells + 0.5);
+    if (isfinite(measured) && allowed > 0) {
+        bool over = measured > allowed && strcmp(number, limit) != 0;
+        style = over ? STYLE_ALERT : STYLE_ARMED;
+        int full = (int)(fmin(fmax(measured / allowed, 0), 1) * cells + 0.5);
         if (cells)
             Strip_add(strip, STYLE_FAINT, "▕");
         for (int i = 0; i < cells; i++)
@@ -113,9 +124,16 @@ static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
         if (cells)
             Strip_add(strip, STYLE_FAINT, "▏ ");
     }
-    Strip_add(strip, style, "%s", Number_percent(number, measured));
-    if (budget > 0)
-        Strip_add(strip, STYLE_FAINT, " of %s", Number_percent(number, budget));
+    Strip_add(strip, style, "%s", number);
+    if (!(allowed > 0))
+        return;
+    Strip_add(strip, STYLE_FAINT, " of %s", limit);
+    if (strcmp(limit, budget) == 0)
+        return;
+    Strip_add(strip, STYLE_FAINT, " (nearly idle");
+    if (cells)
+        Strip_add(strip, STYLE_FAINT, "; budget %s", budget);
+    Strip_add(strip, STYLE_FAINT, ")");
 }
 
 // What the overhead is made of, in per cent.
@@ -127,7 +145,9 @@ static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
     } parts[] = {{snapshot->overhead_hooks, "hooks"},
                  {snapshot->overhead_rearm, "re-arm"},
                  {snapshot->overhead_threads, "threads"}};
-    Strip_item(strip, 5);
+    if (!isfinite(snapshot->overhead_measured))
+        return;
+    Strip_item(strip, 8);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         Strip_add(strip, STYLE_FAINT, "%s%s ", i ? " " : "", parts[i].name);
         Strip_add(strip, STYLE_PLAIN, "%.1f", parts[i].share * 100);
@@ -157,17 +177,14 @@ static void add_events(struct Strip *strip, const struct Model *model)
               Number_count(number, (double)lost));
 }
 
-static void add_functions(struct Strip *strip, const struct Model *model,
-                          bool parts)
+static void add_functions(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
     char number[NUMBER_MAX];
     uint64_t total = snapshot->functions_total;
     if (total == NULL_U64 || total < snapshot->function_count)
         total = snapshot->function_count;
-    // Where all are listed, the numbers of each state say as much.
-    labelled(strip, parts && total == snapshot->function_count ? 8 : 6,
-             "functions", Number_grouped(number, total));
+    labelled(strip, 6, "functions", Number_grouped(number, total));
     if (total > snapshot->function_count)
         Strip_add(strip, STYLE_FAINT, ", the first %s",
                   Number_grouped(number, snapshot->function_count));
@@ -186,7 +203,7 @@ static void add_states(struct Strip *strip, const struct Tally *tally,
               words ? " dark" : "");
     if (!isfinite(tally->oldest_s))
         return;
-    Strip_item(strip, 7);
+    Strip_item(strip, 5);
     Strip_add(strip, STYLE_FAINT, "oldest data ");
     Strip_add(strip, tally->oldest_s > STALE_S ? STYLE_ALERT : STYLE_PLAIN,
               "%s", Number_age(age, tally->oldest_s));
@@ -196,14 +213,11 @@ static void draw_cost(struct Canvas *canvas, const struct Model *model)
 {
     struct Strip strip;
     bool wide = canvas->width >= WIDE;
-    bool parts =
-        canvas->width >= WIDER && isfinite(model->snapshot->overhead_measured);
     Strip_init(&strip);
     add_overhead(&strip, model->snapshot, wide ? 10 : 0);
-    if (parts)
-        add_parts(&strip, model->snapshot);
+    add_parts(&strip, model->snapshot);
     add_events(&strip, model);
-    add_functions(&strip, model, parts);
+    add_functions(&strip, model);
     add_states(&strip, &model->tally, wide);
     draw(&strip, canvas, 1);
 }
@@ -215,11 +229,16 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     char bars[4 * TREND_LENGTH], number[NUMBER_MAX];
     double most = 1;
     Strip_item(strip, 1);
-    if (!isfinite(model->tally.share)) {
-        Strip_add(strip, STYLE_FAINT, "%s",
-                  isfinite(model->snapshot->sampler_hz)
-                      ? "no sample yet"
-                      : "shares are not sampled");
+    if (!isfinite(Model_share(model))) {
+        if (isfinite(model->snapshot->sampler_hz)) {
+            Strip_add(strip, STYLE_FAINT, "no sample yet");
+            return;
+        }
+        Strip_add(strip, STYLE_FAINT, "shares are not sampled");
+        if (model->snapshot->sampler_trouble)
+            Strip_add(strip, STYLE_ALERT, ": %.200s",
+                      model->snapshot->sampler_trouble);
+        Strip_flex(strip, cells > TREND_CELLS ? 66 : 23); // the first words
         return;
     }
     for (int i = 0; i < TREND_LENGTH; i++)
@@ -229,8 +248,36 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     Strip_add(strip, STYLE_FAINT, "share ");
     Strip_add(strip, STYLE_ACCENT, "%s", bars);
     Strip_add(strip, STYLE_PLAIN, " %s",
-              Number_percent(number, model->tally.share));
+              Number_percent(number, Model_share(model)));
     Strip_add(strip, STYLE_FAINT, " cpu");
+}
+
+static void add_if_much(struct Strip *strip, int importance, enum Style style,
+                        const char *label, double share)
+{
+    char number[NUMBER_MAX];
+    if (!(share > MUCH))
+        return;
+    Strip_item(strip, importance);
+    Strip_add(strip, style, "%s ", label);
+    Strip_add(strip, style == STYLE_FAINT ? STYLE_PLAIN : style, "%s",
+              Number_percent(number, share));
+}
+
+// What the rows below do not tell: samples without a whole stack, which their
+// shares lack, and time in what has no row (the help has these words).
+static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    double samples = Row_u64(snapshot->sampler_samples), gone = 0;
+    for (size_t i = 0; i < snapshot->retired_count; i++)
+        if (isfinite(snapshot->retired[i].run_share))
+            gone += snapshot->retired[i].run_share;
+    add_if_much(strip, 3, STYLE_ALERT, "unread",
+                Row_u64(snapshot->sampler_unknown) / samples);
+    add_if_much(strip, 3, STYLE_ALERT, "too deep",
+                Row_u64(snapshot->sampler_truncated) / samples);
+    add_if_much(strip, 7, STYLE_FAINT, "untraced", snapshot->sampler_elsewhere);
+    add_if_much(strip, 7, STYLE_FAINT, "gone", gone);
 }
 
 static void add_specialisation(struct Strip *strip, const struct Tally *tally)
@@ -248,8 +295,25 @@ static void add_specialisation(struct Strip *strip, const struct Tally *tally)
         bool some = tally->deopts_per_s >= 0.05;
         Strip_item(strip, some ? 3 : 5);
         Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-        Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s/s",
-                  Number_rate(number, tally->deopts_per_s));
+        // Bytecode is looked at a few times a second: there may be more.
+        Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
+                  some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
+    }
+}
+
+void Header_add_since(struct Strip *strip, const struct Model *model)
+{
+    char number[NUMBER_MAX];
+    if (model->reset)
+        labelled(strip, 2, "since reset",
+                 Number_uptime(number,
+                               model->snapshot->uptime_s - model->base_uptime));
+    if (model->baseline) {
+        Strip_item(strip, 0);
+        Strip_add(strip, STYLE_PROMPT, "change in %s",
+                  Number_uptime(number, model->snapshot->uptime_s -
+                                            model->baseline_uptime));
+        Strip_add(strip, STYLE_FAINT, " (b)");
     }
 }
 
@@ -261,11 +325,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
                             ? COLUMNS[id].time_title
                             : COLUMNS[id].title;
     bool up = COLUMNS[id].by_text != model->invert;
-    char number[NUMBER_MAX];
-    if (model->reset)
-        labelled(strip, 2, "since reset",
-                 Number_uptime(number,
-                               model->snapshot->uptime_s - model->base_uptime));
+    Header_add_since(strip, model);
     Strip_item(strip, 8);
     Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
     Strip_item(strip, 2);
@@ -288,17 +348,48 @@ static size_t count_living(const struct Snapshot *snapshot)
     return count;
 }
 
+// A thread's rows do not add up to what it has: this is the rest.
+static void add_unlisted(struct Strip *strip, const struct Model *model)
+{
+    double share = Model_unlisted(model);
+    char number[NUMBER_MAX];
+    if (!(share >= 0.0005)) // it would be written as zero
+        return;
+    Strip_item(strip, 2);
+    Strip_add(strip, STYLE_FAINT, "others ");
+    Strip_add(strip, STYLE_PLAIN, "%s", Number_percent(number, share));
+}
+
+static void add_threads(struct Strip *strip, const struct Model *model)
+{
+    const struct Thread *thread = Model_thread(model);
+    size_t living = count_living(model->snapshot);
+    char number[NUMBER_MAX];
+    Number_grouped(number, living);
+    if (model->one_thread) {
+        Strip_item(strip, 0);
+        Strip_add(strip, STYLE_FAINT, "thread ");
+        Strip_add(strip, STYLE_PROMPT, "%.64s",
+                  thread && thread->name ? thread->name : "that has ended");
+        Strip_flex(strip, 22);
+        Strip_add(strip, STYLE_FAINT, " of %s", number);
+    } else if (living) {
+        labelled(strip, 6, "threads", number);
+        Strip_add(strip, STYLE_FAINT, " (all)");
+    }
+}
+
 static void draw_whole(struct Canvas *canvas, const struct Model *model,
                        const struct Status *status)
 {
     struct Strip strip;
-    char number[NUMBER_MAX];
     Strip_init(&strip);
     add_share(&strip, model, canvas->width >= WIDE ? 24 : TREND_CELLS);
     add_specialisation(&strip, &model->tally);
-    if (count_living(model->snapshot))
-        labelled(&strip, 6, "threads",
-                 Number_grouped(number, count_living(model->snapshot)));
+    add_threads(&strip, model);
+    add_unlisted(&strip, model);
+    if (!model->one_thread)
+        add_unseen(&strip, model->snapshot);
     add_choices(&strip, model, status);
     draw(&strip, canvas, 2);
 }
@@ -306,7 +397,7 @@ static void draw_whole(struct Canvas *canvas, const struct Model *model,
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status)
 {
-    draw_process(canvas, model, status);
+    Header_draw_process(canvas, model, status);
     if (!model->snapshot)
         return;
     draw_cost(canvas, model);

@@ -151,9 +151,8 @@ static void put_harmless(struct Bytes *out, const char *text)
     Bytes_put(out, plain, (size_t)(from - plain));
 }
 
-int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot)
+static int put_object(struct Bytes *out, struct json_object *object)
 {
-    struct json_object *object = from_record(&SNAPSHOT_RECORD, snapshot);
     const char *text = NULL;
     if (object)
         text = json_object_to_json_string_ext(
@@ -164,4 +163,41 @@ int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot)
     }
     json_object_put(object);
     return text ? out->error : -ENOMEM;
+}
+
+// Null is left out.
+static int add(struct json_object *object, const char *name,
+               struct json_object *value)
+{
+    if (!value || (object && json_object_object_add(object, name, value) == 0))
+        return 0;
+    json_object_put(value);
+    return -ENOMEM;
+}
+
+int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
+                  double since_s, uint64_t tid)
+{
+    static const struct Field number = {.type = FIELD_U64};
+    struct json_object *object = from_record(&SNAPSHOT_RECORD, snapshot);
+    struct json_object *since, *thread;
+    int error = from_double(&since, since_s);
+    if (!error)
+        error = add(object, "counts_since_s", since);
+    if (!error)
+        error = from_number(&thread, &number, tid);
+    if (!error)
+        error = add(object, "shares_of_tid", thread);
+    int failed = put_object(out, object);
+    return error ? error : failed;
+}
+
+int Json_listing(struct Bytes *out, const struct Listing *listing)
+{
+    return put_object(out, from_record(&LISTING_RECORD, listing));
+}
+
+int Json_stacks(struct Bytes *out, const struct FlameTable *table)
+{
+    return put_object(out, from_record(&FLAME_TABLE_RECORD, table));
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The keys: one table says which key asks for what, names it on the bottom
-// line and prints the help. What is not in the table does nothing. Pure
-// functions, any thread.
+// The keys that mean the same in every view: one table says which key asks for
+// what, names it on the bottom line and prints the help. tui/view.h has the
+// keys that open views, and those of one view alone. What is in no table does
+// nothing. Pure functions, any thread.
 #ifndef OCULAR_TUI_KEYMAP_H
 #define OCULAR_TUI_KEYMAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,7 +27,11 @@ enum Key {
     PRESS_END,
     PRESS_DELETE,
     PRESS_F1, // F2.. follow
-    PRESS_F12 = PRESS_F1 + 11
+    PRESS_F12 = PRESS_F1 + 11,
+    PRESS_WHEEL_UP,
+    PRESS_WHEEL_DOWN,
+    PRESS_CLICK = 0x1000000, // at a cell: Key_click
+    PRESS_FRAMES = 0x3000000 // of --keys only: waits for so many snapshots
 };
 
 enum Request {
@@ -36,6 +42,9 @@ enum Request {
     REQUEST_PAGE_DOWN,
     REQUEST_HOME,
     REQUEST_END,
+    REQUEST_SCROLL_UP,
+    REQUEST_SCROLL_DOWN,
+    REQUEST_CLICK, // Key_x, Key_y say where
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,
@@ -49,20 +58,38 @@ enum Request {
     REQUEST_FASTER,
     REQUEST_SLOWER,
     REQUEST_RESET,
+    REQUEST_BASELINE,
     REQUEST_REARM,
     REQUEST_REARM_ALL,
     REQUEST_BUDGET,
     REQUEST_EXPORT,
     REQUEST_SAVE,
-    REQUEST_HELP,
     REQUEST_REDRAW,
-    REQUEST_QUIT
+    REQUEST_PROCESSES,
+    REQUEST_QUIT,
+    REQUEST_OWN // a view's own requests: this and what follows
 };
 
 #define BINDING_KEYS 4
 
+// What only some views can do (View.can), and only while they can (View_can).
+enum Ability {
+    CAN_SORT = 1,
+    CAN_SEARCH = 2,
+    CAN_FILTER = 4,
+    CAN_FUNCTION = 8, // a function is selected in it: View.function
+    CAN_UNITS = 16,   // it shows cycles
+    CAN_COUNT = 32,   // it shows counts: since the start, a reset, a baseline
+    // In every view, by what is watched (View_reach):
+    CAN_ASK = 64,    // a process that does what it is asked: no recording
+    CAN_LEAVE = 128, // other processes may be chosen
+    CAN_PAUSE = 256, // something is still to come
+    CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
+};
+
 struct Binding {
-    enum Request request;
+    int request;      // enum Request, or a view's own
+    unsigned ability; // that the view must have; 0 = works everywhere
     uint32_t keys[BINDING_KEYS]; // 0 ends
     const char *about;           // for the help
     const char *group;           // its heading in the help
@@ -73,14 +100,26 @@ struct Binding {
 extern const struct Binding KEYMAP[];
 extern const size_t KEYMAP_COUNT;
 
-enum Request Keymap_request(uint32_t key);
+bool Binding_has(const struct Binding *binding, uint32_t key);
+const struct Binding *Keymap_find(uint32_t key); // or NULL
+int Keymap_request(uint32_t key);                // enum Request
 
-#define KEY_NAME_MAX 16
+#define KEY_PLACES 0x1000 // columns and lines that a click can name
+
+uint32_t Key_click(int x, int y);
+bool Key_is_click(uint32_t key);
+int Key_x(uint32_t key);
+int Key_y(uint32_t key);
+int Key_frames(uint32_t key); // 0: it is a key
+
+#define KEY_NAME_MAX 20
 
 // "F6", "PgUp", "Space", "a"; returns name.
 const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text ("jj<Enter>", "<lt>" is "<"), *at advanced.
-// 0 at the end, or where no key can be read (then *at stays).
+// Reads one key of a --keys text ("jj<Enter>", "<lt>" is "<", "<Click:9:4>" is
+// the tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for
+// snapshots), *at advanced. 0 at the end, or where no key can be read (then *at
+// stays).
 uint32_t Key_parse(const char **at);
 
 #endif

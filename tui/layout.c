@@ -12,6 +12,7 @@ static void place_lines(struct Layout *layout, bool bare)
     int height = layout->height;
     // Air where there is room for it, rows where there is not.
     int air = height >= 20;
+    layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;
     layout->body_y = layout->table_y + 1;
     layout->footer_y = bare ? -1 : height - 1;
@@ -91,11 +92,27 @@ static void place_columns(struct Layout *layout, bool sampled)
     }
 }
 
-void Layout_make(struct Layout *layout, int width, int height,
-                 struct LayoutWish wish)
+static void start(struct Layout *layout, int width, int height)
 {
     *layout = (struct Layout){.width = width, .height = height};
     layout->too_small = width < LAYOUT_MIN_WIDTH || height < LAYOUT_MIN_HEIGHT;
+}
+
+void Layout_view(struct Layout *layout, int width, int height)
+{
+    start(layout, width, height);
+    layout->title_y = 1;
+    layout->table_y = 2 + (height >= 20);
+    layout->body_y = layout->table_y + 1;
+    layout->footer_y = height - 1;
+    layout->body_height = layout->footer_y - layout->body_y;
+    layout->detail_y = -1;
+}
+
+void Layout_make(struct Layout *layout, int width, int height,
+                 struct LayoutWish wish)
+{
+    start(layout, width, height);
     if (layout->too_small)
         return;
     place_lines(layout, wish.bare);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The geometry of the main screen as a pure function of its size: which lines
-// there are, which columns fit and how wide they are. Any thread, no state.
+// The geometry of the screen as a pure function of its size: which lines there
+// are, which columns fit and how wide they are. Any thread, no state.
 #ifndef OCULAR_TUI_LAYOUT_H
 #define OCULAR_TUI_LAYOUT_H
 
@@ -22,6 +22,7 @@ struct Layout {
     int width;
     int height;
     bool too_small; // nothing below is set
+    int title_y;    // what a view says of itself; -1 on the main screen
     int table_y;    // the bar of column titles
     int body_y;
     int body_height;
@@ -37,7 +38,11 @@ struct LayoutWish {
     bool bare;    // batch: nothing to select, no keys
 };
 
+// The main screen.
 void Layout_make(struct Layout *layout, int width, int height,
                  struct LayoutWish wish);
+// Any other view: the process's line, its own line (title_y), the bar of its
+// column titles, its body, the bottom line. No columns.
+void Layout_view(struct Layout *layout, int width, int height);
 
 #endif

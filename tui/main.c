@@ -19,7 +19,7 @@
 
 #define WHY 1024
 #define TICK_MS 1000 // the screen says how long the process has been silent
-#define LOOK_MS 2000 // the chooser looks for processes again
+#define LOOK_MS 1000 // the chooser looks for processes again
 
 enum Exit { EXIT_FINE = 0, EXIT_RUNTIME = 1, EXIT_USAGE = 2 };
 
@@ -39,12 +39,13 @@ static int no_process(void)
         "ocular-top: no process serves here.\n"
         "Start one so that it does:  python -m ocular --serve script.py\n"
         "or in the program:          ocular.start_tracing(serve=True)\n"
+        "or, at no cost until then:  ocular.serve()\n"
         "or name one of another user or container:  ocular-top --pid PID\n",
         stderr);
     return EXIT_RUNTIME;
 }
 
-static int too_many(const struct Chooser *chooser)
+static void too_many(const struct Chooser *chooser)
 {
     struct Bytes list;
     Bytes_init(&list);
@@ -54,16 +55,16 @@ static int too_many(const struct Chooser *chooser)
     if (!list.error)
         fwrite(list.data, 1, list.size, stderr);
     Bytes_release(&list);
-    return EXIT_RUNTIME;
 }
 
-// Lets the user pick. 1 when one is chosen, 0 when the user leaves, or -errno.
+// Lets the user pick: what he chose (enum ChooserAnswer), or -errno.
 static int pick(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
 {
     struct Canvas canvas;
-    int chosen = 0, events = TERMINAL_RESIZED, error = 0;
+    enum ChooserAnswer answer = CHOOSER_NONE;
+    int events = TERMINAL_RESIZED, error = 0;
     Canvas_init(&canvas, ascii);
-    while (!chosen && !error && !(events & TERMINAL_QUIT)) {
+    while (!answer && !error && !(events & TERMINAL_QUIT)) {
         int width, height;
         uint32_t key;
         Terminal_size(terminal, &width, &height);
@@ -74,64 +75,109 @@ static int pick(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
         Chooser_draw(chooser, &canvas);
         Terminal_draw(terminal, &canvas);
         events = Terminal_wait(terminal, -1, LOOK_MS);
-        while (!chosen && (key = Terminal_key(terminal)) != 0)
-            chosen = Chooser_key(chooser, key);
-        if (!events)
+        while (!answer && (key = Terminal_key(terminal)) != 0)
+            answer = Chooser_key(chooser, key);
+        if (!answer && !(events & TERMINAL_KEYS))
             Chooser_look(chooser);
     }
     Canvas_release(&canvas);
-    return error ? error : chosen > 0;
+    if (error)
+        return error;
+    return answer ? (int)answer : CHOOSER_QUIT;
 }
 
 // --- The screen
 
+// What was typed before a question came up is no answer to it.
 static void draw(struct Screen *screen, struct Terminal *terminal)
 {
+    bool asked = Prompt_is_question(&screen->prompt);
     Screen_draw(screen);
     if (screen->redraw)
         Terminal_distrust(terminal);
     screen->redraw = false;
     Terminal_draw(terminal, &screen->canvas);
+    while (!asked && Prompt_is_question(&screen->prompt) &&
+           Terminal_key(terminal) != 0)
+        ;
 }
 
+// The keys that wait are done, and what they did is seen. Each is drawn: the
+// next one may mean another thing then.
+static void press_keys(struct Screen *screen, struct Terminal *terminal)
+{
+    bool any = false;
+    uint32_t key;
+    while (!screen->quit && (key = Terminal_key(terminal)) != 0) {
+        Keyboard_press(screen, key);
+        if (*screen->existing) // a question may come up
+            draw(screen, terminal);
+        else
+            Screen_draw(screen);
+        any = true;
+    }
+    if (any)
+        draw(screen, terminal);
+}
+
+// A large snapshot takes milliseconds to decode, and others to take in: a key
+// waits for one of both at most, and is on the screen before the other.
 static int show(struct Screen *screen, struct Terminal *terminal,
                 const struct Options *options)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
+    bool drawn = false; // a key means what is seen
     while (!error && !screen->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
-        uint32_t key;
         if (events & TERMINAL_RESIZED) {
             Terminal_size(terminal, &width, &height);
             error = Screen_resize(screen, width, height);
         }
+        if (drawn && !error) {
+            press_keys(screen, terminal);
+            Screen_receive(screen);
+            press_keys(screen, terminal);
+        }
+        if (screen->quit)
+            break;
         taken = error ? error : Screen_poll(screen);
         error = taken < 0 ? taken : error;
         shown += taken > 0;
         if (error || (options->frames && shown > options->frames))
             break;
         // A large snapshot comes in many pieces: only the last is worth a
-        // frame.
-        if (events != TERMINAL_OTHER || screen->changed)
+        // frame. Keys have been drawn.
+        if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
+            screen->changed)
             draw(screen, terminal);
-        events = Terminal_wait(terminal, Feed_fd(screen->feed), TICK_MS);
-        while (!screen->quit && (key = Terminal_key(terminal)) != 0) {
-            Keyboard_press(screen, key);
-            Screen_draw(screen); // a key may mean another thing after it
-        }
+        drawn = true;
+        events = Terminal_wait(terminal, Feed_fd(screen->feed),
+                               Feed_has_more(screen->feed) ? 0 : TICK_MS);
     }
     return error;
 }
 
+// 0, or -errno with `why` in words; *leave: the user wants the list.
 static int watch(const struct Options *options, const struct Served *served,
-                 struct Terminal *terminal, char *why)
+                 struct Terminal *terminal, bool *leave, char *why)
 {
     struct Feed feed;
     struct Screen screen;
-    int error = Feed_open(&feed, served, options->delay_s, why, WHY);
+    struct Recording recording;
+    int error = options->replay
+                    ? Feed_replay(&feed, options->replay, terminal, why, WHY)
+                    : Feed_open(&feed, served, options->delay_s, why, WHY);
     if (error)
         return error;
+    if (options->record) {
+        error = Recording_open(&recording, options->record, why, WHY);
+        if (error) {
+            Feed_close(&feed);
+            return error;
+        }
+        Feed_record(&feed, &recording);
+    }
     Screen_init(&screen, &feed, options->ascii);
     screen.model.sort = options->sort;
     if (options->filter)
@@ -143,39 +189,95 @@ static int watch(const struct Options *options, const struct Served *served,
     } else {
         error = Batch_run(&screen, options, why, WHY);
     }
+    *leave = screen.leave;
     Screen_release(&screen);
     Feed_close(&feed);
-    return error;
+    if (!options->record)
+        return error;
+    int failed = Recording_close(&recording);
+    if (failed && !error)
+        snprintf(why, WHY, "%s is not complete: %s", options->record,
+                 strerror(-failed));
+    return error ? error : failed;
+}
+
+// From the list to a process and back, until the user has had enough. `served`
+// is where to begin, NULL: with the list.
+static int go_round(const struct Options *options, const struct Served *served,
+                    struct Terminal *terminal, char *why)
+{
+    struct Chooser chooser = {0};
+    struct Served now = {0};
+    bool leave = !served, picked = false;
+    int error = 0;
+    if (served)
+        now = *served;
+    do {
+        if (leave) {
+            Chooser_look(&chooser);
+            Chooser_select(&chooser, now.pid);
+            int answer = pick(&chooser, terminal, options->ascii);
+            error = answer < 0 ? answer : 0;
+            if (error || answer == CHOOSER_QUIT)
+                break;
+            if (answer == CHOOSER_CHOSEN)
+                now = *Chooser_selected(&chooser);
+            picked = true;
+        }
+        leave = false;
+        error = watch(options, &now, terminal, &leave, why);
+        chooser.back = !error;
+        if (error && picked) { // it has gone meanwhile, or refuses
+            Text_clean(chooser.message, sizeof chooser.message, why);
+            leave = true;
+        }
+    } while (leave);
+    Chooser_release(&chooser);
+    return error < 0 ? error : 0;
+}
+
+// The process to begin with, or *several. 0, -errno with `why`, or -ESRCH
+// without: nobody serves.
+static int find(const struct Options *options, struct Served *served,
+                bool *several, char *why)
+{
+    struct Chooser chooser = {0};
+    *several = false;
+    if (options->replay)
+        return 0; // no process is needed
+    if (options->pid)
+        return Address_find(served, options->pid, why, WHY);
+    long count = Chooser_look(&chooser);
+    *several = count > 1;
+    if (count == 1)
+        *served = *Chooser_selected(&chooser);
+    else if (count > 1 && options->batch)
+        too_many(&chooser);
+    Chooser_release(&chooser);
+    return count > 0 ? 0 : -ESRCH;
 }
 
 static int run(const struct Options *options)
 {
-    struct Chooser chooser = {0};
     struct Served served = {.pid = options->pid};
     struct Terminal *terminal = NULL;
     char why[WHY] = "";
-    int error = 0, chosen = 1;
-    if (options->pid)
-        error = Address_find(&served, options->pid, why, sizeof why);
-    else if (Chooser_look(&chooser) <= 0)
+    bool several, leave;
+    int error = find(options, &served, &several, why);
+    if (error == -ESRCH && !*why)
         return no_process();
-    if (!error && chooser.count > 1 && options->batch) {
-        error = too_many(&chooser);
-        Chooser_release(&chooser);
-        return error;
+    if (!error && several && options->batch)
+        return EXIT_RUNTIME; // too_many has said why
+    if (!error && options->batch) {
+        error = watch(options, &served, NULL, &leave, why);
+    } else if (!error) {
+        error = Terminal_open(
+            &terminal, (struct TerminalWish){options->mono, options->no_mouse},
+            why, sizeof why);
+        if (!error)
+            error = go_round(options, several ? NULL : &served, terminal, why);
+        Terminal_close(terminal);
     }
-    if (!error && !options->batch)
-        error = Terminal_open(&terminal, options->mono, why, sizeof why);
-    if (!error && chooser.count > 1) {
-        chosen = pick(&chooser, terminal, options->ascii);
-        error = chosen < 0 ? chosen : 0;
-    }
-    if (!error && chosen && chooser.count)
-        served = chooser.list[chooser.selected];
-    if (!error && chosen)
-        error = watch(options, &served, terminal, why);
-    Terminal_close(terminal);
-    Chooser_release(&chooser);
     if (error)
         return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
     return EXIT_FINE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See model.h.
-#define _GNU_SOURCE 1 // qsort_r, strcasestr
+#define _GNU_SOURCE 1 // qsort_r
 #include "tui/model.h"
 
 #include "tui/deopt.h"
@@ -28,6 +28,8 @@ void Model_release(struct Model *model)
     free(model->rows);
     free(model->slots);
     free(model->order);
+    Mark_release(&model->reset_mark);
+    Mark_release(&model->baseline_mark);
     *model = (struct Model){0};
 }
 
@@ -102,6 +104,42 @@ static struct Row *take_row(struct Model *model, uint64_t id)
     return &model->rows[*slot - 1];
 }
 
+const struct Thread *Model_thread(const struct Model *model)
+{
+    return model->snapshot && model->one_thread
+               ? ThreadKey_find(&model->thread, model->snapshot)
+               : NULL;
+}
+
+const struct Row *Model_row_of(const struct Model *model, uint64_t id)
+{
+    uint32_t slot = model->slots ? *find_slot(model, id) : 0;
+    const struct Row *row = slot ? &model->rows[slot - 1] : NULL;
+    return row && row->now ? row : NULL;
+}
+
+// A function that the chosen thread has not been seen in has no share, and is
+// not shown.
+static void share_out(struct Model *model)
+{
+    const struct Thread *thread = Model_thread(model);
+    if (thread) // it may have ended, or been renamed
+        model->thread = ThreadKey_of(thread);
+    for (size_t i = 0; i < model->row_count; i++) {
+        struct Row *row = &model->rows[i];
+        row->part = model->one_thread;
+        row->part_share = NAN;
+    }
+    if (!model->slots) // no function was ever listed
+        return;
+    for (size_t i = 0; thread && i < thread->function_count; i++) {
+        const struct Caller *part = &thread->functions[i];
+        uint32_t slot = *find_slot(model, part->id);
+        if (slot)
+            model->rows[slot - 1].part_share = part->share;
+    }
+}
+
 static void update_rows(struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -115,13 +153,32 @@ static void update_rows(struct Model *model)
         row->now = function;
         row->deopt = Deopt_has(&deopt, function);
     }
+    share_out(model);
     for (size_t i = 0; i < model->row_count; i++) {
         struct Row *row = &model->rows[i];
         row->unseen = row->now ? 0 : row->unseen + 1;
-        Row_push_trend(row, row->now ? row->now->share : NAN);
+        Row_push_trend(row, row->now ? Row_share(row) : NAN);
     }
     Deopt_release(&deopt);
     forget(model);
+}
+
+double Model_share(const struct Model *model)
+{
+    const struct Thread *thread = Model_thread(model);
+    if (model->one_thread)
+        return thread ? thread->cpu_share : NAN;
+    return model->tally.share;
+}
+
+double Model_unlisted(const struct Model *model)
+{
+    const struct Thread *thread = Model_thread(model);
+    double sum = NAN;
+    for (size_t i = 0; thread && i < thread->function_count; i++)
+        if (!Model_row_of(model, thread->functions[i].id))
+            sum = (isnan(sum) ? 0 : sum) + thread->functions[i].share;
+    return sum;
 }
 
 static void update_whole(struct Model *model, const struct Snapshot *before)
@@ -130,7 +187,7 @@ static void update_whole(struct Model *model, const struct Snapshot *before)
     Tally_update(&model->tally, now, before);
     memmove(model->trend, model->trend + 1,
             sizeof model->trend - sizeof *model->trend);
-    model->trend[TREND_LENGTH - 1] = (float)model->tally.share;
+    model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
     model->sampled = now->function_count == 0 && isfinite(now->sampler_hz);
     for (size_t i = 0; i < now->function_count && !model->sampled; i++)
         model->sampled = isfinite(now->functions[i].share);
@@ -168,8 +225,9 @@ static int compare(const void *left, const void *right, void *context)
 
 static bool matches(const struct Row *row, const char *text)
 {
-    return !*text || strcasestr(Column_text_key(COLUMN_FUNCTION, row), text) ||
-           strcasestr(Column_text_key(COLUMN_FILE, row), text);
+    if (row->part && isnan(row->part_share))
+        return false;
+    return Text_has(row->now->name, text) || Text_has(row->now->file, text);
 }
 
 static void keep_selection(struct Model *model)
@@ -198,7 +256,7 @@ static size_t collect(const struct Model *model, struct SortItem *items)
         if (!row->now || !matches(row, model->filter))
             continue;
         items[count++] = (struct SortItem){
-            .key = column->by_text ? 0 : column->key(row),
+            .key = column->by_text ? 0 : Column_key(id, row, model->baseline),
             .text = column->by_text ? Column_text_key(id, row) : NULL,
             .id = row->id,
             .row = (uint32_t)i};
@@ -227,11 +285,19 @@ static void arrange(struct Model *model)
     keep_selection(model);
 }
 
+static void drop_baseline(struct Model *model)
+{
+    model->baseline = false;
+    Mark_release(&model->baseline_mark);
+}
+
 // Tracing began anew in the process: ids and counts mean other things now.
 static void start_over(struct Model *model)
 {
     model->row_count = 0;
     model->reset = false;
+    Mark_release(&model->reset_mark);
+    drop_baseline(model);
     Tally_init(&model->tally);
     if (model->slots)
         rebuild_slots(model);
@@ -260,11 +326,41 @@ void Model_reset(struct Model *model)
         return;
     for (size_t i = 0; i < model->row_count; i++)
         Row_reset(&model->rows[i]);
+    if (model->baseline)
+        Model_baseline(model);                      // of counts that are gone
+    Mark_take(&model->reset_mark, model->snapshot); // or since the start
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
     model->base_events = model->snapshot->events;
     model->base_lost = model->snapshot->lost;
     arrange(model);
+}
+
+void Model_baseline(struct Model *model)
+{
+    if (!model->snapshot)
+        return;
+    model->baseline = !model->baseline;
+    model->baseline_uptime = model->snapshot->uptime_s;
+    Mark_release(&model->baseline_mark);
+    for (size_t i = 0; model->baseline && i < model->row_count; i++) {
+        struct Row *row = &model->rows[i];
+        for (int id = 0; id < COLUMN_COUNT; id++)
+            row->mark[id] =
+                row->now && COLUMNS[id].key ? COLUMNS[id].key(row) : NAN;
+    }
+    if (model->baseline)
+        Mark_take(&model->baseline_mark, model->snapshot);
+    arrange(model);
+}
+
+double Model_pair_count(const struct Model *model,
+                        const struct TransitionPair *pair)
+{
+    double before = Mark_pair(&model->reset_mark, pair);
+    if (model->baseline)
+        before = fmax(before, Mark_pair(&model->baseline_mark, pair));
+    return Row_u64(pair->count) - before;
 }
 
 // --- The user's choices
@@ -284,6 +380,31 @@ void Model_sort_by(struct Model *model, enum ColumnId column)
 void Model_invert(struct Model *model)
 {
     model->invert = !model->invert;
+    arrange(model);
+}
+
+void Model_watch(struct Model *model, const struct Thread *thread)
+{
+    struct ThreadKey key = {0};
+    if (thread)
+        key = ThreadKey_of(thread);
+    if (model->one_thread == (thread != NULL) &&
+        ThreadKey_equal(&model->thread, &key))
+        return;
+    model->one_thread = thread != NULL;
+    model->thread = key;
+    share_out(model);
+    // What the curves show, and what shares were, is of another subject now.
+    drop_baseline(model);
+    for (int i = 0; i < TREND_LENGTH; i++)
+        model->trend[i] = NAN;
+    for (size_t i = 0; i < model->row_count; i++) {
+        struct Row *row = &model->rows[i];
+        for (int k = 0; k < TREND_LENGTH; k++)
+            row->trend[k] = NAN;
+        Row_push_trend(row, row->now ? Row_share(row) : NAN);
+    }
+    model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
     arrange(model);
 }
 
@@ -311,6 +432,16 @@ static void choose(struct Model *model, size_t index)
     model->selected = index;
     model->selected_id = row->id;
     model->follows = true;
+}
+
+bool Model_choose(struct Model *model, uint64_t id)
+{
+    for (size_t i = 0; i < model->shown; i++)
+        if (model->rows[model->order[i]].id == id) {
+            choose(model, i);
+            return true;
+        }
+    return false;
 }
 
 void Model_move(struct Model *model, long rows)

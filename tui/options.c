@@ -31,21 +31,36 @@ const char OPTIONS_USAGE[] =
     "      --batch        print frames as text; so does a stdout that is no "
     "terminal\n"
     "      --once         print one frame: --batch -n 1\n"
-    "      --json         print snapshots as JSON, one object a line\n"
+    "      --json         print snapshots, or what --keys lead to, as JSON "
+    "lines\n"
     "      --keys KEYS    press keys first (\"jj<F6>/parse<Enter>\"), print "
     "the "
     "screen\n"
-    "      --size WxH     the size of the printed screen (150x40)\n"
+    "      --size WxH     the size of what is printed; without it all rows "
+    "are,\n"
+    "                     after --keys 40 lines\n"
+    "      --record FILE  store what the process sends, to look at later\n"
+    "      --replay FILE  show that, as if it were live\n"
     "  -C, --no-color     no colours; so does NO_COLOR\n"
     "  -U, --ascii        ASCII only; so does a locale that is not UTF-8\n"
+    "  -M, --no-mouse     the terminal keeps the mouse, to select text\n"
     "  -V, --version      print the version\n"
     "  -h, --help         print this\n"
     "\n"
     "To be watched a program is started so:  python -m ocular --serve "
     "script.py\n"
-    "or calls ocular.start_tracing(serve=True).\n";
+    "or calls ocular.start_tracing(serve=True), or, at no cost until somebody\n"
+    "looks, ocular.serve().\n";
 
-enum Long { LONG_ONCE = 256, LONG_BATCH, LONG_JSON, LONG_KEYS, LONG_SIZE };
+enum Long {
+    LONG_ONCE = 256,
+    LONG_BATCH,
+    LONG_JSON,
+    LONG_KEYS,
+    LONG_SIZE,
+    LONG_RECORD,
+    LONG_REPLAY
+};
 
 static const struct option longs[] = {
     {"pid", required_argument, NULL, 'p'},
@@ -58,8 +73,11 @@ static const struct option longs[] = {
     {"json", no_argument, NULL, LONG_JSON},
     {"keys", required_argument, NULL, LONG_KEYS},
     {"size", required_argument, NULL, LONG_SIZE},
+    {"record", required_argument, NULL, LONG_RECORD},
+    {"replay", required_argument, NULL, LONG_REPLAY},
     {"no-color", no_argument, NULL, 'C'},
     {"ascii", no_argument, NULL, 'U'},
+    {"no-mouse", no_argument, NULL, 'M'},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -177,11 +195,20 @@ static int take(struct Options *options, int option, const char *value,
         return take_keys(options, value, complaint);
     case LONG_SIZE:
         return take_size(options, value, complaint);
+    case LONG_RECORD:
+        options->record = value;
+        return 0;
+    case LONG_REPLAY:
+        options->replay = value;
+        return 0;
     case 'C':
         options->mono = true;
         return 0;
     case 'U':
         options->ascii = true;
+        return 0;
+    case 'M':
+        options->no_mouse = true;
         return 0;
     case 'V':
         options->version = true;
@@ -200,8 +227,8 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
     *options = (struct Options){.delay_s = 1, .sort = COLUMN_SHARE};
     opterr = 0;
     optind = 1;
-    while (!error && (option = getopt_long(argc, argv, ":p:d:s:F:n:CUVh", longs,
-                                           NULL)) != -1) {
+    while (!error && (option = getopt_long(argc, argv, ":p:d:s:F:n:CUMVh",
+                                           longs, NULL)) != -1) {
         if (option == ':')
             return complain(&complaint, "a value must follow",
                             argv[optind - 1]);
@@ -213,6 +240,10 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
     if (!error && optind < argc)
         return complain(&complaint, "options only: --pid PID names a process",
                         argv[optind]);
+    if (!error && options->replay && (options->record || options->pid))
+        return complain(&complaint,
+                        "--replay goes with neither --record nor --pid",
+                        options->replay);
     if (options->keys || options->width)
         options->batch = true;
     return error;

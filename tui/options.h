@@ -17,11 +17,14 @@ struct Options {
     long frames;        // 0 = without end
     bool batch;
     bool json;
-    const char *keys; // or NULL
-    int width;        // 0 = that of the terminal
+    const char *keys;   // or NULL
+    const char *record; // file, or NULL
+    const char *replay; // file, or NULL
+    int width;          // 0 = that of the terminal
     int height;
     bool mono;
     bool ascii;
+    bool no_mouse;
     bool help;
     bool version;
 };

@@ -48,15 +48,17 @@ static const struct Paint many_selected[STYLE_COUNT] = {
     [STYLE_ALERT] = {217, SELECTED, BOLD},
 };
 
+// Yellow and cyan, as terminals have them, cannot be read on white; magenta can
+// be on both.
 static const struct Paint few[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},      [STYLE_STRONG] = {-1, -1, BOLD},
-    [STYLE_FAINT] = {-1, -1, DIM},    [STYLE_ACCENT] = {6, -1, BOLD},
+    [STYLE_FAINT] = {-1, -1, DIM},    [STYLE_ACCENT] = {-1, -1, BOLD},
     [STYLE_HEAT_1] = {-1, -1, DIM},   [STYLE_HEAT_2] = {-1, -1, 0},
-    [STYLE_HEAT_3] = {3, -1, 0},      [STYLE_HEAT_4] = {1, -1, 0},
+    [STYLE_HEAT_3] = {5, -1, 0},      [STYLE_HEAT_4] = {1, -1, 0},
     [STYLE_HEAT_5] = {1, -1, BOLD},   [STYLE_ARMED] = {2, -1, 0},
-    [STYLE_PARTIAL] = {3, -1, 0},     [STYLE_DARK] = {-1, -1, DIM},
+    [STYLE_PARTIAL] = {5, -1, 0},     [STYLE_DARK] = {-1, -1, DIM},
     [STYLE_ALERT] = {1, -1, BOLD},    [STYLE_HEAD] = {-1, -1, REVERSE},
-    [STYLE_HEAD_SORT] = {7, 4, BOLD}, [STYLE_KEY] = {6, -1, BOLD},
+    [STYLE_HEAD_SORT] = {7, 4, BOLD}, [STYLE_KEY] = {-1, -1, BOLD},
     [STYLE_LABEL] = {-1, -1, 0},      [STYLE_PROMPT] = {7, 4, BOLD},
 };
 

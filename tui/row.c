@@ -6,9 +6,11 @@
 
 void Row_init(struct Row *row, uint64_t id)
 {
-    *row = (struct Row){.id = id};
+    *row = (struct Row){.id = id, .part_share = NAN};
     for (int i = 0; i < TREND_LENGTH; i++)
         row->trend[i] = NAN;
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        row->mark[i] = NAN;
 }
 
 void Row_push_trend(struct Row *row, double share)
@@ -40,6 +42,11 @@ void Row_reset(struct Row *row)
         .waited = or_zero(Row_u64(now->waited_cycles)),
         .samples = or_zero(Row_u64(now->samples)),
     };
+}
+
+double Row_share(const struct Row *row)
+{
+    return row->part ? row->part_share : row->now->share;
 }
 
 double Row_calls(const struct Row *row)
@@ -84,9 +91,19 @@ double Row_samples(const struct Row *row)
     return Row_u64(row->now->samples) - row->base.samples;
 }
 
-bool Row_is_stale(const struct Row *row)
+bool Row_may_run(const struct Function *function)
+{
+    return isnan(function->share) || function->share >= RUNS_SHARE;
+}
+
+bool Row_is_old(const struct Row *row)
 {
     uint64_t state = row->now->state;
     return (state == STATE_PARTIAL || state == STATE_DARK) &&
            row->now->age_s > STALE_S;
+}
+
+bool Row_is_stale(const struct Row *row)
+{
+    return Row_is_old(row) && Row_may_run(row->now);
 }

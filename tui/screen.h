@@ -10,6 +10,12 @@
 #include "tui/layout.h"
 #include "tui/model.h"
 #include "tui/prompt.h"
+#include "tui/view.h"
+#include "tui/view_annotate.h"
+#include "tui/view_callers.h"
+#include "tui/view_flame.h"
+#include "tui/view_opcodes.h"
+#include "tui/view_threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,16 +26,28 @@ struct Screen {
     struct Canvas canvas;
     struct Layout layout;
     struct Prompt prompt;
-    bool bare;    // no selection, no keys: batch
-    bool help;    // the help is shown
-    bool ns;      // cycles as time
-    bool quit;    // the user wants to leave
-    bool changed; // since the last Screen_draw
-    bool redraw;  // the terminal is to be drawn anew, whatever it shows
+    bool bare;        // no selection, no keys: batch
+    bool ns;          // cycles as time
+    bool quit;        // the user wants to leave
+    bool leave;       // ... for the list of processes
+    bool changed;     // since the last Screen_draw
+    bool redraw;      // the terminal is to be drawn anew, whatever it shows
+    enum ViewId view; // in front
+    enum ViewId way[VIEW_COUNT]; // behind it, the main screen first
+    int depth;
     int help_top;
-    size_t origin;                // selected row when a search began
+    struct AnnotateView annotate;
+    struct CallersView callers;
+    struct OpcodesView opcodes;
+    struct ThreadsView threads;
+    struct FlameView flame;
+    uint64_t origin;     // the function that was selected when a search began
+    bool origin_follows; // ... and stays so, else whatever is at the top
     char export_path[PROMPT_MAX]; // of the export asked for last
-    char message[1024];           // "" = none
+    char existing[PROMPT_MAX];    // a file to ask about, when nothing else is
+                                  // asked: may the export overwrite it? "": no
+    char message[MESSAGE_MAX];    // "" = none
+    int path_at, path_length;     // of a file, in the message
     bool alert;
     double message_until; // Feed_now() when it goes
 };
@@ -38,13 +56,29 @@ void Screen_init(struct Screen *screen, struct Feed *feed, bool ascii);
 void Screen_release(struct Screen *screen);
 // 0 or -ENOMEM.
 int Screen_resize(struct Screen *screen, int width, int height);
+// Reads and decodes what has arrived. Screen_poll does, too; by itself it lets
+// keys in before the model takes it.
+void Screen_receive(struct Screen *screen);
 // Takes what the feed has. The number of snapshots taken (0 or 1), or -ENOMEM.
 int Screen_poll(struct Screen *screen);
 // Puts a message on the bottom line for a while.
 void Screen_say(struct Screen *screen, bool alert, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// The same where `path`, a file's, is one of the arguments: it loses
+// directories where there is too little room, and the file keeps its name.
+void Screen_say_path(struct Screen *screen, const char *path, bool alert,
+                     const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+// Shows an answer of the process.
+void Screen_answer(struct Screen *screen, const struct Answer *answer);
+// Says what became of a request: `asked`, or why it cannot be (-errno).
+void Screen_asked(struct Screen *screen, int error, const char *asked);
+// A question that the process has given rise to comes up with the frame that
+// shows it, and not while another one is being answered: what is typed is meant
+// for what is seen.
 void Screen_draw(struct Screen *screen);
-// Appends what is on screen (sorted, filtered) as JSON. 0 or -ENOMEM.
+// Appends what is on screen (sorted, filtered) as JSON. 0, -ENODATA where there
+// is nothing yet, or -ENOMEM.
 int Screen_json(const struct Screen *screen, struct Bytes *out);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#define STRIP_ITEMS 24
-#define STRIP_SPANS 64
+#define STRIP_ITEMS 32
+#define STRIP_SPANS 80
 #define STRIP_TEXT 4096
 
 struct StripSpan {

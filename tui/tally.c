@@ -35,7 +35,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
         tally->partial++;
     else if (function->state == STATE_DARK)
         tally->dark++;
-    if (function->state != STATE_ARMED)
+    if (function->state != STATE_ARMED && Row_may_run(function))
         tally->oldest_s = fmax(tally->oldest_s, function->age_s);
     if (function->specializable_sites != NULL_U64 &&
         function->specialized_sites != NULL_U64) {

@@ -12,7 +12,7 @@ struct Tally { // over all functions, or the time since the snapshot before
     size_t armed;
     size_t partial;
     size_t dark;
-    double oldest_s; // the oldest data of a partial or dark function
+    double oldest_s; // the oldest data of one that runs and is not armed
     double specialized;
     double specializable;
     double share; // of all threads

@@ -55,11 +55,16 @@ static int save_byte(int byte)
     return byte;
 }
 
-static void save_string(const char *capability)
+static bool has_string(const char *capability)
 {
     char *string = tigetstr(capability);
-    if (string && string != (char *)-1)
-        tputs(string, 1, save_byte);
+    return string && string != (char *)-1;
+}
+
+static void save_string(const char *capability)
+{
+    if (has_string(capability))
+        tputs(tigetstr(capability), 1, save_byte);
 }
 
 static void on_crash(int number)
@@ -89,6 +94,10 @@ static void save_for_crash(int fd)
     crash.size = 0;
     save_string("sgr0");
     save_string("rmkx");
+    // No capability says only this; what has a mouse speaks xterm's language.
+    if (has_string("kmous"))
+        for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
+            save_byte(*byte);
     save_string("cnorm");
     save_string("rmcup");
 }
@@ -104,8 +113,7 @@ static bool is_known(const char *name, int fd)
 
 static bool can_move(void)
 {
-    char *string = tigetstr("cup");
-    return string && string != (char *)-1;
+    return has_string("cup");
 }
 
 // An unknown TERM is nearly always newer than the database, and nearly always
@@ -172,7 +180,7 @@ static void start_colours(struct Terminal *terminal, bool mono)
     }
 }
 
-static void prepare(struct Terminal *terminal, bool mono)
+static void prepare(struct Terminal *terminal, struct TerminalWish wish)
 {
     set_term(terminal->screen);
     // Ours are blocked and read; curses' own handler must not meet a stop.
@@ -185,10 +193,15 @@ static void prepare(struct Terminal *terminal, bool mono)
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     set_escdelay(ESCAPE_MS);
-    start_colours(terminal, mono);
+    if (!wish.no_mouse) {
+        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mouseinterval(0); // a press is a click, at once
+    }
+    start_colours(terminal, wish.mono);
 }
 
-int Terminal_open(struct Terminal **out, bool mono, char *why, size_t why_size)
+int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
+                  size_t why_size)
 {
     struct Terminal *terminal = calloc(1, sizeof *terminal);
     *out = NULL;
@@ -220,7 +233,7 @@ int Terminal_open(struct Terminal **out, bool mono, char *why, size_t why_size)
         Terminal_close(terminal);
         return -ENOTSUP;
     }
-    prepare(terminal, mono);
+    prepare(terminal, wish);
     *out = terminal;
     return 0;
 }
@@ -367,10 +380,11 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
     int events = 0;
     if (poll(waiting, 3, timeout_ms) <= 0)
         return 0;
-    if (waiting[0].revents & POLLIN)
-        events |= TERMINAL_KEYS;
-    else if (waiting[0].revents)
+    // One that has gone can be read, too: that it has, for ever.
+    if (waiting[0].revents & ~POLLIN)
         events |= TERMINAL_QUIT;
+    else if (waiting[0].revents)
+        events |= TERMINAL_KEYS;
     if (waiting[1].revents)
         events |= take_signals(terminal);
     if (waiting[2].revents)
@@ -379,6 +393,19 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
 }
 
 // --- Keys
+
+static uint32_t mouse(void)
+{
+    MEVENT event;
+    if (getmouse(&event) != OK)
+        return PRESS_NONE;
+    if (event.bstate & BUTTON4_PRESSED)
+        return PRESS_WHEEL_UP;
+    if (event.bstate & BUTTON5_PRESSED)
+        return PRESS_WHEEL_DOWN;
+    return event.bstate & BUTTON1_PRESSED ? Key_click(event.x, event.y)
+                                          : PRESS_NONE;
+}
 
 static uint32_t special(wint_t code)
 {
@@ -396,6 +423,8 @@ static uint32_t special(wint_t code)
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (table[i].code == code)
             return table[i].key;
+    if (code == KEY_MOUSE)
+        return mouse();
     if (code >= KEY_F(1) && code <= KEY_F(12))
         return PRESS_F1 + (uint32_t)(code - KEY_F(1));
     return PRESS_NONE;

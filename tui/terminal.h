@@ -20,9 +20,14 @@ enum TerminalEvent { // bits
     TERMINAL_QUIT = 8     // a signal asks to leave, or the terminal is gone
 };
 
+struct TerminalWish {
+    bool mono;
+    bool no_mouse; // the terminal's own selecting of text is left alone
+};
+
 // Takes the terminal over. 0, or -errno with `why` in words.
-int Terminal_open(struct Terminal **terminal, bool mono, char *why,
-                  size_t why_size);
+int Terminal_open(struct Terminal **terminal, struct TerminalWish wish,
+                  char *why, size_t why_size);
 void Terminal_close(struct Terminal *terminal); // NULL is fine
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);
 void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // See text.h.
-#define _GNU_SOURCE 1 // wcwidth
+#define _GNU_SOURCE 1 // wcwidth, strcasestr
 #include "tui/text.h"
 
 #include <string.h>
@@ -133,6 +133,11 @@ bool Text_next(const char **at, struct Glyph *glyph)
     return true;
 }
 
+bool Text_has(const char *text, const char *part)
+{
+    return strcasestr(text ? text : "", part) != NULL;
+}
+
 int Text_width(const char *text)
 {
     struct Glyph glyph;
@@ -179,12 +184,16 @@ char Text_ascii(uint32_t code)
         char ascii;
     } table[] = {
         {0x25CF, '*'}, {0x25D0, '+'}, {0x25CB, '-'}, // states
-        {0x25B8, '>'}, {0x25BC, 'v'}, {0x25B2, '^'}, // marker, sort
-        {0x2581, '_'}, {0x2582, '.'}, {0x2583, ','}, {0x2584, '-'},
-        {0x2585, '='}, {0x2586, '+'}, {0x2587, '*'}, {0x2588, '#'},
-        {0x2591, '.'}, {0x2595, '['}, {0x258F, ']'}, // bar
-        {0x2026, '.'}, {0x2014, '-'}, {0x2500, '-'}, {0x00B5, 'u'},
-        {0x00B7, ' '}, {0x2016, '='},
+        {0x25B8, '>'}, {0x25B6, '>'}, {0x25BC, 'v'},
+        {0x25B2, '^'}, // marker, sort
+        {0x2581, '_'}, {0x2582, '.'}, {0x2583, ','},
+        {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
+        {0x2587, '*'}, {0x2588, '#'}, {0x2591, '.'},
+        {0x2595, '['}, {0x258F, ']'}, // bar
+        {0x2026, '.'}, {0x2014, '-'}, {0x2500, '-'},
+        {0x2514, '`'}, {0x00B5, 'u'}, {0x00B7, ' '},
+        {0x2502, '|'}, {0x251C, '|'}, {0x2514, '`'},
+        {0x25BE, 'v'}, {0x2016, '='},
     };
     if (code >= 0x20 && code < 0x7F)
         return (char)code;

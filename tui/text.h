@@ -28,6 +28,8 @@ size_t Text_encode(char out[4], uint32_t code);
 bool Text_is_harmful(uint32_t code);
 // The next glyph to show; false at the end of the text.
 bool Text_next(const char **at, struct Glyph *glyph);
+// Has text (or NULL) this part in it, whatever the case? "" is in every text.
+bool Text_has(const char *text, const char *part);
 // Cells the text takes.
 int Text_width(const char *text);
 // A harmless copy, cut at a glyph to fit `size` with its NUL; bytes written.

@@ -5,7 +5,8 @@
 #include "tui/detail.h"
 #include "tui/header.h"
 #include "tui/keymap.h"
-#include "tui/strip.h"
+#include "tui/list.h"
+#include "tui/screen.h"
 #include "tui/text.h"
 
 #include <stdio.h>
@@ -43,19 +44,6 @@ static void draw_titles(struct Canvas *canvas, const struct Model *model,
     }
 }
 
-// A path loses its leading directories rather than half of a name.
-static const char *shorten_path(const struct Canvas *canvas, const char *path,
-                                int width)
-{
-    while (Canvas_measure(canvas, path) > width) {
-        const char *slash = strchr(*path ? path + 1 : path, '/');
-        if (!slash)
-            break;
-        path = slash + 1;
-    }
-    return path;
-}
-
 static void draw_row(struct Canvas *canvas, const struct Layout *layout,
                      const struct Row *row, const struct Look *look, int y)
 {
@@ -64,11 +52,11 @@ static void draw_row(struct Canvas *canvas, const struct Layout *layout,
         const struct LayoutColumn *place = &layout->columns[i];
         const struct Column *column = &COLUMNS[place->id];
         struct Box box = {y, place->x, place->width};
-        column->format(&cell, row, look);
+        Column_write(&cell, place->id, row, look);
         const char *text = cell.text;
         if (place->id == COLUMN_FILE)
-            text = shorten_path(canvas, text, place->width);
-        if (column->left)
+            Canvas_fit_path(canvas, box, cell.style, text);
+        else if (column->left)
             Canvas_fit(canvas, box, cell.style, column->cut, text);
         else
             Canvas_fit_right(canvas, box, cell.style, text);
@@ -80,14 +68,16 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
                        const struct Layout *layout, const struct Status *status)
 {
     char text[MODEL_TEXT + 80];
-    if (!model->snapshot && status->notice)
-        Text_clean(text, sizeof text, status->notice);
-    else if (!model->snapshot)
-        strcpy(text, "Waiting for the first numbers…");
+    if (!model->snapshot)
+        Text_clean(text, sizeof text, Status_waiting(status));
     else if (*model->filter)
         snprintf(text, sizeof text,
                  "No function or path has \"%s\" in it. Esc drops the filter.",
                  model->filter);
+    else if (model->one_thread)
+        strcpy(text,
+               "No function of this thread was sampled lately. Esc "
+               "shows all threads.");
     else
         strcpy(text, "No Python function has run since tracing started.");
     Canvas_fit(canvas,
@@ -115,53 +105,6 @@ static void draw_body(struct Canvas *canvas, const struct Model *model,
         draw_empty(canvas, model, layout, status);
 }
 
-// --- The bottom line
-
-static void draw_keys(struct Canvas *canvas, int y)
-{
-    struct Strip strip;
-    char name[KEY_NAME_MAX];
-    Strip_init(&strip);
-    for (size_t i = 0; i < KEYMAP_COUNT; i++) {
-        if (!KEYMAP[i].label)
-            continue;
-        Strip_item(&strip, KEYMAP[i].importance);
-        Strip_add(&strip, STYLE_KEY, "%s", Key_name(name, KEYMAP[i].keys[0]));
-        Strip_add(&strip, STYLE_LABEL, " %s", KEYMAP[i].label);
-    }
-    Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
-}
-
-// What is typed stays in sight up to its end, with a cursor behind it.
-static void draw_prompt(struct Canvas *canvas, int y,
-                        const struct Status *status)
-{
-    int end = canvas->width - 2;
-    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, status->prompt);
-    if (!status->typed)
-        return;
-    struct Box box = {y, x + 1, end - x - 1};
-    Canvas_fit(canvas, box, STYLE_LABEL, CUT_START, status->typed);
-    x += 1 + Canvas_measure(canvas, status->typed);
-    x = x < end ? x : end;
-    Canvas_paint(canvas, (struct Box){y, x, 1}, STYLE_PROMPT);
-    Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
-}
-
-void ViewMain_draw_bottom(struct Canvas *canvas, int y,
-                          const struct Status *status)
-{
-    Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
-    if (status->prompt)
-        draw_prompt(canvas, y, status);
-    else if (status->message)
-        Canvas_fit(canvas, (struct Box){y, 1, canvas->width - 2},
-                   status->alert ? STYLE_ALERT : STYLE_LABEL, CUT_END,
-                   status->message);
-    else
-        draw_keys(canvas, y);
-}
-
 void ViewMain_draw_small(struct Canvas *canvas)
 {
     char text[80];
@@ -180,6 +123,112 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
     draw_body(canvas, model, layout, status);
     if (layout->detail_y >= 0)
         Detail_draw(canvas, model, layout, &status->look);
-    if (layout->footer_y >= 0)
-        ViewMain_draw_bottom(canvas, layout->footer_y, status);
+}
+
+// --- As a view
+
+void ViewMain_show(struct Screen *screen, const struct Status *status)
+{
+    Model_scroll(&screen->model, screen->layout.body_height);
+    ViewMain_draw(&screen->canvas, &screen->model, &screen->layout, status);
+}
+
+bool ViewMain_find(struct Screen *screen, int step, bool here)
+{
+    return Model_find(&screen->model, step, here);
+}
+
+uint64_t ViewMain_function(const struct Screen *screen)
+{
+    const struct Row *row = Model_selected(&screen->model);
+    return row ? row->id : 0;
+}
+
+static void sort_by_neighbour(struct Screen *screen, int step)
+{
+    const struct Layout *layout = &screen->layout;
+    int at = 0;
+    if (!layout->column_count)
+        return;
+    for (int i = 0; i < layout->column_count; i++)
+        if (layout->columns[i].id == Model_sort_column(&screen->model))
+            at = i;
+    at = (at + step + layout->column_count) % layout->column_count;
+    Model_sort_by(&screen->model, layout->columns[at].id);
+}
+
+// On a title: sort by it, or turn the order round. On a row: select it; on the
+// one that is selected: open it.
+static void click(struct Screen *screen, int x, int y)
+{
+    const struct Layout *layout = &screen->layout;
+    struct Model *model = &screen->model;
+    long row = y - layout->body_y;
+    if (y == layout->table_y) {
+        for (int i = 0; i < layout->column_count; i++) {
+            const struct LayoutColumn *column = &layout->columns[i];
+            if (x < column->x - 1 || x > column->x + column->width)
+                continue;
+            if (column->id == Model_sort_column(model))
+                Model_invert(model);
+            else
+                Model_sort_by(model, column->id);
+            return;
+        }
+    }
+    if (row < 0 || row >= layout->body_height ||
+        model->top + (size_t)row >= model->shown)
+        return;
+    row += (long)model->top - (long)model->selected;
+    if (row)
+        Model_move(model, row);
+    else
+        View_enter(screen);
+}
+
+bool ViewMain_press(struct Screen *screen, int request, uint32_t key)
+{
+    struct Model *model = &screen->model;
+    long page =
+        screen->layout.body_height > 1 ? screen->layout.body_height - 1 : 1;
+    switch (request) {
+    case REQUEST_CLICK:
+        click(screen, Key_x(key), Key_y(key));
+        return true;
+    case REQUEST_SCROLL_UP:
+        Model_move(model, -LIST_SCROLL);
+        return true;
+    case REQUEST_SCROLL_DOWN:
+        Model_move(model, LIST_SCROLL);
+        return true;
+    case REQUEST_UP:
+        Model_move(model, -1);
+        return true;
+    case REQUEST_DOWN:
+        Model_move(model, 1);
+        return true;
+    case REQUEST_PAGE_UP:
+        Model_move(model, -page);
+        return true;
+    case REQUEST_PAGE_DOWN:
+        Model_move(model, page);
+        return true;
+    case REQUEST_HOME:
+        Model_home(model);
+        return true;
+    case REQUEST_END:
+        Model_end(model);
+        return true;
+    case REQUEST_SORT_NEXT:
+        sort_by_neighbour(screen, 1);
+        return true;
+    case REQUEST_SORT_PREVIOUS:
+        sort_by_neighbour(screen, -1);
+        return true;
+    case REQUEST_INVERT:
+        Model_invert(model);
+        return true;
+    default:
+        return false;
+    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The main screen: three lines about the process, the table of functions, the
-// selected function's line and the bottom line. Draws a model on a canvas and
-// changes neither the model nor anything else. One thread.
+// The main screen: three lines about the process, the table of functions and
+// the selected function's lines. One thread.
 #ifndef OCULAR_TUI_VIEW_MAIN_H
 #define OCULAR_TUI_VIEW_MAIN_H
 
@@ -10,12 +9,18 @@
 #include "tui/model.h"
 #include "tui/status.h"
 
+struct Screen;
+
+// Draws a model and changes nothing.
 void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Layout *layout, const struct Status *status);
-// The bottom line, for every view.
-void ViewMain_draw_bottom(struct Canvas *canvas, int y,
-                          const struct Status *status);
 // One line that asks for a larger terminal.
 void ViewMain_draw_small(struct Canvas *canvas);
+
+// As a row of VIEWS.
+void ViewMain_show(struct Screen *screen, const struct Status *status);
+bool ViewMain_press(struct Screen *screen, int request, uint32_t key);
+bool ViewMain_find(struct Screen *screen, int step, bool here);
+uint64_t ViewMain_function(const struct Screen *screen);
 
 #endif

@@ -32,7 +32,9 @@ import inspect
 import os
 import warnings
 
-from . import _ocular, _settings
+# The last is for the extension: imported at the start, it could find a lock of
+# the import system that a thread of the parent held when this process was forked.
+from . import _ocular, _settings, _probes  # noqa: F401
 from ._ocular import __version__
 
 __all__ = ["start_tracing", "stop_tracing", "snapshot", "export",
@@ -64,12 +66,15 @@ def start_tracing(mode="adaptive", perfetto=True,
                             for "/") or of a qualified name; exclude wins.
     serve                   answer ocular-top on a Unix socket. Always so
                             where serve() was called before.
-    overhead_budget         share of CPU time, e.g. 0.01.
+    overhead_budget         share of CPU time that tracing may cost: 0.01 where
+                            it is served, else none. None can be held with a
+                            threshold of 0, or in precise mode.
     output                  where the timeline goes; ".gz" compresses. A file
                             that exists is never overwritten: the process id
                             is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
                             is forgotten.
+    timeline_spill          not there yet: NotImplementedError.
     quiet                   no report on stderr at stop.
 
     Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
@@ -122,7 +127,9 @@ def _command():
     `-m module a`."""
     words = list(getattr(sys, "argv", ()))
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
-    if spec is not None and words and spec.name != "ocular.__main__":
+    # A directory and a zip archive are run as a module of that name.
+    if spec is not None and words and \
+            spec.name not in ("__main__", "ocular.__main__"):
         words[:1] = ["-m", spec.name.removesuffix(".__main__")]
     text = " ".join(map(str, words)) or "python"
     return text.replace("\0", "").encode("utf-8", "replace").decode()
@@ -235,8 +242,10 @@ def _arm():
 
 def _end():
     """At exit."""
-    stop_tracing()
-    stop_serving()
+    try:
+        stop_tracing()
+    finally:
+        stop_serving()
 
 
 def _serve_if_asked():

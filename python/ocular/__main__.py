@@ -7,9 +7,11 @@ cannot start, a warning says why and the program runs untraced.
 
 import argparse
 import builtins
+import contextlib
+import importlib.util
 import io
+import marshal
 import os
-import pkgutil
 import runpy
 import sys
 import types
@@ -48,7 +50,9 @@ def _parser():
     add("--include-only", action="append", metavar="TEXT",
         help="trace only code whose path or qualified name holds TEXT")
     add("--budget", type=float, metavar="SHARE", dest="overhead_budget",
-        help="share of CPU time that tracing may cost, e.g. 0.01")
+        help="share of CPU time that tracing may cost (default 0.01 with "
+             "--serve or --idle, else none; not with --threshold 0 "
+             "or --mode precise)")
     add("--output", default=_settings.DEFAULT_OUTPUT, metavar="FILE",
         help="where the timeline goes (default %(default)s)")
     add("--no-perfetto", action="store_false", dest="perfetto",
@@ -71,8 +75,9 @@ def _split(parser, arguments):
         argument = arguments[index]
         if argument == "--":
             return arguments[:index], arguments[index + 1:]
-        if argument == "-m":
-            return arguments[:index + 2], arguments[index + 2:]
+        if argument.startswith("-m"):  # "-m name" and "-mname"
+            index += 2 if argument == "-m" else 1
+            return arguments[:index], arguments[index:]
         if not argument.startswith("-") or argument == "-":
             break
         index += 2 if argument in takes_value else 1
@@ -117,13 +122,21 @@ def _run_module(name, is_option):
 
 def _absolute(path):
     """As the interpreter spells the script: dots and links are kept."""
-    return os.path.join(os.getcwd(), path)
+    return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+
+
+def _drop_our_directory():
+    """From where `-m ocular` would import: the interpreter has put it first,
+    where there is one."""
+    with contextlib.suppress(OSError):
+        os.getcwd()
+        del sys.path[0]
 
 
 def _run_script(path):
     """Runs a file as __main__, as `python path` does."""
     if not sys.flags.safe_path:
-        del sys.path[0]  # where `-m ocular` would import from
+        _drop_our_directory()
     if os.path.isdir(path) or not path.endswith((".py", ".pyw")) and \
             zipfile.is_zipfile(path):
         sys.path.insert(0, _absolute(path))
@@ -132,11 +145,12 @@ def _run_script(path):
         sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     full = _absolute(path)
     with io.open_code(full) as file:
-        code = pkgutil.read_code(file)
-    loader = SourcelessFileLoader if code else SourceFileLoader
-    if code is None:
-        with io.open_code(full) as file:
-            code = compile(file.read(), full, "exec", dont_inherit=True)
+        data = file.read()  # once: it may be a pipe
+    if data.startswith(importlib.util.MAGIC_NUMBER):
+        loader, code = SourcelessFileLoader, marshal.loads(data[16:])
+    else:
+        loader = SourceFileLoader
+        code = compile(data, full, "exec", dont_inherit=True)
     module = _fresh_main()
     module.__file__ = full
     module.__loader__ = loader("__main__", full)

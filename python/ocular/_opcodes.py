@@ -65,8 +65,10 @@ def _site(name, numbers):
 
 CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 # Of their specialisations, those that are for Python functions.
-PUSHES = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD",
-          "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
+# VERSIONED have the function's version (PyFunctionObject.func_version) in their
+# second and third cache unit (_PyCallCache in pycore_code.h).
+VERSIONED = ("CALL_PY_", "CALL_BOUND_METHOD_", "CALL_KW_PY", "CALL_KW_BOUND_METHOD")
+PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
 
 
 def table(bits):
@@ -100,6 +102,8 @@ def table(bits):
             flags.append("CALL")
         if name.startswith(PUSHES):
             flags.append("PUSHES")
+        if name.startswith(VERSIONED):
+            flags.append("VERSIONED")
         if name == "EXTENDED_ARG":
             flags.append("EXTENDED")
         if name == "ENTER_EXECUTOR":
@@ -110,6 +114,69 @@ def table(bits):
                      _cache_units(base, numbers[base]),
                      sum(bits[flag] for flag in flags)))
     return rows
+
+
+# Of a few opcodes the argument's lowest bits are flags. COMPARE_OP's are: 4 on
+# 3.12, 5 later; that is found out.
+SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2}
+# Where the lowest bit is set, what they push is about to be called.
+CALLABLES = {"LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR"}
+
+
+def _comparison_shift():
+    code = compile("a == b", "<ocular>", "eval").co_code
+    at = code[::2].index(opcode.opmap["COMPARE_OP"])
+    return 5 if code[2 * at + 1] >> 5 == opcode.cmp_op.index("==") else 4
+
+
+def _texts():
+    """Opcode -> what its arguments 0, 1, 2... mean, the same in all code."""
+    def names(attribute):
+        found = getattr(opcode, attribute, None) or getattr(dis, attribute, None)
+        return [str(getattr(name, "__name__", name)).removeprefix("INTRINSIC_1_")
+                .removeprefix("INTRINSIC_2_").removeprefix("INTRINSIC_").lower()
+                for name in found or ()]
+
+    return {
+        "COMPARE_OP": list(opcode.cmp_op),
+        "BINARY_OP": [text for _, text in getattr(opcode, "_nb_ops", ())],
+        "IS_OP": ["is", "is not"],
+        "CONTAINS_OP": ["in", "not in"],
+        "CALL_INTRINSIC_1": names("_intrinsic_1_descs"),
+        "CALL_INTRINSIC_2": names("_intrinsic_2_descs"),
+        "LOAD_SPECIAL": names("_special_method_names"),
+    }
+
+
+def operands():
+    """(rows, texts, null_first) for struct Operand: a row is (number, kind, shift,
+    first text, number of texts, callable)."""
+    kinds = [("CONST", opcode.hasconst), ("NAME", opcode.hasname),
+             ("LOCAL", opcode.haslocal), ("LOCAL", opcode.hasfree),
+             ("JUMP", opcode.hasjrel)]
+    has_argument = getattr(opcode, "hasarg", None) or getattr(dis, "hasarg")
+    numbers, special, texts, rows = _numbers(), _texts(), [], []
+    pairs = {"LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST",
+             "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+    for name, number in numbers.items():
+        if number not in has_argument or number > 255:
+            continue
+        kind, first, count = "NUMBER", 0, 0
+        shift = SHIFTS.get(name, 0)
+        for which, members in kinds:
+            if number in members:
+                kind = which
+        if name in pairs:
+            kind = "LOCALS"
+        if special.get(name):
+            kind, first, count = "TEXT", len(texts), len(special[name])
+            texts += special[name]
+        if name == "COMPARE_OP":
+            shift = _comparison_shift()
+        rows.append((number, kind, shift, first, count, name in CALLABLES))
+    code = compile("f()", "<ocular>", "eval").co_code[::2]
+    null = code.find(opcode.opmap.get("PUSH_NULL", 0))
+    return rows, texts, 0 <= null < code.index(opcode.opmap["LOAD_NAME"])
 
 
 def fusion():

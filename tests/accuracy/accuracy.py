@@ -11,7 +11,6 @@ rounds is shown; `noise` is the same between truth and truth.
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import math
 import os
@@ -25,6 +24,7 @@ import types
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import extensions  # noqa: E402
 import live  # noqa: E402
 import loops  # noqa: E402
 import outside  # noqa: E402
@@ -50,18 +50,7 @@ WAYS = ("alone", "in turns")
 BY_NAME = {each.name: each for each in SUBJECTS}
 
 
-def load_timing():
-    """The extension that reads the counter, built like the benchmark's."""
-    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
-                        "accuracy", "timing" + suffix)
-    spec = importlib.util.spec_from_file_location("timing", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-timing = load_timing()
+timing = extensions.load("accuracy", "timing")
 
 
 # --- Programs ---------------------------------------------------------------------

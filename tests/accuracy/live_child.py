@@ -14,7 +14,7 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import live_programs  # noqa: E402
 from live_truth import TWIN, Truth, ticks_a_ms  # noqa: E402

@@ -13,6 +13,7 @@ import statistics
 
 WINDOW = 5.0  # s, as in tracer/share.h
 SETTLED = 10.0  # s; windows are judged from then on
+STOPPED = 1.0   # s without a call
 SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3
 PAIR, TOP = 0.02, 10
 CYCLES_NS, CYCLES_OFF = 200, 0.10
@@ -336,13 +337,17 @@ def verdict(off, noise):
 
 
 def judge_rates(truth, snapshots, report):
-    """The mean over all looks beside that of the truth."""
+    """The mean over all looks beside that of the truth. A function that has
+    stopped, and is told to have, has no rate to be told: armed code is counted,
+    and knows at once what is in the window for some seconds yet."""
     seen, true = {}, {}
     for each in settled(truth, snapshots):
+        lately = truth.between(each["t"] - STOPPED, each["t"])
         for name, (_, rate, _) in truth.window(each["t"]).items():
-            true[name] = true.get(name, 0.0) + rate
-            seen[name] = seen.get(name, 0.0) + \
-                value(each["functions"].get(name), "calls_per_s")
+            told = value(each["functions"].get(name), "calls_per_s")
+            if told or name in lately and lately[name][1]:
+                true[name] = true.get(name, 0.0) + rate
+                seen[name] = seen.get(name, 0.0) + told
     for name, mine in report["functions"].items():
         mine["rate_off"] = seen.get(name, 0.0) / true[name] - 1 \
             if true.get(name) else None

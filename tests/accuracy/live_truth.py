@@ -9,9 +9,11 @@ import statistics
 import time
 import types
 
+import extensions
 import live_programs
 import outside
-from timing_extension import timing
+
+timing = extensions.load("accuracy", "timing")
 
 TWIN = "<untraced>"
 PASSES = 5  # before and after

@@ -8,7 +8,6 @@ Every figure is a median over rounds in which the configurations take turns
 import argparse
 import cProfile
 import contextlib
-import importlib.util
 import os
 import platform
 import re
@@ -22,10 +21,12 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import budget  # noqa: E402
+import extensions  # noqa: E402
 import programs  # noqa: E402
+import viewer  # noqa: E402
 
 import ocular  # noqa: E402
 from ocular import _ocular  # noqa: E402
@@ -36,17 +37,8 @@ FLOOR_TOOL = 5
 ROUNDS = 15
 COUNT = 20_000  # rounds of a probe: two events each, all fit into the ring
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
-
-
-def load_floor():
-    """The empty METH_FASTCALL callback, built beside this file's objects."""
-    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
-                        "bench", "floor" + suffix)
-    spec = importlib.util.spec_from_file_location("floor", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.nothing
+# The empty METH_FASTCALL callback.
+FLOOR = extensions.load("bench", "floor")
 
 
 # --- Configurations: context managers around one timed run --------------------
@@ -64,7 +56,7 @@ def floor(probe):
                             BRANCH, EVENTS.INSTRUCTION) if probe.events & bit]
     monitoring.use_tool_id(FLOOR_TOOL, "floor")
     for bit in bits:
-        monitoring.register_callback(FLOOR_TOOL, bit, load_floor())
+        monitoring.register_callback(FLOOR_TOOL, bit, FLOOR.nothing)
     monitoring.set_local_events(FLOOR_TOOL, probe.code, probe.events)
     try:
         yield
@@ -487,11 +479,15 @@ def show_imports(rounds):
 def main():
     if sys.argv[1:2] == ["--budget"]:
         return budget.main(sys.argv[2:])
+    if sys.argv[1:2] == ["--viewer"]:
+        return viewer.main(sys.argv[2:])
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
     parser.add_argument("--budget", action="store_true", help="other programs, "
                         "held to their budget; first, then --budget --help")
+    parser.add_argument("--viewer", action="store_true", help="ocular-top and "
+                        "what it costs; first, then --viewer --help")
     parser.add_argument("--only-idle", action="store_true",
                         help="nothing but the rows of idle serving")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
@@ -522,7 +518,8 @@ def main():
     show_code(options.rounds)
     show_imports(options.rounds)
     show_forks(options.rounds)
+    return viewer.main([])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,11 +4,12 @@ same work untraced and traced in turns (A B A B), a viewer and a foreign sampler
 beside them: does Ocular cost what it may, does it know what it costs, and does
 it still see what there is to see?
 
-Two processes take turns of a fifth of a second, so that both see the machine as it
+Two processes, forked from one, take turns of a fifth of a second, so that both see the machine as it
 is at that time. A pair whose untraced turns before and after the traced one
 differ by more than 5 % is left out: the machine has changed in between."""
 
 import argparse
+import contextlib
 import glob
 import itertools
 import json
@@ -16,6 +17,8 @@ import math
 import os
 import re
 import shutil
+import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -61,45 +64,65 @@ def script_of(name):
     return found[0]
 
 
-# --- One process ------------------------------------------------------------------------
+# --- The two processes -------------------------------------------------------------------
 
 
 class Child:
-    """Does its work in turns; with `settings` of start_tracing() it is traced."""
+    """Does its work in turns, as it is told to over its line."""
 
-    def __init__(self, job, settings=None):
+    def __init__(self, line):
+        self.line = line.makefile("rw")
+        self.cpu = 0.0
+        self.pid, self.start = self.told()
+
+    def told(self):
+        line = self.line.readline()
+        if not line:
+            raise Failed("a process has ended")
+        return json.loads(line)
+
+    def turn(self):
+        """CPU s since the last turn ended, and wall s of this one."""
+        self.line.write("go\n")
+        self.line.flush()
+        cpu, wall = self.told()
+        spent, self.cpu = cpu - self.cpu, cpu
+        return spent, wall
+
+
+class Pair:
+    """The untraced process, and the traced one with what is beside it."""
+
+    def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
         os.chmod(self.folder, 0o700)
-        self.beside, self.cpu = [], 0.0
-        self.process = subprocess.Popen(
-            [sys.executable, CHILD, json.dumps({**job, "settings": settings})],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "OCULAR_DIR": self.folder,
-                 "PYTHONHASHSEED": "0"})  # both find their names alike
+        self.beside = []
+        ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
+        self.parent = subprocess.Popen(
+            [sys.executable, CHILD, json.dumps({**job, "settings": settings}),
+             *(str(end.fileno()) for end in theirs)],
+            pass_fds=[end.fileno() for end in theirs],
+            env={**os.environ, "OCULAR_DIR": self.folder})
+        for end in theirs:
+            end.close()
+        try:
+            self.bare, self.traced = map(Child, ours)
+        except BaseException:
+            self.__exit__()
+            raise
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for each in (self.process, *self.beside):
-            if each.poll() is None:
-                each.kill()
+        for child in ("bare", "traced"):
+            if hasattr(self, child):
+                with contextlib.suppress(OSError):
+                    os.kill(getattr(self, child).pid, signal.SIGKILL)
+        for each in (self.parent, *self.beside):
+            each.kill()
             each.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def told(self):
-        line = self.process.stdout.readline()
-        if not line:
-            raise Failed(f"ended with status {self.process.wait()}")
-        return json.loads(line)
-
-    def turn(self):
-        """CPU s since the last turn ended, and wall s of this one."""
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-        cpu, wall = self.told()
-        spent, self.cpu = cpu - self.cpu, cpu
-        return spent, wall
 
     def beside_it(self, name, command):
         """Starts something whose output goes to a file."""
@@ -109,20 +132,24 @@ class Child:
 
     def watch(self):
         self.beside_it("viewer", [os.environ["OCULAR_TOP"], "--json", "-d", "1",
-                                  "-p", str(self.process.pid)])
+                                  "-p", str(self.traced.pid)])
 
     def sample(self):
+        """Both, so that both pay for it."""
         # Else it would stop the process at each look, and cost it CPU time.
-        self.beside_it("said", [
-            os.path.join(place(), "bin", "py-spy"), "record", "--nonblocking",
-            "--pid", str(self.process.pid), "--rate", str(HZ), "--function",
-            "--duration", "unlimited", "--format", "raw", "--output",
-            os.path.join(self.folder, "raw")])
+        for name, child in (("raw", self.traced), ("raw of the other", self.bare)):
+            self.beside_it("said", [
+                os.path.join(place(), "bin", "py-spy"), "record",
+                "--nonblocking", "--pid", str(child.pid), "--rate", str(HZ),
+                "--function", "--duration", "unlimited", "--format", "raw",
+                "--output", os.path.join(self.folder, name)])
 
     def end(self):
-        """What was beside it ends with it."""
-        self.process.communicate("\n", timeout=60)
-        for each in self.beside:
+        """What was beside them ends with them."""
+        for child in (self.bare, self.traced):
+            child.line.write("\n")
+            child.line.flush()
+        for each in (self.parent, *self.beside):
             each.wait(timeout=60)
 
 
@@ -130,18 +157,16 @@ def take_turns(job, settings, options):
     """One spell: [(untraced before, traced, untraced after)] of each turn, and
     what was seen of it."""
     count = round((options.warm + options.seconds) / TURN)
-    with Child(job) as bare, Child(job, settings) as traced:
-        bare.told()
-        start = traced.told()
-        traced.watch()
+    with Pair(job, settings) as pair:
+        bare, traced = pair.bare, pair.traced
+        pair.watch()
         turns, walls = [], 0.0
         for child in (bare, traced):
             child.turn()
         before = bare.turn()[0]
         for number in range(count):
             if number == round(options.warm / TURN):
-                bare.sample()
-                traced.sample()
+                pair.sample()
                 time.sleep(1)  # has read what it must know
                 traced.turn()
                 before = bare.turn()[0]
@@ -150,12 +175,11 @@ def take_turns(job, settings, options):
             after = bare.turn()[0]
             turns.append((before, spent, after))
             before = after
-        for child in (bare, traced):
-            child.end()
-        return {"turns": turns, "start": start,
+        pair.end()
+        return {"turns": turns, "start": traced.start,
                 "core": sum(turn[1] for turn in turns) / walls,
-                "looks": looks(traced.folder),
-                "samples": samples(traced.folder)}
+                "looks": looks(pair.folder),
+                "samples": samples(pair.folder)}
 
 
 def looks(folder):
@@ -210,15 +234,18 @@ def shares_off(theirs, own):
 
 def oldest(seen):
     """The longest time for which a function's cycles have stood still though it
-    ran, from look to look."""
+    ran and was called once a second and more, from look to look."""
     grown, worst = {}, 0.0
     for look in seen:
         now = look["uptime_s"]
         for row in look["functions"]:
-            at, cycles = grown.get(row["id"], (now, -1))
-            if row["self_cycles"] > cycles:
-                grown[row["id"]] = now, row["self_cycles"]
-            elif (row["cpu_share"] or 0) > RUNS:
+            # One that always calls something dark has new totals only: its own
+            # part of them is the samples' (avg_estimated).
+            cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
+            at, before = grown.get(row["id"], (now, -1))
+            if cycles > before:
+                grown[row["id"]] = now, cycles
+            elif (row["cpu_share"] or 0) > RUNS and (row["calls_per_s"] or 0) >= 1:
                 worst = max(worst, now - at)
     return worst
 
@@ -233,8 +260,13 @@ def told(seen):
 
 def job_of(name):
     job = {"script": script_of(name), "args": BENCHMARKS[name]}
-    with Child({**job, "seconds": TURN}) as child:
-        return {**job, "chunk": child.told()}
+    told = subprocess.run(
+        [sys.executable, CHILD, json.dumps({**job, "seconds": TURN})],
+        capture_output=True, text=True, check=False)
+    if told.returncode:
+        raise Failed(f"ended with status {told.returncode}: " +
+                     told.stderr.strip().rpartition("\n")[2])
+    return {**job, "chunk": json.loads(told.stdout)}
 
 
 def measure(name, options):
@@ -281,7 +313,7 @@ def figures(spell, options):
     return {
         "ratio": ratio, "sigma": sigma,
         "kept": len(kept(steady)) / len(steady),
-        "measured": 1 - 1 / ratio,  # of the traced process's CPU time, as told
+        "measured": ratio - 1,  # of what the program used without us, as told
         "told": told(seen) if seen else math.nan,
         "start_alone": spell["start"], "start": spell["start"] + first,
         "off": shares_off(theirs, ours(seen))

@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""One run of one benchmark for budget.py, in a process of its own: does the same
-work each time it is told to, and says what CPU time it has taken so far.
+"""One benchmark for budget.py. Says what was asked, then forks into two processes
+that do the same work in turns, each when it is told to, and say what CPU time they
+have taken so far: one untraced, one traced.
 
-    budget_child.py {"script", "args", "chunk", "settings"}
+    budget_child.py {"script", "args", "seconds"}
+    budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" it says how many loops take "seconds"."""
+Without "chunk" it says how many loops take "seconds". The sockets are the untraced
+process's and the traced one's. Both come from one process because two that are
+started alike differ by some hundredths for all their life: their memory lies
+elsewhere."""
 
 import json
 import os
 import resource
 import runpy
+import socket
 import sys
 import time
+
+import ocular
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "stand_in"))
@@ -48,32 +56,48 @@ def loops_of(bench, seconds):
     return loops
 
 
-def tell(what):
-    print(json.dumps(what), flush=True)
+def take_turns(benches, chunk, line, settings):
+    def tell(what):
+        print(json.dumps(what), file=line, flush=True)
 
-
-def main(job):
-    benches = load(job["script"], job["args"])
-    if "chunk" not in job:
-        tell([loops_of(bench, job["seconds"] / len(benches))
-              for bench in benches])
-        return
-    for _ in range(3):  # is specialised, traced or not
-        run(benches, job["chunk"])
-    ocular, begin = None, cpu()
-    if job["settings"]:
-        import ocular
-        begin = cpu()
-        ocular.start_tracing(perfetto=False, quiet=True, serve=True,
-                             **job["settings"])
-    tell(cpu() - begin)
-    while sys.stdin.readline() == "go\n":
+    begin = cpu()
+    if settings:
+        ocular.start_tracing(perfetto=False, quiet=True, serve=True, **settings)
+    tell([os.getpid(), cpu() - begin])
+    base = cpu()
+    while line.readline() == "go\n":
         begin = time.monotonic()
-        run(benches, job["chunk"])
-        tell([cpu(), time.monotonic() - begin])
-    if ocular:
+        run(benches, chunk)
+        tell([cpu() - base, time.monotonic() - begin])
+    if settings:
         ocular.stop_tracing()
 
 
+def fork(benches, chunk, descriptor, settings):
+    pid = os.fork()
+    if pid == 0:
+        # Text both ways: each waits for the other's line.
+        with socket.socket(fileno=descriptor) as end, end.makefile("rw") as line:
+            take_turns(benches, chunk, line, settings)
+        os._exit(0)
+    return pid
+
+
+def main(job, descriptors):
+    benches = load(job["script"], job["args"])
+    if "chunk" not in job:
+        print(json.dumps([loops_of(bench, job["seconds"] / len(benches))
+                          for bench in benches]))
+        return
+    for _ in range(3):  # is specialised, traced or not
+        run(benches, job["chunk"])
+    each = [fork(benches, job["chunk"], descriptor, settings)
+            for descriptor, settings in zip(descriptors, (None, job["settings"]))]
+    for descriptor in descriptors:
+        os.close(descriptor)
+    for pid in each:  # neither has its pages to itself while this one lives
+        os.waitpid(pid, 0)
+
+
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(json.loads(sys.argv[1]), [int(number) for number in sys.argv[2:]])

@@ -11,8 +11,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
-HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE = 1, 2, 3, 4, 5, 6
-RATE, DETAIL, REARM, BUDGET, EXPORT, CANCEL = 16, 17, 18, 19, 20, 21
+HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS = range(1, 9)
+RATE, DETAIL, REARM, BUDGET, EXPORT, CANCEL, FLAME = range(16, 23)
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
 STATES = {0: "armed", 1: "partial", 2: "dark"}
@@ -172,9 +172,14 @@ class Client:
             value = (reader.take("Q"), reader.text())
         elif kind == NOTICE:
             value = reader.text()
+        elif kind == LISTING:
+            value = reader.record("listing")
+        elif kind == STACKS:
+            value = reader.record("stacks")
         else:
             value = None
-        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE):
+        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING,
+                    STACKS):
             assert reader.at == size
         return kind, request, value
 
@@ -198,6 +203,8 @@ class Client:
                 self.snapshots.append(value)
             elif request == self.last_request and answer == ERROR:
                 raise Refused(*value)
+            elif request == self.last_request and answer in (LISTING, STACKS):
+                return value
             elif request == self.last_request and answer == REPLY:
                 if kind != EXPORT or value[1] == 1:
                     return value
@@ -207,6 +214,10 @@ class Client:
 
     def rearm(self, function=0):
         return self.ask(REARM, struct.pack("<Q", function))
+
+    def detail(self, function):
+        """Its listing."""
+        return self.ask(DETAIL, struct.pack("<Q", function))
 
     def export(self, path, overwrite=False):
         return self.ask(EXPORT, struct.pack("<Q", overwrite) + pack_text(path))

@@ -2,6 +2,7 @@
 """Programs of a few lines in a process of their own, and what a trace leaves
 behind in a process."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -50,6 +51,35 @@ def start(command, **more):
     return subprocess.Popen(list(map(str, command)), env=environment, **settings)
 
 
+class Running:
+    """A program that works until its stdin ends. A context: gone when left."""
+
+    def __init__(self, directory, source, **more):
+        self.process = start(
+            [PYTHON, write(directory, source)],
+            stdin=subprocess.PIPE,
+            cwd=directory,
+            **more,
+        )
+        self.said = self.process.stdout.readline().split()
+        assert self.said, self.process.stderr.read()
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        """It ends by itself: its last words, and what it says on stderr."""
+        out, err = self.process.communicate("", timeout=30)
+        assert self.process.returncode == 0, err
+        return out.splitlines()[-1], err
+
+
 def run(command, input=None, timeout=SLOW, **more):
     if input is not None:
         more["stdin"] = subprocess.PIPE
@@ -80,6 +110,19 @@ def wait_until(condition, seconds=20, what="it"):
             return value
         assert time.monotonic() < limit, f"timed out: {what}"
         time.sleep(0.01)
+
+
+def switches():
+    """{name: how often it has gone to sleep, and come back} of our threads."""
+    found = {}
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended
+            status = (task / "status").read_text()
+            name = status.split("\n")[0].split("\t")[1]
+            if name.startswith("ocular-"):
+                found[name] = int(status.split("\nvoluntary_ctxt_switches:")[1]
+                                  .split("\n")[0])
+    return found
 
 
 # --- What is left -------------------------------------------------------------

@@ -15,6 +15,7 @@ import pytest
 SCRIPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy",
                       "accuracy.py")
 SANE = 0.35
+pytestmark = pytest.mark.timeout(900)  # up to three runs
 
 
 def errors(figures, threshold):

@@ -85,7 +85,8 @@ def test_what_the_sampler_said(tmp_path):
 def look(uptime, **shares):
     return {"uptime_s": uptime, "overhead": {"measured": 0.01}, "functions": [
         {"id": n, "name": name, "file": f"/x/{name[0]}.py", "line": 10,
-         "run_share": share, "cpu_share": share, "self_cycles": cycles}
+         "run_share": share, "cpu_share": share, "calls_per_s": 2.0,
+         "self_cycles": cycles, "total_cycles": 2 * cycles}
         for n, (name, (share, cycles)) in enumerate(shares.items())]}
 
 
@@ -98,6 +99,9 @@ def test_shares_and_ages():
     assert budget.shares_off(theirs, own) == pytest.approx(0.05)
     assert budget.shares_off({("h.py", 1, "h"): 0.5}, own) == 0.5
     assert budget.oldest(seen) == pytest.approx(6.0)  # f; g: 4 s
+    for each in seen:  # f is called no more
+        each["functions"][0]["calls_per_s"] = 0.5
+    assert budget.oldest(seen) == pytest.approx(4.0)
 
 
 def test_a_benchmark_runs(tmp_path, monkeypatch):
@@ -105,7 +109,7 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     script.write_text(BENCHMARK)
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "made up", ["--size", "200"])
-    monkeypatch.setattr(budget.Child, "sample", lambda self: None)
+    monkeypatch.setattr(budget.Pair, "sample", lambda self: None)
     options = budget.parse(["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01"])
     job = budget.job_of("made up")
     assert len(job["chunk"]) == 3 and min(job["chunk"]) > 2

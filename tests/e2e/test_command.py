@@ -3,6 +3,7 @@
 possible."""
 
 import os
+import py_compile
 import signal
 import sys
 import time
@@ -194,15 +195,21 @@ def test_serve_and_watch(tmp_path, sockets):
     process = start([PYTHON, "-m", "ocular", "--serve", path], cwd=tmp_path)
     try:
         wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
+
+        def look():
+            seen = top("--pid", process.pid, "--once", "--json").answer
+            return seen, [row for row in seen["functions"] if row["name"] == "spin"]
+
+        # A window has to fill; the assertions below say with what.
         time.sleep(1.5)
-        seen = top("--pid", process.pid, "--once", "--json").answer
+        wait_until(lambda: (spin := look()[1]) and spin[0]["dark_sites"])
+        seen, spin = look()
         assert seen["pid"] == process.pid
         listed = top("--once", "--json")  # no --pid: the only one that serves
         if listed.status == 0:
             assert listed.answer["pid"] == process.pid
         else:  # others serve on this machine
             assert str(process.pid) in listed.err
-        spin = [row for row in seen["functions"] if row["name"] == "spin"]
         assert spin[0]["cpu_share"] + spin[0]["wait_share"] > 0.8
         assert spin[0]["dark_sites"] > 0
         frames = top("--pid", process.pid, "--batch", "-n", "2", "-d", "0.2")
@@ -220,12 +227,18 @@ def test_a_directory_and_a_zip(tmp_path):
     import zipfile
 
     (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "__main__.py").write_text("import sys; print(sys.argv[1:])\n")
+    (tmp_path / "app" / "__main__.py").write_text(
+        "import ocular, sys\nprint(sys.argv[1:], ocular.snapshot()['command'])\n")
     with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
         archive.write(tmp_path / "app" / "__main__.py", "__main__.py")
     for name in ("app", "app.pyz"):
         done = ocular(tmp_path, "--quiet", "--no-perfetto", name, "a")
-        assert (done.status, done.out) == (0, "['a']\n"), done.err
+        assert (done.status, done.out) == (0, f"['a'] {name} a\n"), done.err
+    # By itself, too.
+    (tmp_path / "app" / "__main__.py").write_text(
+        "import ocular\nocular.start_tracing(perfetto=False, quiet=True)\n"
+        "print(ocular.snapshot()['command'])\n")
+    assert run([PYTHON, "app", "a"], cwd=tmp_path).out == "app a\n"
 
 
 def test_a_script_that_does_not_compile(tmp_path):
@@ -249,3 +262,50 @@ def test_the_script_may_stop_and_start_by_itself(tmp_path):
     done = ocular(tmp_path, "--quiet", path)
     assert (done.status, done.out, done.err) == (0, "True\n", "")
     assert sys.version_info >= (3, 12)
+
+
+def test_a_script_from_a_pipe(tmp_path):
+    """Can be read but once."""
+    source = "import sys\nprint(len(sys.argv), __name__)\n" + "#" * 9000 + "\nprint(2)\n"
+    results = []
+    for command in ([PYTHON], [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto"]):
+        reader, writer = os.pipe()
+        os.write(writer, source.encode())
+        os.close(writer)
+        results.append(
+            run([*command, f"/dev/fd/{reader}", "a"], cwd=tmp_path, pass_fds=[reader]))
+        os.close(reader)
+    assert results[0].out == results[1].out == "2 __main__\n2\n"
+    assert results[0].status == results[1].status == 0
+
+
+def test_a_compiled_script(tmp_path):
+    path = write(tmp_path, "import sys\nprint(sys.argv[1:], __name__)\n")
+    compiled = py_compile.compile(path, cfile=tmp_path / "compiled.pyc")
+    done = ocular(tmp_path, "--quiet", "--no-perfetto", compiled, "a")
+    assert (done.status, done.out) == (0, "['a'] __main__\n")
+
+
+def test_a_module_in_one_word(tmp_path):
+    (tmp_path / "shows.py").write_text("import sys\nprint(sys.argv[1:])\n")
+    done = ocular(tmp_path, "--quiet", "--no-perfetto", "-mshows", "--quiet", "-q")
+    assert (done.status, done.out) == (0, "['--quiet', '-q']\n")
+
+
+def test_a_directory_that_has_gone(tmp_path):
+    """Tracing has no place for its timeline then; the program runs."""
+    path = write(tmp_path, "import sys\nprint(sys.path)\n")
+    source = """
+import os, subprocess, sys
+os.mkdir("gone")
+os.chdir("gone")
+os.rmdir(os.getcwd())
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+    plain, traced = (
+        run([PYTHON, "-c", source, PYTHON, *ours, path], cwd=tmp_path)
+        for ours in ([], ["-m", "ocular"])
+    )
+    assert traced.status == plain.status == 0
+    assert traced.out == plain.out
+    assert "tracing is off" in traced.err

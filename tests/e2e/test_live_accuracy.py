@@ -175,6 +175,27 @@ def test_rates_that_are_off(seen):
     assert judge(seen) == ["calls/s: small -25 %"]
 
 
+def test_a_rate_of_what_has_stopped():
+    """That it is none is right, and so is what the window still says; that there
+    is none of what runs is wrong."""
+    change = 15
+    result = program(phases=(change,))
+
+    def windowed(name, second):
+        gone = math.exp(-max(second - change, 0) / 5)
+        part = SHARES[name.removeprefix("new ")]
+        return part * (1 - gone if name.startswith("new ") else gone)
+
+    seen = looks(windowed)
+    assert not [miss for miss in judge(seen, result) if "calls/s" in miss]
+    for each in seen[change + 1:]:
+        each["functions"]["big"]["calls_per_s"] = 0
+    assert not [miss for miss in judge(seen, result) if "calls/s" in miss]
+    for each in seen[change + 1:]:
+        each["functions"]["new big"]["calls_per_s"] = 0
+    assert any("calls/s: new big" in miss for miss in judge(seen, result))
+
+
 def test_means_where_others_have_the_cpu(seen):
     result = program()
     seen[-1]["functions"]["big"]["avg_cycles"] = 2 * NS

@@ -85,15 +85,6 @@ def test_budget(path):
         assert viewer.snapshot()["overhead"]["budget"] == 0.05
 
 
-@pytest.mark.parametrize("kind", [client.DETAIL])
-def test_what_is_not_there_yet_is_refused(path, kind):
-    with Client(path) as viewer:
-        with pytest.raises(Refused) as refused:
-            viewer.ask(kind, struct.pack("<Q", 1))
-        assert refused.value.args[0] == 95 and refused.value.args[1]
-        assert viewer.snapshot()
-
-
 @pytest.mark.parametrize(
     "bytes_",
     [

@@ -89,7 +89,7 @@ def check_figures(final):
         name = row["name"]
         if row["self_cycles"] is not None:
             assert row["self_cycles"] >= 0, name
-        if row["calls"] and row["state"] == "armed":
             assert row["total_cycles"] is not None, name
+            assert row["avg_cycles"] is not None and not row["avg_estimated"], name
         if row["min_cycles"] is not None and row["avg_cycles"] is not None:
             assert row["min_cycles"] <= row["avg_cycles"] * 1.001, name

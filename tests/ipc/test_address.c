@@ -265,11 +265,13 @@ static void test_find(void **state)
 static void test_find_no_such_process(void **state)
 {
     struct Served found;
+    siginfo_t ended;
     pid_t child = spawn(NULL, 0);
 
     (void)state;
     kill(child, SIGKILL);
-    usleep(50000); // a zombie is no process to look at either
+    // A zombie is no process to look at either.
+    assert_int_equal(waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT), 0);
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);
     waitpid(child, NULL, 0);
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ESRCH);

@@ -26,7 +26,7 @@
 
 struct Tracer {
     struct Server *server;
-    struct Snapshot *snapshot;
+    struct Snapshot *_Atomic snapshot;
     bool mute; // wants are heard, nothing is published
     atomic_uint wants, firsts, gets, puts, viewers, requests;
     atomic_uint_fast64_t viewer; // who asked last
@@ -254,31 +254,44 @@ static void test_hello_and_first_snapshot(void **state)
     halt(&tracer);
 }
 
+// The snapshots that two viewers get in two seconds.
+static void count_two(struct Client *fast, unsigned *many, struct Client *slow,
+                      unsigned *few)
+{
+    struct Message message;
+    double begin = seconds();
+
+    *many = *few = 0;
+    while (seconds() - begin < 2.05) {
+        if (Client_wait(fast, &message, 50) > 0) {
+            *many += message.type == MESSAGE_SNAPSHOT;
+            if (message.type == MESSAGE_REPLY)
+                assert_true(message.value == 0.1);
+            Message_release(&message);
+        }
+        while (Client_next(slow, &message) > 0) {
+            *few += message.type == MESSAGE_SNAPSHOT;
+            Message_release(&message);
+        }
+    }
+}
+
 static void test_rates(void **state)
 {
     struct Tracer tracer;
     struct Client *fast, *slow;
-    struct Message message;
     unsigned many = 0, few = 0;
-    double begin;
 
     (void)state;
     start(&tracer, 1);
     slow = join(&tracer);
     fast = join(&tracer);
     ask(fast, MESSAGE_RATE, 0.1);
-    begin = seconds();
-    while (seconds() - begin < 2.05) {
-        if (Client_wait(fast, &message, 50) > 0) {
-            many += message.type == MESSAGE_SNAPSHOT;
-            if (message.type == MESSAGE_REPLY)
-                assert_true(message.value == 0.1);
-            Message_release(&message);
-        }
-        while (Client_next(slow, &message) > 0) {
-            few += message.type == MESSAGE_SNAPSHOT;
-            Message_release(&message);
-        }
+    // Without a CPU there are fewer, but never more.
+    for (int turn = 0; turn < 5 && many < 12; turn++) {
+        count_two(fast, &many, slow, &few);
+        assert_in_range(many, 0, 23);
+        assert_in_range(few, 0, 4);
     }
     assert_in_range(many, 12, 23);
     assert_in_range(few, 2, 4);
@@ -342,6 +355,40 @@ static void test_many_viewers_share_one_encoding(void **state)
         Client_close(clients[i]);
     EVENTUALLY(tracer.viewers == 0);
     halt(&tracer);
+}
+
+// A snapshot that was published once more, for somebody who has just come, is
+// news to nobody else: they wait for the next one.
+static void test_none_is_shown_twice(void **state)
+{
+    struct Tracer tracer;
+    struct Client *first, *second;
+    struct Snapshot *old, *next = snapshot_of(1);
+    struct Message message;
+
+    (void)state;
+    start(&tracer, 1);
+    old = tracer.snapshot;
+    old->uptime_s = 5;
+    next->uptime_s = 6;
+    first = join(&tracer);
+    expect(first, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    ask(first, MESSAGE_RATE, 0.1);
+    expect(first, &message, MESSAGE_REPLY);
+    Message_release(&message);
+    second = join(&tracer);
+    expect(second, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    assert_int_equal(Client_wait(first, &message, 400), 0);
+    tracer.snapshot = next;
+    expect(first, &message, MESSAGE_SNAPSHOT);
+    assert_true(message.snapshot->uptime_s == 6);
+    Message_release(&message);
+    Client_close(first);
+    Client_close(second);
+    halt(&tracer);
+    Snapshot_free(old);
 }
 
 static void test_too_many_viewers(void **state)
@@ -617,6 +664,32 @@ static void test_hang_up_in_mid_frame(void **state)
     Client_close(client);
     EVENTUALLY(tracer.viewers == 0);
     Bytes_release(&bytes);
+    halt(&tracer);
+}
+
+// Those who come and go without end are let in one after the other, so that
+// they cost a bounded share of a core; a crowd that comes once is not held up.
+static void test_a_storm_is_slowed_down(void **state)
+{
+    enum { AT_ONCE = 256, STORM = 300 };
+    struct Tracer tracer;
+    struct Client *client;
+    double began;
+    char byte;
+
+    (void)state;
+    start(&tracer, 1);
+    client = join(&tracer);
+    began = seconds();
+    for (int i = 0; i < STORM; i++) {
+        int fd = connect_raw(&tracer);
+
+        while (Socket_receive(fd, &byte, 1) == -EAGAIN)
+            usleep(500); // until it is let in
+        close(fd);
+    }
+    assert_true(seconds() - began > (STORM - AT_ONCE) * 0.019);
+    Client_close(client);
     halt(&tracer);
 }
 
@@ -914,13 +987,16 @@ static void test_comes_back_when_its_directory_is_removed(void **state)
     struct Client *before, *after;
     struct Message message;
     char path[ADDRESS_MAX];
+    int tries = 0;
 
     (void)state;
     start(&tracer, 1);
     own_path(path);
     before = join(&tracer);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(rmdir(directory), 0);
+    do // it may be back already between the two
+        unlink(path);
+    while (rmdir(directory) != 0 && tries++ < 100);
+    assert_true(tries < 100);
     EVENTUALLY(access(path, F_OK) == 0);
     after = join(&tracer);
     expect(after, &message, MESSAGE_SNAPSHOT);
@@ -1174,6 +1250,7 @@ int main(void)
         TEST(test_rates),
         TEST(test_odd_rates_are_refused),
         TEST(test_many_viewers_share_one_encoding),
+        TEST(test_none_is_shown_twice),
         TEST(test_too_many_viewers),
         TEST(test_nobody_looks_nothing_runs),
         TEST(test_want_is_repeated_when_nothing_comes),
@@ -1184,6 +1261,7 @@ int main(void)
         TEST(test_garbage),
         TEST(test_other_version),
         TEST(test_hang_up_in_mid_frame),
+        TEST(test_a_storm_is_slowed_down),
         TEST(test_one_that_floods),
         TEST(test_stranger),
         TEST(test_close_sends_the_last_snapshot_and_end),

@@ -2,6 +2,7 @@
 // ipc/snapshot: the schema against the JSON contract, nulls, the arena.
 #include "ipc/snapshot.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,11 +62,13 @@ static void test_names_and_groups_are_the_contract(void **state)
         "p50_cycles,p99_cycles,waited_cycles,state,age_s,sites,dark_sites,"
         "specialized_sites,specializable_sites,callers[id,share],"
         "avg_estimated],"
-        "transitions[seen_at_s,function,file,line,offset,from,to,storm,id],"
-        "transition_pairs[from,to,count],"
+        "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"
+        "deopt],"
+        "transition_pairs[from,to,count,deopt],"
         "retired[name,file,line,objects,calls,calls_exact,self_cycles,"
         "total_cycles,waited_cycles,run_share,samples],threads_dropped,"
-        "overhead{allowed,mean},sampler{truncated,trouble}");
+        "overhead{allowed,mean},sampler{truncated,trouble},"
+        "states{armed,partial,dark}");
 }
 
 static size_t member_size(const struct Field *field)
@@ -99,7 +102,7 @@ static void check_cover(const struct Record *record, size_t rest)
 static void test_every_member_has_one_row(void **state)
 {
     (void)state;
-    check_cover(&SNAPSHOT_RECORD, sizeof(struct SnapshotChunk *));
+    check_cover(&SNAPSHOT_RECORD, sizeof(struct Arena));
 }
 
 static const struct Field *field_of(const struct Record *record,
@@ -193,6 +196,22 @@ static void test_arena_is_aligned_zeroed_and_apart(void **state)
     Snapshot_free(snapshot);
 }
 
+// Large chunks are the kernel's: no heap keeps them when the snapshot has gone.
+static void test_a_large_arena_is_in_no_heap(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct mallinfo2 before = mallinfo2(), after;
+
+    (void)state;
+    for (size_t i = 0; i < 3000; i++)
+        assert_non_null(Snapshot_alloc(snapshot, 1000));
+    assert_true(Snapshot_bytes(snapshot) > 3000000);
+    after = mallinfo2();
+    assert_true(after.uordblks + after.hblkhd <
+                before.uordblks + before.hblkhd + 200000);
+    Snapshot_free(snapshot);
+}
+
 static void test_text_is_copied(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -230,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_new_is_null_everywhere),
         cmocka_unit_test(test_state_names),
         cmocka_unit_test(test_arena_is_aligned_zeroed_and_apart),
+        cmocka_unit_test(test_a_large_arena_is_in_no_heap),
         cmocka_unit_test(test_text_is_copied),
         cmocka_unit_test(test_too_much_is_refused),
     };

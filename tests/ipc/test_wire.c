@@ -25,14 +25,13 @@ static uint64_t random_u64(void)
 
 // --- Any record with random members, and its comparison, by the tables
 
-static void fill(struct Snapshot *owner, const struct Record *record,
-                 char *value);
+static void fill(struct Arena *owner, const struct Record *record, char *value);
 
-static void fill_list(struct Snapshot *owner, const struct Field *field,
+static void fill_list(struct Arena *owner, const struct Field *field,
                       char *value)
 {
     size_t count = random_u64() % 6;
-    char *items = Snapshot_alloc(owner, count * field->record->size);
+    char *items = Arena_alloc(owner, count * field->record->size);
 
     for (size_t i = 0; i < count; i++)
         fill(owner, field->record, items + i * field->record->size);
@@ -40,8 +39,7 @@ static void fill_list(struct Snapshot *owner, const struct Field *field,
     *(size_t *)(value + field->count_offset) = count;
 }
 
-static void fill(struct Snapshot *owner, const struct Record *record,
-                 char *value)
+static void fill(struct Arena *owner, const struct Record *record, char *value)
 {
     static const char *const texts[] = {"", "f", "pkg/mod.py", "\xc3\xa9\x1b",
                                         NULL};
@@ -64,7 +62,7 @@ static void fill(struct Snapshot *owner, const struct Record *record,
         else if (field->type == FIELD_F64)
             *(double *)at = (double)random_u64() / 3;
         else
-            *(const char **)at = Snapshot_text(owner, texts[random_u64() % 5]);
+            *(const char **)at = Arena_text(owner, texts[random_u64() % 5]);
     }
 }
 
@@ -72,8 +70,16 @@ static struct Snapshot *random_snapshot(void)
 {
     struct Snapshot *snapshot = Snapshot_new();
 
-    fill(snapshot, &SNAPSHOT_RECORD, (char *)snapshot);
+    fill(&snapshot->arena, &SNAPSHOT_RECORD, (char *)snapshot);
     return snapshot;
+}
+
+static struct Listing *random_listing(void)
+{
+    struct Listing *listing = Listing_new();
+
+    fill(&listing->arena, &LISTING_RECORD, (char *)listing);
+    return listing;
 }
 
 static void compare(const struct Record *record, const char *a, const char *b)
@@ -122,7 +128,62 @@ static struct Bytes encoded_snapshot(void)
     return bytes;
 }
 
+static struct Bytes encoded_listing(void)
+{
+    struct Message message = {.type = MESSAGE_LISTING};
+    struct Bytes bytes;
+
+    message.listing = random_listing();
+    bytes = encoded(&message);
+    Message_release(&message);
+    return bytes;
+}
+
 // --- Round trips
+
+static void test_listing_round_trip(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        struct Message in = {.type = MESSAGE_LISTING, .request = 9}, out;
+        struct Bytes bytes;
+
+        in.listing = random_listing();
+        bytes = encoded(&in);
+        assert_int_equal(
+            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
+            bytes.size);
+        assert_int_equal(out.type, MESSAGE_LISTING);
+        assert_int_equal(out.request, 9);
+        compare(&LISTING_RECORD, (char *)in.listing, (char *)out.listing);
+        Message_release(&in);
+        Message_release(&out);
+        assert_null(out.listing);
+        Bytes_release(&bytes);
+    }
+}
+
+static void test_stacks_round_trip(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        struct Message in = {.type = MESSAGE_STACKS, .request = 9}, out;
+        struct Bytes bytes;
+
+        in.stacks = FlameTable_new();
+        fill(&in.stacks->arena, &FLAME_TABLE_RECORD, (char *)in.stacks);
+        bytes = encoded(&in);
+        assert_int_equal(
+            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
+            bytes.size);
+        assert_int_equal(out.type, MESSAGE_STACKS);
+        compare(&FLAME_TABLE_RECORD, (char *)in.stacks, (char *)out.stacks);
+        Message_release(&in);
+        Message_release(&out);
+        assert_null(out.stacks);
+        Bytes_release(&bytes);
+    }
+}
 
 static void test_snapshot_round_trip(void **state)
 {
@@ -172,20 +233,31 @@ static void test_message_round_trips(void **state)
     char text[] = "/tmp/trace one.json", empty[] = "";
 
     (void)state;
+    check_message((struct Message){.type = MESSAGE_HELLO,
+                                   .version = WIRE_VERSION,
+                                   .number = 4711,
+                                   .text = text});
     check_message(
-        (struct Message){MESSAGE_HELLO, 0, WIRE_VERSION, 4711, 0, text, NULL});
+        (struct Message){.type = MESSAGE_HELLO, .version = UINT32_MAX});
+    check_message((struct Message){.type = MESSAGE_REPLY,
+                                   .request = UINT32_MAX,
+                                   .number = UINT64_MAX,
+                                   .value = 0.5,
+                                   .text = text});
+    check_message((struct Message){
+        .type = MESSAGE_ERROR, .request = 3, .number = 22, .text = empty});
+    check_message((struct Message){.type = MESSAGE_END});
     check_message(
-        (struct Message){MESSAGE_HELLO, 0, UINT32_MAX, 0, 0, NULL, NULL});
-    check_message((struct Message){MESSAGE_REPLY, UINT32_MAX, 0, UINT64_MAX,
-                                   0.5, text, NULL});
-    check_message((struct Message){MESSAGE_ERROR, 3, 0, 22, 0, empty, NULL});
-    check_message((struct Message){MESSAGE_END, 0, 0, 0, 0, NULL, NULL});
-    check_message((struct Message){MESSAGE_RATE, 1, 0, 0, 0.1, NULL, NULL});
-    check_message((struct Message){MESSAGE_DETAIL, 1, 0, 77, 0, NULL, NULL});
-    check_message((struct Message){MESSAGE_REARM, 1, 0, 0, 0, NULL, NULL});
-    check_message((struct Message){MESSAGE_BUDGET, 1, 0, 0, 0.01, NULL, NULL});
-    check_message((struct Message){MESSAGE_EXPORT, 1, 0, 1, 0, text, NULL});
-    check_message((struct Message){MESSAGE_CANCEL, 1, 0, 0, 0, NULL, NULL});
+        (struct Message){.type = MESSAGE_RATE, .request = 1, .value = 0.1});
+    check_message(
+        (struct Message){.type = MESSAGE_DETAIL, .request = 1, .number = 77});
+    check_message((struct Message){.type = MESSAGE_REARM, .request = 1});
+    check_message(
+        (struct Message){.type = MESSAGE_BUDGET, .request = 1, .value = 0.01});
+    check_message((struct Message){
+        .type = MESSAGE_EXPORT, .request = 1, .number = 1, .text = text});
+    check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
+    check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
 }
 
 // docs/protocol.md shows this frame; other people's viewers rely on it.
@@ -240,6 +312,8 @@ static void test_encode_refuses(void **state)
     assert_int_equal(Message_encode(&bytes, &message), 0);
     message.type = MESSAGE_SNAPSHOT;
     assert_int_equal(Message_encode(&bytes, &message), -EINVAL);
+    message.type = MESSAGE_LISTING;
+    assert_int_equal(Message_encode(&bytes, &message), -EINVAL);
     Bytes_release(&bytes);
     free(text);
 }
@@ -267,12 +341,10 @@ static void test_snapshot_over_the_limit(void **state)
 
 // --- Damage
 
-static void test_truncation_at_every_byte(void **state)
+static void check_truncation(struct Bytes bytes)
 {
-    struct Bytes bytes = encoded_snapshot();
     struct Message out;
 
-    (void)state;
     for (size_t size = 0; size < bytes.size; size++) {
         uint8_t *copy = malloc(size ? size : 1); // so that ASan sees the end
 
@@ -286,10 +358,18 @@ static void test_truncation_at_every_byte(void **state)
             assert_int_equal(Message_decode(&out, copy, size, WIRE_MAX_FRAME),
                              -EPROTO);
             assert_null(out.snapshot);
+            assert_null(out.listing);
         }
         free(copy);
     }
     Bytes_release(&bytes);
+}
+
+static void test_truncation_at_every_byte(void **state)
+{
+    (void)state;
+    check_truncation(encoded_snapshot());
+    check_truncation(encoded_listing());
 }
 
 static void mutate(uint8_t *data, size_t size)
@@ -319,7 +399,7 @@ static void test_random_mutations(void **state)
 
     (void)state;
     for (int round = 0; round < 200; round++) {
-        struct Bytes bytes = encoded_snapshot();
+        struct Bytes bytes = round % 2 ? encoded_listing() : encoded_snapshot();
         uint8_t *copy = malloc(bytes.size);
 
         for (int i = 0; i < 500; i++) {
@@ -337,6 +417,11 @@ static void test_random_mutations(void **state)
             if (used > 0 && out.snapshot) {
                 read_all(&SNAPSHOT_RECORD, (char *)out.snapshot);
                 assert_true(Snapshot_bytes(out.snapshot) <
+                            20 * bytes.size + (1 << 18));
+                good++;
+            } else if (used > 0 && out.listing) {
+                read_all(&LISTING_RECORD, (char *)out.listing);
+                assert_true(Arena_bytes(&out.listing->arena) <
                             20 * bytes.size + (1 << 18));
                 good++;
             } else {
@@ -591,6 +676,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot_round_trip),
+        cmocka_unit_test(test_listing_round_trip),
+        cmocka_unit_test(test_stacks_round_trip),
         cmocka_unit_test(test_message_round_trips),
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_frames_follow_each_other),

@@ -5,6 +5,8 @@
 #include "ipc/worker.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -53,6 +58,38 @@ static void test_runs_with_its_context(void **state)
                      0);
     Worker_join(&worker);
     assert_int_equal(seen.value, 42);
+}
+
+static void toil(void *done)
+{
+    struct timespec used = {0};
+
+    while (used.tv_nsec < 20000000)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    *(atomic_bool *)done = true;
+}
+
+// Who asks between its end and its join is told as much as before.
+static void test_its_time_stays(void **state)
+{
+    atomic_bool done = false;
+    struct Worker worker = {0};
+    uint64_t before, after;
+
+    (void)state;
+    for (int round = 1; round <= 2; round++) {
+        done = false;
+        assert_int_equal(
+            Worker_start(&worker, "ocular-test", toil, &done, STACK), 0);
+        while (!done)
+            usleep(1000);
+        usleep(50000); // it has ended
+        before = Worker_cpu_ns(&worker);
+        Worker_join(&worker);
+        after = Worker_cpu_ns(&worker);
+        assert_true(before >= (uint64_t)round * 20000000);
+        assert_true(after - before < 1000000);
+    }
 }
 
 static void test_all_signals_are_blocked_there_and_none_here(void **state)
@@ -195,16 +232,66 @@ static void test_cpu_time_adds_up(void **state)
     }
 }
 
+// A service whose filter kills it for that call, as systemd's do.
+static bool kill_for(int call)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int status_of(int call, void (*work)(void))
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (!kill_for(call))
+            _exit(77);
+        work();
+        _exit(0);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+static void ask_outright(void)
+{
+    uint64_t attributes[6] = {sizeof attributes};
+
+    syscall(SYS_sched_setattr, 0, attributes, 0);
+}
+
+static void test_short_turns_are_nobodys_end(void **state)
+{
+    int status = status_of(SYS_sched_setattr, ask_outright);
+
+    (void)state;
+    if (!WIFSIGNALED(status))
+        skip(); // there are no filters here
+    status = status_of(SYS_sched_setattr, Worker_take_short_turns);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_with_its_context),
+        cmocka_unit_test(test_its_time_stays),
         cmocka_unit_test(test_all_signals_are_blocked_there_and_none_here),
         cmocka_unit_test(test_a_signal_is_handled_by_the_program),
         cmocka_unit_test(test_the_stack_is_small),
         cmocka_unit_test(test_much_thread_local_memory),
         cmocka_unit_test(test_a_joined_one_is_not_counted),
         cmocka_unit_test(test_cpu_time_adds_up),
+        cmocka_unit_test(test_short_turns_are_nobodys_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -330,6 +330,7 @@ print(json.dumps([before, after]))
 """
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("timeline", [False, True])
 def test_memory_is_bounded(timeline, tmp_path):
     # With a timeline, 16384 names of what is gone are remembered, then no more.

@@ -3,13 +3,19 @@
 allows. Medians and least values; each comparison can fail."""
 
 import gc
+import os
 import statistics
+import subprocess
+import sys
 import threading
 import time
+from collections import Counter
 
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
+from e2e.program import wait_until
+from e2e.steady import attempts
 
 
 def empty():
@@ -52,26 +58,18 @@ def repeat(function, times, *arguments):
         function(*arguments)
 
 
-def attempts(count, check):
-    """A busy machine may spoil one try, not all."""
-    for left in reversed(range(count)):
-        try:
-            return check()
-        except AssertionError:
-            if not left:
-                raise
-            time.sleep(0.3)
-
-
 def test_tsc_hz_is_the_clocks():
-    ocular.start_tracing(**EXACT)
-    first, start = ocular.snapshot()["uptime_s"], time.perf_counter()
-    time.sleep(0.5)
-    second, end = ocular.snapshot()["uptime_s"], time.perf_counter()
-    final = ocular.stop_tracing()
-    assert second - first == pytest.approx(end - start, abs=0.02)
-    assert 1e6 <= final["tsc_hz"] < 1e10
-    assert final["uptime_s"] >= second
+    def check():
+        ocular.start_tracing(**EXACT)
+        first, start = ocular.snapshot()["uptime_s"], time.perf_counter()
+        time.sleep(0.5)
+        second, end = ocular.snapshot()["uptime_s"], time.perf_counter()
+        final = ocular.stop_tracing()
+        assert second - first == pytest.approx(end - start, abs=0.02)
+        assert 1e6 <= final["tsc_hz"] < 1e10
+        assert final["uptime_s"] >= second
+
+    attempts(3, check)
 
 
 def test_sleep_in_cycles_is_sleep_in_seconds():
@@ -114,10 +112,13 @@ def test_cycles_of_a_loop_are_net_of_its_hooks():
 
 
 def test_an_empty_function_is_nearly_free():
-    _, final = traced(repeat, empty, 2000)
-    mine, ns = row(final, "empty"), 1e9 / final["tsc_hz"]
-    assert mine["calls"] == 2000
-    assert 0 <= mine["p50_cycles"] * ns < 100
+    def check():
+        _, final = traced(repeat, empty, 2000)
+        mine, ns = row(final, "empty"), 1e9 / final["tsc_hz"]
+        assert mine["calls"] == 2000
+        assert 0 <= mine["p50_cycles"] * ns < 100
+
+    attempts(4, check)
 
 
 def test_self_and_total():
@@ -160,25 +161,74 @@ def test_a_suspended_generators_time_is_not_its_own():
 
     _, final = traced(slow_consumer)
     hz = final["tsc_hz"]
-    assert row(final, "yields")["total_cycles"] / hz < 0.005
+    assert row(final, "yields")["total_cycles"] / hz < 0.025  # of 0.05 and more
     assert row(final, "slow_consumer")["self_cycles"] / hz > 0.05
 
 
 def test_what_leaves_by_exception_has_its_cycles():
+    slept = Counter()  # a busy machine oversleeps
+
     def raises():
+        begin = time.perf_counter()
         time.sleep(0.005)
+        slept["raises"] += time.perf_counter() - begin
         raise KeyError
 
     def catches():
         try:
             raises()
         except KeyError:
+            begin = time.perf_counter()
             time.sleep(0.005)
+            slept["catches"] += time.perf_counter() - begin
 
-    _, final = traced(repeat, catches, 4)
-    hz = final["tsc_hz"]
-    assert 0.02 <= row(final, "raises")["self_cycles"] / hz < 0.04
-    assert 0.02 <= row(final, "catches")["self_cycles"] / hz < 0.04
+    def check():
+        slept.clear()
+        _, final = traced(repeat, catches, 4)
+        for name, seconds in slept.items():
+            own = row(final, name)["self_cycles"] / final["tsc_hz"]
+            assert 0.999 * seconds <= own < seconds + 0.015
+
+    attempts(3, check)
+
+
+def test_the_switch_interval_may_change_meanwhile():
+    """A span longer than that had a turn of another thread in it."""
+    before, stop = sys.getswitchinterval(), threading.Event()
+    other = threading.Thread(target=stop.wait)
+    waited, total = 0, 0
+
+    def counts_as_waited():
+        nonlocal waited, total
+        old_waited, old_total = waited, total
+        very_long_in_c()
+        mine = row(ocular.snapshot(), "very_long_in_c")
+        waited, total = mine["waited_cycles"], mine["total_cycles"]
+        return waited - old_waited > 0.5 * (total - old_total)
+
+    other.start()
+    try:
+        with ocular.tracing(**EXACT, serve=True):
+            sys.setswitchinterval(0.005)
+            wait_until(counts_as_waited)
+            sys.setswitchinterval(0.5)
+            wait_until(lambda: not counts_as_waited())
+            before_w, before_t = waited, total
+            for _ in range(3):
+                counts_as_waited()
+            assert waited - before_w < 0.5 * (total - before_t)
+    finally:
+        sys.setswitchinterval(before)
+        stop.set()
+        other.join()
+
+
+def very_long_in_c():
+    """About 20 ms, without another thread's turn."""
+    sum(VERY_MANY)
+
+
+VERY_MANY = range(2_000_000)
 
 
 # A thread that is switched away does not pay for the others.
@@ -295,3 +345,46 @@ def test_blocks_of_a_function_are_told_in_the_report(capsys):
     assert out == ""
     assert "arithmetic" in err and "cycles" in err
     assert "JUMP_BACKWARD" in err and "5000" in err.replace(",", "").replace(" ", "")
+
+
+def long_in_c():
+    """About 500 us in one C function."""
+    sum(MANY)
+
+
+MANY = range(50000)
+
+
+def share_a_cpu(seconds):
+    """(s on the wall, s of CPU time) of calls: a third of them alone on the CPU,
+    then beside a program that spins."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    cpu = time.thread_time()
+    while time.thread_time() < cpu + seconds / 3:
+        repeat(long_in_c, 20)
+    other = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
+    try:
+        wall = time.perf_counter() - (time.thread_time() - cpu)
+        while time.thread_time() < cpu + seconds:
+            repeat(long_in_c, 20)
+        return time.perf_counter() - wall, time.thread_time() - cpu
+    finally:
+        other.kill()
+        other.wait()
+        os.sched_setaffinity(0, cpus)
+
+
+def test_time_that_another_program_had_the_cpu_is_nobodys():
+    """Two processes share one CPU, in turns of some milliseconds: a call of half a
+    one has it all to itself, or takes as long as five."""
+
+    def check():
+        (wall, cpu), results = traced(share_a_cpu, 1)
+        if wall < 1.2 * cpu:
+            pytest.skip("nothing else ran on this CPU")
+        self_s = row(results, "long_in_c")["self_cycles"] / results["tsc_hz"]
+        assert self_s < 1.2 * cpu
+        assert self_s > 0.75 * cpu  # which is not for having left calls out
+
+    attempts(3, check)

@@ -17,7 +17,7 @@ DEMO = [sys.executable, "-m", "ocular.demo"]
 
 # An `ocular` that serves nothing, but behaves like it from the outside.
 ENGINE = """
-import os, pathlib, sys, time
+import os, pathlib, signal, sys, time
 __path__.append({demo!r})
 def start_tracing(serve, output):
     if os.environ.get("FAKE_DIES"):
@@ -26,6 +26,8 @@ def start_tracing(serve, output):
     written = output
     socket = pathlib.Path(os.environ["OCULAR_DIR"], f"{{os.getpid()}}.sock")
     socket.touch()
+    if os.environ.get("FAKE_HURRY"):
+        os.kill(os.getpid(), signal.SIGTERM)
 def stop_tracing():
     socket.unlink()
     print("THE REPORT", file=sys.stderr)
@@ -83,11 +85,18 @@ def test_a_thread_that_fails_ends_the_service(monkeypatch, part):
         work.join()
 
 
+def handles(pid, number):
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = int(status.partition("SigCgt:")[2].split()[0], 16)
+    return caught >> (number - 1) & 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_endless_until_a_signal(number):
     with subprocess.Popen(
         DEMO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as demo:
+        wait_until(lambda: handles(demo.pid, signal.SIGTERM))
         with pytest.raises(subprocess.TimeoutExpired):
             demo.wait(0.8)
         demo.send_signal(number)
@@ -214,6 +223,18 @@ def test_runner_tells_why_the_workload_died(stage):
     status, out, err = stage.run(FAKE_DIES="1")
     assert (status, out) == (1, "")
     assert "no free tool id" in err
+
+
+def test_who_is_ended_as_soon_as_it_serves_writes_its_report(stage):
+    output = stage.directory / "trace.json"
+    done = subprocess.run(
+        [*DEMO, "--serve", "--output", str(output)],
+        env={**stage.environment, "FAKE_HURRY": "1"},
+        capture_output=True,
+        timeout=30,
+    )
+    assert (done.returncode, done.stderr) == (0, b"THE REPORT\n")
+    assert output.exists()
 
 
 @pytest.mark.parametrize(

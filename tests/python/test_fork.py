@@ -68,6 +68,35 @@ say([status, calls(snapshot, "work"), os.path.exists(path), ours()])
     assert len(timeline.calls) == 1
 
 
+def test_a_fork_while_another_thread_imports(tmp_path, sockets):
+    """A lock of the import system that another thread held is held for good in
+    the child: what starting needs is imported before."""
+    result = script(
+        tmp_path,
+        """
+import _frozen_importlib, json, ocular, os, signal, threading, warnings
+warnings.simplefilter("ignore")
+names = ["ocular." + name for name in ("_probes", "_opcodes", "_settings")]
+locks = [_frozen_importlib._get_module_lock(name) for name in names]
+held, go = threading.Event(), threading.Event()
+def imports():
+    for lock in locks:
+        lock.acquire()
+    held.set()
+    go.wait()
+threading.Thread(target=imports, daemon=True).start()
+held.wait()
+pid = os.fork()
+if not pid:
+    signal.alarm(10)
+    ocular.start_tracing(quiet=True, perfetto=False)
+    os._exit(7 * ocular.is_tracing())
+print(json.dumps(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+""",
+    ).answer
+    assert result == 7
+
+
 def test_the_child_ends_by_itself(tmp_path, sockets):
     """Through the interpreter's exit, with its own atexit and all."""
     result = answer(

@@ -17,6 +17,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, row, traced
+from e2e.steady import undisturbed
 from e2e.truth import check_figures, record, seen
 
 
@@ -287,7 +288,8 @@ def works_slower(watch, rounds):
         greenlet.getcurrent().parent.switch()
 
 
-def test_times_are_the_greenlets_own():
+def two_greenlets_in_turns():
+    """Their watches, inside and around, and what was traced."""
     watches = Stopwatch(), Stopwatch()
     totals = []
 
@@ -307,6 +309,12 @@ def test_times_are_the_greenlets_own():
                 child.switch()
 
     _, final = traced(main, include_only=[__file__])
+    return watches, totals, final
+
+
+def test_times_are_the_greenlets_own():
+    # Who loses its CPU has that on its watch, and not in its cycles.
+    watches, totals, final = undisturbed(two_greenlets_in_turns)
     assert watches[0].bounds(row(final, "slow")["self_cycles"], final)
     assert watches[1].bounds(row(final, "slower")["self_cycles"], final)
     # A call that was parked takes as long as the clock says.
@@ -317,7 +325,7 @@ def test_times_are_the_greenlets_own():
     wall = max(total.around for total in totals)
     for work in ("works_slowly", "works_slower", "up"):
         assert row(final, work)["self_cycles"] <= (wall - busy) * 1.1 * final["tsc_hz"]
-    everything = sum(function["self_cycles"] for function in final["functions"])
+    everything = sum(function["self_cycles"] or 0 for function in final["functions"])
     assert everything <= wall * 1.05 * final["tsc_hz"]
 
 
@@ -436,7 +444,7 @@ def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
     # One at a time is alive: together they last no longer than all of it.
     for function in final["functions"]:
         if function["name"] in ("dies", "lives"):
-            assert function["total_cycles"] / final["tsc_hz"] <= final["uptime_s"]
+            assert (function["total_cycles"] or 0) / final["tsc_hz"] <= final["uptime_s"]
 
 
 # --- Starting and stopping ----------------------------------------------------
@@ -504,7 +512,7 @@ def test_greenlets_of_an_older_session():
     # Frames of the first session are open: no call of this one.
     assert row(final, "child")["calls"] == 0
     for function in final["functions"]:
-        assert function["total_cycles"] <= seconds * final["tsc_hz"]
+        assert (function["total_cycles"] or 0) <= seconds * final["tsc_hz"]
 
 
 def test_code_that_goes_while_its_frame_is_parked():
@@ -678,3 +686,27 @@ def test_gevent(threshold, tmp_path):
     )
     names = {name for name, _ in expected}
     assert Counter({key: n for key, n in tree.items() if key[0] in names}) == expected
+
+
+def paused():
+    greenlet.getcurrent().parent.switch()
+
+
+def pauses(times):
+    for _ in range(times):
+        paused()
+
+
+def test_what_asking_the_kernel_takes_is_nobodys():
+    """At a switch it would be taken off twice: off what is resumed."""
+
+    def take_turns():
+        child = greenlet.greenlet(pauses)
+        child.switch(40)
+        while not child.dead:
+            sum(range(30000))  # 300 us: after such a span the kernel is asked
+            child.switch()
+
+    _, final = traced(take_turns)
+    assert row(final, "paused")["calls"] == 40
+    assert row(final, "paused")["min_cycles"] > 0

@@ -61,16 +61,20 @@ def test_nesting_is_the_call_tree(record):
         inner(), inner()
 
     def inner():
+        began = time.perf_counter()
         time.sleep(0.001)
+        naps.append(1e6 * (time.perf_counter() - began))
 
+    naps = []
     timeline, _ = record(outer)
     calls = [call for each in timeline.calls.values() for call in each]
     parents = {call.name.rpartition(".")[2]: call.parent for call in calls}
     assert parents["inner"].endswith("middle")
     assert parents["middle"].endswith("outer")
-    for call in calls:
-        if call.name.endswith("inner"):
-            assert 1000 <= call.end - call.begin < 50_000
+    inner = sorted((call.begin, call.end) for call in calls if call.name.endswith("inner"))
+    for (begin, end), nap in zip(inner, naps, strict=True):
+        assert 1000 <= end - begin < 50_000
+        assert nap * 0.999 - 1 <= end - begin < nap + 20_000
 
 
 def test_exceptions_end_calls_as_raised(record):

@@ -17,6 +17,7 @@ import pytest
 from e2e import client, trace
 from e2e.counting import row
 from e2e.program import PYTHON, run, wait_until, write
+from e2e.steady import attempts
 from ocular.demo import pure
 
 monitoring = sys.monitoring
@@ -592,17 +593,6 @@ def least(function, argument, times=30, rounds=60):
         repeat(function, times, argument)
         results.append((time.perf_counter_ns() - start) / times)
     return min(results)
-
-
-def attempts(count, check):
-    """A busy machine may spoil one try, not all."""
-    for left in reversed(range(count)):
-        try:
-            return check()
-        except AssertionError:
-            if not left:
-                raise
-            time.sleep(0.3)
 
 
 def own_cycles(function):

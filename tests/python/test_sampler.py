@@ -4,18 +4,26 @@ threads; and what it tells the hooks."""
 
 import hashlib
 import json
+import os
 import platform
 import subprocess
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
+from contextlib import suppress
 
 import ocular
 import pytest
 from e2e.counting import row
+from e2e.steady import attempts
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
+
+
+# One test waits for the module's one run of all programs.
+pytestmark = pytest.mark.timeout(600)
 
 
 def until(seconds):
@@ -26,6 +34,7 @@ def until(seconds):
 
 NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 TREE = [{"name": "x" * 20, "values": list(range(30))} for _ in range(50)]
+BLOCK = bytes(40_000)
 BYTES = b"x" * 2000  # below 2048 hashlib keeps the interpreter's lock
 
 
@@ -69,6 +78,18 @@ def calls_python(seconds):
             leaf(i, i)
 
 
+def tiny():
+    return 1
+
+
+def calls_tiny(seconds):
+    """Little else than calls."""
+    end = until(seconds)
+    while time.thread_time() < end:
+        for _ in range(100000):
+            tiny()
+
+
 def half_in_c(seconds, spent):
     """Turns about: a part in a sort, a part in a loop, by a clock that is
     no system call: at those a busy machine is seen to switch more often."""
@@ -104,8 +125,9 @@ def seldom():
 def both(seconds):
     end = until(seconds)
     while time.thread_time() < end:
-        often()
-        seldom()
+        for _ in range(20):  # kernels switch at system calls, like the clock's
+            often()
+            seldom()
 
 
 # Each shares its time between two numbers; samples are chance: three sigma.
@@ -120,21 +142,27 @@ def looks_at(function):
     return sum(one["samples"] for one in rows or ())
 
 
-def enough(program, *arguments, least=None):
+def enough(program, *arguments, least=None, looks=150):
     """The snapshot after it was seen running often enough, be the machine busy."""
-    for _ in range(60):
+    goal = looks_at(least or program) + looks
+    limit = time.monotonic() + 120
+    while time.monotonic() < limit:
         program(0.3, *arguments)
-        if looks_at(least or program) >= 40:
-            break
-    return ocular.snapshot()
+        if looks_at(least or program) >= goal:
+            return ocular.snapshot()
+    seen = ocular.snapshot()
+    raise AssertionError((program, looks, seen["sampler"], seen["overhead"]))
 
 
 @pytest.fixture(scope="module")
 def run():
     """One run of them all, one after the other; each one's newest snapshot."""
-    ocular.start_tracing(**SETTINGS)
+    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     seen, spent = {}, Counter()
     try:
+        enough(calls_tiny, looks=40)  # a tenth of the looks show who is called there
+        before = ocular.snapshot()
+        seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
@@ -161,7 +189,8 @@ def own_place():
 def test_time_in_c(run, name):
     mine = row(run[0][name], name)
     assert mine["samples"] >= 40
-    assert mine["c_share"] > 0.85 * mine["cpu_share"]
+    # 97 in 100 and more are true; a look after a long pause stands for several.
+    assert mine["c_share"] > 0.75 * mine["cpu_share"]
     assert mine["c_share"] <= mine["cpu_share"] + 1e-9
 
 
@@ -179,12 +208,113 @@ def test_no_time_in_c(run, name):
     assert mine["c_share"] < 0.15 * mine["cpu_share"]
 
 
+# A tiny function is mostly its frame, pushed and thrown away while the caller's
+# is still, or again, the thread's. That is its own time, as it is in its cycles:
+# three quarters of this loop, measured untraced. A twelfth of the looks finds its
+# frame on top; what a CPU finishes early is not seen at all.
+def test_a_tiny_functions_calls_are_its_own(run):
+    before, after = run[0]["calls_tiny"]
+    spent = {
+        name: row(after, name)["run_share"] * after["uptime_s"]
+        - row(before, name)["run_share"] * before["uptime_s"]
+        for name in ("tiny", "calls_tiny")
+    }
+    # About a fifth on 3.12, half on 3.13, and less on a busy machine.
+    assert spent["tiny"] > 0.09 * sum(spent.values())
+    assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
+
+
 def test_half_in_c(run):
     mine = row(run[0]["half_in_c"], "half_in_c")
     spent = run[1]
     expected = spent["c"] / (spent["c"] + spent["python"])
     assert 0.2 < expected < 0.8
     assert near(mine["c_share"] / mine["cpu_share"], expected, mine["samples"])
+
+
+def for_long():
+    sum(range(200_000))
+
+
+def is_woken(spent):
+    """Often, each time for less than a look takes."""
+    began = time.thread_time()
+    for _ in range(50):
+        time.sleep(0.0002)
+    woken = time.thread_time()
+    for_long()
+    spent["is_woken"] += woken - began
+    spent["for_long"] += time.thread_time() - woken
+
+
+def keep_apart(cpus):
+    """Our thread on one, the sampler's on another: where they share one it takes
+    the CPU away from who has just been woken, and is told less of that."""
+    os.sched_setaffinity(0, {min(cpus)})
+    moved = 0
+    for task in os.listdir("/proc/self/task"):
+        with suppress(OSError), open(f"/proc/self/task/{task}/comm") as name:
+            if name.read() == "ocular-sampler\n":
+                os.sched_setaffinity(int(task), {max(cpus)})
+                moved += 1
+    assert moved == 1
+
+
+def test_who_runs_for_less_than_a_look_takes():
+    cpus = os.sched_getaffinity(0)
+    if len(cpus) < 2:
+        pytest.skip("takes a CPU for each of two")
+
+    def check():
+        spent, looks = Counter(), 0
+        limit = time.monotonic() + 60
+        ocular.start_tracing(**SETTINGS, overhead_budget=0.9)
+        try:
+            keep_apart(cpus)
+            while looks < 800 and time.monotonic() < limit:
+                is_woken(spent)
+                looks = looks_at(is_woken) + looks_at(for_long)
+            snapshot = ocular.snapshot()
+        finally:
+            ocular.stop_tracing()
+            os.sched_setaffinity(0, cpus)
+        told = {name: row(snapshot, name)["run_share"] for name in spent}
+        share = told["is_woken"] / sum(told.values())
+        expected = spent["is_woken"] / sum(spent.values())
+        assert 0.05 < expected < 0.6
+        assert near(share, expected, looks), (share, expected)
+
+    attempts(3, check)
+
+
+def without_the_lock(seconds):
+    end = until(seconds)
+    while time.thread_time() < end:
+        for _ in range(100):
+            zlib.crc32(BLOCK)  # 5 KiB and more are read without it
+
+
+def test_c_that_gives_the_interpreter_away_runs():
+    """On one CPU, too, where the sampler takes the thread's when it looks."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    ocular.start_tracing(**SETTINGS)
+    try:
+        spent = time.thread_time()
+        for _ in range(20):
+            without_the_lock(0.1)
+            computes(0.1)
+        spent = time.thread_time() - spent
+        snapshot = ocular.snapshot()
+    finally:
+        ocular.stop_tracing()
+        os.sched_setaffinity(0, allowed)
+    ours = {name: row(snapshot, name) for name in ("without_the_lock", "computes")}
+    shares = {name: mine["run_share"] for name, mine in ours.items()}
+    # It was a thirtieth.
+    assert 0.35 < shares["without_the_lock"] / sum(shares.values()) < 0.65, ours
+    mine = ours["without_the_lock"]
+    assert mine["c_share"] > 0.75 * mine["cpu_share"]
 
 
 # --- Callers -----------------------------------------------------------------
@@ -221,6 +351,7 @@ def test_hot_offsets(run):
         assert looks >= 40
         seen = row(run[0]["both"], name)["samples"]
         assert looks <= seen
+        assert samples[hot] == max(samples.values()), samples
     assert samples["CALL"] > 0.8 * looks
     # A caller's are at its calls, where the time of what it calls is not.
     own = sum(one["samples"] for one in run[2]["both"])
@@ -233,15 +364,61 @@ def test_a_threads_functions(run):
     names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
     (thread,) = snapshot["threads"]
     shares = {names.get(one["id"]): one["share"] for one in thread["functions"]}
-    assert max(shares, key=shares.get) in ("work", "half_in_c")
     # There is one thread: they are the same as of all threads, but for a look that
     # came between reading one and the other.
     looks = 3 / (5 * snapshot["sampler"]["hz"])
+    most = max(mine["cpu_share"] for mine in snapshot["functions"])
+    first = row(snapshot, max(shares, key=shares.get))
+    assert first["cpu_share"] >= most - max(0.005, looks)
     for name in ("work", "half_in_c"):
         whole = row(snapshot, name)["cpu_share"]
         assert shares[name] == pytest.approx(whole, abs=max(0.005, looks))
     whole = sum(mine["cpu_share"] for mine in snapshot["functions"])
     assert sum(shares.values()) == pytest.approx(whole, abs=max(0.01, looks))
+
+
+def brief(rounds):
+    total = 0
+    for i in range(rounds):
+        total += i
+    return total
+
+
+def count_brief(stop, counts, number):
+    while not stop.is_set():
+        for _ in range(2000):
+            brief(40)
+        counts[number] += 2000
+
+
+def estimate_of_threads():
+    """Of four threads that want the interpreter: calls as estimated, and made."""
+    stop, counts = threading.Event(), [0] * 4
+    threads = [
+        threading.Thread(target=count_brief, args=(stop, counts, number))
+        for number in range(4)
+    ]
+    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
+    try:
+        for thread in threads:
+            thread.start()
+        time.sleep(3)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        return row(ocular.snapshot(), "brief")["calls_estimated"] / sum(counts)
+    finally:
+        stop.set()
+        ocular.stop_tracing()
+
+
+# Three quarters of their time they wait, where CPython takes the interpreter away:
+# no call takes that. With it there were three to four times as many.
+def test_waiting_for_the_interpreter_is_no_call(tmp_path):
+    tries = []
+    while len(tries) < 3 and not (tries and 0.5 < tries[-1] < 2):
+        tries.append(estimate_of_threads())
+    assert 0.5 < tries[-1] < 2, tries
 
 
 def busy_a(stop):
@@ -313,8 +490,8 @@ def repeat(function, argument, seconds=None, times=None):
 @pytest.mark.parametrize("function, argument", [(naps, 0), (works, 20000)])
 def test_calls_of_dark_code(function, argument):
     """Within a fifth, or three sigma, of the calls that there were. An estimate
-    says that a call takes as long as those that were timed; where the machine is
-    busy and it takes longer now, that much is not its fault."""
+    says that a call takes as long as those that were timed; where the machine has
+    become slower, that much is not its fault. Others on its CPU change nothing."""
     ocular.start_tracing(**{**SETTINGS, "deinstrument_threshold": 200})
     try:
         total, _ = repeat(function, argument, times=200)
@@ -331,7 +508,8 @@ def test_calls_of_dark_code(function, argument):
     slower = call_s * snapshot["tsc_hz"] / timed
     within = max(0.2, 3 * mine["samples"] ** -0.5)
     assert not mine["calls_exact"] and mine["calls"] < total
-    assert mine["calls_per_s"] * call_s / slower == pytest.approx(1, abs=within)
+    rate = mine["calls_per_s"] * call_s
+    assert min(abs(rate - 1), abs(rate / slower - 1)) < within, (rate, slower)
     if 0.9 < slower < 1.1:
         assert mine["calls_per_s"] * call_s == pytest.approx(1, abs=within)
         assert mine["calls_estimated"] == pytest.approx(total, rel=within + 0.1)
@@ -365,7 +543,13 @@ forbid(*sys.argv[1:])
 ocular.start_tracing(serve=True, quiet=False, perfetto=False)
 for _ in range(3000):
     burn()
-import json
+import json, time
+limit = time.monotonic() + 30
+while (ocular.snapshot()["sampler"]["samples"] is not None
+       and sum(row["samples"] for row in ocular.snapshot()["functions"]) < 10
+       and time.monotonic() < limit):
+    for _ in range(300):
+        burn()
 print(json.dumps(ocular.stop_tracing()))
 """
 
@@ -440,23 +624,21 @@ def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(caller):
     """It is dark before this caller calls it, and no call instruction says so:
     for a moment its time is taken for the caller's own."""
     thing = Thing()
-    ocular.start_tracing(**SETTINGS)
+    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     try:
         for _ in range(60):
             burn(0), thing.value, thing + thing
         thing.rounds = 10**6  # a few ms
-        ms = []
+        ms, before = [], 0
         end = time.monotonic() + 30
         while len(ms) < 45 or (max(ms[-20:]) >= 1 and time.monotonic() < end):
-            before = row(ocular.snapshot(), caller.__name__)
             caller(thing)
             after = ocular.snapshot()
             mine = row(after, caller.__name__)
             spent = mine["self_cycles"] + mine["waited_cycles"]
-            if before:
-                spent -= before["self_cycles"] + before["waited_cycles"]
-            ms.append(1e3 * spent / after["tsc_hz"])
+            ms.append(1e3 * (spent - before) / after["tsc_hz"])
+            before = spent
     finally:
         ocular.stop_tracing()
     assert row(after, caller.__name__)["calls"] == len(ms)
-    assert max(ms[-20:]) < 1, ms
+    assert max(ms[-20:]) < 1, (ms, after["sampler"], after["overhead"])

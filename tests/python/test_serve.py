@@ -4,8 +4,8 @@ Each in a process of its own."""
 
 import os
 import re
+import select
 import signal
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 import ocular
 import pytest
 from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
-from e2e.program import PYTHON, TOP, run, script, start, wait_until, write
+from e2e.program import PYTHON, TOP, Running, run, script, start, wait_until, write
 
 PRELUDE = """
 import ocular, os, signal, sys, threading, time
@@ -55,32 +55,17 @@ say("end", ocular.is_tracing())
 """
 
 
-class Served:
+class Served(Running):
     """A program that serves, and its socket."""
 
     def __init__(self, directory, sockets, source, **more):
-        path = write(directory, PRELUDE + source)
-        self.process = start([PYTHON, path], stdin=subprocess.PIPE,
-                             cwd=directory, **more)
-        assert self.process.stdout.readline().strip(), \
-            self.process.stderr.read()
-        self.pid = self.process.pid
+        super().__init__(directory, PRELUDE + source, **more)
         self.path = sockets / f"{self.pid}.sock"
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
-
     def end(self):
-        """It ends by itself: its last words, and what it says on stderr."""
-        out, err = self.process.communicate("", timeout=30)
-        assert self.process.returncode == 0, err
+        found = super().end()
         assert not self.path.exists()
-        return out.splitlines()[-1], err
+        return found
 
     def threads(self):
         found = {}
@@ -139,8 +124,44 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     assert os.listdir(tmp_path) == ["program.py"]  # no trace is written
 
 
+MANY = """
+import tracemalloc
+COUNT = 5000
+names = {}
+exec(compile("\\n".join(f"def f{n}(): pass" for n in range(COUNT)), "many.py",
+             "exec"), names)
+ocular.serve()
+say(os.getpid())
+until(lambda: "ocular-governor" in ours())
+for number in range(COUNT):
+    names[f"f{number}"]()
+tracemalloc.start()
+before = tracemalloc.get_traced_memory()[0]
+say("called")
+if sys.stdin.readline() == "leave\\n":
+    until(lambda: "ocular-governor" not in ours())
+ocular.stop_serving()  # who is at it is waited for
+say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
+"""
+
+
+@pytest.mark.parametrize("how", ["leave", "stop"])
+def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
+    """No other thread runs while they are made: 2 KB of objects a function."""
+    with Served(tmp_path, sockets, MANY) as served:
+        with Client(served.path) as client:
+            client.snapshot()
+            assert served.process.stdout.readline() == "called\n"
+            if how == "stop":
+                out, err = served.process.communicate("stop\n", timeout=30)
+        if how == "leave":
+            out, err = served.process.communicate("leave\n", timeout=30)
+    assert int(out) < 200 and err == ""
+
+
 def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
-    with serving(tmp_path, sockets) as served:
+    patient = "ocular._GRACE_S = 30\n" + LOOP.format(arguments="")
+    with Served(tmp_path, sockets, patient) as served:
         with Client(served.path) as client:
             client.rate(0.1)
             before = client.wait_for(lambda s: s["events"] > 100)
@@ -163,7 +184,8 @@ import ctypes
 ocular.serve()
 say(1)
 sys.stdin.readline()
-ctypes.PyDLL(None).usleep(1500000)  # with the interpreter's lock
+ctypes.PyDLL(None).usleep(5000000)  # with the interpreter's lock
+say("let go")
 sys.stdin.read()
 say("end")
 """
@@ -171,13 +193,15 @@ say("end")
         served.process.stdin.write("go\n")
         served.process.stdin.flush()
         time.sleep(0.3)
-        before = time.monotonic()
+        out, before = served.process.stdout, time.monotonic()
         with Client(served.path) as client:
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
+            assert not select.select([out], [], [], 0)[0]  # it has not let go
             assert time.monotonic() - before < 1
             client.snapshot()
+        assert out.readline() == "let go\n"
         served.end()
 
 
@@ -530,9 +554,9 @@ for thread in threads:
 say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 """
     with Served(tmp_path, sockets, source) as served:
-        limit = time.monotonic() + 3
+        least, limit = time.monotonic() + 3, time.monotonic() + 30
         seen = 0
-        while time.monotonic() < limit:
+        while time.monotonic() < least or seen < 4 and time.monotonic() < limit:
             with Client(served.path) as client:
                 try:
                     while client.receive()[0] != SNAPSHOT:
@@ -586,3 +610,105 @@ def test_here_and_now():
     finally:
         ocular.stop_serving()
     assert not ocular.is_tracing()
+
+
+CLOSES = """
+import select, socket
+{begin}
+say(os.getpid())
+sys.stdin.readline()
+numbers = [int(name) for name in os.listdir("/proc/self/fd") if int(name) > 2]
+os.closerange(3, 256)
+pairs, counters = [], []
+while {taken!r} == "sockets" and not (pairs and pairs[-1][1].fileno() > max(numbers)):
+    pairs.append(socket.socketpair())
+while {taken!r} == "eventfds" and not (counters and counters[-1] > max(numbers)):
+    counters.append(os.eventfd(5, os.EFD_NONBLOCK))
+for pair in pairs:
+    for end in pair:
+        end.send(b"12345678")
+before = time.process_time()
+time.sleep({seconds})
+used = time.process_time() - before
+say(used)
+pipes = [os.pipe() for _ in range(0 if pairs or counters else 20)]
+for _, into in pipes:
+    os.write(into, b"123456789")
+time.sleep({seconds} / 3)
+def left():
+    "What is read from what is the program's."
+    for pair in pairs:
+        for end in pair:
+            end.setblocking(False)
+            yield end.recv(100) == b"12345678"
+    for counter in counters:
+        yield os.eventfd_read(counter) == 5
+        os.eventfd_write(counter, 7)
+    for out, _ in pipes:
+        os.set_blocking(out, False)
+        yield os.read(out, 100) == b"123456789"
+    for out in [end for pair in pairs for end in pair] + [out for out, _ in pipes]:
+        yield not select.select([out], [], [], 0)[0]
+say(all(left()))
+sys.stdin.readline()
+{end}()
+say(all(os.fstat(end.fileno()) for pair in pairs for end in pair)
+    and all(os.eventfd_read(counter) == 7 for counter in counters))
+"""
+
+
+SERVING = pytest.mark.parametrize("begin, end", [
+    ("ocular.serve()", "ocular.stop_serving"),
+    ("ocular.start_tracing(serve=True, quiet=True, perfetto=False)",
+     "ocular.stop_tracing"),
+], ids=["idle", "traced"])
+
+
+@pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
+@SERVING
+def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
+    """As a daemon does. Ours among them: no thread spins, nothing is read from what
+    gets their numbers, nor written to it, and it is served again."""
+    source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=1.5)
+    with Served(tmp_path, sockets, source) as served:
+        with Client(served.path) as client:
+            client.rate(0.1)
+            client.snapshot()
+            say(served, "go on")
+            used = float(served.process.stdout.readline())
+            assert used < 0.05
+            assert served.process.stdout.readline() == "True\n"
+
+        def is_served():
+            try:
+                with Client(served.path) as again:
+                    return again.snapshot()
+            except OSError:
+                return None
+
+        wait_until(is_served)
+        say(served, "go on")
+        out, err = served.end()
+        assert out == "True" and err == ""
+
+
+@SERVING
+def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
+    """Before anybody has noticed; what has got their numbers stays open."""
+    with Served(tmp_path, sockets, f"""
+{begin}
+say(os.getpid())
+time.sleep(0.2)
+os.closerange(3, 256)
+counters = [os.eventfd(3) for _ in range(20)]
+{end}()
+say(all(os.eventfd_read(counter) == 3 for counter in counters))
+""") as served:
+        began = time.monotonic()
+        assert served.end() == ("True", "")
+        assert time.monotonic() - began < 10
+
+
+def say(served, words):
+    served.process.stdin.write(words + "\n")
+    served.process.stdin.flush()

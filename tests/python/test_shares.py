@@ -62,7 +62,10 @@ def snapshots():
     ocular.start_tracing(**SETTINGS)
     try:
         turns(10)
-        running = ocular.snapshot()
+        limit = time.monotonic() + 60
+        while (row(running := ocular.snapshot(), "burn")["samples"] <= 100
+               and time.monotonic() < limit):
+            turns(2)
     finally:
         stop.set()
         for thread in threads:
@@ -107,7 +110,8 @@ def test_the_loop_has_it_all(running):
     assert loop["cpu_share"] < 0.1
     # All that its thread gets of a core, be it busy.
     own = next(one for one in running["threads"] if one["tid"] == os.getpid())
-    assert work["cpu_share"] > 0.9 * own["cpu_share"] - 0.03
+    sigma = (0.1 * 0.9 / looks_of(running)) ** 0.5
+    assert work["cpu_share"] > 0.9 * own["cpu_share"] - max(0.03, 3 * sigma)
     assert work["cpu_share"] + work["wait_share"] > 0.9 * loop["total_share"] - 0.1
     assert work["share"] == work["cpu_share"]
     assert work["samples"] > 100
@@ -211,7 +215,7 @@ def test_functions_come_hottest_first():
         by_cycles = ocular.snapshot()["functions"]
     finally:
         ocular.stop_tracing()
-    cycles = [mine["self_cycles"] for mine in by_cycles]
+    cycles = [mine["self_cycles"] or 0 for mine in by_cycles]
     assert cycles == sorted(cycles, reverse=True)
 
 

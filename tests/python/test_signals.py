@@ -5,9 +5,10 @@ runs both ways and must end alike, with the same words."""
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON, SLOW, start, write
+from e2e.program import PYTHON, SLOW, start, wait_until, write
 
 START = """
 import ocular
@@ -202,6 +203,17 @@ def begin(path, *options):
     return start([PYTHON, *options, path], cwd=path.parent)
 
 
+def come_to_rest(pid):
+    """Into what comes next: it sleeps, or has worked for a while."""
+    def used():
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        return stat[0], int(stat[11]) + int(stat[12])  # state, ticks
+
+    time.sleep(0.1)
+    _, before = used()
+    wait_until(lambda: used()[0] == "S" or used()[1] >= before + 3)
+
+
 def end(process, signals):
     """(status, stdout, the last line on stderr)"""
     said = [""]
@@ -211,7 +223,7 @@ def end(process, signals):
                 said.append(process.stdout.readline())
                 assert said[-1], process.stderr.read()
             said.append("")
-            time.sleep(0.1)  # into what comes next
+            come_to_rest(process.pid)
             process.send_signal(number)
         out, err = process.communicate(timeout=SLOW)
     except BaseException:

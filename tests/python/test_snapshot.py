@@ -11,7 +11,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import EXACT, row
-from e2e.program import top
+from e2e.program import top, wait_until
 from ocular.demo import pure
 
 
@@ -110,8 +110,10 @@ def test_types(serving):
         assert found[path] == whole, path
     for path in ".uptime_s .tsc_hz .overhead.measured .sampler.hz".split():
         assert found[path] == {float}, path
-    for name in "calls self_cycles total_cycles waited_cycles sites dark_sites".split():
+    for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
+    for name in "self_cycles total_cycles waited_cycles".split():  # null: not timed
+        assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
         assert found[f".functions[].{name}"] <= real
     assert found[".functions[].calls_exact"] == {bool}
@@ -133,6 +135,8 @@ def test_head(serving):
     dark = sum(mine["dark_sites"] for mine in snapshot["functions"])
     sites = sum(mine["sites"] for mine in snapshot["functions"])
     assert snapshot["sites"] == {"armed": sites - dark, "dark": dark}
+    assert snapshot["states"] == {name: states.count(name)
+                                  for name in ("armed", "partial", "dark")}
     for mine in snapshot["functions"]:
         # Calls are a floor only where something has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
@@ -202,7 +206,7 @@ def test_from_several_threads_and_during_stop():
     while not taken[0]:
         time.sleep(0.01)
     ocular.stop_tracing()
-    time.sleep(0.02)
+    wait_until(lambda: refused[0])
     done.set()
     for thread in threads:
         thread.join()
@@ -260,11 +264,18 @@ def test_two_threads_are_there_and_their_numbers_stay():
     barrier.wait()
     for thread in threads:
         thread.join()
-    time.sleep(0.05)
-    after = ocular.snapshot()
+    ended = set()
+
+    def all_have_ended():
+        nonlocal after, ended
+        after = ocular.snapshot()
+        ended = {thread["tid"] for thread in after["threads"] if thread["ended"]}
+        return ended >= tids
+
+    after = None
+    wait_until(all_have_ended)
     final = ocular.stop_tracing()
     assert tids <= {thread["tid"] for thread in during["threads"]}
-    ended = {thread["tid"] for thread in after["threads"] if thread["ended"]}
     assert tids == ended
     calls = row(during, "fibonacci")["calls"]
     assert calls == row(after, "fibonacci")["calls"]

@@ -2,8 +2,11 @@
 """Specialisation as a story: what the log of transitions tells, and that
 nobody's instrumentation is taken for a change of types."""
 
+import collections
 import gc
 import itertools
+import opcode
+import struct
 import sys
 import threading
 import time
@@ -12,7 +15,8 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
-from e2e.program import wait_until
+from e2e.program import switches, wait_until
+from ocular import _opcodes
 
 monitoring = sys.monitoring
 QUIET = dict(perfetto=False, quiet=True, include_only=["test_specialisation"])
@@ -105,14 +109,50 @@ def test_ints_then_floats_then_strings(tracing, threshold):
     assert row(final, "add")["specializable_sites"] == 1
 
 
+def versions_of_calls(function):
+    """In its live bytecode, of each call that is for one Python function."""
+    names = {number: (name, flags) for number, name, _, _, flags
+             in _opcodes.table(collections.defaultdict(int, VERSIONED=1))}
+    live = function.__code__._co_code_adaptive
+    return [struct.unpack_from("=I", live, at + 4)[0]
+            for at in range(0, len(live), 2)
+            if names.get(live[at], ("", 0))[1]
+            and function.__code__.co_code[at] == opcode.opmap["CALL"]]
+
+
+def test_a_specialised_call_says_whom_it_calls():
+    """The sampler reads who is called there: the same of one function, another of
+    another, and of a method that is not its class's."""
+    names = {}
+    exec("""
+def one(): return 1
+def two(a, b=2): return 2
+class Thing:
+    def three(self): return 3
+def calls(thing):
+    one(); two(1); one(); thing.three(); two(1); len(()); thing.three(); two(1, 2)
+""", names)
+    for _ in range(500):
+        names["calls"](names["Thing"]())
+    a, b, c, d, e, f, g = versions_of_calls(names["calls"])
+    assert a == c and b == e == g and d == f
+    assert len({a, b, d, 0}) == 4
+
+
+def governors_looks():
+    return switches().get("ocular-governor", 0)
+
+
 # Nobody asks: it is the governor that looks.
 def test_the_governor_tells_it_too(tracing):
     tracing()
     add = make_add()
     for pair in INTS, FLOATS, STRINGS:
-        end = time.monotonic() + 0.6
-        while time.monotonic() < end:
+        end, fed, looks = time.monotonic() + 0.6, 0, governors_looks()
+        while (time.monotonic() < end or fed < 500
+               or governors_looks() < looks + 3):
             feed(add, pair, 50)
+            fed += 50
             time.sleep(0.005)
     final = ocular.stop_tracing()
     assert story_of(final) == STORY
@@ -213,6 +253,12 @@ def test_the_pairs_are_the_log_counted(tracing):
             key = one["from"], one["to"]
             counted[key] = counted.get(key, 0) + 1
     assert pairs_of(snapshot) == counted
+    # To leave a specialised form is a deoptimisation, also for another one.
+    for one in snapshot["transitions"] + snapshot["transition_pairs"]:
+        if "BINARY_OP" in one["from"]:
+            assert one["deopt"] is (one["from"] != "BINARY_OP"), one
+    assert any(one["deopt"] and one["to"] != "BINARY_OP"
+               for one in snapshot["transition_pairs"])
     assert counted["BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT"] == 2
     counts = [one["count"] for one in snapshot["transition_pairs"]]
     assert counts == sorted(counts, reverse=True)
@@ -495,3 +541,13 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools,
     for _ in range(5):  # until nothing hides anything
         work(THINGS)
     expect_no_change(ocular.stop_tracing())
+
+
+def test_names_are_whole(tracing):
+    names = {"__name__": __name__}
+    source = "def encode(text):\n    return text.encode('utf-8', 'strict')\n"
+    tracing()
+    exec(compile(source, __file__, "exec"), names)
+    feed(names["encode"], ("text",))
+    (story,) = told(ocular.snapshot(), "encode", "CALL").values()
+    assert story[-1] == "CALL_METHOD_DESCRIPTOR_FAST_WITH_KEYWORDS"

@@ -297,9 +297,9 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     elif name == "exceptions" and sys.version_info < (3, 15):  # then it is seen
         assert ends.count("unwound") > 300
     for function in final["functions"]:
-        if function["calls"]:
+        if function["self_cycles"] is not None:
             assert function["self_cycles"] <= function["total_cycles"] * 1.001 + 1000, function
-    seconds = sum(function["self_cycles"] for function in final["functions"]) / final["tsc_hz"]
+    seconds = sum(function["self_cycles"] or 0 for function in final["functions"]) / final["tsc_hz"]
     assert seconds <= final["uptime_s"]
 
 
@@ -341,8 +341,9 @@ def test_totals_hold_the_callees():
 
     for threshold in (0, 100_000):
         _, final = traced(outer, deinstrument_threshold=threshold, include_only=[__file__])
-        total = {f["name"].rpartition(".")[2]: f["total_cycles"] for f in final["functions"]}
-        own = {f["name"].rpartition(".")[2]: f["self_cycles"] for f in final["functions"]}
+        # An exception that leaves a frame is not seen everywhere: null.
+        total, own = ({f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
+                      for figure in ("total_cycles", "self_cycles"))
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
         # Recursion: the outermost calls only, which hold all that is their own.
         assert own["inner"] <= total["inner"] <= own["inner"] * 1.5 + 100_000
@@ -505,7 +506,7 @@ def test_deeper_than_any_stack_of_ours(threshold):
     assert row(final, "after")["calls"] == 3
     total = row(final, "body")["total_cycles"]
     assert 0 < row(final, "after")["total_cycles"] < total
-    assert row(final, "down")["total_cycles"] <= total
+    assert (row(final, "down")["total_cycles"] or 0) <= total
     check_figures(final)
 
 
@@ -652,8 +653,8 @@ def check_session(final, began, probes):
     assert (mine["calls"] if mine else 0) == probes
     for function in final["functions"]:
         # Of several threads each has its own.
-        assert function["total_cycles"] <= 4 * seconds * 1.05 * final["tsc_hz"], function
-        assert function["self_cycles"] <= 4 * seconds * 1.05 * final["tsc_hz"], function
+        for cycles in function["total_cycles"], function["self_cycles"]:
+            assert (cycles or 0) <= 4 * seconds * 1.05 * final["tsc_hz"], function
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
@@ -763,4 +764,4 @@ def test_what_an_older_session_has_seen_is_not_credited():
     assert row(second, "waits")["calls"] == 1 and row(second, "delegates")["calls"] == 4
     assert row(second, "leaf")["calls"] == 2
     for function in second["functions"]:
-        assert function["total_cycles"] <= seconds * 1.05 * second["tsc_hz"]
+        assert (function["total_cycles"] or 0) <= seconds * 1.05 * second["tsc_hz"]

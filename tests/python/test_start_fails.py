@@ -4,8 +4,10 @@ Each is said in words, leaves nothing behind, and is no obstacle once gone."""
 
 import itertools
 import os
+import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 import ocular
@@ -296,3 +298,55 @@ print(json.dumps([f["sites"] for f in final["functions"] if f["name"] == "work"]
 """,
     ).answer
     assert result and result[0] > 1
+
+
+# --- Interrupted --------------------------------------------------------------
+
+
+class Boom(Exception):
+    pass
+
+
+@pytest.mark.parametrize("mode", ["adaptive", "precise"])
+def test_an_interrupt_comes_out_as_it_is(mode):
+    """Whatever is measured at that moment."""
+
+    def boom(*_):
+        raise Boom
+
+    def start(delay):
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        ocular.start_tracing(perfetto=False, quiet=True, mode=mode)
+        time.sleep(1)
+
+    began = time.perf_counter()
+    ocular.start_tracing(perfetto=False, quiet=True, mode=mode)
+    took = time.perf_counter() - began
+    ocular.stop_tracing()
+    before = signal.signal(signal.SIGALRM, boom)
+    try:
+        for n in range(40):
+            with pytest.raises(Boom):
+                start(took * (n + 1) / 40)
+            ocular.stop_tracing()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    works()
+
+
+def test_what_is_served_ends_though_stopping_fails(tmp_path, sockets):
+    result = script(
+        tmp_path,
+        """
+import json, ocular
+ocular.serve()
+print(json.dumps(ocular._ocular.socket_path()))
+def fails():
+    raise MemoryError
+ocular.stop_tracing = fails
+""",
+        env={"XDG_RUNTIME_DIR": str(sockets)},
+    )
+    assert not os.path.exists(result.answer)
+    assert "MemoryError" in result.err

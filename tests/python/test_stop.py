@@ -165,16 +165,17 @@ def test_untraced_speed_afterwards():
             times.append(time.perf_counter() - start)
         return min(times)
 
-    before = best()
-    ocular.start_tracing(**EXACT)
-    traced = best()
-    ocular.stop_tracing()
-    assert traced > before
-    for _ in range(3):
-        after = best()
-        if after < 1.15 * before:
+    seen = []
+    for _ in range(3):  # a machine may have become slower
+        before = best()
+        ocular.start_tracing(**EXACT)
+        traced = best()
+        ocular.stop_tracing()
+        assert traced > before
+        seen += [(before, best()), (before, best())]
+        if any(after < 1.15 * before for before, after in seen):
             return
-    raise AssertionError(f"{before} s before, {after} s after")
+    raise AssertionError(f"s before and after: {seen}")
 
 
 def test_again_and_again(sockets):

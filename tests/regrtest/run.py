@@ -92,8 +92,9 @@ def _run_in(scratch, run, words, seconds):
     sockets = scratch / "s"
     sockets.mkdir(mode=0o700)
     os.utime(sockets, (0, 0))
+    # Unbuffered: of a crash at exit the last words before it are seen.
     environment = dict(os.environ, OCULAR_DIR=str(sockets),
-                       TMPDIR=str(scratch))
+                       TMPDIR=str(scratch), PYTHONUNBUFFERED="1")
     began = time.monotonic()
     with open(scratch / "output", "w+b") as output:
         process = subprocess.Popen(

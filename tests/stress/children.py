@@ -3,8 +3,6 @@
 children that end like a program; other threads fork those that do not."""
 
 import contextlib
-import importlib.machinery
-import importlib.util
 import multiprocessing.process
 import os
 import shutil
@@ -14,6 +12,7 @@ import sys
 import time
 import traceback
 
+import extensions
 import ocular
 
 SLOW = 30  # seconds after which a child counts as hung
@@ -184,20 +183,9 @@ def fork_and_return(party, dice):
 
 def fork_raw(party, dice):
     """A fork in C, of which Python knows nothing."""
-    raw = extension("rawfork")
+    raw = extensions.load("stress", "rawfork")
     while party.going(0.2):
         expect(party, raw.fork(), "raw fork", 0)
-
-
-def extension(name):
-    """A module that was built from this directory."""
-    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests",
-                        "stress", name + suffix)
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def spawn(party, dice):

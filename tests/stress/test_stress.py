@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -65,11 +66,22 @@ def test_a_part_that_does_not_end(tmp_path):
     assert troop.join(20) == []
 
 
+def settled():
+    """What is held once the threads of what ran before have ended."""
+    held = watch.Held.now()
+    for _ in range(50):
+        time.sleep(0.1)
+        last, held = held, watch.Held.now()
+        if held.threads == last.threads:
+            break
+    return held
+
+
 def test_leaks():
-    before = watch.Held.now()
+    before = settled()
     assert watch.complaints(before, before) == []
     over = threading.Event()
-    thread = threading.Thread(target=over.wait)
+    thread = threading.Thread(target=over.wait, daemon=True)
     thread.start()
     near, far = os.pipe()
     hoard = bytearray(watch.MEMORY_SLACK + (20 << 20))

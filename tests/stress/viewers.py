@@ -64,8 +64,23 @@ def asks_for_hooks(party, viewer, dice):
 
 def asks_for_details(party, viewer, dice):
     snapshot = viewer.snapshot()
-    for row in snapshot["functions"][:10]:
-        viewer.ask(client.DETAIL, struct.pack("<Q", row["id"]))
+    ids = [row["id"] for row in snapshot["functions"][:10]] + [0]
+    for _ in range(dice.randrange(1, 5)):
+        if dice.random() < 0.3:  # one that takes the other's place
+            viewer.send(client.DETAIL, struct.pack("<Q", dice.choice(ids)), 1)
+        try:
+            listing = viewer.detail(dice.choice(ids))
+            assert listing["rows"]
+            party.count("listings")
+        except client.Refused:
+            party.count("listings refused")
+
+
+def asks_for_stacks(party, viewer, dice):
+    for _ in range(dice.randrange(1, 10)):
+        viewer.ask(client.FLAME)
+        party.going(0.05)
+        party.count("stacks received")
 
 
 def asks_for_a_timeline(party, viewer, dice):
@@ -106,7 +121,7 @@ def never_reads(party, viewer, dice):
         pass
 
 
-WHIMS = [reads_for_a_while, asks_for_hooks, asks_for_details,
+WHIMS = [reads_for_a_while, asks_for_hooks, asks_for_details, asks_for_stacks,
          asks_for_a_timeline, vanishes_in_a_frame, promises_more,
          sends_nonsense, never_reads]
 

@@ -360,7 +360,7 @@ static void test_the_samplers_rate(void **state)
     assert_true(cheap.hz == 500);
     dear.wakeup = 1;
     run(&dear, 60);
-    assert_true(dear.hz == 4);
+    assert_true(dear.hz == 1); // at least, in debt as it is
 }
 
 static void test_the_window(void **state)
@@ -458,7 +458,7 @@ static void test_odd_readings(void **state)
     odd.cpu = 1.2;
     Budget_read(&budget, &odd);
     assert_true(budget.level <= 2 * budget.rate);
-    assert_true(Budget_hz(&budget) >= 4 && Budget_hz(&budget) <= 500);
+    assert_true(Budget_hz(&budget) >= 1 && Budget_hz(&budget) <= 500);
 }
 
 int main(void)

@@ -161,6 +161,39 @@ static void test_cells(void **state)
     assert_int_equal(function->state, STATE_ARMED);
 }
 
+// Called and not back yet, or never without a dark callee: that is no zero.
+static void test_what_was_not_timed_is_null(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *inside = called(f, "inside", 1), *lean = called(f, "lean", 3);
+    struct Code *quick = called(f, "quick", 1), *gone = called(f, "gone", 1);
+    const struct Snapshot *s;
+    const struct Function *function;
+
+    Cell_set(&lean->total_cycles, 9000); // its callees' cycles are within
+    Cell_set(&quick->self_calls, 1);
+    s = build(f);
+    function = find(s, inside);
+    assert_true(function->self_cycles == NULL_U64);
+    assert_true(function->total_cycles == NULL_U64);
+    assert_true(function->waited_cycles == NULL_U64);
+    function = find(s, lean);
+    assert_true(function->self_cycles == NULL_U64);
+    assert_int_equal(function->total_cycles, 9000);
+    assert_true(function->waited_cycles == NULL_U64);
+    function = find(s, quick); // timed, within what a hook costs
+    assert_int_equal(function->self_cycles, 0);
+    assert_int_equal(function->total_cycles, 0);
+    assert_int_equal(function->waited_cycles, 0);
+    Engine_retire(&f->engine, gone);
+    Collector_drain(&f->session.collector);
+    s = build(f);
+    assert_int_equal(s->retired_count, 1);
+    assert_true(s->retired[0].self_cycles == NULL_U64);
+    assert_true(s->retired[0].total_cycles == NULL_U64);
+    assert_true(s->retired[0].waited_cycles == NULL_U64);
+}
+
 // Adopted because it was on a stack: nothing is known of it yet.
 static void test_the_unseen_have_no_row(void **state)
 {
@@ -180,6 +213,29 @@ static void test_the_unseen_have_no_row(void **state)
     assert_non_null(find(s, called_));
     assert_non_null(find(s, seen));
     assert_non_null(find(s, sampled));
+}
+
+static void test_each_state_is_counted_as_itself(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *dark[3], *partial[2];
+    const struct Snapshot *s;
+
+    called(f, "armed", 1);
+    for (int i = 0; i < 2; i++) {
+        partial[i] = called(f, "partial", 1);
+        Code_darken_site(partial[i], &partial[i]->sites[1]);
+    }
+    for (int i = 0; i < 3; i++) {
+        dark[i] = called(f, "dark", 1);
+        dark[i]->dark = true;
+        for (int site = 0; site < 3; site++)
+            dark[i]->sites[site].dark = 1;
+    }
+    s = build(f);
+    assert_int_equal(s->states_armed, 1);
+    assert_int_equal(s->states_partial, 2);
+    assert_int_equal(s->states_dark, 3);
 }
 
 static void test_states_and_sites(void **state)
@@ -205,6 +261,9 @@ static void test_states_and_sites(void **state)
     assert_int_equal(find(s, entered)->state, STATE_PARTIAL);
     assert_int_equal(s->sites_dark, 0 + 1 + 3 + 0);
     assert_int_equal(s->sites_armed, 3 + 2 + 0 + 3);
+    assert_int_equal(s->states_armed, 1);
+    assert_int_equal(s->states_partial, 2);
+    assert_int_equal(s->states_dark, 1);
 }
 
 static void test_age(void **state)
@@ -223,6 +282,13 @@ static void test_age(void **state)
     assert_true(find(s, old)->age_s < 30);
     assert_true(find(s, new)->age_s == 0);
     assert_true(isnan(find(s, never)->age_s));
+    // Its calls are seen, but none has been timed since.
+    Cell_set(&old->last_seen, now);
+    Cell_set(&old->timed_ticks, now - (uint64_t)(7 * hz));
+    assert_true(find(build(f), old)->age_s < 6);
+    Cell_set(&old->self_calls, 1);
+    old->dark_callees = 1;
+    assert_true(find(build(f), old)->age_s >= 6.99);
 }
 
 // What hooks cost is known to some ticks only.
@@ -250,6 +316,7 @@ static void test_hottest_first(void **state)
 
     for (int i = 0; i < 5; i++) {
         codes[i] = called(f, "f", 1);
+        Cell_set(&codes[i]->self_calls, cycles[i] ? 1 : 0); // else null: last
         Cell_set(&codes[i]->self_cycles, cycles[i]);
     }
     s = build(f);
@@ -449,6 +516,7 @@ static void test_shares(void **state)
     ShareValue_add(&code->share.under, now, 40e6);
     ShareValue_add(&hot->share.cpu, now, 50e6);
     Cell_set(&code->share.samples, 12);
+    Cell_set(&code->self_calls, 1);
     Cell_set(&code->self_cycles, 1000000); // of no weight beside a share
     s = build(f);
     function = find(s, code);
@@ -657,7 +725,9 @@ int main(void)
         TEST(test_uptime),
         TEST(test_what_nothing_measures_is_null),
         TEST(test_cells),
+        TEST(test_what_was_not_timed_is_null),
         TEST(test_the_unseen_have_no_row),
+        TEST(test_each_state_is_counted_as_itself),
         TEST(test_states_and_sites),
         TEST(test_age),
         TEST(test_no_cycles_below_zero),

@@ -518,6 +518,28 @@ static void test_warming_up_beside_dark_callees(void **state)
     Code_free(code);
 }
 
+// Who is at work for long in each call loses more by waiting for warm hooks,
+// while its callees use up their hits, than by cold ones.
+static void test_long_calls_are_not_warmed(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Cell_set(&code->calls, 500);
+    Cell_set(&code->total_cycles, 500 * 50001);
+    code->dark = true;
+    Code_rearm(code, 100);
+    assert_false(code->warming);
+    assert_int_equal(code->stop_at, 600);
+    assert_int_equal(Code_dark_callees(code), 0);
+    Cell_set(&code->total_cycles, 500 * 49999);
+    code->dark = true;
+    Code_rearm(code, 100);
+    assert_true(code->warming);
+    assert_int_equal(code->stop_at, 508);
+    Code_free(code);
+}
+
 static void test_extend(void **state)
 {
     struct Code *code = generator(500, false);
@@ -575,8 +597,8 @@ static void test_links(void **state)
     }
     assert_int_equal(caller->dark_callees, 35);
     assert_int_equal(caller->callee_count, 64); // as many as are kept
-    for (unsigned i = 0; i < 64; i++)
-        assert_int_equal(caller->callees[i], 100 + i);
+    for (unsigned i = 0; i < 64; i++)           // the newest
+        assert_int_equal(caller->callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
     Code_free(caller);
@@ -619,6 +641,25 @@ static void test_mean_takes_waits_in(void **state)
     Cell_set(&code->self_cycles, 1000);
     Cell_set(&code->waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
+    Cell_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
+    Cell_set(&code->share.queued.total_ns, 300);
+    assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
+    Code_free(code);
+}
+
+// A call that has not come back has no cost yet, however often it was sampled.
+static void test_no_mean_of_a_call_that_does_not_end(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Cell_set(&code->calls, 1);
+    Cell_set(&code->share.samples, 100);
+    Cell_set(&code->share.cpu.total_ns, 500000);
+    Cell_set(&code->share.under.total_ns, 1000000);
+    assert_true(isnan(Code_mean_cycles(code)));
+    Cell_set(&code->total_cycles, 3000);
+    assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
     Code_free(code);
 }
 
@@ -637,6 +678,9 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Cell_set(&code->share.cpu.total_ns, 11000000);
     Cell_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
+    Cell_set(&code->share.queued.total_ns, 3000000); // not what calls take
+    assert_int_equal(Code_sampled_ns(code), 17000000);
+    assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Cell_set(&code->self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
@@ -677,6 +721,7 @@ int main(void)
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
         cmocka_unit_test(test_warming_up_beside_dark_callees),
+        cmocka_unit_test(test_long_calls_are_not_warmed),
         cmocka_unit_test(test_extend),
         cmocka_unit_test(test_trim),
         cmocka_unit_test(test_links),
@@ -684,6 +729,7 @@ int main(void)
         cmocka_unit_test(test_events_are_calls_and_hits),
         cmocka_unit_test(test_rearm_gives_each_site_its_hits_anew),
         cmocka_unit_test(test_mean_takes_waits_in),
+        cmocka_unit_test(test_no_mean_of_a_call_that_does_not_end),
         cmocka_unit_test(test_dark_calls_are_sampled_time_by_mean),
         cmocka_unit_test(test_free_takes_null),
     };

@@ -348,7 +348,7 @@ static void test_waiting_is_no_instructions_time(void **state)
     Lane_enter(f->lane, add(f, 0), 2, I_RESUME, 20000, COURSE_WHOLE);
     step(f, code, I_AFTER_CALL, 20100);
     expect(code, I_CALL, 1, 0, 0);
-    f->engine.contention.long_span = 5000;
+    Contention_share(&f->engine.contention, 5000 / 1e15);
     step(f, code, I_JOIN, 40000);
     expect(code, I_AFTER_CALL, 1, 0, 0);
 }
@@ -522,7 +522,8 @@ static void test_detail(void **state)
                    COURSE_WHOLE);
     }
     Code_darken_instruction(code, &code->instructions[I_GET_ITER]);
-    assert_int_equal(Detail_init(&detail, code, &f->engine.opcodes), 0);
+    assert_int_equal(
+        Detail_init(&detail, code, &code->story, &f->engine.opcodes), 0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
     assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's
@@ -736,6 +737,8 @@ static int set_up(void **state)
     assert_non_null(f);
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
+    // So fast that no span here is long enough to ask the kernel about it.
+    Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
     f->lane = Lanes_add(&f->engine.lanes, f->engine.registry,
                         &f->engine.contention, COST, false, 0);

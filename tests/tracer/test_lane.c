@@ -155,6 +155,23 @@ static void test_net_time(void **state)
     expect_empty(f);
 }
 
+// A dark function's jumps may go on for long; that makes nothing newer of what
+// is known of its calls.
+static void test_dark_code_is_not_seen(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    enter(f, code, 1, 100);
+    leave(f, code, 1, 200);
+    code->dark = true;
+    jump(f, code, 1, 300);
+    assert_int_equal(Cell_get(&code->last_seen), 100);
+    code->dark = false;
+    jump(f, code, 1, 400);
+    assert_int_equal(Cell_get(&code->last_seen), 400);
+}
+
 // What can be suspended is resumed, not called, and offsets may be far: a
 // hook's cost is that of its kind.
 static void test_net_time_by_kind_of_hook(void **state)
@@ -613,6 +630,8 @@ static void test_callers_that_have_gone_make_room(void **state)
     for (uint64_t i = 0; i < 1000; i++) {
         struct Code *caller = i ? add(f, 0) : stays;
 
+        if (i % 2) // as its CALL event does, before the entry
+            Registry_link(f->registry, caller, callee);
         enter(f, caller, 1, 1000 * (i + 1));
         enter(f, callee, 2, 1000 * (i + 1) + 10);
         leave(f, callee, 2, 1000 * (i + 1) + 20);
@@ -745,7 +764,7 @@ static void test_long_spans(void **state)
     struct Code *code = add(f, 0);
 
     Lane_reset(f->lane, NOTHING, 0);
-    f->contention.long_span = 100;
+    Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
     jump(f, code, 1, 1100); // as long as a switch, but not longer
     jump(f, code, 1, 1201);
@@ -753,11 +772,85 @@ static void test_long_spans(void **state)
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Cell_get(&code->waited_cycles), 101);
     // Alone it may take its time.
-    f->contention.long_span = INT64_MAX;
+    Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
     assert_int_equal(Cell_get(&code->waited_cycles), 101);
     assert_int_equal(Cell_get(&code->min_cycles), 7000);
+}
+
+// Beyond a tenth of a millisecond the kernel is asked whether that was all its
+// own. A span of which nothing is known is believed.
+static void test_spans_that_are_asked_about(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    Contention_init(&f->contention, 1e9);
+    f->contention.last_lane = f->lane;
+    enter(f, code, 1, 1000);
+    leave(f, code, 1, 101000);
+    assert_false(f->lane->preemption.known);
+    assert_int_equal(Cell_get(&f->lane->debt), 0);
+    enter(f, code, 1, 110000);
+    leave(f, code, 1, 210001);
+    assert_true(f->lane->preemption.known);
+    assert_int_equal(Cell_get(&code->self_cycles), 200001);
+    // What asking took is a hook's.
+    assert_true(Cell_get(&f->lane->debt) > 100);
+    Lane_reset(f->lane, NOTHING, 0);
+    assert_false(f->lane->preemption.known);
+}
+
+// Turns shorter than that make nobody ask more often.
+static void test_short_turns(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    Lane_reset(f->lane, NOTHING, 0);
+    Contention_init(&f->contention, 1e9);
+    Contention_share(&f->contention, 1e-6);
+    f->contention.last_lane = f->lane;
+    assert_false(Lane_is_brief(f->lane, 1001));
+    enter(f, code, 1, 1000);
+    leave(f, code, 1, 51000);
+    assert_int_equal(Cell_get(&code->waited_cycles), 50000);
+    assert_false(f->lane->preemption.known);
+    Contention_share(&f->contention, 0.005);
+    assert_true(Lane_is_brief(f->lane, 151000));
+    assert_false(Lane_is_brief(f->lane, 151001));
+}
+
+// In a visit the call in which it is warm is not timed, nor is the last: their
+// hooks do what a call's hooks do not.
+static void test_the_ends_of_a_visit_are_not_timed(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 3);
+    uint64_t ticks = 1000;
+
+    Lane_reset(f->lane, NOTHING, 0);
+    for (int i = 0; i < 3; i++, ticks += 100) {
+        enter(f, code, 1, ticks);
+        leave(f, code, 1, ticks + 10);
+    }
+    assert_true(code->dark);
+    expect_calls(code, 3, 3, 30, 30); // the first time all are
+    Code_rearm(code, 20);
+    for (int i = 0; i < 20; i++, ticks += 100) {
+        assert_int_equal(enter(f, code, 1, ticks), i == 19);
+        leave(f, code, 1, ticks + 20);
+    }
+    assert_true(code->dark);
+    expect_calls(code, 23, 3 + 20 - 8 - 1, 30 + 11 * 20, 30 + 20 * 20);
+    Code_rearm(code, 15); // too few for that
+    for (int i = 0; i < 15; i++, ticks += 100) {
+        enter(f, code, 1, ticks);
+        leave(f, code, 1, ticks + 20);
+    }
+    expect_calls(code, 38, 14 + 15, 30 + 26 * 20, 30 + 35 * 20);
 }
 
 // A waited call is no sample of what a call costs.
@@ -1333,7 +1426,7 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
     for (int i = 0; i < 2; i++) {
         if (timeline)
             with_timeline(fixtures[i]);
-        fixtures[i]->contention.long_span = 4000;
+        Contention_share(&fixtures[i]->contention, 4000 / 1e15);
         for (unsigned n = 0; n < FUNCTIONS; n++)
             codes[i][n] = add(fixtures[i], n % 2 ? 0 : 30);
     }
@@ -1409,7 +1502,8 @@ static int set_up(void **state)
 
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    f->contention.long_span = INT64_MAX;
+    // So fast that no span here is long enough to ask the kernel about it.
+    Contention_init(&f->contention, 1e15);
     f->lane = Lane_new(0, f->registry, &f->contention);
     assert_non_null(f->lane);
     Lane_reset(f->lane, COST, 0);
@@ -1434,6 +1528,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_net_time),
+        TEST(test_dark_code_is_not_seen),
         TEST(test_net_time_by_kind_of_hook),
         TEST(test_hooks_that_cost_less_than_thought),
         TEST(test_exception),
@@ -1463,6 +1558,9 @@ int main(void)
         TEST(test_another_thread_ran),
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
+        TEST(test_spans_that_are_asked_about),
+        TEST(test_short_turns),
+        TEST(test_the_ends_of_a_visit_are_not_timed),
         TEST(test_waited_calls_are_in_no_histogram),
         TEST(test_waiting_of_the_attached),
         TEST(test_forgotten_code),

@@ -25,6 +25,7 @@ static char directory[] = "/tmp/ocular-perfetto-XXXXXX";
 static char path[128];
 static unsigned progress_calls;
 static double progress_limit;
+static uint64_t progress_bytes;
 
 static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
 {
@@ -41,10 +42,12 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-static bool on_progress(void *context, double done)
+static bool on_progress(void *context, double done, uint64_t bytes)
 {
     (void)context;
     assert_true(done >= 0 && done <= 1);
+    assert_true(bytes >= progress_bytes);
+    progress_bytes = bytes;
     progress_calls++;
     return done < progress_limit;
 }
@@ -97,6 +100,7 @@ static struct PerfettoTrace trace_of(const struct TimelineView *view)
         .start_ticks = 5000,
         .start_unix_ns = 1700000000000000000u,
         .hz = 1e9,
+        .overwrite = true,
         .name = name_of,
     };
 }
@@ -555,6 +559,7 @@ static void cancelled_half_way(void **state)
     (void)state;
     trace.progress = on_progress;
     progress_calls = 0;
+    progress_bytes = 0;
     progress_limit = 0.1;
     stat(path, &before);
     assert_int_equal(Perfetto_write(&trace, path, &result), -ECANCELED);
@@ -563,7 +568,9 @@ static void cancelled_half_way(void **state)
     assert_int_equal(files_in_directory(), files);
     assert_true(progress_calls > 1);
     progress_limit = 2;
+    progress_bytes = 0;
     assert_int_equal(Perfetto_write(&trace, path, &result), 0);
+    assert_true(progress_bytes > 0 && progress_bytes < result.bytes);
     TimelineView_free(view);
     release(&maker);
 }
@@ -595,11 +602,132 @@ static void a_full_disk_is_reported(void **state)
     release(&maker);
 }
 
+// --- Where it is written ---
+
+// An empty timeline: what is in it does not matter here.
+static struct {
+    struct Maker maker;
+    struct TimelineView *view;
+    struct PerfettoTrace trace;
+} frozen;
+
+static int freeze(void **state)
+{
+    (void)state;
+    frozen.maker = maker_of(1 << 20);
+    frozen.view = Timeline_freeze(frozen.maker.timeline);
+    if (!frozen.view)
+        return -1;
+    frozen.trace = trace_of(frozen.view);
+    return 0;
+}
+
+static int thaw(void **state)
+{
+    (void)state;
+    TimelineView_free(frozen.view);
+    release(&frozen.maker);
+    return 0;
+}
+
+static bool progress_takes_the_name(void *context, double done, uint64_t bytes)
+{
+    FILE *other = fopen(context, "w");
+
+    (void)done, (void)bytes;
+    assert_non_null(other);
+    fputs("another one's", other);
+    fclose(other);
+    return true;
+}
+
+// Which was not there when it began.
+static void what_another_has_written_stays(void **state)
+{
+    struct PerfettoTrace trace = frozen.trace;
+    struct PerfettoResult result;
+    char text[64] = "", place[300];
+    struct dirent *entry;
+    FILE *file;
+    DIR *all;
+
+    (void)state;
+    snprintf(place, sizeof place, "%s/taken.json", directory);
+    trace.overwrite = false;
+    trace.context = place;
+    trace.progress = progress_takes_the_name;
+    assert_int_equal(Perfetto_write(&trace, place, &result), -EEXIST);
+    file = fopen(place, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "another one's");
+    unlink(place);
+    all = opendir(directory); // and nothing is left beside it
+    assert_non_null(all);
+    while ((entry = readdir(all)) != NULL)
+        assert_null(strstr(entry->d_name, ".tmp"));
+    closedir(all);
+}
+
+static bool progress_goes_away(void *context, double done, uint64_t bytes)
+{
+    (void)context, (void)done, (void)bytes;
+    return chdir("/") == 0;
+}
+
+static void a_change_of_directory_meanwhile(void **state)
+{
+    struct PerfettoTrace trace = frozen.trace;
+    struct PerfettoResult result;
+    char place[300];
+
+    (void)state;
+    assert_int_equal(chdir(directory), 0);
+    trace.progress = progress_goes_away;
+    assert_int_equal(Perfetto_write(&trace, "moved.json", &result), 0);
+    snprintf(place, sizeof place, "%s/moved.json", directory);
+    assert_int_equal(unlink(place), 0);
+}
+
+// To a file that is there, and to one that is not yet.
+static void links_are_followed(void **state)
+{
+    struct PerfettoTrace trace = frozen.trace;
+    struct PerfettoResult result;
+    char name[300], place[300];
+    struct stat status;
+    int turn;
+
+    (void)state;
+    snprintf(name, sizeof name, "%s/link.json", directory);
+    snprintf(place, sizeof place, "%s/there", directory);
+    assert_int_equal(mkdir(place, 0700), 0);
+    assert_int_equal(symlink("there/first", name), 0);
+    snprintf(place, sizeof place, "%s/there/first", directory);
+    assert_int_equal(symlink("second.json", place), 0);
+    snprintf(place, sizeof place, "%s/there/second.json", directory);
+    for (turn = 0; turn < 2; turn++) {
+        assert_int_equal(Perfetto_write(&trace, name, &result), 0);
+        assert_int_equal(lstat(name, &status), 0);
+        assert_true(S_ISLNK(status.st_mode));
+        assert_int_equal(lstat(place, &status), 0);
+        assert_int_equal(status.st_size, result.bytes);
+        assert_true(S_ISREG(status.st_mode));
+    }
+    unlink(name);
+    assert_int_equal(symlink("link.json", name), 0); // to itself
+    assert_int_equal(Perfetto_write(&trace, name, &result), -ELOOP);
+    unlink(name), unlink(place);
+    snprintf(place, sizeof place, "%s/there/first", directory);
+    unlink(place);
+    snprintf(place, sizeof place, "%s/there", directory);
+    assert_int_equal(rmdir(place), 0);
+}
+
 static void places_that_are_refused(void **state)
 {
-    struct Maker maker = maker_of(1 << 20);
-    struct TimelineView *view = Timeline_freeze(maker.timeline);
-    struct PerfettoTrace trace = trace_of(view);
+    struct PerfettoTrace trace = frozen.trace;
     struct PerfettoResult result;
     char place[300];
 
@@ -621,8 +749,6 @@ static void places_that_are_refused(void **state)
     assert_int_equal(chdir(directory), 0);
     assert_int_equal(Perfetto_write(&trace, "here.json", &result), 0);
     assert_int_equal(unlink("here.json"), 0);
-    TimelineView_free(view);
-    release(&maker);
 }
 
 static int set_up(void **state)
@@ -645,6 +771,8 @@ static int tear_down(void **state)
     return rmdir(directory); // nothing else is left there
 }
 
+#define FROZEN(test) cmocka_unit_test_setup_teardown(test, freeze, thaw)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -659,7 +787,10 @@ int main(void)
         cmocka_unit_test(gzip_and_speed),
         cmocka_unit_test(cancelled_half_way),
         cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(places_that_are_refused),
+        FROZEN(what_another_has_written_stays),
+        FROZEN(a_change_of_directory_meanwhile),
+        FROZEN(links_are_followed),
+        FROZEN(places_that_are_refused),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -98,6 +98,7 @@ static void rank(struct World *w)
             assert_int_equal(Plan_add(&w->plan, &item), 0);
     }
     Plan_sort(&w->plan);
+    Plan_stretch(&w->plan, Budget_grant(&w->budget, 0), w->budget.rate);
     w->now.rearm += (double)w->count * 50e-9;
 }
 
@@ -371,6 +372,10 @@ static void test_intervals(void **state)
     assert_true(Policy_interval(&f, 0, 0.01) == 16);
     f.misses = 1000;
     assert_true(Policy_interval(&f, 0, 0.01) == 32);
+    f.misses = 0;
+    assert_true(Policy_interval(&f, 0.02, 0.01) == 20);
+    f.callees = 2000; // 2 s of allowance: the others have theirs first
+    assert_true(Policy_interval(&f, 0.02, 0.01) == 100);
 }
 
 static void test_hits(void **state)
@@ -385,6 +390,31 @@ static void test_hits(void **state)
     assert_int_equal(Policy_hits(&f, 0), 64);
     assert_int_equal(Policy_hits(&f, 1), 16);
     assert_true(Policy_callee_hits(0) < Policy_callee_hits(1));
+}
+
+// What is left over buys longer sessions, of what is not dear by itself.
+static void test_means_that_are_left(void **state)
+{
+    struct Plan plan = {0};
+    struct PlanItem cheap = {.urgency = 2, .seconds = 1e-6, .hits = 32};
+    struct PlanItem dear = {.urgency = 3, .seconds = 150e-6, .hits = 32};
+
+    (void)state;
+    Plan_add(&plan, &cheap);
+    Plan_add(&plan, &dear);
+    Plan_stretch(&plan, 100e-6, 0.01); // less than it costs
+    assert_int_equal(plan.items[0].hits, 32);
+    assert_int_equal(plan.items[1].hits, 32);
+    Plan_stretch(&plan, 151e-6 * 4, 0.01);
+    assert_int_equal(plan.items[0].hits, 64);
+    assert_float_equal(plan.items[0].seconds, 2e-6, 1e-9);
+    assert_int_equal(plan.items[1].hits, 42); // to 2 % of the allowance
+    Plan_stretch(&plan, 1, 0.01);
+    assert_int_equal(plan.items[0].hits, 512);
+    assert_int_equal(plan.items[1].hits, 42);
+    Plan_clear(&plan);
+    Plan_stretch(&plan, 1, 0.01); // nothing to do
+    Plan_release(&plan);
 }
 
 static void test_costs(void **state)
@@ -407,14 +437,70 @@ static void test_a_session_without_a_timed_call(void **state)
     Visit_end(&visit, 10, 1000);
     Visit_begin(&visit, 10, 1000);
     assert_true(visit.mean == 100 && visit.volatility == 0);
+    for (int i = 0; i < 4; i++)
+        Visit_end(&visit, 10, 1000);
+    assert_int_equal(visit.misses, 0); // not rarer, but with more callees
+    assert_int_equal(visit.reach, 4);
     for (int i = 0; i < 100; i++)
         Visit_end(&visit, 10, 1000);
     assert_int_equal(visit.misses, 4);
-    assert_int_equal(visit.reach, 2);
+    assert_int_equal(visit.reach, 4);
     Visit_end(&visit, 20, 3000); // 200 a call
     assert_int_equal(visit.misses, 0);
-    assert_int_equal(visit.reach, 2); // it has shown what it takes
+    assert_int_equal(visit.reach, 4); // it has shown what it takes
     assert_true(fabs(visit.volatility - 0.3 * 0.5) < 1e-9);
+}
+
+// What is fixed takes a part of the allowance: 8 % slices, 5 % rankings, a
+// quarter where new code comes fast.
+static void test_how_often(void **state)
+{
+    static const double rates[] = {1e-9, 0.0001, 0.001, 0.005, 0.01, 0.1, 1};
+
+    (void)state;
+    assert_float_equal(Policy_slice_pause(1), 0.2, 1e-9);
+    assert_float_equal(Policy_slice_pause(0.005), 0.375, 1e-9);
+    assert_float_equal(Policy_slice_pause(0.001), 1, 1e-9);
+    assert_float_equal(Policy_rank_pause(0, 0.01), 1, 1e-9);
+    assert_float_equal(Policy_rank_pause(0.001, 0.01), 3, 1e-9);
+    assert_float_equal(Policy_rank_pause(0.001, 0.001), 10, 1e-9);
+    assert_float_equal(Policy_rush_pause(1), 0.02, 1e-9);
+    assert_float_equal(Policy_rush_pause(0.001), 0.2, 1e-9);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        assert_true(Policy_slice_pause(rates[i]) >= POLICY_SLICE_S);
+        assert_true(Policy_slice_pause(rates[i]) <= POLICY_SLOWEST_S);
+        // A second in there, for whatever reason, is no minute without any.
+        assert_true(Policy_rank_pause(1, rates[i]) <= POLICY_RANK_MOST_S);
+        assert_true(Policy_rank_pause(1e-3, rates[i]) >=
+                    fmin(1e-3 / (0.05 * rates[i]), POLICY_RANK_MOST_S));
+        assert_true(Policy_rush_pause(rates[i]) >= 0.02);
+        assert_true(50e-6 / Policy_rush_pause(rates[i]) <=
+                    0.25 * rates[i] * 1.000001);
+    }
+}
+
+static void test_rushes(void **state)
+{
+    (void)state;
+    assert_false(Policy_is_rush(0, 0));
+    assert_false(Policy_is_rush(7, 0.001)); // few, however quick
+    assert_true(Policy_is_rush(8, 0.2));
+    assert_false(Policy_is_rush(8, 0.21));
+    assert_true(Policy_is_rush(8, -1000)); // the counter has gone back
+    assert_true(Policy_is_rush(1000, 25));
+    assert_false(Policy_is_rush(1000, 26));
+}
+
+static void test_what_is_still_to_come(void **state)
+{
+    (void)state;
+    assert_true(Policy_is_ahead(101, 100, 50));
+    assert_false(Policy_is_ahead(100, 100, 50));
+    assert_false(Policy_is_ahead(99, 100, 50));
+    assert_true(Policy_is_ahead(150, 100, 50));
+    assert_false(Policy_is_ahead(151, 100, 50)); // the counter has gone back
+    assert_false(Policy_is_ahead(UINT64_MAX, 0, 50));
+    assert_false(Policy_is_ahead(0, UINT64_MAX, 50));
 }
 
 static void test_the_most_urgent_first(void **state)
@@ -455,8 +541,12 @@ int main(void)
         cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),
+        cmocka_unit_test(test_means_that_are_left),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_a_session_without_a_timed_call),
+        cmocka_unit_test(test_how_often),
+        cmocka_unit_test(test_rushes),
+        cmocka_unit_test(test_what_is_still_to_come),
         cmocka_unit_test(test_the_most_urgent_first),
     };
 

@@ -38,6 +38,29 @@ static void test_finds_by_address_and_id(void **state)
     Registry_free(registry);
 }
 
+static void test_finds_by_version(void **state)
+{
+    struct Registry *registry = Registry_new();
+    struct Code *codes[3];
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) { // all of one bucket, but the first
+        codes[i] = make_code(Registry_next_id(registry), 0x1000 * (i + 1));
+        codes[i]->version = i ? 5 + i * REGISTRY_BUCKETS : 0;
+        Registry_add(registry, codes[i]);
+    }
+    assert_null(Registry_by_version(registry, 0));
+    assert_null(Registry_by_version(registry, 5));
+    assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
+                     codes[1]);
+    Registry_retire(registry, codes[2]);
+    Registry_retire(registry, codes[0]);
+    assert_null(Registry_by_version(registry, 5 + 2 * REGISTRY_BUCKETS));
+    assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
+                     codes[1]);
+    Registry_free(registry);
+}
+
 static void test_ids_are_new_and_never_zero(void **state)
 {
     struct Registry *registry = Registry_new();
@@ -247,6 +270,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_by_address_and_id),
+        cmocka_unit_test(test_finds_by_version),
         cmocka_unit_test(test_ids_are_new_and_never_zero),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_an_address_is_reused),

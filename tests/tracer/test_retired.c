@@ -28,6 +28,7 @@ static struct Code *make(const char *name, const char *file, uint32_t line)
 static void retire(struct Retired *retired, struct Code *code, uint64_t calls)
 {
     Cell_set(&code->calls, calls);
+    Cell_set(&code->self_calls, calls);
     Cell_set(&code->self_cycles, 10 * calls);
     Cell_set(&code->total_cycles, 20 * calls);
     Cell_set(&code->waited_cycles, calls);
@@ -52,6 +53,7 @@ static void test_objects_of_one_name_are_one(void **state)
     assert_int_equal(first->totals.objects, 2);
     assert_int_equal(first->totals.calls, 12);
     assert_int_equal(first->totals.events, 12);
+    assert_int_equal(first->totals.self_calls, 12);
     assert_int_equal(first->totals.self_cycles, 120);
     assert_int_equal(first->totals.total_cycles, 240);
     assert_int_equal(first->totals.waited_cycles, 12);

@@ -371,16 +371,24 @@ static void test_a_viewer_gets_snapshots(void **state)
     halt(f);
 }
 
+static void note_urge(void *urged)
+{
+    (*(atomic_int *)urged)++;
+}
+
 static void test_rearm_requests(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 3);
     struct Client *client;
     uint32_t id = 4711;
+    atomic_int urged = 0;
 
     start_usual(f);
+    Details_set_urge(&f->session->details, note_urge, &urged);
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->id, NULL));
+    assert_int_equal(urged, 1); // the governor need not come by
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, code->id);
     expect_error(client, ask(client, MESSAGE_REARM, code->id + 1, NULL),
@@ -393,6 +401,8 @@ static void test_rearm_requests(void **state)
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, 0);
+    assert_int_equal(urged, 2);
+    Details_set_urge(&f->session->details, NULL, NULL);
     Client_close(client);
     halt(f);
 }
@@ -451,7 +461,7 @@ static void test_no_budget_where_none_can_be_held(void **state)
 
 static void test_requests_that_are_not_known(void **state)
 {
-    static const unsigned types[] = {MESSAGE_CANCEL + 1, 99};
+    static const unsigned types[] = {MESSAGE_FLAME + 1, 99};
     struct Fixture *f = *state;
     struct Client *client;
 
@@ -544,7 +554,9 @@ static void test_export_tells_its_progress(void **state)
     char path[PATH_MAX];
     struct Client *client;
     double value = 0;
+    uint64_t bytes = 0, before = 0;
     unsigned reports = 0;
+    struct stat info;
 
     start_usual(f);
     client = join(f);
@@ -563,6 +575,9 @@ static void test_export_tells_its_progress(void **state)
             assert_true(message.value >= value && message.value <= 1);
             assert_string_equal(message.text, path);
             value = message.value;
+            assert_true(message.number >= bytes);
+            before = bytes;
+            bytes = message.number;
             reports++;
         } else {
             assert_int_equal(message.type, MESSAGE_SNAPSHOT);
@@ -570,6 +585,9 @@ static void test_export_tells_its_progress(void **state)
         Message_release(&message);
     }
     assert_true(reports >= 2);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(bytes, info.st_size);
+    assert_true(before > 0 && before < bytes); // on the way, too
     unlink(path);
     Client_close(client);
     halt(f);

@@ -74,7 +74,10 @@ static void test_a_running_thread(void **state)
     for (int i = 0; i < 100 && !ran; i++) {
         rest(1);
         Subject_look(&subject, 5e7);
-        ran = Subject_runs(&subject) || Subject_could_run(&subject);
+        double part = Subject_ran_part(&subject);
+
+        assert_true(part >= 0 && part <= 1);
+        ran = part > 0.5 || Subject_ask(&subject) != DOING_WAITED;
     }
     assert_true(ran);
     assert_true(subject.ran_ns > 0);
@@ -110,9 +113,9 @@ static void test_a_sleeping_thread_idles(void **state)
     rest(10);
     // Its stack is not known yet, so it is to be walked although it slept.
     assert_int_equal(Subject_look(&subject, 1e7), SUBJECT_RAN);
-    assert_false(Subject_runs(&subject));
-    assert_false(Subject_could_run(&subject));
-    Subject_set_stack(&subject, &walk, 0, false);
+    assert_true(Subject_ran_part(&subject) == 0);
+    assert_int_equal(Subject_ask(&subject), DOING_WAITED);
+    Subject_set_stack(&subject, &walk, 0, (struct SubjectTop){0});
     rest(20);
     assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
     assert_true(subject.idle_ns > 19e6);
@@ -137,8 +140,8 @@ static void test_a_thread_that_ended(void **state)
         look = Subject_look(&subject, 1e6);
     }
     assert_int_equal(look, SUBJECT_GONE);
-    assert_false(Subject_runs(&subject));
-    assert_false(Subject_could_run(&subject));
+    assert_true(Subject_ran_part(&subject) == 0);
+    assert_int_equal(Subject_ask(&subject), DOING_WAITED);
     Subject_init(&subject, 1, 0x7ffffff0); // never was one
     assert_int_equal(Subject_look(&subject, 0), SUBJECT_GONE);
 }
@@ -180,15 +183,70 @@ static void test_a_thread_that_waits_for_our_cpu(void **state)
     Subject_init(&subject, 1, worker.tid);
     for (int i = 0; i < 20; i++) {
         Subject_look(&subject, i * 1e6);
-        could += Subject_could_run(&subject);
+        could += Subject_ask(&subject) == DOING_RAN;
         rest(2);
     }
+    assert_true(Subject_is_crowded(&subject, 2e7));
     halt(&worker);
     sched_setaffinity(0, sizeof(before), &before);
     assert_true(could >= 18);
 }
 
+// What the kernel says of its CPUs counts, and is asked every two seconds.
+static void test_whether_it_waits_for_cpus(void **state)
+{
+    const uint64_t long_ns = 1000000000000; // more than it can have by itself
+    struct Subject subject;
+    struct Worker worker;
+    cpu_set_t set;
+
+    (void)state;
+    if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
+        skip();
+    start(&worker, false);
+    rest(5);
+    Subject_init(&subject, 1, worker.tid);
+    Subject_look(&subject, 1);
+    assert_true(Subject_is_crowded(&subject, 1)); // nothing is known yet
+    if (subject.crowd_run == 0)
+        skip();                   // a kernel without schedstat
+    subject.crowd_run -= long_ns; // it has run all the time since
+    assert_true(Subject_is_crowded(&subject, 1e9));
+    assert_false(Subject_is_crowded(&subject, 3e9));
+    subject.crowd_delay -= long_ns; // it has waited all the time since
+    assert_false(Subject_is_crowded(&subject, 4e9));
+    assert_true(Subject_is_crowded(&subject, 6e9));
+    // It ran, and no look has seen it.
+    subject.crowded = false;
+    subject.since_ns = 1e6;
+    subject.ran_ns = 5e6;
+    subject.seen_ns = 1e6;
+    assert_true(Subject_is_crowded(&subject, 6e9));
+    subject.seen_ns = 4e6;
+    assert_false(Subject_is_crowded(&subject, 6e9));
+    halt(&worker);
+}
+
 // --- Credit ------------------------------------------------------------------
+
+// Of this thread: it sleeps when it is told to.
+static void test_whether_it_slept(void **state)
+{
+    const struct timespec moment = {0, 1000000};
+    struct Subject subject = {0};
+    int awake = 0;
+
+    (void)state;
+    Subject_init(&subject, 0, gettid());
+    assert_true(Subject_slept(&subject)); // not known
+    for (int i = 0; i < 20; i++)
+        awake += !Subject_slept(&subject);
+    assert_true(awake > 0);
+    nanosleep(&moment, NULL);
+    assert_true(Subject_slept(&subject));
+    subject.tid = -1;
+    assert_true(Subject_slept(&subject));
+}
 
 struct Scene {
     struct Registry *registry;
@@ -197,7 +255,7 @@ struct Scene {
     struct Ledger ledger;
     struct Edges edges;
     uint32_t newest_id; // as of the walk
-    bool in_c;
+    struct SubjectTop top;
     bool cut;
 };
 
@@ -236,7 +294,7 @@ static void stack(struct Scene *scene, unsigned depth, const uintptr_t *codes)
     walk->truncated = scene->cut;
     for (unsigned i = 0; i < depth; i++)
         walk->frames[i] = (struct WalkFrame){codes[i], codes[i]};
-    Subject_set_stack(&scene->subject, walk, scene->newest_id, scene->in_c);
+    Subject_set_stack(&scene->subject, walk, scene->newest_id, scene->top);
     free(walk);
 }
 
@@ -352,6 +410,8 @@ static void test_waiting_for_a_cpu_is_waiting(void **state)
         Subject_credit(&scene->subject, DOING_RAN, &scene->ledger, 1e9);
     }
     assert_ns(scene->a, 50000, 50000, 100000);
+    // Which is nothing that its calls take.
+    assert_int_equal(Cell_get(&scene->a->share.queued.total_ns), 50000);
 }
 
 // On a CPU at some looks, ready for one at others: what it did is what it did
@@ -374,20 +434,42 @@ static void test_where_it_lost_its_cpu_says_little(void **state)
     assert_in_range(Cell_get(&scene->a->share.wait.total_ns), 0, 1000);
 }
 
-// One CPU, ours: ready is all that it ever is.
+// One CPU, ours: ready is all that it ever is. The first few looks may have
+// missed it by chance, so that they do not count.
 static void test_never_seen_running(void **state)
 {
     struct Scene *scene = *state;
 
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 110; i++) {
         scene->subject.since_ns = 1000;
         scene->subject.ran_ns += 800;
         scene->subject.owed_ns += 800;
         stack(scene, 1, (uintptr_t[]){i % 4 ? 0x1000 : 0x2000});
         Subject_credit(&scene->subject, DOING_READY, &scene->ledger, 1e9);
+        if (i == 9)
+            assert_ns(scene->a, 0, 1400, 1400);
     }
-    assert_ns(scene->a, 60000, 15000, 75000);
-    assert_ns(scene->b, 20000, 5000, 25000);
+    assert_ns(scene->a, 60000, 16400, 76400);
+    assert_ns(scene->b, 20000, 5600, 25600);
+}
+
+// A thread that runs a little at a time, and is woken often: that two looks of
+// fifty have found it running, where five should have, makes those that found
+// it waiting for a CPU no better.
+static void test_few_looks_prove_nothing(void **state)
+{
+    struct Scene *scene = *state;
+
+    for (int i = 0; i < 50; i++) {
+        scene->subject.since_ns = 1000;
+        scene->subject.ran_ns += 100;
+        scene->subject.owed_ns += 100;
+        stack(scene, 1, (uintptr_t[]){i % 25 ? 0x1000 : 0x2000});
+        Subject_credit(&scene->subject, i % 25 ? DOING_READY : DOING_RAN,
+                       &scene->ledger, 1e9);
+    }
+    assert_int_equal(Cell_get(&scene->a->share.cpu.total_ns), 0);
+    assert_true(Cell_get(&scene->b->share.cpu.total_ns) > 0);
 }
 
 // Looks found it running half as often as it did: the clock is right.
@@ -535,7 +617,7 @@ static void test_time_in_c_is_a_part_of_running(void **state)
 {
     struct Scene *scene = *state;
 
-    scene->in_c = true;
+    scene->top.in_c = true;
     stack(scene, 2, (uintptr_t[]){0x1000, 0x2000});
     credit(scene, DOING_RAN, 100);
     credit(scene, DOING_WAITED, 50);
@@ -545,6 +627,36 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     stack(scene, 2, (uintptr_t[]){0x9000, 0x2000});
     credit(scene, DOING_RAN, 100);
     assert_int_equal(Cell_get(&scene->b->share.in_c.total_ns), 0);
+}
+
+// It waits where CPython takes the interpreter away: that is no waiting of the
+// function's, nor is waiting for a CPU.
+static void test_waiting_for_its_turn(void **state)
+{
+    struct Scene *scene = *state;
+    struct ShareValue *queued = &scene->a->share.queued;
+    uint64_t ready;
+
+    stack(scene, 1, (uintptr_t[]){0x1000});
+    credit(scene, DOING_RAN, 1000);
+    credit(scene, DOING_WAITED, 100);
+    assert_int_equal(Cell_get(&queued->total_ns), 0);
+    credit(scene, DOING_READY, 200);
+    ready = Cell_get(&scene->a->share.wait.total_ns) - 100;
+    assert_true(ready > 0);
+    assert_int_equal(Cell_get(&queued->total_ns), ready);
+    credit(scene, DOING_IDLED, 300); // its clock has not moved: it still is
+    assert_int_equal(Cell_get(&queued->total_ns), ready + 300);
+    credit(scene, DOING_WAITED, 50);
+    credit(scene, DOING_IDLED, 50);
+    assert_int_equal(Cell_get(&queued->total_ns), ready + 300);
+    ready += 300;
+    scene->top.queued = true;
+    stack(scene, 1, (uintptr_t[]){0x1000});
+    credit(scene, DOING_WAITED, 400);
+    credit(scene, DOING_IDLED, 800);
+    assert_int_equal(Cell_get(&queued->total_ns), ready + 1200);
+    assert_true(Cell_get(&scene->a->share.wait.total_ns) >= 1700);
 }
 
 static void test_a_threads_functions(void **state)
@@ -571,6 +683,7 @@ static void test_hot_spots(void **state)
     struct Scene *scene = *state;
     struct Code *code = scene->a;
     struct Walk *walk = calloc(1, sizeof(*walk));
+    const void *spots;
 
     // Instructions of 1, 3 and 2 units.
     code->unit_count = 6;
@@ -584,7 +697,8 @@ static void test_hot_spots(void **state)
     walk->frames[1].code = 0x1000;
     for (int offset = -4; offset < 16; offset += 2) {
         walk->frames[1].instruction = (uintptr_t)(0x1040 + offset);
-        Subject_set_stack(&scene->subject, walk, scene->newest_id, false);
+        Subject_set_stack(&scene->subject, walk, scene->newest_id,
+                          (struct SubjectTop){0});
         credit(scene, DOING_RAN, 100);
         credit(scene, DOING_WAITED, 100);
     }
@@ -592,6 +706,12 @@ static void test_hot_spots(void **state)
     assert_int_equal(Code_spots(code)[1], 3);
     assert_int_equal(Code_spots(code)[2], 2);
     assert_true(Cell_get(&code->share.bytes) > sizeof(struct Split));
+    spots = Code_spots(code);
+    free(code->share.callers); // there was no memory for these: tried again
+    code->share.callers = NULL;
+    credit(scene, DOING_RAN, 100);
+    assert_non_null(code->share.callers);
+    assert_ptr_equal(Code_spots(code), spots); // and none is lost (make asan)
     free(walk);
 }
 
@@ -617,6 +737,8 @@ int main(void)
         cmocka_unit_test(test_a_thread_that_ended),
         cmocka_unit_test(test_another_thread_with_its_number),
         cmocka_unit_test(test_a_thread_that_waits_for_our_cpu),
+        cmocka_unit_test(test_whether_it_waits_for_cpus),
+        cmocka_unit_test(test_whether_it_slept),
         SCENE(test_the_top_is_credited_and_all_below),
         SCENE(test_recursion_counts_once),
         SCENE(test_unknown_code_on_top_credits_its_caller),
@@ -624,12 +746,14 @@ int main(void)
         SCENE(test_waiting_for_a_cpu_is_waiting),
         SCENE(test_where_it_lost_its_cpu_says_little),
         SCENE(test_never_seen_running),
+        SCENE(test_few_looks_prove_nothing),
         SCENE(test_the_clock_outweighs_the_looks),
         SCENE(test_who_woke_had_slept_before),
         SCENE(test_callers),
         SCENE(test_more_callers_than_there_is_room_for),
         SCENE(test_callers_of_dark_code_are_told_once),
         SCENE(test_time_in_c_is_a_part_of_running),
+        SCENE(test_waiting_for_its_turn),
         SCENE(test_a_threads_functions),
         SCENE(test_hot_spots),
         SCENE(test_retired_code_is_not_credited),

@@ -69,6 +69,36 @@ static void test_the_hot_are_due_sooner(void **state)
     expect((struct Code *[]){hot, cold}, 2);
 }
 
+// A machine that was suspended may count from zero again.
+static void test_a_counter_that_goes_back(void **state)
+{
+    struct Code *late = dark(5000);
+
+    (void)state;
+    take(40);
+    expect((struct Code *[]){late}, 1);
+}
+
+// Its calls are seen, so it looks fresh; its blocks have not been for long.
+static void test_broken_code_is_due(void **state)
+{
+    struct Code *code = dark(39);
+
+    (void)state;
+    code->dark = false;
+    code->broken = true;
+    take(40);
+    expect(NULL, 0);
+    Cell_set(&code->last_seen, (uint64_t)(99 * HZ));
+    take(100);
+    expect((struct Code *[]){code}, 1);
+    code->broken = false;
+    take(101);
+    code->broken = true;
+    take(102);
+    expect(NULL, 0);
+}
+
 static void test_who_calls_the_hot(void **state)
 {
     struct Code *cold = dark(10), *caller = dark(10);
@@ -89,7 +119,8 @@ static void test_armed_code(void **state)
     code->dark = false;
     assert_int_equal(take(1000), 0);
     code->broken = true;
-    assert_int_equal(take(1000), 1);
+    assert_int_equal(take(1000), 0); // since now
+    assert_int_equal(take(1100), 1);
 }
 
 static void test_what_cannot_be_armed_is_asked_less(void **state)
@@ -106,6 +137,7 @@ static void test_what_cannot_be_armed_is_asked_less(void **state)
 static void test_who_lacks_its_callees(void **state)
 {
     struct Code *code = dark(1);
+    double seconds;
 
     (void)state;
     code->dark = false;
@@ -115,15 +147,21 @@ static void test_who_lacks_its_callees(void **state)
     Cell_set(&code->last_seen, (uint64_t)(101 * HZ));
     assert_int_equal(take(102), 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
+    seconds = plan.items[0].seconds;
     Code_want_callees(code, 64);
     assert_int_equal(take(150), 0); // its next call will have them
     code->callee_hits = 0;
     code->visited = true; // and could not be timed
     Visit_begin(&code->visit, 500, 50000);
     assert_int_equal(take(150), 1);
-    assert_int_equal(code->visit.misses, 1);
+    assert_int_equal(code->visit.reach, 1); // with more, and as soon
+    assert_int_equal(code->visit.misses, 0);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
-    Cell_add(&code->self_calls, 5); // it could
+    assert_true(plan.items[0].times);
+    assert_true(plan.items[0].seconds > seconds + 2 * 190 * 70e-9); // foreseen
+    take(151);
+    assert_int_equal(code->visit.reach, 1); // a visit ends once
+    Cell_add(&code->self_calls, 5);         // it could
     code->visited = true;
     Cell_set(&code->last_seen, (uint64_t)(180 * HZ));
     assert_int_equal(take(160), 0);
@@ -146,8 +184,47 @@ static void test_dark_callers(void **state)
     take(35);
     assert_int_equal(plan.count, 1);
     assert_int_equal(plan.items[0].callee_hits, 0);
+    assert_false(plan.items[0].times); // that no call is timed is no miss
     take(10.5 + 12 * 16 + 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
+}
+
+// That it is cold counts as a dark callee of it; its callees have their turn.
+static void test_who_warms_up_lacks_nobody(void **state)
+{
+    struct Code *code = dark(1);
+
+    (void)state;
+    code->dark = false;
+    code->warming = true;
+    code->dark_callees = 1;
+    take(10);
+    Cell_set(&code->last_seen, (uint64_t)(101 * HZ));
+    assert_int_equal(take(102), 0);
+    code->warming = false;
+    assert_int_equal(take(102), 1);
+}
+
+static void test_means_that_are_left_are_used(void **state)
+{
+    (void)state, (void)dark(10);
+    take(40);
+    assert_int_equal(plan.items[0].hits, 32);
+    survey.grant = 1;
+    take(40);
+    assert_int_equal(plan.items[0].hits, 256);
+}
+
+static void test_means_are_of_the_newest_calls(void **state)
+{
+    struct Code *code = dark(10);
+
+    (void)state;
+    for (int second = 40; second < 200; second += 40) {
+        take(second);
+        Cell_add(&code->self_calls, 1000);
+    }
+    assert_true(Cell_get(&Recent_mark(&code->recent)->calls) >= 1000);
 }
 
 static int set_up(void **state)
@@ -177,11 +254,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_oldest_first),
         TEST(test_the_hot_are_due_sooner),
+        TEST(test_a_counter_that_goes_back),
+        TEST(test_broken_code_is_due),
         TEST(test_who_calls_the_hot),
         TEST(test_armed_code),
         TEST(test_what_cannot_be_armed_is_asked_less),
         TEST(test_who_lacks_its_callees),
         TEST(test_dark_callers),
+        TEST(test_who_warms_up_lacks_nobody),
+        TEST(test_means_that_are_left_are_used),
+        TEST(test_means_are_of_the_newest_calls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,28 @@ static void test_newest_first_with_everything(void **state)
     assert_string_equal(s->transitions[2].to, "BINARY_OP_ADD_INT");
 }
 
+// What was specialised is so no more, whatever it is instead.
+static void test_deopts(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    f->opcodes.flags[BINARY_OP_ADD_INT] |= OPCODE_SPECIALIZED;
+    f->opcodes.flags[BINARY_OP_ADD_FLOAT] |= OPCODE_SPECIALIZED;
+    add(f, 1, BINARY_OP, BINARY_OP_ADD_INT);
+    add(f, 1, BINARY_OP_ADD_INT, BINARY_OP_ADD_FLOAT);
+    add(f, 1, BINARY_OP_ADD_FLOAT, BINARY_OP);
+    add(f, 2, JUMP_BACKWARD, ENTER_EXECUTOR);
+    s = fill(f);
+    assert_int_equal(s->transitions[0].deopt, 0);
+    assert_int_equal(s->transitions[1].deopt, 1);
+    assert_int_equal(s->transitions[2].deopt, 1);
+    assert_int_equal(s->transitions[3].deopt, 0);
+    for (size_t i = 0; i < s->transition_pair_count; i++)
+        assert_int_equal(s->transition_pairs[i].deopt,
+                         strstr(s->transition_pairs[i].from, "_ADD_") != NULL);
+}
+
 static void test_pairs_most_frequent_first(void **state)
 {
     struct Fixture *f = *state;
@@ -291,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_empty),
         TEST(test_newest_first_with_everything),
+        TEST(test_deopts),
         TEST(test_pairs_most_frequent_first),
         TEST(test_thousands),
         TEST(test_first_ones_do_not_flood),

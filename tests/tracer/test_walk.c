@@ -15,8 +15,12 @@
 
 #include <cmocka.h>
 
+enum Owner { OWNED_BY_THREAD, OWNED_BY_GENERATOR, OWNED_BY_C = 3 };
+
 struct FakeFrame {
-    uintptr_t pad;
+    uint8_t pad[5];
+    uint8_t owner;
+    uint8_t more[2];
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
@@ -56,6 +60,8 @@ static const struct FrameLayout LAYOUT = {
     .frame_code = offsetof(struct FakeFrame, code),
     .frame_previous = offsetof(struct FakeFrame, previous),
     .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .frame_owner = offsetof(struct FakeFrame, owner),
+    .owned_by_c = OWNED_BY_C,
     .code_mask = ~(uintptr_t)3,
 };
 
@@ -90,10 +96,12 @@ static uintptr_t code_of(size_t i)
     return 0x10000 + i * 0x100;
 }
 
-// Links a frame on top of the others, wherever its memory is.
+// Links a frame on top of the others, wherever its memory is. The first one is
+// C's, as in CPython.
 static void link_frame(struct World *world, struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
+    frame->owner = world->thread.frame ? OWNED_BY_THREAD : OWNED_BY_C;
     frame->code = code_of(i) | (i & 3);
     frame->instruction = 0x900000 + i;
     frame->previous = world->thread.frame;
@@ -243,7 +251,45 @@ static void test_a_torn_link_ends_the_walk(void **state)
     torn->previous = (uintptr_t)torn;
     assert_frames(walk_now(world), 2, 3);
     assert_true(world->walk.torn);
-    torn->previous = 0;
+}
+
+// It was popped between the look at the thread's state and the one at it: not
+// the whole stack, even if it looks like the end of one.
+static void test_only_a_frame_of_cs_ends_a_stack(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame *popped;
+
+    push(world, 1);
+    popped = push(world, 2);
+    push(world, 3);
+    popped->previous = 0;
+    for (int owner = 0; owner < 256; owner++) {
+        bool is_cs = owner == OWNED_BY_C || owner == OWNED_BY_C + 1;
+
+        popped->owner = (uint8_t)owner;
+        assert_frames(walk_now(world), 2, 3);
+        assert_true(world->walk.torn == !is_cs);
+        assert_true(world->walk.severed == !is_cs);
+    }
+    // One of C's in the middle ends nothing.
+    popped->previous = (uintptr_t)&world->stack[0];
+    assert_frames(walk_now(world), 3, 3);
+    assert_false(world->walk.torn);
+    // Nothing is below the first one: greenlets link it like this for a while.
+    world->stack[0].owner = OWNED_BY_THREAD;
+    assert_frames(walk_now(world), 3, 3);
+    assert_false(world->walk.torn);
+    world->thread.chunk -= sizeof(uintptr_t); // then it is not the first
+    assert_frames(walk_now(world), 3, 3);
+    assert_true(world->walk.torn);
+    world->thread.chunk += sizeof(uintptr_t);
+    // Who made a frame is not known: every end is one.
+    popped->previous = 0;
+    popped->owner = OWNED_BY_THREAD;
+    world->layout.owned_by_c = 0;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
     assert_frames(walk_now(world), 2, 3);
     assert_false(world->walk.torn);
 }
@@ -311,6 +357,26 @@ static void test_states_that_are_gone(void **state)
     }
 }
 
+static void test_who_has_the_interpreter(void **state)
+{
+    struct World *world = *state;
+    struct WalkStart start = {.state = (uintptr_t)&world->thread};
+
+    Walk_starts(&world->walk, &start, 1);
+    assert_true(start.active); // nothing says that it has not
+    world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
+    world->layout.active_mask = 0x10;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
+    world->thread.pad[0] = 0xef000000;
+    Walk_starts(&world->walk, &start, 1);
+    assert_true(start.read);
+    assert_false(start.active);
+    world->thread.pad[0] = 0x10000000;
+    Walk_starts(&world->walk, &start, 1);
+    assert_true(start.active);
+}
+
 // Random words over all of it: any result, no crash, an end.
 static void test_noise(void **state)
 {
@@ -341,15 +407,17 @@ static void test_noise(void **state)
     }
 }
 
-// A generator that has yielded and is the only frame: it is not found twice.
+// A generator that has yielded and is the only frame: it is not found twice,
+// and is not the whole stack.
 static void test_a_lone_frame_elsewhere(void **state)
 {
     struct World *world = *state;
     struct FakeFrame lone;
 
     link_frame(world, &lone, 1);
+    lone.owner = OWNED_BY_GENERATOR;
     assert_frames(walk_now(world), 1, 1);
-    assert_false(world->walk.torn);
+    assert_true(world->walk.torn);
 }
 
 struct Yielder {
@@ -390,6 +458,7 @@ static void test_a_generator_that_yields_has_a_caller(void **state)
     push(world, 1);
     push(world, 2);
     yielder.generator.code = code_of(3);
+    yielder.generator.owner = OWNED_BY_GENERATOR;
     pthread_create(&thread, NULL, yield_often, &yielder);
     // On a busy machine it takes a while until the other thread has its turn.
     while (walks < WALKS || (on_top == 0 && walks < 1000 * WALKS)) {
@@ -397,6 +466,8 @@ static void test_a_generator_that_yields_has_a_caller(void **state)
 
         assert_true(walk->depth > 0 && walk->depth <= 3);
         whole += walk->frames[walk->depth - 1].code == code_of(1);
+        assert_true(walk->torn ||
+                    walk->frames[walk->depth - 1].code == code_of(1));
         on_top += walk->frames[0].code == code_of(3);
         if (++walks % 100 == 0)
             sched_yield();
@@ -424,6 +495,11 @@ static void test_layouts_that_cannot_be(void **state)
     assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), 0);
     layout.frame_code = SIZE_MAX;
     assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+    layout = LAYOUT;
+    layout.frame_owner = WALK_FRAME_SIZE;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
+    layout.frame_owner = WALK_FRAME_SIZE - 1;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -438,9 +514,11 @@ int main(void)
         TEST(test_more_than_the_copy_holds),
         TEST(test_deep_stacks_are_cut_off),
         TEST(test_a_torn_link_ends_the_walk),
+        TEST(test_only_a_frame_of_cs_ends_a_stack),
         TEST(test_a_loop_ends),
         TEST(test_odd_chunks),
         TEST(test_states_that_are_gone),
+        TEST(test_who_has_the_interpreter),
         TEST(test_noise),
         TEST(test_a_lone_frame_elsewhere),
         TEST(test_a_generator_that_yields_has_a_caller),

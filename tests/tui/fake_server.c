@@ -87,6 +87,14 @@ static void request(void *context, uint64_t viewer,
     fprintf(stderr, "request %d %llu %s\n", (int)message->type,
             (unsigned long long)message->number,
             message->text ? message->text : "");
+    if (message->type == MESSAGE_FLAME && fake->wish.no_sampler) {
+        answer.type = MESSAGE_ERROR;
+        answer.number = ENODATA;
+        answer.text = "no stacks \x1b[31mare seen";
+    } else if (message->type == MESSAGE_FLAME) {
+        answer.type = MESSAGE_STACKS;
+        answer.stacks = Sample_stacks(fake->wish);
+    }
     if (message->type == MESSAGE_EXPORT) {
         start_export(fake, viewer, message, &answer);
     } else if (message->type == MESSAGE_CANCEL) {
@@ -111,6 +119,7 @@ static void request(void *context, uint64_t viewer,
         answer.text = "it is armed \x1b[31malready";
     }
     Server_answer(fake->server, viewer, &answer);
+    FlameTable_free(answer.stacks);
 }
 
 static void viewers(void *context, unsigned count)

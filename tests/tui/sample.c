@@ -53,12 +53,17 @@ static const struct Brief briefs[] = {
 
 #define BRIEFS (sizeof briefs / sizeof briefs[0])
 
-static void *take(struct Snapshot *snapshot, size_t size)
+static void *take_from(struct Arena *arena, size_t size)
 {
-    void *memory = Snapshot_alloc(snapshot, size ? size : 1);
+    void *memory = Arena_alloc(arena, size ? size : 1);
     if (!memory)
         abort();
     return memory;
+}
+
+static void *take(struct Snapshot *snapshot, size_t size)
+{
+    return take_from(&snapshot->arena, size);
 }
 
 static void fill(struct Function *function, const struct Brief *brief,
@@ -78,8 +83,9 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_estimated = calls;
     function->calls_per_s = brief->rate * swing;
     function->avg_cycles = brief->avg;
-    function->min_cycles = brief->avg * .6;
-    function->p50_cycles = brief->avg * .93;
+    // What comes out of short calls once the hooks are taken off.
+    function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
+    function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;
     function->self_cycles = (uint64_t)(brief->share * time * 2.1e9);
     function->total_cycles = function->self_cycles * 2;
@@ -121,6 +127,17 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     fill(function, &brief, wish);
 }
 
+// One that has half of its time, and others that have a tenth.
+static void add_callers(struct Snapshot *snapshot, struct Function *function,
+                        uint64_t caller)
+{
+    struct Caller *callers = take(snapshot, 2 * sizeof *callers);
+    callers[0] = (struct Caller){caller, function->total_share / 2};
+    callers[1] = (struct Caller){NULL_U64, function->total_share / 10};
+    function->callers = callers;
+    function->caller_count = 2;
+}
+
 static void add_functions(struct Snapshot *snapshot,
                           const struct SampleWish *wish)
 {
@@ -157,6 +174,8 @@ static void add_functions(struct Snapshot *snapshot,
         else
             add_extra(snapshot, &functions[i], (unsigned)(i - BRIEFS), wish);
     }
+    for (size_t i = 1; i < BRIEFS && !wish->no_sampler; i++)
+        add_callers(snapshot, &functions[i], i / 2 + 1);
     snapshot->functions = functions;
     snapshot->function_count = count;
     snapshot->functions_total = count;
@@ -172,33 +191,38 @@ static uint64_t id_of(const struct Snapshot *snapshot, const char *name)
 
 static void add_story(struct Snapshot *snapshot, const struct SampleWish *wish)
 {
-    struct Transition *transitions = take(snapshot, 2 * sizeof *transitions);
-    struct TransitionPair *pairs = take(snapshot, 2 * sizeof *pairs);
-    transitions[0] = (struct Transition){snapshot->uptime_s - 2,
-                                         "parse_row",
-                                         "/srv/app/pkg/loader.py",
-                                         77,
-                                         24,
-                                         "BINARY_SUBSCR_LIST_INT",
-                                         "BINARY_SUBSCR",
-                                         0,
-                                         id_of(snapshot, "parse_row")};
-    transitions[1] = (struct Transition){snapshot->uptime_s - 90,
-                                         "Plan.execute",
-                                         "/srv/app/run_benchmark.py",
-                                         506,
-                                         8,
-                                         "LOAD_ATTR",
-                                         "LOAD_ATTR_SLOT",
-                                         0,
-                                         id_of(snapshot, "Plan.execute")};
-    pairs[0] = (struct TransitionPair){"BINARY_SUBSCR_LIST_INT",
-                                       "BINARY_SUBSCR", 30 + 3u * wish->tick};
-    pairs[1] = (struct TransitionPair){"LOAD_ATTR", "LOAD_ATTR_SLOT", 400};
+    static const struct TransitionPair counts[] = {
+        {"BINARY_SUBSCR_LIST_INT", "BINARY_SUBSCR", 30, 1},
+        {"BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", 12, 1},
+        {"LOAD_ATTR", "LOAD_ATTR_SLOT", 400, 0}};
+    static const struct { // newest first
+        double ago;
+        const char *function, *file;
+        uint64_t line, offset, storm;
+    } sites[] = {{2, "parse_row", "/srv/app/pkg/loader.py", 77, 24, 0},
+                 {20, "EqualityConstraint.execute", "/srv/app/run_benchmark.py",
+                  348, 20, 1},
+                 {90, "Plan.execute", "/srv/app/run_benchmark.py", 506, 8, 0}};
+    struct Transition *transitions = take(snapshot, 3 * sizeof *transitions);
+    struct TransitionPair *pairs = take(snapshot, sizeof counts);
+    memcpy(pairs, counts, sizeof counts);
+    pairs[0].count += 3u * wish->tick;
+    for (size_t i = 0; i < 3; i++)
+        transitions[i] =
+            (struct Transition){.seen_at_s = snapshot->uptime_s - sites[i].ago,
+                                .function = sites[i].function,
+                                .file = sites[i].file,
+                                .line = sites[i].line,
+                                .offset = sites[i].offset,
+                                .from = counts[i].from,
+                                .to = counts[i].to,
+                                .storm = sites[i].storm,
+                                .id = id_of(snapshot, sites[i].function),
+                                .deopt = counts[i].deopt};
     snapshot->transitions = transitions;
-    snapshot->transition_count = 2;
+    snapshot->transition_count = 3;
     snapshot->transition_pairs = pairs;
-    snapshot->transition_pair_count = 2;
+    snapshot->transition_pair_count = 3;
 }
 
 static void add_threads(struct Snapshot *snapshot,
@@ -217,6 +241,14 @@ static void add_threads(struct Snapshot *snapshot,
             .wait_share = wish->no_sampler ? NULL_F64 : .1,
             .samples = wish->no_sampler ? NULL_U64 : 1000 - 100 * i,
             .cpu_s = 10. / (1 + i)};
+    for (unsigned i = 0; i < 4 && !wish->no_sampler; i++) {
+        struct Caller *parts = take(snapshot, 4 * sizeof *parts);
+        for (unsigned k = 0; k < 3; k++)
+            parts[k] = (struct Caller){i + k + 1, threads[i].cpu_share * .1};
+        parts[3] = (struct Caller){NULL_U64, threads[i].cpu_share * .7};
+        threads[i].functions = parts;
+        threads[i].function_count = 4;
+    }
     threads[4] = (struct Thread){
         .tid = 48217,
         .name = "has ended",
@@ -228,6 +260,65 @@ static void add_threads(struct Snapshot *snapshot,
     };
     snapshot->threads = threads;
     snapshot->thread_count = 5;
+}
+
+enum { HOSTILE = 12 };
+// Wide, combining, right to left, controls, escapes, invisible, broken, empty
+// and endless: what a name may be.
+static const char *hostile(struct Arena *arena, unsigned which)
+{
+    static const char *const names[] = {
+        "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8\xe8\xaf\xbb\xe5\x8f\x96"
+        "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8\xe8\xaf\xbb\xe5\x8f\x96",
+        "Z\xcc\x81\xcc\x82\xcc\x83\xcc\x84\xcc\x85"
+        "a\xcc\x81\xcc\x82\xcc\x83l\xcc\x81g\xcc\x81o\xcc\x81",
+        "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d.\xd9\x85\xd8\xb1\xd8\xad\xd8\xa8\xd8"
+        "\xa7",
+        "\xe2\x80\xae\xe2\x81\xa6reversed\xe2\x80\xac\xe2\x81\xa9",
+        "\x1b]0;title\x07\x1b[2J\x1b[31m\x9b"
+        "1m\r\n\t\x08\x7f",
+        "\xe2\x80\x8b\xe2\x80\x8d\xef\xbb\xbf",
+        "\xff\xfe\xc3\x28\xe2\x82\xf0\x9f\x92",
+        "",
+        "\xcc\x81",
+        "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xef\xb8\x8f",
+    };
+    _Static_assert(sizeof names / sizeof names[0] + 2 == HOSTILE, "two more");
+    if (which % HOSTILE < HOSTILE - 2)
+        return names[which % HOSTILE];
+    char *text = take_from(arena, 10241);
+    for (unsigned i = 0; i < 10240 - 3; i += 3)
+        memcpy(text + i, which % 2 ? "\xe6\x95\xb0" : "abc", 3);
+    return text;
+}
+
+static void make_hostile(struct Snapshot *snapshot)
+{
+    struct Function *functions = (void *)(uintptr_t)snapshot->functions;
+    struct Transition *changes = (void *)(uintptr_t)snapshot->transitions;
+    struct TransitionPair *pairs =
+        (void *)(uintptr_t)snapshot->transition_pairs;
+    struct Thread *threads = (void *)(uintptr_t)snapshot->threads;
+    struct Arena *arena = &snapshot->arena;
+    unsigned next = 0;
+    for (size_t i = 0; i < snapshot->function_count; i++) {
+        functions[i].name = hostile(arena, next++);
+        functions[i].file = hostile(arena, next++ / 2);
+        functions[i].line = i % 3 ? i : NULL_U64 - 1;
+    }
+    for (size_t i = 0; i < snapshot->transition_count; i++) {
+        changes[i].function = hostile(arena, next++);
+        changes[i].from = hostile(arena, next++);
+        changes[i].to = i % 2 ? changes[i].from : hostile(arena, next++);
+        changes[i].storm = 1;
+        pairs[i].from = hostile(arena, next++);
+        pairs[i].to = hostile(arena, next++);
+    }
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        threads[i].name = hostile(arena, next++);
+    snapshot->command = hostile(arena, 4);
+    snapshot->python = hostile(arena, 10);
+    snapshot->mode = hostile(arena, 11);
 }
 
 struct Snapshot *Sample_new(struct SampleWish wish)
@@ -250,6 +341,8 @@ struct Snapshot *Sample_new(struct SampleWish wish)
     if (!wish.no_overhead) {
         snapshot->overhead_measured = .008;
         snapshot->overhead_budget = .01;
+        snapshot->overhead_allowed = .01;
+        snapshot->overhead_mean = .0079;
         snapshot->overhead_hooks = .006;
         snapshot->overhead_rearm = .001;
         snapshot->overhead_threads = .001;
@@ -262,8 +355,144 @@ struct Snapshot *Sample_new(struct SampleWish wish)
         snapshot->sampler_unknown = 3;
         snapshot->sampler_elsewhere = .02;
     }
+    if (wish.trouble)
+        snapshot->sampler_trouble =
+            "this process may not read its own memory "
+            "without the risk of a crash";
     add_functions(snapshot, &wish);
     add_story(snapshot, &wish);
     add_threads(snapshot, &wish);
+    if (wish.hostile)
+        make_hostile(snapshot);
     return snapshot;
+}
+
+// --- A listing: a method of a few lines, in all states
+
+struct Listing *Sample_listing(uint64_t id, const char *file)
+{
+    static const struct ListingRow rows[] = {
+        {0, 4, "RESUME", NULL, 0, NULL, NULL_U64, NULL, 700, 0, 20, 1, 0, 0, 0,
+         0},
+        {2, 5, "LOAD_FAST", NULL, 1, "rows", NULL_U64, NULL, 700, 1, 20,
+         NULL_U64, 0, 0, 0, 0},
+        {4, 5, "FOR_ITER", "FOR_ITER_LIST", 9, NULL, 30, NULL, 512, 0, 20, 0, 1,
+         4, 0, 1},
+        {8, 6, "LOAD_GLOBAL", NULL, 0, "json", NULL_U64, NULL, 512, 0, 30,
+         NULL_U64, 1, 0, 0, 1},
+        {10, 6, "CALL", "CALL_PY_EXACT_ARGS", 1, NULL, NULL_U64, "json.loads",
+         512, 0, 40.5, NULL_U64, 1, 80, 61, 1},
+        {20, 6, "BINARY_OP", NULL, 5, "*", NULL_U64, NULL, 512, 0, 40, NULL_U64,
+         1, 16, 0, 0},
+        {26, 6, "JUMP_BACKWARD", NULL, 12, NULL, 4, NULL, NULL_U64, 0, NAN, 0,
+         0, 0, 0, 0},
+        {30, 8, "RETURN_CONST", NULL, 1, "'x\x1b]0;y'", NULL_U64, NULL, 0, 1,
+         NAN, 1, 0, 0, 0, 0},
+    };
+    struct Listing *listing = Listing_new();
+    if (!listing)
+        abort();
+    listing->id = id;
+    listing->name = "A.run";
+    listing->file = file;
+    listing->line = 4;
+    listing->precise = 0;
+    listing->instructions = sizeof rows / sizeof rows[0];
+    listing->words = 1;
+    listing->rows = rows;
+    listing->row_count = sizeof rows / sizeof rows[0];
+    return listing;
+}
+
+// --- Stacks
+
+static const struct {
+    unsigned parent; // row
+    unsigned brief;  // BRIEFS: the cut-off one
+    double share;
+    double c;
+} stacks[] = {
+    {0, 0, .004, 0},      {0, 11, 0, 0},        {1, 1, .163, 0},
+    {2, 0, .280, .15},    {2, 3, .071, .01},    {4, 0, .034, .02},
+    {4, 9, .004, 0},      {1, 2, .098, .08},    {7, 4, .055, .05},
+    {7, 7, .012, .005},   {1, 5, .031, .006},   {10, 8, .006, 0},
+    {0, BRIEFS, .010, 0}, {12, 6, .022, 0},     {13, 13, .011, 0},
+    {2, 6, .0009, 0},     {2, 8, .0007, .0001}, {3, 3, .05, 0},
+    {17, 3, .03, 0},      {18, 3, .02, 0},      {19, 3, .01, 0},
+};
+
+#define STACKS (sizeof stacks / sizeof stacks[0])
+
+struct FlameTable *Sample_stacks(struct SampleWish wish)
+{
+    struct FlameTable *table = FlameTable_new();
+    struct FlameRow *rows =
+        table ? Arena_alloc(&table->arena, STACKS * sizeof *rows) : NULL;
+    struct FlameFunction *functions =
+        rows ? Arena_alloc(&table->arena, BRIEFS * sizeof *functions) : NULL;
+    if (!functions)
+        abort();
+    for (size_t i = 0; i < STACKS; i++) {
+        double swing = 1 + .25 * sin(wish.tick * .7 + (double)i);
+        unsigned brief = stacks[i].brief;
+        rows[i] = (struct FlameRow){
+            .parent = i ? stacks[i].parent : NULL_U64,
+            .id = !i || brief == BRIEFS ? NULL_U64 : brief + 1,
+            .share = stacks[i].share * swing,
+            .c_share = stacks[i].c * swing,
+        };
+    }
+    for (unsigned i = 0; i < BRIEFS; i++)
+        functions[i] = (struct FlameFunction){
+            .id = i + 1,
+            .name = briefs[i].name,
+            .file = briefs[i].file,
+            .line = briefs[i].line,
+        };
+    table->kept_s = 2 + wish.tick;
+    table->samples = 100 * (wish.tick + 2);
+    table->rows = rows;
+    table->row_count = STACKS;
+    table->functions = functions;
+    table->function_count = BRIEFS;
+    return table;
+}
+
+// --- Hostile ones
+
+const char *Sample_hostile(unsigned which)
+{
+    static struct Arena arena; // kept: a test's names outlive it
+    static const char *names[HOSTILE];
+    const char **name = &names[which % HOSTILE];
+    if (!*name)
+        *name = hostile(&arena, which % HOSTILE);
+    return *name;
+}
+
+void Sample_make_hostile(struct Listing *listing)
+{
+    struct ListingRow *rows =
+        take_from(&listing->arena, listing->row_count * sizeof *rows);
+    memcpy(rows, listing->rows, listing->row_count * sizeof *rows);
+    for (unsigned i = 0; i < listing->row_count; i++) {
+        rows[i].opcode = hostile(&listing->arena, i);
+        rows[i].live = hostile(&listing->arena, i + 3);
+        rows[i].words = hostile(&listing->arena, i + 5);
+        rows[i].callee = hostile(&listing->arena, i + 7);
+        if (rows[i].target == NULL_U64)
+            rows[i].argument = NULL_U64 - 1 - i;
+    }
+    listing->rows = rows;
+    listing->name = hostile(&listing->arena, 4);
+}
+
+void Sample_make_hostile_stacks(struct FlameTable *table)
+{
+    struct FlameFunction *functions = (void *)(uintptr_t)table->functions;
+    for (unsigned i = 0; i < table->function_count; i++) {
+        functions[i].name = hostile(&table->arena, i);
+        functions[i].file = hostile(&table->arena, i + 4);
+        functions[i].line = NULL_U64 - 1;
+    }
 }

@@ -4,16 +4,31 @@
 #ifndef OCULAR_TESTS_TUI_SAMPLE_H
 #define OCULAR_TESTS_TUI_SAMPLE_H
 
+#include "ipc/flame_table.h"
+#include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
 struct SampleWish {
     unsigned tick;   // the how many-th snapshot: numbers grow with it
     unsigned extra;  // functions beside the dozen
     int no_sampler;  // all shares are null
+    int trouble;     // and it is told why
     int no_overhead; // the tracer does not measure itself
+    int hostile;     // names of all kinds, up to 10 kB long, in all places
 };
 
 // Never NULL: a test without memory may abort.
 struct Snapshot *Sample_new(struct SampleWish wish);
+// Of lines 4 to 8 of tests/tui/sample_source.txt, or of whatever `file` names.
+struct Listing *Sample_listing(uint64_t id, const char *file);
+
+// Stacks of the sample's functions, a hostile one among them.
+struct FlameTable *Sample_stacks(struct SampleWish wish);
+
+// Texts of all kinds, up to 10 kB long, that are there for ever; and listings
+// and stacks in which all texts are such.
+const char *Sample_hostile(unsigned which);
+void Sample_make_hostile(struct Listing *listing);
+void Sample_make_hostile_stacks(struct FlameTable *table);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-static const struct Look cycles = {false, 2e9};
-static const struct Look times = {true, 2e9};
+static const struct Look cycles = {false, false, 2e9};
+static const struct Look times = {true, false, 2e9};
 
 static struct ColumnText cell;
 
@@ -91,8 +91,36 @@ static void test_units(void **state)
     function.avg_cycles = 390;
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "390");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "195ns");
-    struct Look unknown = {true, NAN};
+    struct Look unknown = {true, false, NAN};
     assert_string_equal(says(COLUMN_AVG, &row, &unknown), "390");
+}
+
+// The hooks' own cost is known to 20 ns: at 2 GHz 40 cycles.
+static void test_too_short_to_be_told(void **state)
+{
+    static const struct Look unknown = {true, false, NAN};
+    static const enum ColumnId of_a_call[] = {COLUMN_MIN, COLUMN_P50,
+                                              COLUMN_P99};
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    for (size_t i = 0; i < sizeof of_a_call / sizeof *of_a_call; i++) {
+        enum ColumnId id = of_a_call[i];
+        function.min_cycles = function.p50_cycles = function.p99_cycles = 0;
+        assert_string_equal(says(id, &row, &cycles), "<40");
+        assert_string_equal(says(id, &row, &times), "<20ns");
+        assert_string_equal(says(id, &row, &unknown), "0");
+        function.min_cycles = function.p50_cycles = function.p99_cycles = 39.9;
+        assert_string_equal(says(id, &row, &cycles), "<40");
+        function.min_cycles = function.p50_cycles = function.p99_cycles = 40;
+        assert_string_equal(says(id, &row, &cycles), "40");
+        assert_string_equal(says(id, &row, &times), "20ns");
+    }
+    function.avg_cycles = 12; // of many calls
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "12");
+    function.avg_cycles = 0; // all of which came out as nothing
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "<40");
+    assert_string_equal(says(COLUMN_AVG, &row, &times), "<20ns");
 }
 
 static void test_state_and_stale(void **state)
@@ -115,6 +143,13 @@ static void test_state_and_stale(void **state)
     assert_int_equal(cell.style, STYLE_ALERT);
     says(COLUMN_AVG, &row, &cycles);
     assert_int_equal(cell.style, STYLE_FAINT);
+    function.share = .001; // it is not called any more
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s");
+    assert_int_equal(cell.style, STYLE_DARK);
+    says(COLUMN_AVG, &row, &cycles);
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.share = .01;
+    assert_string_equal(says(COLUMN_STATE, &row, &cycles), "○ 61s!");
     function.state = 77; // of a later version
     assert_string_equal(says(COLUMN_STATE, &row, &cycles), "");
 }
@@ -237,16 +272,84 @@ static void test_long_names_are_bounded(void **state)
     free(name);
 }
 
+static const char *changes(enum ColumnId id, const struct Row *row,
+                           const struct Look *look)
+{
+    Column_write(&cell, id, row, look);
+    return cell.text;
+}
+
+static void test_changes_since_a_baseline(void **state)
+{
+    const struct Look look = {.baseline = true, .tsc_hz = 2e9};
+    struct Look time = {.ns = true, .baseline = true, .tsc_hz = 2e9};
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    function.share = .314;
+    function.avg_cycles = 400;
+    function.calls = 1500;
+    function.calls_exact = 1;
+    // It was not there then: a share comes from nothing, a mean from nowhere.
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "+31.4%");
+    assert_int_equal(cell.style, STYLE_HEAT_4);
+    assert_string_equal(changes(COLUMN_AVG, &row, &look), "");
+    assert_string_equal(changes(COLUMN_CALLS, &row, &look), "+1.5k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    row.mark[COLUMN_SHARE] = .4;
+    row.mark[COLUMN_AVG] = 300;
+    row.mark[COLUMN_CALLS] = 1500;
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "-8.6%");
+    assert_int_equal(cell.style, STYLE_ARMED);
+    assert_string_equal(changes(COLUMN_AVG, &row, &look), "+100");
+    assert_string_equal(changes(COLUMN_AVG, &row, &time), "+50ns");
+    assert_string_equal(changes(COLUMN_CALLS, &row, &look), "0");
+    assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
+    assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
+    function.self_cycles = 900; // sums only grow: that is no news
+    row.mark[COLUMN_SELF] = 200;
+    assert_string_equal(changes(COLUMN_SELF, &row, &look), "+700");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.specializable_sites = 10; // the more the better
+    function.specialized_sites = 8;
+    row.mark[COLUMN_SPEC] = .5;
+    assert_string_equal(changes(COLUMN_SPEC, &row, &look), "+30.0%");
+    assert_int_equal(cell.style, STYLE_ARMED);
+    row.mark[COLUMN_SPEC] = .9;
+    assert_string_equal(changes(COLUMN_SPEC, &row, &look), "-10.0%");
+    assert_int_equal(cell.style, STYLE_HEAT_4);
+    row.mark[COLUMN_SHARE] = .31401;
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "0.0%"); // no sign
+    function.share = NAN;
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "");
+    // Every change fits its column.
+    double sizes[] = {1e-9, .0123, .9999, 9.999, 12.34, 999.9};
+    for (int i = 0; i < 6; i++) {
+        row.mark[COLUMN_SHARE] = 0;
+        function.share = sizes[i] < 10 ? sizes[i] : 9.99;
+        changes(COLUMN_SHARE, &row, &look);
+        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_SHARE].width);
+        row.mark[COLUMN_AVG] = 0;
+        function.avg_cycles = sizes[i] * 1e9;
+        changes(COLUMN_AVG, &row, &look);
+        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_AVG].width);
+        changes(COLUMN_AVG, &row, &time);
+        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_AVG].width);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_is_blank_everywhere),
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_too_short_to_be_told),
         cmocka_unit_test(test_state_and_stale),
         cmocka_unit_test(test_shares_and_specialisation),
         cmocka_unit_test(test_trend),
         cmocka_unit_test(test_reset_counts_anew),
+        cmocka_unit_test(test_changes_since_a_baseline),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_cells_fit_their_columns),
         cmocka_unit_test(test_long_names_are_bounded),

@@ -30,6 +30,7 @@ static void test_table(void **state)
             bound += (int)KEYMAP[i].request == request;
         assert_int_equal(bound, 1);
     }
+    assert_null(Keymap_find(0));
     assert_int_equal(Keymap_request(0), REQUEST_NONE);
     assert_int_equal(Keymap_request('X'), REQUEST_NONE);
     assert_int_equal(Keymap_request(0xFFFFFFFF), REQUEST_NONE);
@@ -62,14 +63,37 @@ static void test_parse(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assert_int_equal(Key_parse(&at), keys[i]);
-    static const char *const bad[] = {
-        "<",     "<>",  "<Nokey>", "<F0>",
-        "<F13>", "<F1", "<Ctrl->", "<anamethatismuchtoolongtobeone>"};
+    static const char *const bad[] = {"<",
+                                      "<>",
+                                      "<Nokey>",
+                                      "<F0>",
+                                      "<F13>",
+                                      "<F1",
+                                      "<Click:5000:1>",
+                                      "<Click:1>",
+                                      "<Ctrl->",
+                                      "<anamethatismuchtoolongtobeone>"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         at = bad[i];
         assert_int_equal(Key_parse(&at), 0);
         assert_ptr_equal(at, bad[i]);
     }
+}
+
+static void test_clicks(void **state)
+{
+    const char *at = "<Click:9:4>";
+    uint32_t key = Key_parse(&at);
+    (void)state;
+    assert_true(Key_is_click(key));
+    assert_int_equal(Key_x(key), 9);
+    assert_int_equal(Key_y(key), 4);
+    assert_int_equal(Keymap_request(key), REQUEST_CLICK);
+    assert_int_equal(Keymap_request(Key_click(4095, 4095)), REQUEST_CLICK);
+    assert_int_equal(Key_click(-1, 0), PRESS_NONE);
+    assert_int_equal(Key_click(0, 4096), PRESS_NONE);
+    assert_false(Key_is_click(PRESS_WHEEL_DOWN));
+    assert_false(Key_is_click(0x2000000));
 }
 
 int main(void)
@@ -78,6 +102,7 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_names_read_back),
         cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_clicks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,71 @@ static void test_without_a_sampler(void **state)
     check_order();
 }
 
+static void test_one_thread(void **state)
+{
+    (void)state;
+    push(0);
+    push(1);
+    const struct Thread *thread = &model.snapshot->threads[1];
+    double all = Model_share(&model);
+    Model_watch(&model, thread);
+    assert_int_equal(model.shown, 3); // and a row of all the others
+    assert_true(Model_share(&model) == thread->cpu_share);
+    double listed = 0;
+    for (size_t i = 0; i < model.shown; i++)
+        listed += Row_share(Model_row(&model, i));
+    assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
+                1e-9);
+    Model_filter(&model, "no such thing"); // hides rows, which are listed
+    assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
+                1e-9);
+    Model_filter(&model, "");
+    for (size_t i = 0; i < model.shown; i++) {
+        const struct Row *row = Model_row(&model, i);
+        assert_true(row->part && Row_share(row) > 0);
+        assert_true(Row_share(row) < row->now->share);
+        assert_true(isnan(row->trend[TREND_LENGTH - 2])); // another subject's
+    }
+    check_order();
+    push(2); // the choice stays
+    assert_int_equal(model.shown, 3);
+    Model_watch(&model, NULL);
+    assert_true(isnan(Model_unlisted(&model)));
+    assert_int_equal(model.shown, 12);
+    assert_true(fabs(Model_share(&model) - all) < all / 2);
+    assert_false(Model_row(&model, 0)->part);
+    // One that has ended has no functions, and one that is gone no share.
+    Model_watch(&model, &model.snapshot->threads[4]);
+    assert_int_equal(model.shown, 0);
+    model.thread.tid = 1;
+    push(3);
+    assert_null(Model_thread(&model));
+    assert_true(isnan(Model_share(&model)));
+    assert_int_equal(model.shown, 0);
+}
+
+// A thread may tell of functions before the process has listed any.
+static void test_one_thread_without_functions(void **state)
+{
+    struct Caller part = {7, .5};
+    struct Thread thread = {
+        .tid = 7, .cpu_share = .5, .functions = &part, .function_count = 1};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct Snapshot *snapshot = Snapshot_new();
+        snapshot->uptime_s = i;
+        snapshot->sampler_hz = 100;
+        snapshot->threads = &thread;
+        snapshot->thread_count = 1;
+        assert_int_equal(Model_push(&model, snapshot), 0);
+        assert_true(model.sampled);
+        Model_watch(&model, &model.snapshot->threads[0]);
+        assert_int_equal(model.shown, 0);
+        assert_true(Model_share(&model) == .5);
+        assert_true(Model_unlisted(&model) == .5);
+    }
+}
+
 static void test_filter(void **state)
 {
     (void)state;
@@ -245,7 +310,7 @@ static void test_tally(void **state)
     assert_int_equal(model.tally.armed, 5);
     assert_int_equal(model.tally.partial, 3);
     assert_int_equal(model.tally.dark, 4);
-    assert_true(model.tally.oldest_s == 7900);
+    assert_true(model.tally.oldest_s == 61);
     assert_true(fabs(model.tally.events_per_s - 41200) < 1);
     assert_true(fabs(model.tally.deopts_per_s - 3) < 1e-6);
     assert_true(model.tally.share > .5 && model.tally.share < 4);
@@ -277,16 +342,84 @@ static void test_reset(void **state)
     assert_true(Row_self(Model_row(&model, 0)) > 2.1e9);
 }
 
+static void test_baseline(void **state)
+{
+    (void)state;
+    Model_baseline(&model); // of nothing
+    assert_false(model.baseline);
+    push(0);
+    const struct TransitionPair *pair = &model.snapshot->transition_pairs[0];
+    double all = Model_pair_count(&model, pair);
+    Model_baseline(&model);
+    assert_true(model.baseline);
+    assert_true(Model_pair_count(&model, pair) == 0);
+    push(3);
+    pair = &model.snapshot->transition_pairs[0];
+    assert_true(Model_pair_count(&model, pair) == 9);
+    // What has grown most comes first, whatever is largest.
+    for (size_t i = 1; i < model.shown; i++) {
+        double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
+        double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
+        assert_true(a >= b);
+    }
+    assert_true(Column_key(COLUMN_SHARE, Model_row(&model, 11), true) < 0);
+    Model_baseline(&model);
+    assert_false(model.baseline);
+    assert_true(Model_pair_count(&model, pair) == all + 9);
+    check_order();
+    Model_baseline(&model);
+    Model_reset(&model); // what the baseline was of is gone
+    assert_false(model.baseline);
+    assert_true(Model_pair_count(&model, pair) == 0);
+    const struct Thread *threads = model.snapshot->threads;
+    const struct ThreadMark *mark = Mark_thread(&model.reset_mark, &threads[1]);
+    assert_true(mark && mark->cpu_s == 5);
+    assert_null(Mark_thread(&model.reset_mark, &(struct Thread){.tid = 1}));
+    assert_null(Mark_thread(&model.baseline_mark, &threads[1]));
+}
+
+// Shares of one thread are no change of what all threads had, nor the other way
+// round.
+static void test_a_baseline_of_others(void **state)
+{
+    (void)state;
+    push(0);
+    push(1);
+    const struct Thread *threads = model.snapshot->threads;
+    const struct Thread *choices[] = {NULL, &threads[0], &threads[1], NULL};
+    for (size_t i = 0; i + 1 < sizeof choices / sizeof choices[0]; i++) {
+        Model_watch(&model, choices[i]);
+        Model_baseline(&model);
+        assert_true(model.baseline);
+        Model_watch(&model, choices[i]); // no other choice
+        assert_true(model.baseline);
+        Model_watch(&model, choices[i + 1]);
+        assert_false(model.baseline);
+        assert_null(Mark_thread(&model.baseline_mark, &threads[0]));
+        check_order(); // by what is on the screen
+    }
+}
+
+static bool is_deopt(const char *from, const char *to, uint64_t told)
+{
+    return Deopt_is(
+        &(struct Transition){.from = from, .to = to, .deopt = told});
+}
+
 static void test_deopts(void **state)
 {
     (void)state;
-    assert_true(Deopt_is("LOAD_ATTR_SLOT", "LOAD_ATTR"));
-    assert_false(Deopt_is("LOAD_ATTR", "LOAD_ATTR_SLOT"));
-    assert_false(Deopt_is("LOAD_ATTR", "LOAD_ATTR"));
-    assert_false(Deopt_is("LOAD_ATTRIBUTE", "LOAD_ATTR"));
-    assert_false(Deopt_is(NULL, "LOAD_ATTR"));
-    assert_false(Deopt_is("LOAD_ATTR", NULL));
-    assert_false(Deopt_is("X", ""));
+    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", 1));
+    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR_MODULE", 1));
+    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", 0));
+    // Of an older process names are all that is known.
+    assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", NULL_U64));
+    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", NULL_U64));
+    assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR", NULL_U64));
+    assert_false(is_deopt("LOAD_ATTRIBUTE", "LOAD_ATTR", NULL_U64));
+    assert_false(is_deopt(NULL, "LOAD_ATTR", NULL_U64));
+    assert_false(is_deopt("LOAD_ATTR", NULL, NULL_U64));
+    assert_false(is_deopt("X", "", NULL_U64));
     push(0);
     for (size_t i = 0; i < model.shown; i++)
         assert_int_equal(Model_row(&model, i)->deopt,
@@ -359,6 +492,8 @@ int main(void)
         TEST(test_empty),
         TEST(test_every_column_sorts),
         TEST(test_without_a_sampler),
+        TEST(test_one_thread),
+        TEST(test_one_thread_without_functions),
         TEST(test_filter),
         TEST(test_selection_follows_the_function),
         TEST(test_search),
@@ -366,6 +501,8 @@ int main(void)
         TEST(test_history),
         TEST(test_tally),
         TEST(test_reset),
+        TEST(test_baseline),
+        TEST(test_a_baseline_of_others),
         TEST(test_deopts),
         TEST(test_storms),
         TEST(test_odd_ids),

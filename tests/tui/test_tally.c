@@ -37,18 +37,57 @@ static double deopts_between(const struct TransitionPair *first,
 
 static void test_deopts(void **state)
 {
-    const struct TransitionPair few = {"BINARY_OP_ADD_INT", "BINARY_OP", 4};
-    const struct TransitionPair more = {"BINARY_OP_ADD_INT", "BINARY_OP", 10};
+    const struct TransitionPair few = {"BINARY_OP_ADD_INT", "BINARY_OP", 4, 1};
+    const struct TransitionPair more = {"BINARY_OP_ADD_INT", "BINARY_OP", 10,
+                                        1};
+    const struct TransitionPair swung = {"BINARY_OP_ADD_INT",
+                                         "BINARY_OP_ADD_FLOAT", 7, 1};
+    const struct TransitionPair gained = {"BINARY_OP", "BINARY_OP_ADD_FLOAT",
+                                          900, 0};
 
     (void)state;
     assert_true(isnan(deopts_between(NULL, NULL))); // nobody looks
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
+    // In a storm the base opcode is hardly ever met.
+    assert_true(deopts_between(NULL, &swung) == 3.5);
+    assert_true(deopts_between(NULL, &gained) == 0);
+}
+
+// Start-up code that is not called any more is no news, however old.
+static void test_oldest_data(void **state)
+{
+    struct Function functions[] = {
+        {.state = STATE_DARK, .share = 0, .age_s = 7200},
+        {.state = STATE_ARMED, .share = .2, .age_s = 600},
+        {.state = STATE_PARTIAL, .share = .006, .age_s = 4},
+        {.state = STATE_DARK, .share = .3, .age_s = 12},
+    };
+    struct Snapshot *now = at(1, NULL);
+    struct Tally tally;
+
+    (void)state;
+    now->functions = functions;
+    now->function_count = 4;
+    Tally_init(&tally);
+    Tally_update(&tally, now, NULL);
+    assert_true(tally.oldest_s == 12);
+    functions[3].share = 1e-4; // it has ended: a share only fades
+    Tally_update(&tally, now, NULL);
+    assert_true(tally.oldest_s == 4);
+    functions[2].share = 0;
+    Tally_update(&tally, now, NULL);
+    assert_true(isnan(tally.oldest_s)); // nothing that could be old
+    functions[0].share = NAN;           // nobody knows whether it runs
+    Tally_update(&tally, now, NULL);
+    assert_true(tally.oldest_s == 7200);
+    Snapshot_free(now);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_deopts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_deopts),
+                                       cmocka_unit_test(test_oldest_data)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 // snapshots. GOLDEN=write stores what is drawn now; look at the difference
 // before you commit it.
 #include "tests/tui/sample.h"
+#include "tui/bottom.h"
 #include "tui/view_main.h"
 
 #include <locale.h>
@@ -53,6 +54,9 @@ static void compose(const struct Scene *scene, struct Canvas *canvas)
     Layout_make(&layout, scene->width, scene->height, wish);
     Model_scroll(&model, layout.body_height);
     ViewMain_draw(canvas, &model, &layout, &scene->status);
+    if (layout.footer_y >= 0)
+        Bottom_draw(canvas, layout.footer_y, &VIEWS[VIEW_MAIN],
+                    VIEWS[VIEW_MAIN].can | CAN_REACH, &scene->status);
     Model_release(&model);
 }
 
@@ -157,6 +161,49 @@ static void filter_and_reset(struct Model *model)
     Model_invert(model);
 }
 
+// A path loses directories, the file keeps its name, and what is said of it
+// stays; a name that is longer than all keeps its end.
+static void test_a_long_path_in_a_message(void **state)
+{
+    static const struct {
+        const char *path, *line;
+        int width;
+    } cases[] = {
+        {"/srv/app/t.json", " Written: /srv/app/t.json, 12 MiB. It opens it.",
+         80},
+        {"/home/somebody/projects/service/run/ocular_trace.json",
+         " Written: run/ocular_trace.json, 12 MiB. It opens it.", 60},
+        {"/srv/a_name_that_is_longer_than_all_that_there_is_trace.json",
+         " Written: …hat_there_is_trace.json, 12 MiB. It…", 48},
+        {"/srv/app/some/where/ocular_trace.json",
+         " Written: where/ocular_trace.json, 12 …", 40},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char message[256];
+        struct Canvas canvas;
+        struct Bytes text;
+        struct Status status = live();
+        snprintf(message, sizeof message, "Written: %s, 12 MiB. It opens it.",
+                 cases[i].path);
+        status.message = message;
+        status.path_at = 9;
+        status.path_length = (int)strlen(cases[i].path);
+        Canvas_init(&canvas, false);
+        Canvas_resize(&canvas, cases[i].width, 1);
+        Bottom_draw(&canvas, 0, &VIEWS[VIEW_MAIN], 0, &status);
+        Bytes_init(&text);
+        Canvas_write(&canvas, &text);
+        Bytes_put(&text, "", 1);
+        char *end = strchr((char *)text.data, '\n');
+        while (end && (*end = 0, end > (char *)text.data) && end[-1] == ' ')
+            end--;
+        assert_string_equal((char *)text.data, cases[i].line);
+        Bytes_release(&text);
+        Canvas_release(&canvas);
+    }
+}
+
 static void test_ended_filtered_reset(void **state)
 {
     struct Scene scene = {.golden = "main-ended-filter",
@@ -246,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_ascii_and_time),
         cmocka_unit_test(test_without_a_sampler),
+        cmocka_unit_test(test_a_long_path_in_a_message),
         cmocka_unit_test(test_ended_filtered_reset),
         cmocka_unit_test(test_prompt),
         cmocka_unit_test(test_before_the_first_snapshot),

@@ -3,6 +3,7 @@
 ends cleanly on SIGTERM and SIGINT. Nothing is printed on stdout."""
 
 import argparse
+import contextlib
 import signal
 import sys
 
@@ -58,26 +59,32 @@ def run(given):
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
-    service.start()
-    if given.seconds is not None:
-        service.ended.wait(given.seconds)
-        service.stop()
-    service.join()
+    # Handlers first: who sees the socket may end us at once.
+    with tracing(given):
+        service.start()
+        if given.seconds is not None:
+            service.ended.wait(given.seconds)
+            service.stop()
+        service.join()
 
 
-def main(arguments=None):
-    given = options(arguments)
+@contextlib.contextmanager
+def tracing(given):
     if not given.serve:
-        run(given)
-        return 0
+        yield
+        return
     import ocular
 
     output = {} if given.output is None else {"output": given.output}
     ocular.start_tracing(serve=True, **output)
     try:
-        run(given)
+        yield
     finally:
         ocular.stop_tracing()
+
+
+def main(arguments=None):
+    run(options(arguments))
     return 0
 
 

@@ -12,7 +12,7 @@ from .expressions import ExpressionError, evaluate
 JOBS_PER_ROUND = 24
 PARSERS = 2
 BATCH = 48  # results packed at once
-PAUSE = 0.02  # seconds between the rounds of an endless run
+PAUSE = 0.003  # seconds between the rounds of an endless run
 END = None  # the last thing in a queue
 
 NAMES = ("width", "height", "depth", "mass")

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// A list of chunks, each twice as large as the one before. See arena.h.
+#include "ipc/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHUNK_MIN ((size_t)4 << 10)
+#define CHUNK_MAX ((size_t)1 << 20)
+#define PAGES_MIN ((size_t)64 << 10) // from here on the kernel's
+
+struct ArenaChunk {
+    struct ArenaChunk *next; // older
+    size_t size;             // of data
+    size_t used;
+    _Alignas(max_align_t) char data[];
+};
+
+// Zeroed. A large one is the kernel's and goes back to it: each snapshot has
+// some, and glibc would keep a few MiB of them for each of the threads that
+// have made one, of which there are new ones after each fork.
+static struct ArenaChunk *new_chunk(size_t room)
+{
+    size_t bytes = sizeof(struct ArenaChunk) + room;
+    struct ArenaChunk *chunk;
+
+    if (room < PAGES_MIN)
+        return calloc(1, bytes);
+    chunk = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return chunk == MAP_FAILED ? NULL : chunk;
+}
+
+static void free_chunk(struct ArenaChunk *chunk)
+{
+    if (chunk->size < PAGES_MIN)
+        free(chunk);
+    else
+        munmap(chunk, sizeof(*chunk) + chunk->size);
+}
+
+void Arena_release(struct Arena *arena)
+{
+    struct ArenaChunk *chunk = arena->newest;
+
+    while (chunk) {
+        struct ArenaChunk *next = chunk->next;
+
+        free_chunk(chunk);
+        chunk = next;
+    }
+    arena->newest = NULL;
+}
+
+// A chunk twice as large as the one before, so that a large snapshot takes few
+// of them and a small one little memory.
+static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
+{
+    struct ArenaChunk *newest = arena->newest;
+    size_t room = newest ? newest->size * 2 : CHUNK_MIN;
+    struct ArenaChunk *chunk;
+
+    if (room > CHUNK_MAX)
+        room = CHUNK_MAX;
+    if (room < size)
+        room = size;
+    if (room > SIZE_MAX / 4)
+        return NULL;
+    chunk = new_chunk(room);
+    if (!chunk)
+        return NULL;
+    chunk->size = room;
+    chunk->next = newest;
+    arena->newest = chunk;
+    return chunk;
+}
+
+static void *take(struct Arena *arena, size_t size, size_t alignment)
+{
+    struct ArenaChunk *chunk = arena->newest;
+    size_t start = 0;
+
+    if (chunk)
+        start = (chunk->used + alignment - 1) & ~(alignment - 1);
+    if (!chunk || start > chunk->size || chunk->size - start < size) {
+        chunk = add_chunk(arena, size);
+        start = 0;
+    }
+    if (!chunk)
+        return NULL;
+    chunk->used = start + size;
+    return chunk->data + start;
+}
+
+void *Arena_alloc(struct Arena *arena, size_t size)
+{
+    return take(arena, size ? size : 1, _Alignof(max_align_t));
+}
+
+const char *Arena_copy(struct Arena *arena, const char *text, size_t size)
+{
+    char *copy;
+
+    if (!text || size == SIZE_MAX)
+        return NULL;
+    copy = take(arena, size + 1, 1);
+    if (copy)
+        memcpy(copy, text, size); // the chunk is zeroed: the NUL is there
+    return copy;
+}
+
+const char *Arena_text(struct Arena *arena, const char *text)
+{
+    return text ? Arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+size_t Arena_bytes(const struct Arena *arena)
+{
+    size_t bytes = 0;
+
+    for (struct ArenaChunk *c = arena->newest; c; c = c->next)
+        bytes += sizeof(*c) + c->size;
+    return bytes;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The flame table's schema. Append rows only: their order is the wire's.
+#include "ipc/flame_table.h"
+
+#include "ipc/rows.h"
+
+#include <stdlib.h>
+
+static const struct Field ROW_FIELDS[] = {
+    U64(FlameRow, parent),
+    U64(FlameRow, id),
+    F64(FlameRow, share),
+    F64(FlameRow, c_share),
+};
+static const struct Record ROW_RECORD = RECORD(FlameRow, "stack", ROW_FIELDS);
+
+static const struct Field FUNCTION_FIELDS[] = {
+    U64(FlameFunction, id),
+    TEXT(FlameFunction, name),
+    TEXT(FlameFunction, file),
+    U64(FlameFunction, line),
+};
+static const struct Record FUNCTION_RECORD =
+    RECORD(FlameFunction, "stack_function", FUNCTION_FIELDS);
+
+static const struct Field TABLE_FIELDS[] = {
+    F64(FlameTable, kept_s),
+    U64(FlameTable, samples),
+    LIST(FlameTable, rows, row_count, ROW_RECORD),
+    LIST(FlameTable, functions, function_count, FUNCTION_RECORD),
+};
+const struct Record FLAME_TABLE_RECORD =
+    RECORD(FlameTable, "stacks", TABLE_FIELDS);
+
+struct FlameTable *FlameTable_new(void)
+{
+    struct FlameTable *table = calloc(1, sizeof(*table));
+
+    if (table)
+        Record_clear(&FLAME_TABLE_RECORD, table);
+    return table;
+}
+
+void FlameTable_free(struct FlameTable *table)
+{
+    if (!table)
+        return;
+    Arena_release(&table->arena);
+    free(table);
+}

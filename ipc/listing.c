@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The listing's schema. Append rows only: their order is the wire's.
+#include "ipc/listing.h"
+
+#include "ipc/rows.h"
+
+#include <stdlib.h>
+
+static const struct Field ROW_FIELDS[] = {
+    U64(ListingRow, offset),         U64(ListingRow, line),
+    TEXT(ListingRow, opcode),        TEXT(ListingRow, live),
+    U64(ListingRow, argument),       TEXT(ListingRow, words),
+    U64(ListingRow, target),         TEXT(ListingRow, callee),
+    U64(ListingRow, hits),           BOOL(ListingRow, hits_exact),
+    F64(ListingRow, cycles),         BOOL(ListingRow, armed),
+    BOOL(ListingRow, specializable), U64(ListingRow, samples),
+    U64(ListingRow, c_samples),      BOOL(ListingRow, was_specialized),
+};
+static const struct Record ROW_RECORD =
+    RECORD(ListingRow, "instruction", ROW_FIELDS);
+
+static const struct Field LISTING_FIELDS[] = {
+    U64(Listing, id),       TEXT(Listing, name),
+    TEXT(Listing, file),    U64(Listing, line),
+    BOOL(Listing, precise), U64(Listing, instructions),
+    BOOL(Listing, words),   F64(Listing, process_start_s),
+    F64(Listing, at_s),     LIST(Listing, rows, row_count, ROW_RECORD),
+};
+const struct Record LISTING_RECORD = RECORD(Listing, "listing", LISTING_FIELDS);
+
+struct Listing *Listing_new(void)
+{
+    struct Listing *listing = calloc(1, sizeof(*listing));
+
+    if (listing)
+        Record_clear(&LISTING_RECORD, listing);
+    return listing;
+}
+
+void Listing_free(struct Listing *listing)
+{
+    if (!listing)
+        return;
+    Arena_release(&listing->arena);
+    free(listing);
+}

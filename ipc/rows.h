@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// How the rows of a record's table are written. Only for the files that hold
+// such tables: the names are short.
+#ifndef OCULAR_IPC_ROWS_H
+#define OCULAR_IPC_ROWS_H
+
+#include "ipc/record.h"
+
+#define ROW(type_, s, member, group_, name_)                                   \
+    {                                                                          \
+        .name = name_, .group = group_, .type = type_,                         \
+        .offset = offsetof(struct s, member)                                   \
+    }
+#define BOOL(s, member) ROW(FIELD_BOOL, s, member, NULL, #member)
+#define U64(s, member) ROW(FIELD_U64, s, member, NULL, #member)
+#define F64(s, member) ROW(FIELD_F64, s, member, NULL, #member)
+#define TEXT(s, member) ROW(FIELD_TEXT, s, member, NULL, #member)
+#define STATE(s, member) ROW(FIELD_STATE, s, member, NULL, #member)
+#define GROUP_U64(s, group, name)                                              \
+    ROW(FIELD_U64, s, group##_##name, #group, #name)
+#define GROUP_TEXT(s, group, name)                                             \
+    ROW(FIELD_TEXT, s, group##_##name, #group, #name)
+#define GROUP_F64(s, group, name)                                              \
+    ROW(FIELD_F64, s, group##_##name, #group, #name)
+#define LIST(s, member, count, table)                                          \
+    {                                                                          \
+        .name = #member, .type = FIELD_LIST,                                   \
+        .offset = offsetof(struct s, member),                                  \
+        .count_offset = offsetof(struct s, count), .record = &table            \
+    }
+#define RECORD(s, name_, fields_)                                              \
+    {                                                                          \
+        .name = name_, .size = sizeof(struct s), .fields = fields_,            \
+        .field_count = sizeof(fields_) / sizeof(fields_[0])                    \
+    }
+
+#endif

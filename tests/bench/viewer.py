@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""`make bench ARGS=--viewer`: what a screen that is left open costs, on both
+sides, and how quick it is, with 100, 1 000 and 10 000 functions. A row that has a
+target is judged, and one that misses it is a failure."""
+
+import argparse
+import contextlib
+import fcntl
+import math
+import os
+import pty
+import select
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+from pathlib import Path
+
+from e2e import client
+
+TOP = os.environ.get("OCULAR_TOP", "ocular-top")
+FIRST, KEY = "connecting to the first frame, ms", "a key to the screen, ms"
+VIEWER = "ocular-top at 1 Hz, % of a core"
+EACH_FURTHER = "each further viewer, % of a core"
+# The rows that begin so may say so much at most.
+TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
+FURTHER = 20  # viewers
+TRIES = 15
+# The keys to a view from the main screen, and those that are timed there: each
+# changes what is on it, however little the program does. (? leaves the flame and
+# comes back: there may be nowhere to move to.)
+VIEWS = {"main": (b"", (b"j", b"k", b"I", b"I") * 10),
+         "annotate": (b"\r", (b"j", b"k") * 10),
+         "callers": (b"c", (b"j", b"k") * 10),
+         "opcodes": (b"o", (b"j", b"k") * 10),
+         "threads": (b"t", (b"j", b"k") * 10),
+         "flame": (b"f", (b"?", b"?") * 10)}
+OURS = "ocular-server", "ocular-collect"
+PROGRAM = """
+import sys, threading, time
+import ocular
+functions, threads = map(int, sys.argv[1:])
+source = "".join(f"def function_{n}(value):\\n    return value + {n}\\n"
+                 for n in range(functions))
+module = {}
+exec(compile(source, "/srv/app/of_the_benchmark/module.py", "exec"), module)
+ours = [module[f"function_{n}"] for n in range(functions)]
+def wait():
+    threading.Event().wait()
+for n in range(threads):
+    threading.Thread(target=wait, daemon=True, name=f"worker {n}").start()
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+for function in ours:
+    for n in range(3):
+        function(n)
+print(ocular._ocular.socket_path(), flush=True)
+while True:
+    for n in range(0, functions, 7):
+        ours[n](n)
+    time.sleep(0.02)
+"""
+
+
+@contextlib.contextmanager
+def program(functions, threads):
+    with tempfile.TemporaryDirectory(prefix="oc-") as folder:
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(functions), str(threads)],
+            stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "OCULAR_DIR": folder})
+        try:
+            yield process.pid, process.stdout.readline().strip(), folder
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def cpu_s(pid, *names):
+    """CPU seconds of a process's threads, all or those of these names."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):
+            if not names or (task / "comm").read_text().strip() in names:
+                total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e9
+
+
+# --- A terminal ---------------------------------------------------------------
+
+
+class Terminal:
+    """ocular-top in one of 150x40."""
+
+    def __init__(self, pid, folder):
+        self.started = time.monotonic()
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.environ.update(TERM="xterm-256color", OCULAR_DIR=folder)
+            os.execv(TOP, [TOP, "-p", str(pid)])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 40, 150, 0, 0))
+
+    def read(self, seconds):
+        """What comes within that time, up to a pause of 3 ms; when it began."""
+        data, began = b"", None
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            wait = 0.003 if data else end - time.monotonic()
+            if not select.select([self.fd], [], [], max(wait, 0))[0]:
+                break
+            began = began or time.monotonic()
+            data += os.read(self.fd, 1 << 16)
+        return data, began
+
+    def first_frame_ms(self):
+        """From its start: the program is executed, finds the process, connects,
+        is sent a snapshot and draws it."""
+        self.until(b"function_")
+        return (time.monotonic() - self.started) * 1e3
+
+    def until(self, text):
+        data = b""
+        while text not in data:
+            data += self.read(10)[0]
+
+    def settle(self):
+        while self.read(0.05)[0]:
+            pass
+
+    def connecting_ms(self):
+        """Back to the list of processes, and from there until it has connected,
+        is sent a snapshot and has drawn it."""
+        self.settle()
+        os.write(self.fd, b"p")
+        self.until(b"which process")
+        self.settle()
+        begin = time.monotonic()
+        os.write(self.fd, b"\r")
+        self.until(b"function_")
+        return (time.monotonic() - begin) * 1e3
+
+    def keys_ms(self, view):
+        opening, keys = VIEWS[view]
+        os.write(self.fd, opening)
+        time.sleep(2.5)  # what it asks the process for has come
+        taken = [self.key_ms(key) for key in keys]
+        if opening:
+            os.write(self.fd, b"\x1b")
+        self.settle()
+        return taken
+
+    def key_ms(self, key):
+        self.settle()
+        begin = time.monotonic()
+        os.write(self.fd, key)
+        began = self.read(2)[1]
+        return (began - begin) * 1e3 if began else float("nan")
+
+    def close(self):
+        os.write(self.fd, b"q")
+        while True:
+            try:
+                if not os.read(self.fd, 1 << 16):
+                    break
+            except OSError:
+                break
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+# --- Figures ------------------------------------------------------------------
+
+
+def first_snapshot_ms(path):
+    """Connecting until the last byte of the first snapshot; its size."""
+    begin = time.monotonic()
+    with client.Client(path) as viewer:
+        while True:
+            kind, size, _ = struct.unpack("<HII", viewer.read(12)[2:])
+            viewer.read(size)
+            if kind == client.SNAPSHOT:
+                return (time.monotonic() - begin) * 1e3, size
+
+
+def process_share(pid, seconds, *names):
+    """CPU time of threads over wall time."""
+    begin, before = time.monotonic(), cpu_s(pid, *names)
+    time.sleep(seconds)
+    return (cpu_s(pid, *names) - before) / (time.monotonic() - begin)
+
+
+def read_all(viewers):
+    sockets = [viewer.socket for viewer in viewers]
+    room = bytearray(1 << 20)
+    while sockets:
+        for one in select.select(sockets, [], [])[0]:
+            if not one.recv_into(room):
+                sockets.remove(one)
+
+
+def further_share(pid, path, seconds):
+    """What a viewer at 1 Hz costs the traced process, for the building and for
+    the sending; and one more: FURTHER of them, who only read."""
+    built = process_share(pid, seconds, "ocular-collect")
+    sent = process_share(pid, seconds, "ocular-server")
+    one = process_share(pid, seconds, *OURS)
+    more = [client.Client(path) for _ in range(FURTHER)]
+    reader = threading.Thread(target=read_all, args=(more,))
+    reader.start()
+    time.sleep(3)  # they fall into step
+    many = process_share(pid, seconds, *OURS)
+    for viewer in more:
+        viewer.socket.shutdown(socket.SHUT_RDWR)
+    reader.join()
+    return built, sent, (many - one) / FURTHER
+
+
+def measure(functions, threads, seconds):
+    with program(functions, threads) as (pid, path, folder):
+        time.sleep(2)
+        first, size = min(first_snapshot_ms(path) for _ in range(TRIES))
+        terminals, spent = [], []
+        for _ in range(TRIES):
+            before = cpu_s(pid, *OURS)
+            terminal = Terminal(pid, folder)
+            terminals.append(terminal.first_frame_ms())
+            spent.append(cpu_s(pid, *OURS) - before + cpu_s(terminal.pid))
+            terminal.close()
+        terminal = Terminal(pid, folder)
+        terminal.first_frame_ms()
+        connecting = [terminal.connecting_ms() for _ in range(TRIES)]
+        before = cpu_s(terminal.pid)
+        keys = {view: terminal.keys_ms(view) for view in VIEWS}
+        pressed = (cpu_s(terminal.pid) - before) / sum(map(len, keys.values()))
+        ours = process_share(terminal.pid, seconds)
+        built, sent, further = further_share(pid, path, seconds)
+        terminal.close()
+    return {
+        "snapshot, kB": size / 1e3,
+        "connecting to the first snapshot, ms": first,
+        f"{FIRST}, median of {TRIES}": statistics.median(connecting),
+        "ocular-top: start to first frame, ms": min(terminals),
+        "... CPU of both sides for that, ms": min(spent) * 1e3,
+        **{f"{KEY}, {view}, {what}": of(keys[view]) for view in keys
+           for what, of in (("median", statistics.median), ("worst", worst))},
+        "CPU of ocular-top for a key, ms": pressed * 1e3,
+        VIEWER: ours * 100,
+        "building a snapshot, ms of CPU": built * 1e3,  # one a second
+        "encoding and sending it, ms of CPU": sent * 1e3,
+        EACH_FURTHER: further * 100,
+    }
+
+
+def worst(times):
+    """One that never came is the worst of all."""
+    return float("nan") if any(map(math.isnan, times)) else max(times)
+
+
+def verdict(name, values):
+    """What a row's numbers are to its target: "", "ok" or "MISS"."""
+    limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)),
+                 None)
+    if limit is None:
+        return ""
+    held = all(value <= limit for value in values)  # no number is a miss
+    return f"{limit:>7g}  {'ok' if held else 'MISS'}"
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="bench.py --viewer",
+                                     description=__doc__)
+    parser.add_argument("--threads", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--functions", type=int, nargs="*",
+                        default=[100, 1000, 10_000])
+    options = parser.parse_args(arguments)
+    results = [measure(count, options.threads, options.seconds)
+               for count in options.functions]
+    print(f"\na viewer, {options.threads} threads")
+    print(f"{'functions':44}" + "".join(f"{n:>10}" for n in options.functions) +
+          f"{'target':>9}")
+    missed = 0
+    for name in results[0]:
+        judged = verdict(name, [one[name] for one in results])
+        missed += "MISS" in judged
+        print(f"{name:44}" + "".join(f"{one[name]:10.3g}" for one in results) +
+              f"  {judged}")
+    print(f"{missed} of the targets missed" if missed else "all targets held")
+    return 1 if missed else 0

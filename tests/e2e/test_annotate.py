@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The annotate and callers views of a real ocular-top on a real program whose
+functions come from everywhere: files that stay, change, vanish, archives, exec,
+and what is no file at all."""
+
+import json
+import os
+import subprocess
+import time
+import zipfile
+
+import pytest
+from e2e.program import PYTHON, start, top, wait_until, write
+
+SOURCE = "def {0}(n):\n    return sum(range(n))  # in {0}\n"
+
+PROGRAM = """
+    import importlib, os, sys, time
+    sys.path[:0] = [os.getcwd(), "stored.zip", "packed.zip"]
+    functions = [getattr(importlib.import_module(name), name)
+                 for name in ("stays", "changes", "vanishes", "stored", "packed")]
+    space = {}
+    exec("def made(n):\\n    return n  # nobody sees this", space)
+    functions.append(space["made"])
+    for name, file in (("pipe", os.path.abspath("pipe.py")),
+                       ("device", "/dev/zero"), ("relative", "relative.py"),
+                       ("evil", "evil\\x1b[2J\\u202e.py")):
+        exec(compile(f"def {name}(n):\\n    return n\\n", file, "exec"), space)
+        functions.append(space[name])
+
+    def looping():
+        for function in functions:
+            for _ in range(10):
+                function(3000)
+
+    print("ready", flush=True)
+    while True:
+        looping()
+        time.sleep(0.005)
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("annotated")
+    sockets = tmp_path_factory.mktemp("s")
+    sockets.chmod(0o700)
+    for name in ("stays", "changes", "vanishes"):
+        write(directory, SOURCE.format(name), f"{name}.py")
+    write(directory, "if 1:\n\tdef relative(n): pass\n", "relative.py")
+    for name, how in (("stored", zipfile.ZIP_STORED), ("packed", zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(directory / f"{name}.zip", "w", how) as archive:
+            archive.writestr(f"{name}.py", SOURCE.format(name))
+    os.mkfifo(directory / "pipe.py")
+    path = write(directory, PROGRAM)
+    early = time.time() - 100
+    for file in directory.iterdir():
+        os.utime(file, (early, early))
+    environment = {"OCULAR_DIR": str(sockets)}
+    process = start([PYTHON, "-m", "ocular", "--serve", "--no-perfetto", path],
+                    cwd=directory, env=environment, stderr=subprocess.DEVNULL)
+    assert process.stdout.readline() == "ready\n"
+    (directory / "vanishes.py").unlink()
+    changed = time.time() + 5  # its next second, at least
+    os.utime(directory / "changes.py", (changed, changed))
+    wait_until(lambda: list(sockets.glob("*.sock")), what="a socket")
+    yield process.pid, environment
+    process.kill()
+    process.communicate()
+
+
+def annotate(place, function, size="150x40", until=("RESUME",)):
+    """The screen, once all that is on it."""
+    pid, environment = place
+
+    def look():
+        done = top("--pid", pid, "--once", "-F", function, "--keys", "<Enter>",
+                   "--size", size, env={**environment, "LC_ALL": "C.UTF-8"})
+        assert done.status == 0, done.err
+        return all(word in done.out for word in until) and done.out
+
+    return wait_until(look, what=f"{until} of {function}")
+
+
+@pytest.mark.parametrize("function", ["stays", "stored", "packed"])
+def test_source_beside_bytecode(place, function):
+    # Words and specialised forms may come a moment later.
+    text = annotate(place, function, until=("LOAD_GLOBAL_BUILTIN", " sum "))
+    lines = text.splitlines()
+    at = next(i for i, line in enumerate(lines) if f"# in {function}" in line)
+    assert f"def {function}(n):" in text
+    assert any("CALL" in line and "sum" in line for line in lines[at:])
+
+
+@pytest.mark.parametrize("function, words", [
+    ("changes", "changes.py has changed since the process started"),
+    ("vanishes", "vanishes.py is not there"),
+    ("made", "made at run time (<string>): there is no source file"),
+    ("pipe", "pipe.py is no regular file"),
+    ("device", "zero is no regular file"),
+    ("evil", "is not there"),
+])
+def test_bytecode_alone_and_why(place, function, words):
+    text = annotate(place, function)
+    assert words in text
+    assert "Bytecode only." in text
+    assert f"# in {function}" not in text and "nobody sees" not in text
+    assert all(c == "\n" or c.isprintable() for c in text)
+
+
+def test_relative_to_the_processs_directory(place, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    # The code is one line higher than the text, which is read all the same.
+    assert "def relative(n): pass" in annotate(place, "relative")
+    write(tmp_path, "# the viewer's own, which nobody runs\n", "relative.py")
+    assert "viewer's own" not in annotate(place, "relative")
+
+
+@pytest.mark.parametrize("size", ["60x12", "80x24", "250x70"])
+def test_sizes(place, size):
+    columns, lines = map(int, size.split("x"))
+    text = annotate(place, "stays", size)
+    assert text.count("\n") == lines
+    assert all(len(line) <= columns for line in text.splitlines())
+    assert "SOURCE / BYTECODE" in text
+
+
+def test_callers_and_callees(place):
+    pid, environment = place
+
+    def look():
+        done = top("--pid", pid, "--once", "-F", "looping", "--keys", "c",
+                   "--size", "120x40", env={**environment, "LC_ALL": "C.UTF-8"})
+        assert done.status == 0, done.err
+        return "├─" in done.out and done.out
+
+    text = wait_until(look, what="somebody that looping calls")
+    assert "CALLERS" in text and "CALLEES" in text
+    below = text[text.index("CALLEES"):]
+    assert any(name in below for name in ("stays", "changes", "packed", "stored"))
+
+
+def test_saved_as_json(place, tmp_path):
+    pid, environment = place
+    path = tmp_path / "listing.json"
+    keys = f"<Enter>E<Ctrl-U>{path}<Enter>"
+    annotate(place, "stays")
+    done = top("--pid", pid, "--once", "-F", "stays", "--keys", keys, "--size",
+               "150x40", env={**environment, "LC_ALL": "C.UTF-8"})
+    assert done.status == 0, done.err
+    listing = json.loads(path.read_text())
+    assert listing["name"] == "stays"
+    assert [row["opcode"] for row in listing["rows"]][0] == "RESUME"

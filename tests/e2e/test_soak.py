@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The judge of `make soak`: does it find an overhead that is over the budget?"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+SOAK = Path(__file__).resolve().parents[1] / "soak"
+
+
+@pytest.fixture
+def soak(monkeypatch):
+    monkeypatch.syspath_prepend(str(SOAK))
+    monkeypatch.setenv("OCULAR_TOP", "/nowhere")
+    monkeypatch.delitem(sys.modules, "program", raising=False)
+    import soak
+    yield soak
+    for name in ("soak", "program"):
+        sys.modules.pop(name, None)
+
+
+def judged(soak, cost, seconds=600, works=16):
+    """The troubles of a program that uses 0.8 of a core for 16 s of 20, while
+    Ocular costs that share of it in each second. A core's thousandth is allowed
+    in any ten seconds."""
+    seen, sums = soak.Soak(0, ""), [(0.0, 0.0)]
+    for second in range(seconds):
+        work = 0.8 if second % 20 < works else 0.001
+        used, spent = sums[-1][0] + work, sums[-1][1] + cost(second) * work
+        sums.append((used, spent))
+        before, base = sums[max(0, len(sums) - 11)]
+        lately = used - before
+        seen.overhead.append({
+            "at": second, "cpu": used + spent, "mean": spent / used,
+            "measured": (spent - base) / lately,
+            "allowed": max(soak.program.BUDGET, 0.01 / lately),
+            "hooks": 0, "rearm": 0, "threads": spent / used})
+    soak.check_overhead(seen, seconds)
+    return " ".join(seen.troubles)
+
+
+def test_a_budget_that_is_held(soak):
+    assert not judged(soak, lambda second: 0.01)
+    # Over it for a second or two.
+    assert not judged(soak, lambda second: 0.03 if second % 120 < 2 else 0.005)
+
+
+def test_minutes_that_are_over(soak):
+    troubles = judged(soak, lambda second: 0.015 if second // 60 % 3 == 2 else 0.007)
+    assert "in 1" in troubles and "minutes of" in troubles
+    assert "mean" not in troubles
+
+
+def test_ten_seconds_that_are_over(soak):
+    """And no minute, and not in the mean."""
+    troubles = judged(soak, lambda second: 0.03 if second % 60 < 16 else 0)
+    assert "times of" in troubles
+    assert "minutes" not in troubles and "mean" not in troubles
+
+
+def test_a_mean_that_is_over(soak):
+    troubles = judged(soak, lambda second: 0.0108)
+    assert "mean overhead is 1.08" in troubles
+    assert "mean overhead of ten seconds is 1.08" in troubles
+    assert not judged(soak, lambda second: 0.0104)

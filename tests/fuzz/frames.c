@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Fuzzes the viewer's side: any bytes as what a process has sent. What can be
+// decoded is read to its last byte, and is the same after it was encoded again.
+#include "ipc/wire.h"
+#include "tests/fuzz/replay.h"
+
+#include <string.h>
+
+static void expect(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static uint64_t touch(const struct Record *record, const char *value);
+
+static uint64_t touch_list(const struct Field *field, const char *value)
+{
+    const char *items = *(const char *const *)(value + field->offset);
+    size_t count = *(const size_t *)(value + field->count_offset);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += touch(field->record, items + i * field->record->size);
+    return sum;
+}
+
+static uint64_t touch(const struct Record *record, const char *value)
+{
+    uint64_t sum = 0, word;
+
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const char *at = value + field->offset;
+
+        if (field->type == FIELD_LIST) {
+            sum += touch_list(field, value);
+        } else if (field->type == FIELD_TEXT) {
+            const char *text = *(const char *const *)at;
+
+            sum += text ? strlen(text) : 0;
+        } else {
+            memcpy(&word, at, sizeof(word));
+            sum += word;
+        }
+    }
+    return sum;
+}
+
+static uint64_t touch_all(const struct Message *message)
+{
+    uint64_t sum = message->text ? strlen(message->text) : 0;
+
+    if (message->snapshot)
+        sum += touch(&SNAPSHOT_RECORD, (const char *)message->snapshot);
+    if (message->listing)
+        sum += touch(&LISTING_RECORD, (const char *)message->listing);
+    if (message->stacks)
+        sum += touch(&FLAME_TABLE_RECORD, (const char *)message->stacks);
+    return sum;
+}
+
+// Encoded, decoded and encoded once more it is the same.
+static void check_round_trip(const struct Message *message)
+{
+    struct Message again;
+    struct Bytes first, second;
+
+    Bytes_init(&first);
+    Bytes_init(&second);
+    if (Message_encode(&first, message) == 0) {
+        long used =
+            Message_decode(&again, first.data, first.size, WIRE_MAX_FRAME);
+
+        expect(used == (long)first.size);
+        expect(Message_encode(&second, &again) == 0);
+        expect(first.size == second.size);
+        expect(!memcmp(first.data, second.data, first.size));
+        Message_release(&again);
+    }
+    Bytes_release(&first);
+    Bytes_release(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static volatile uint64_t sink;
+    struct Message message;
+
+    for (size_t at = 0; at < size;) {
+        long used =
+            Message_decode(&message, data + at, size - at, WIRE_MAX_FRAME);
+
+        expect(used <= (long)(size - at));
+        if (used <= 0)
+            break;
+        sink += touch_all(&message);
+        check_round_trip(&message);
+        Message_release(&message);
+        at += (size_t)used;
+    }
+    return 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Fuzzes recordings: any bytes as the file of ocular-top --replay, played to
+// its end, with questions in between.
+#include "tests/fuzz/replay.h"
+#include "tui/recording.h"
+#include "tui/replay.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define STEPS 1000
+
+static void ask(struct Replay *replay, enum MessageType type, uint64_t about)
+{
+    struct Message request = {.type = type, .number = about};
+
+    Replay_request(replay, &request);
+}
+
+static void play(struct Replay *replay)
+{
+    struct Message message = {0};
+
+    for (int i = 0; i < STEPS; i++) {
+        int got = Replay_next(replay, &message);
+
+        if (got < 0)
+            break;
+        if (got > 0)
+            Message_release(&message);
+        if (i % 8 == 0) {
+            ask(replay, MESSAGE_FLAME, 0);
+            ask(replay, MESSAGE_DETAIL, (uint64_t)i / 8);
+        }
+        Replay_step(replay);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int fd = memfd_create("recording", MFD_CLOEXEC);
+    struct Replay *replay;
+    char path[64], why[256];
+
+    // What is fuzzed comes after the magic, which is known.
+    if (fd < 0 ||
+        write(fd, RECORDING_MAGIC, RECORDING_MAGIC_SIZE) !=
+            RECORDING_MAGIC_SIZE ||
+        write(fd, data, size) != (ssize_t)size)
+        abort();
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (Replay_open(&replay, path, false, why, sizeof(why)) == 0) {
+        play(replay);
+        Replay_close(replay);
+    }
+    close(fd);
+    return 0;
+}

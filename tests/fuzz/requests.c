@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Fuzzes the process's side: any bytes, in pieces of any size, as what a viewer
+// sends, through a socket into the audience that serves it. The first byte says
+// how the rest is cut up.
+#include "ipc/audience.h"
+#include "tests/fuzz/replay.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct Stage {
+    struct Audience audience;
+    struct Snapshot *snapshot;
+    unsigned greeted;
+    bool wanted;
+    uint64_t now;
+};
+
+static void expect(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void hear_want(void *context, bool first)
+{
+    (void)first;
+    ((struct Stage *)context)->wanted = true;
+}
+
+static const struct Snapshot *give(void *context)
+{
+    return ((struct Stage *)context)->snapshot;
+}
+
+static void take_back(void *context, const struct Snapshot *snapshot)
+{
+    expect(snapshot == ((struct Stage *)context)->snapshot);
+}
+
+// Answers at once, with what was asked.
+static void hear_request(void *context, uint64_t viewer,
+                         const struct Message *message)
+{
+    struct Stage *stage = context;
+    struct Message reply = {.type = MESSAGE_REPLY,
+                            .request = message->request,
+                            .number = message->number,
+                            .value = message->value,
+                            .text = message->text};
+    struct Bytes bytes;
+
+    Bytes_init(&bytes);
+    expect(Message_encode(&bytes, &reply) == 0);
+    Audience_answer(&stage->audience, viewer, &bytes, stage->now);
+    Bytes_release(&bytes);
+}
+
+static void count(void *context, unsigned viewers)
+{
+    ((struct Stage *)context)->greeted = viewers;
+}
+
+// One turn of the server's loop.
+static void turn(struct Stage *stage)
+{
+    struct pollfd polled[AUDIENCE_MAX];
+
+    Audience_poll(&stage->audience, polled);
+    polled[0].revents = POLLIN;
+    Audience_read(&stage->audience, polled, stage->now);
+    Audience_turn(&stage->audience, stage->now);
+    if (stage->wanted)
+        Audience_publish(&stage->audience);
+    stage->wanted = false;
+    Audience_flush(&stage->audience, stage->now);
+    stage->now += 100;
+}
+
+static void talk(struct Stage *stage, int fd, const uint8_t *data, size_t size)
+{
+    size_t piece = size ? 1 + data[0] * 7u : 1;
+    char answers[4096];
+
+    for (size_t at = 1; at < size; at += piece) {
+        size_t length = size - at < piece ? size - at : piece;
+
+        if (send(fd, data + at, length, MSG_NOSIGNAL) < 0)
+            break; // it has hung up
+        turn(stage);
+        if (piece % 2) // else one that never reads
+            while (recv(fd, answers, sizeof(answers), 0) > 0)
+                ;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct Stage stage;
+    struct ServerSource source = {.context = &stage,
+                                  .want = hear_want,
+                                  .get = give,
+                                  .put = take_back,
+                                  .request = hear_request,
+                                  .viewers = count};
+    struct Peer peer = {.pid = getpid(), .uid = geteuid()};
+    int pair[2];
+
+    memset(&stage, 0, sizeof(stage));
+    stage.snapshot = Snapshot_new();
+    expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
+    Audience_init(&stage.audience, &source, "9.9");
+    Audience_admit(&stage.audience, pair[0], &peer, stage.now);
+    turn(&stage);
+    talk(&stage, pair[1], data, size);
+    close(pair[1]);
+    turn(&stage);
+    stage.now += 100000; // long enough for all that ends by itself
+    turn(&stage);
+    expect(stage.greeted == 0);
+    expect(!Audience_is_there(&stage.audience));
+    Audience_release(&stage.audience);
+    Snapshot_free(stage.snapshot);
+    return 0;
+}

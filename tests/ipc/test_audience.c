@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// ipc/audience: who gets which snapshot when, on socket pairs, with a clock of
+// the test's own.
+#include "ipc/audience.h"
+#include "ipc/socket.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MANY = 20 };
+
+struct Hall {
+    struct Audience audience;
+    struct ServerSource source;
+    struct Snapshot *snapshot;
+    int ends[MANY]; // the viewers' own
+    unsigned wanted;
+};
+
+static void hear_want(void *context, bool first)
+{
+    (void)first;
+    ((struct Hall *)context)->wanted++;
+}
+
+static const struct Snapshot *give(void *context)
+{
+    return ((struct Hall *)context)->snapshot;
+}
+
+static void take_back(void *context, const struct Snapshot *snapshot)
+{
+    (void)context, (void)snapshot;
+}
+
+static void hear_count(void *context, unsigned viewers)
+{
+    (void)context, (void)viewers;
+}
+
+static void read_all(struct Hall *hall, uint64_t now)
+{
+    struct pollfd polled[AUDIENCE_MAX];
+    unsigned count = Audience_poll(&hall->audience, polled);
+
+    assert_true(poll(polled, count, 0) >= 0);
+    Audience_read(&hall->audience, polled, now);
+}
+
+// Viewers that have said hello at 0 ms, and taken what came in return.
+static void open_hall(struct Hall *hall)
+{
+    const struct Message hello = {.type = MESSAGE_HELLO,
+                                  .version = WIRE_VERSION};
+    const struct Peer peer = {.pid = getpid(), .uid = geteuid()};
+    struct Bytes bytes;
+
+    memset(hall, 0, sizeof *hall);
+    hall->source = (struct ServerSource){.context = hall,
+                                         .want = hear_want,
+                                         .get = give,
+                                         .put = take_back,
+                                         .viewers = hear_count};
+    hall->snapshot = Snapshot_new();
+    assert_non_null(hall->snapshot);
+    hall->snapshot->uptime_s = 1;
+    Audience_init(&hall->audience, &hall->source, "9.9");
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &hello), 0);
+    for (int i = 0; i < MANY; i++) {
+        int pair[2];
+
+        assert_int_equal(
+            socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+        Audience_admit(&hall->audience, pair[0], &peer, 0);
+        hall->ends[i] = pair[1];
+        assert_int_equal(write(pair[1], bytes.data, bytes.size), bytes.size);
+    }
+    Bytes_release(&bytes);
+    read_all(hall, 0);
+    Audience_flush(&hall->audience, 0);
+    assert_int_equal(hall->audience.greeted, MANY);
+}
+
+static void close_hall(struct Hall *hall)
+{
+    Audience_release(&hall->audience);
+    for (int i = 0; i < MANY; i++)
+        close(hall->ends[i]);
+    Snapshot_free(hall->snapshot);
+}
+
+static void test_one_frame_goes_to_all(void **state)
+{
+    struct Hall hall;
+    struct Frame *frame;
+
+    (void)state;
+    open_hall(&hall);
+    Audience_turn(&hall.audience, 0);
+    assert_int_equal(hall.wanted, 1);
+    Audience_publish(&hall.audience);
+    frame = hall.audience.newest;
+    assert_non_null(frame);
+    for (int i = 0; i < MANY; i++)
+        assert_ptr_equal(hall.audience.viewers[i].frame, frame);
+    assert_int_equal(frame->references, MANY + 1);
+    Audience_flush(&hall.audience, 0);
+    assert_int_equal(frame->references, 1); // all of it is sent
+    close_hall(&hall);
+}
+
+// Whose rate is another has the frame that the others had, while that is the
+// newest.
+static void test_a_frame_is_kept_for_who_comes_later(void **state)
+{
+    struct Hall hall;
+    struct Frame *frame;
+    struct Viewer *late;
+
+    (void)state;
+    open_hall(&hall);
+    late = &hall.audience.viewers[7];
+    late->due_ms = 500;
+    Audience_turn(&hall.audience, 0);
+    Audience_publish(&hall.audience);
+    frame = hall.audience.newest;
+    assert_null(late->frame);
+    Audience_flush(&hall.audience, 0);
+    Audience_turn(&hall.audience, 500);
+    Audience_publish(&hall.audience);
+    assert_ptr_equal(late->frame, frame);
+    for (int i = 0; i < MANY; i++)
+        assert_true(hall.audience.viewers[i].frame == NULL || i == 7);
+    Audience_flush(&hall.audience, 500);
+    hall.snapshot->uptime_s = 2;
+    Audience_turn(&hall.audience, 1000);
+    Audience_publish(&hall.audience);
+    assert_true(hall.audience.newest->uptime_s == 2);
+    assert_ptr_equal(hall.audience.viewers[0].frame, hall.audience.newest);
+    close_hall(&hall);
+}
+
+// One that does not read keeps the frame it has, and costs no other anything.
+static void test_who_does_not_read_skips(void **state)
+{
+    struct Hall hall;
+    struct Viewer *stuck;
+    const struct Frame *first;
+
+    (void)state;
+    open_hall(&hall);
+    stuck = &hall.audience.viewers[2];
+    Audience_turn(&hall.audience, 0);
+    Audience_publish(&hall.audience);
+    first = stuck->frame;
+    for (int i = 0; i < MANY; i++) {
+        struct Viewer *viewer = &hall.audience.viewers[i];
+
+        if (viewer != stuck)
+            assert_int_equal(Viewer_flush(viewer), 0);
+    }
+    hall.snapshot->uptime_s = 2;
+    Audience_turn(&hall.audience, 1000);
+    Audience_publish(&hall.audience);
+    assert_ptr_equal(stuck->frame, first);
+    assert_int_equal(stuck->frame->references, 1);
+    assert_int_equal(hall.audience.newest->references, MANY);
+    close_hall(&hall);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_frame_goes_to_all),
+        cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
+        cmocka_unit_test(test_who_does_not_read_skips),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

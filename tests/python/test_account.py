@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""What tracing is told to cost, beside what the kernel says that our threads
+have used: server, sampler, timeline, export and governor together."""
+
+import resource
+import threading
+import time
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e import client
+
+GOVERNOR = "ocular-governor"
+EXPORT = "ocular-export"
+WINDOW = 10  # s: till then the shares are those of all the time since the start
+INTERRUPTION = 1e-4  # s, that one costs at most: measured are some 5 to 30 us
+
+
+@pytest.fixture
+def serving(sockets, tmp_path):
+    before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+    ocular.start_tracing(quiet=True, serve=True, overhead_budget=0.9,
+                         deinstrument_threshold=10**6, include_only=["test_account"],
+                         output=tmp_path / "trace.json")
+    after = time.process_time(), kernels()
+    yield before, after
+    ocular.stop_tracing()
+
+
+def spin(rounds=30):
+    total = 0
+    for number in range(rounds):
+        total += number * 3 % 7
+    return total
+
+
+def kernels():
+    """s of CPU time that each of our threads has used, by the kernel's clock."""
+    used = {}
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            name = (task / "comm").read_text().strip()
+            if name.startswith("ocular-"):
+                used[name] = time.clock_gettime(~int(task.name) << 3 | 6)
+        except OSError:
+            pass  # it has ended
+    return used
+
+
+def others(used):
+    return sum(s for name, s in used.items() if name != GOVERNOR)
+
+
+def told(serving):
+    """What the snapshot tells, in seconds: the least and the most that it may mean,
+    as the CPU time of the process is known to lie between two readings. The parts
+    are told of the newest seconds: None, where the trace is older."""
+    (began, _), (ready, _) = serving
+    least = time.process_time() - ready
+    snapshot = ocular.snapshot()
+    most = time.process_time() - began
+    shares = snapshot["overhead"]
+    assert shares["measured"] == pytest.approx(
+        shares["hooks"] + shares["rearm"] + shares["threads"])
+
+    def seconds(share, of_all):  # shares are of what the program used without us
+        return share * least / (1 + of_all), share * most / (1 + of_all)
+
+    parts = {name: seconds(shares[name], shares["measured"])
+             for name in ("hooks", "rearm", "threads")}
+    return (seconds(shares["mean"], shares["mean"]),
+            parts if snapshot["uptime_s"] < WINDOW else None)
+
+
+def check(serving, ended=0, unseen=0):
+    """`ended`: s that a thread had used which is not there any more, `unseen` s
+    before it was gone."""
+    (_, switches), (_, base) = serving
+    for _ in range(5):  # a thread writes down its own after each round
+        before = kernels()
+        whole, parts = told(serving)
+        after = kernels()
+        lost = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
+        rearm = before[GOVERNOR] - base.get(GOVERNOR, 0)
+        threads = others(before) + ended - others(base)
+        if parts:  # nothing is told twice
+            assert parts["rearm"][0] <= after[GOVERNOR]
+            assert parts["threads"][0] <= (others(after) + ended + unseen
+                                           + lost * INTERRUPTION)
+            assert parts["hooks"][1] > 0
+        # Nothing is left out.
+        if rearm + threads <= whole[1] and (
+                not parts or rearm <= parts["rearm"][1]
+                and threads <= parts["threads"][1]):
+            return
+        time.sleep(0.1)
+    raise AssertionError((before, ended, base, whole, parts))
+
+
+def test_the_account_is_the_kernels(serving, tmp_path):
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        viewer.rate(0.1)
+        limit = time.monotonic() + 0.5  # for something to export
+        while time.monotonic() < limit:
+            spin()
+        check(serving)
+        export = threading.Thread(target=viewer.export,
+                                  args=(str(tmp_path / "asked.json"),))
+        export.start()
+        used = 0
+        while export.is_alive():
+            began, now = time.monotonic(), kernels().get(EXPORT, 0)
+            if now > used:
+                used, seen = now, began
+            time.sleep(0.001)
+        export.join()
+    assert used > 0
+    # It stays in the account when its thread has ended.
+    while EXPORT in kernels():
+        time.sleep(0.01)
+    check(serving, used, time.monotonic() - seen)

@@ -1,0 +1,527 @@
+# SPDX-License-Identifier: MIT
+"""What a viewer is sent of the function that it looks at (tracer/details.c), held
+against what dis, ast and the sampler's own sums say of the same function."""
+
+import argparse
+import ast
+import dis
+import inspect
+import os
+import textwrap
+import threading
+import time
+import types
+
+import ocular
+import pytest
+from e2e import client
+from e2e.client import Client, Refused
+
+NO_SUCH = 2  # ENOENT
+
+
+@pytest.fixture
+def viewer(sockets):
+    """Of a trace in which nothing costs too much."""
+    with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1,
+                        deinstrument_threshold=50):
+        with Client(ocular._ocular.socket_path()) as connection:
+            connection.rate(0.2)
+            yield connection
+
+
+def ids(viewer, *names):
+    """The ids of functions of these qualified names, once all of them are there."""
+    def found(snapshot):
+        rows = {row["name"]: row["id"] for row in snapshot["functions"]}
+        return [rows[name] for name in names if name in rows]
+
+    return found(viewer.wait_for(lambda s: len(found(s)) == len(names)))
+
+
+def detail_in_words(viewer, function):
+    """Its listing, once the arguments' words are there."""
+    limit = time.monotonic() + 20
+    while time.monotonic() < limit:
+        listing = viewer.detail(function)
+        if listing["words"]:
+            return listing
+    raise AssertionError("no words in 20 seconds")
+
+
+# --- Held against dis ----------------------------------------------------------
+
+def everything(rows, **options):
+    """One of each kind of argument."""
+    global made
+    total = 0
+    for row in rows:
+        if row is None or row in (3, 4) or not row < 100:
+            total += len(str(row)) * 2.5
+        else:
+            total -= os.path.join("a", 'b"\n\x1b[31m').count("\u202e") // 7
+    made = [total, b"\x00by'tes", 1 << 100, (1, (2.0, ("x", (None,)))), ..., 2j]
+    def inner(extra=total):
+        return total + extra
+    made[0] = sorted((x for x in made[:1]), key=lambda x: -x, **options)
+    first, *rest = made
+    return f"{first!r:>10}{inner()}{-total}"
+
+
+def expected_words(instruction):
+    """What dis says of an argument, None where the wire leaves it to others."""
+    if instruction.arg is None or instruction.opcode in dis.hasjrel:
+        return None
+    words = instruction.argrepr.removesuffix(" + NULL|self")
+    words = words.removesuffix(" + NULL").removeprefix("NULL|self + ")
+    words = words.removeprefix("NULL + ")
+    return words.removeprefix("bool(").removesuffix(")") \
+        if words.startswith("bool(") else words
+
+
+def instructions(code):
+    return [each for each in dis.get_instructions(code)
+            if each.opname != "EXTENDED_ARG" and each.opname != "CACHE"]
+
+
+def check_against_dis(listing, code):
+    wanted = instructions(code)
+    assert [row["offset"] for row in listing["rows"]] == [i.offset for i in wanted]
+    line = None
+    at = {i.offset: i for i in wanted}
+    for row, instruction in zip(listing["rows"], wanted):
+        assert row["opcode"] == instruction.opname
+        assert row["argument"] == instruction.arg
+        line = instruction.positions.lineno
+        assert row["line"] == line
+        if instruction.opcode in dis.hasjrel:
+            # To the instruction itself, not to an EXTENDED_ARG before it.
+            target = instruction.argval
+            while target not in at:
+                target += 2
+            assert row["target"] == target
+            continue
+        assert row["target"] is None
+        value = instruction.argval
+        if instruction.opcode in (*dis.hasname, *dis.haslocal, *dis.hasfree):
+            if isinstance(value, tuple):
+                value = ", ".join(value)
+            assert row["words"] == value
+        elif instruction.opcode in dis.hascompare or instruction.opname in (
+                "BINARY_OP",):
+            assert row["words"] == expected_words(instruction)
+        elif instruction.opname in ("IS_OP", "CONTAINS_OP"):
+            assert row["words"] in ("is", "is not", "in", "not in")
+        elif instruction.opcode in dis.hasconst:
+            assert row["words"]
+            assert row["words"].isprintable()
+            if type(value) in (float, bool, type(None)) or (
+                    type(value) is int and abs(value) < 1 << 63):
+                assert row["words"] == repr(value)
+        else:
+            assert row["words"] is None or row["opcode"].startswith("CALL_INTR")
+
+
+def test_rows_are_those_of_dis(viewer):
+    everything([1, None, 500])
+    (function,) = ids(viewer, "everything")
+    listing = detail_in_words(viewer, function)
+    assert listing["id"] == function
+    assert listing["name"] == "everything"
+    assert listing["file"] == __file__
+    assert listing["line"] == everything.__code__.co_firstlineno
+    assert listing["precise"] is False
+    assert listing["instructions"] == len(listing["rows"])
+    check_against_dis(listing, everything.__code__)
+    words = [row["words"] for row in listing["rows"]]
+    assert "'b\"\\n\\x1b[31m'" in words
+    assert "'\\u202e'" in words
+    assert "b'\\x00by\\'tes'" in words
+    assert "(1, (2.0, ('x', …)))" in words or "(1, (2.0, ('x', (…))))" in words
+    assert any(word and word.startswith("<code ") for word in words)
+
+
+def test_process_start_is_when_the_process_began(viewer):
+    everything([1])
+    listing = viewer.detail(ids(viewer, "everything")[0])
+    with open("/proc/self/stat") as stat:
+        ticks = int(stat.read().rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    assert listing["process_start_s"] == pytest.approx(time.time() - age, abs=0.5)
+    assert 0 < listing["at_s"] < age + 1
+
+
+def source_callees(function):
+    """Line -> what is called there, as it is written."""
+    first = function.__code__.co_firstlineno
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            line = node.func.end_lineno + first - 1
+            found.setdefault(line, set()).add(ast.unparse(node.func))
+    return found
+
+
+def called():
+    nested = str(len(sorted(range(max(3, abs(-4))), key=lambda x: x)))
+    path = os.path.join(os.path.dirname("a/b"), nested.upper().lower())
+    words = [word.strip() for word in path.split("/") if word.startswith("0")]
+    sums = sum(x * 2 for x in range(3)), any(y for y in [0])
+    with open(os.devnull) as stream:
+        stream.read(len(path) if words else int("3"))
+    (lambda: None)()
+    local = dict
+    return local(a=list(local()), **local(b=os.getcwd().encode("utf-8"))), sums
+
+
+@pytest.mark.parametrize("function", [called, everything, textwrap.TextWrapper._wrap_chunks,
+                                      inspect.getmodule,
+                                      argparse.HelpFormatter._format_usage])
+def test_callees_are_named_as_in_the_source(viewer, function):
+    """A wrong name is a lie, no name is none."""
+    listing = listing_of(viewer, function, function.__code__)
+    written = source_callees(function)
+    named = 0
+    for row in listing["rows"]:
+        if not row["callee"]:
+            continue
+        assert row["opcode"].startswith("CALL")
+        there = {text for line, texts in written.items() for text in texts
+                 if abs(line - row["line"]) <= 2}
+        if row["callee"].startswith("."):
+            there = {text[-len(row["callee"]):] for text in there}
+        assert row["callee"] in there, (row, there)
+        named += 1
+    calls = sum(len(texts) for texts in written.values())
+    assert named >= calls * 0.6
+
+
+def listing_of(viewer, function, code):
+    """Of one that the filter may refuse: a copy with our own file name."""
+    if code.co_filename == __file__:
+        function([1]) if function is everything else function()
+    else:
+        copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
+        try:
+            exec_copy(copy)
+        except Exception:  # noqa: BLE001: it was called, that will do
+            pass
+        code = copy
+    return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
+
+
+def exec_copy(code):
+    arguments = [None] * code.co_argcount
+    types.FunctionType(code, vars(inspect) | vars(textwrap))(*arguments)
+
+
+# --- Numbers ---------------------------------------------------------------------
+
+def spin(seconds):
+    """Half of its time in one C function, half in bytecode."""
+    limit = time.monotonic() + seconds
+    data = list(range(40000, 0, -1)) + list(range(30000))
+    while time.monotonic() < limit:
+        sorted(data)
+        for i in range(20000):
+            i * i
+
+
+def test_samples_and_those_in_c(viewer):
+    thread = threading.Thread(target=spin, args=(2.5,))
+    thread.start()
+    (function,) = ids(viewer, "spin")
+    thread.join()
+    listing = detail_in_words(viewer, function)
+    by_callee = {row["callee"]: row for row in listing["rows"] if row["callee"]}
+    total = sum(row["samples"] for row in listing["rows"])
+    assert total > 20
+    sort = by_callee["sorted"]
+    assert sort["c_samples"] > total / 10
+    assert sort["c_samples"] >= 0.9 * sort["samples"]
+    for row in listing["rows"]:
+        assert row["c_samples"] <= row["samples"]
+        if not row["opcode"].startswith("CALL"):
+            assert row["c_samples"] == 0
+    assert sum(row["samples"] - row["c_samples"] for row in listing["rows"]) > total / 10
+
+
+def loop(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+def test_hits_sites_and_what_they_became(viewer):
+    loop(30)  # below the threshold: all hits are known
+    (function,) = ids(viewer, "loop")
+    viewer.wait_for(lambda s: client.function(s, "loop")["specialized_sites"])
+    rows = viewer.detail(function)["rows"]
+    jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
+    add = next(row for row in rows if row["opcode"] == "BINARY_OP")
+    assert (jump["hits"], jump["hits_exact"], jump["armed"]) == (30, True, True)
+    assert add["hits"] == 30
+    assert add["live"] == "BINARY_OP_ADD_INT"
+    assert add["specializable"] is True
+    assert add["armed"] is None
+    assert add["cycles"] > 0
+    loop(1000)
+    rows = viewer.detail(function)["rows"]
+    jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
+    assert jump["armed"] is False
+    assert jump["hits_exact"] is False
+    assert jump["hits"] >= 50
+
+
+def test_precise_mode(sockets):
+    with ocular.tracing(serve=True, quiet=True, perfetto=False, mode="precise"):
+        loop(7)
+        with Client(ocular._ocular.socket_path()) as viewer:
+            listing = detail_in_words(viewer, ids(viewer, "loop")[0])
+    assert listing["precise"] is True
+    add = next(row for row in listing["rows"] if row["opcode"] == "BINARY_OP")
+    assert (add["hits"], add["hits_exact"], add["armed"]) == (7, True, True)
+
+
+# --- Generators, coroutines, code without a file ------------------------------------
+
+def generator():
+    yield 1
+    yield from range(3)
+
+
+async def coroutine():
+    async def nothing():
+        return 1
+    return await nothing()
+
+
+def test_what_can_be_suspended(viewer):
+    list(generator())
+    try:
+        coroutine().send(None)
+    except StopIteration:
+        pass
+    for function, code in zip(ids(viewer, "generator", "coroutine"),
+                              (generator.__code__, coroutine.__code__)):
+        check_against_dis(detail_in_words(viewer, function), code)
+
+
+def test_code_from_exec(viewer):
+    space = {}
+    exec("def made_up(x):\n    return [x, 'y']\n", space)
+    space["made_up"](1)
+    listing = detail_in_words(viewer, ids(viewer, "made_up")[0])
+    assert listing["file"] == "<string>"
+    check_against_dis(listing, space["made_up"].__code__)
+
+
+# --- What is not there, and who asks too much ---------------------------------------
+
+@pytest.mark.parametrize("function", [0, 2**31, 2**32 - 1, 2**32, 2**64 - 1])
+def test_an_id_that_never_was(viewer, function):
+    viewer.snapshot()
+    with pytest.raises(Refused) as refused:
+        viewer.detail(function)
+    assert refused.value.args == (NO_SUCH, "there is no function with that id")
+
+
+def test_a_function_that_has_gone(viewer):
+    space = {}
+    exec("def short_lived():\n    return 1\n", space)
+    space["short_lived"]()
+    (function,) = ids(viewer, "short_lived")
+    assert viewer.detail(function)["rows"]
+    space.clear()
+    with pytest.raises(Refused) as refused:
+        viewer.detail(function)
+    assert refused.value.args == (
+        NO_SUCH, "this function is gone: its code object has been freed")
+    loop(1)
+    assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # and all goes on
+
+
+def test_a_function_that_goes_while_it_is_looked_at(viewer):
+    """Reloaded as fast as possible: each answer is one or the other."""
+    stop = threading.Event()
+
+    def reload():
+        while not stop.is_set():
+            space = {}
+            exec("def changing():\n" + "    x = 'a'\n" * 300, space)
+            space["changing"]()
+
+    thread = threading.Thread(target=reload)
+    thread.start()
+    answers = {"rows": 0, "gone": 0}
+    try:
+        least, limit = time.monotonic() + 2, time.monotonic() + 30
+        while (time.monotonic() < least
+               or sum(answers.values()) < 4 and time.monotonic() < limit):
+            snapshot = viewer.snapshots.pop() if viewer.snapshots else viewer.snapshot()
+            viewer.snapshots.clear()
+            for row in snapshot["functions"]:
+                if row["name"] != "changing":
+                    continue
+                try:
+                    listing = viewer.detail(row["id"])
+                    assert listing["name"] == "changing"
+                    assert listing["instructions"] > 600
+                    answers["rows"] += 1
+                except Refused as refused:
+                    assert refused.args[0] == NO_SUCH
+                    answers["gone"] += 1
+                break
+    finally:
+        stop.set()
+        thread.join()
+    assert sum(answers.values()) > 3
+
+
+def build_huge(count=2500):
+    """A function of 10 000 instructions, each with words of its own."""
+    space = {}
+    lines = "".join(f"    v{i} = u.a{i} + {i + 1000}\n" for i in range(count))
+    exec(f"def huge(u):\n{lines}", space)
+    return space["huge"]
+
+
+def test_ten_thousand_instructions(viewer):
+    function = build_huge()
+
+    class Anything:
+        def __getattr__(self, name):
+            return 1
+
+    function(Anything())
+    (number,) = ids(viewer, "huge")
+    listing = detail_in_words(viewer, number)
+    assert listing["instructions"] > 10000
+    check_against_dis(listing, function.__code__)
+
+
+def test_who_asks_again_at_once_waits_a_fifth_of_a_second(viewer):
+    """And not until the collector happens to wake up."""
+    loop(3)
+    (function,) = ids(viewer, "loop")
+    viewer.rate(60)
+    waits = []
+    for _ in range(5):
+        asked = time.monotonic()
+        viewer.detail(function)
+        waits.append(time.monotonic() - asked)
+    assert max(waits[1:]) > 0.15
+    assert min(waits[1:]) < 0.7
+
+
+def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
+    """It gets a few answers a second, and what was asked before the newest is
+    forgotten; another viewer gets its own as if nothing was."""
+    loop(3)
+    everything([1])
+    one, other = ids(viewer, "loop", "everything")
+    seconds, sent = 2, 0
+    with Client(ocular._ocular.socket_path()) as calm:
+        calm.snapshot()
+        start = time.monotonic()
+        waits = []
+        while time.monotonic() < start + seconds:
+            for _ in range(50):
+                sent += 1
+                viewer.send(client.DETAIL, one.to_bytes(8, "little"), sent)
+            asked = time.monotonic()
+            calm.detail(other)
+            waits.append(time.monotonic() - asked)
+    newest, answers = 0, 0
+    while newest < sent:
+        kind, request, _ = viewer.receive()
+        if kind == client.LISTING:
+            assert request > newest
+            newest, answers = request, answers + 1
+    assert answers <= 5 * (seconds + 3) + 2
+    assert len(waits) >= 2
+
+
+def test_many_viewers_of_many_functions(viewer):
+    """Everybody gets the function that he has asked for."""
+    space = {}
+    exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(40)), space)
+    for i in range(40):
+        space[f"f{i}"]()
+    numbers = ids(viewer, *(f"f{i}" for i in range(40)))
+    viewers = [Client(ocular._ocular.socket_path()) for _ in range(40)]
+    try:
+        for each in viewers:
+            each.snapshot()
+        for each, number in zip(viewers, numbers):
+            each.send(client.DETAIL, number.to_bytes(8, "little"), 7)
+        for i, each in enumerate(viewers):
+            while True:
+                kind, request, value = each.receive()
+                if kind == client.LISTING:
+                    break
+            assert (request, value["name"]) == (7, f"f{i}")
+    finally:
+        for each in viewers:
+            each.close()
+
+
+def test_words_count_as_memory(viewer):
+    try:
+        function = build_huge()
+        function(None)
+    except AttributeError:
+        pass
+    (number,) = ids(viewer, "huge")
+    viewer.snapshots.clear()
+
+    def until(enough):
+        """The memory of snapshots, the newest of which says so."""
+        seen = [viewer.snapshot()["memory_bytes"]]
+        limit = time.monotonic() + 10
+        while not enough(seen):
+            assert time.monotonic() < limit, seen
+            seen.append(viewer.snapshot()["memory_bytes"])
+        return seen[-1]
+
+    # What else there is goes in the first seconds.
+    still = until(lambda seen: len(seen) > 8 and max(seen[-8:]) - min(seen[-8:]) < 4000)
+    detail_in_words(viewer, number)
+    until(lambda seen: seen[-1] > still + 50_000)
+
+
+def test_the_interpreter_is_held_by_c_code(viewer):
+    """Words need the interpreter; the rest comes without them."""
+    import re
+
+    loop(3)
+    (function,) = ids(viewer, "loop")
+    blocked = threading.Thread(  # backtracks for a while, and keeps the lock
+        target=lambda: re.match(r"(a+)+$", "a" * 24 + "b"))
+    answers = []
+
+    def ask():
+        with Client(ocular._ocular.socket_path()) as other:
+            other.snapshot()
+            answers.append(other.detail(function))
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    blocked.start()
+    blocked.join()
+    asker.join()
+    assert answers[0]["rows"]
+
+
+def test_after_a_fork(viewer):
+    loop(3)
+    (function,) = ids(viewer, "loop")
+    viewer.detail(function)
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert viewer.detail(function)["name"] == "loop"
+    assert detail_in_words(viewer, function)["words"]

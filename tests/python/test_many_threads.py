@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Many threads: each is listed under its name, new ones soon, renamed ones too,
+and those that have ended are said to have. The list ends with the trace."""
+
+import ctypes
+import threading
+import time
+
+import ocular
+import pytest
+
+MANY = 48
+
+
+@pytest.fixture
+def crowd():
+    before = threading.stack_size(1 << 18)
+    leave = threading.Event()
+    threads = [threading.Thread(target=leave.wait, name=f"crowd {number}")
+               for number in range(MANY)]
+    for thread in threads:
+        thread.start()
+    ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=0.05)
+    yield threads
+    leave.set()
+    for thread in threads:
+        thread.join()
+    ocular.stop_tracing()
+    threading.stack_size(before)
+
+
+def listed(wanted, seconds=30):
+    """What the names of living threads are, once they are what is wanted."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        names = {thread["name"] for thread in ocular.snapshot()["threads"]
+                 if not thread["ended"]}
+        if wanted(names):
+            return
+        time.sleep(0.1)
+    raise AssertionError(sorted(names))
+
+
+def test_names_come_and_go(crowd):
+    listed({thread.name for thread in crowd}.issubset)
+    leave = threading.Event()
+    last = threading.Thread(target=leave.wait, name="the last one")
+    last.start()
+    listed(lambda names: "the last one" in names and "crowd 7" in names)
+    for number, thread in enumerate(crowd):
+        thread.name = f"renamed {number}"
+    listed({thread.name for thread in crowd}.issubset)
+    leave.set()
+    last.join()
+    listed(lambda names: "the last one" not in names and "renamed 7" in names)
+
+
+LISTED = 80  # bytes: a name of 64, and who it is
+
+
+class Mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks "
+        "keepcost").split()]
+
+
+def allocated():
+    """Bytes that malloc() has given out, small and large ones."""
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Mallinfo2
+    seen = mallinfo2()
+    return seen.uordblks + seen.hblkhd
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="of glibc")
+def test_the_list_goes_with_the_trace():
+    """Nothing is kept for threads that are there while nothing is traced."""
+    many = 600
+    size = threading.stack_size(1 << 18)
+    leave = threading.Event()
+    threads = [threading.Thread(target=leave.wait) for _ in range(many)]
+
+    def trace_once():
+        ocular.start_tracing(quiet=True, perfetto=False)
+        ocular.stop_tracing()
+        return allocated()
+
+    try:
+        for _ in range(3):
+            trace_once()
+        for thread in threads:
+            thread.start()
+        before = allocated()
+        after = trace_once()
+    finally:
+        leave.set()
+        for thread in threads:
+            thread.join()
+        threading.stack_size(size)
+    assert after - before < many * LISTED / 2

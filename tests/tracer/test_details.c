@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Who asks waits his turn: one wish a viewer, one listing of a function for all
+// who look at it, a few a second at most, words from the governor or without.
+#include "tests/tracer/make_engine.h"
+#include "tracer/session.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+// A session without threads and without a server: what is served is seen by
+// what nobody waits for any more.
+struct Fixture {
+    struct Engine engine;
+    struct Session session;
+    struct Code *one, *two;
+    unsigned urged;
+};
+
+static void note_urge(void *context)
+{
+    ((struct Fixture *)context)->urged++;
+}
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_engine(&f->engine);
+    f->session.engine = &f->engine;
+    f->session.config.budget = NAN;
+    f->session.budget = NAN;
+    Account_init(&f->session.account, &f->session);
+    Transitions_init(&f->session.transitions, &f->engine.opcodes,
+                     &f->engine.clock, 0);
+    Details_init(&f->session.details);
+    f->one = add_code(&f->engine, "one", 500);
+    f->two = add_code(&f->engine, "two", 500);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Details_release(&f->session.details);
+    Transitions_release(&f->session.transitions);
+    Engine_release(&f->engine);
+    free(f);
+    return 0;
+}
+
+static void sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
+}
+
+static void test_one_wish_a_viewer(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+
+    assert_int_equal(Details_ask(details, 1, 10, f->one->id), 1);
+    assert_int_equal(details->wish_count, 1);
+    assert_int_equal(Details_ask(details, 1, 11, f->one->id), 0);
+    assert_int_equal(details->wish_count, 1); // the newer request counts
+    assert_int_equal(details->wishes[0].request, 11);
+    Details_ask(details, 1, 12, f->two->id);
+    assert_int_equal(details->wish_count, 1); // another function
+    assert_int_equal(details->wishes[0].id, f->two->id);
+    Details_ask(details, 2, 1, f->two->id);
+    assert_int_equal(details->wish_count, 2);
+}
+
+static void test_the_collector_is_not_woken_too_often(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+    int woken = 0;
+
+    for (uint32_t i = 0; i < 100000; i++) // one function, then another
+        woken += Details_ask(details, 1, i, i % 2 ? f->one->id : f->two->id);
+    assert_true(woken >= 1);
+    assert_true(woken < 100);
+    // What it was not woken for it finds by itself.
+    assert_true(Details_pause_ms(details, 1000) <= 21);
+}
+
+static void test_no_more_than_there_is_room_for(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+
+    for (unsigned i = 0; i < DETAILS_WISHES; i++)
+        assert_true(Details_ask(details, i, 1, f->one->id) >= 0);
+    assert_int_equal(Details_ask(details, 999, 1, f->one->id), -EBUSY);
+    assert_true(Details_ask(details, 3, 2, f->two->id) >= 0);
+    for (int i = 0; i < 5000 && details->wish_count; i++) {
+        Details_serve(&f->session);
+        sleep_ms(1);
+    }
+    assert_int_equal(details->wish_count, 0);
+}
+
+static void test_a_function_is_listed_five_times_a_second(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+
+    Details_ask(details, 1, 1, f->one->id);
+    assert_int_equal(Details_pause_ms(details, 1000), 0);
+    Details_serve(&f->session);
+    assert_int_equal(details->wish_count, 0);
+    Details_ask(details, 1, 2, f->one->id);
+    Details_serve(&f->session);
+    assert_int_equal(details->wish_count, 1); // not yet
+    assert_in_range(Details_pause_ms(details, 1000), 1, 201);
+    Details_ask(details, 2, 1, f->two->id); // another one need not wait so long
+    for (int i = 0; i < 150 && details->wish_count > 1; i++) {
+        sleep_ms(1);
+        Details_serve(&f->session);
+    }
+    assert_int_equal(details->wish_count, 1);
+    assert_int_equal(details->wishes[0].id, f->one->id);
+    for (int i = 0; i < 150 && details->wish_count; i++) {
+        Details_serve(&f->session);
+        sleep_ms(20);
+    }
+    assert_int_equal(details->wish_count, 0);
+    assert_true(Details_pause_ms(details, 1000) > 900);
+}
+
+static void test_words_are_waited_for_but_not_for_ever(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+    struct Words *words;
+
+    Details_set_urge(details, note_urge, f);
+    assert_int_equal(Details_next_words(details), 0);
+    Details_ask(details, 1, 1, f->one->id);
+    Details_ask(details, 2, 1, f->two->id);
+    Details_serve(&f->session);
+    assert_int_equal(details->wish_count, 2);
+    assert_int_equal(f->urged, 2);
+    words = Words_new(f->one->id);
+    Words_add(words, WORDS_LOCALS, "n");
+    while (Details_next_words(details))
+        ;
+    assert_int_equal(Details_bytes(details), 0);
+    Details_deliver(&f->session, words);
+    Details_deliver(&f->session, Words_new(4711)); // nobody's
+    Details_serve(&f->session);
+    assert_int_equal(details->wish_count, 1); // the other one waits on
+    assert_true(Details_bytes(details) > 0);
+    for (int i = 0; i < 150 && details->wish_count; i++) {
+        Details_serve(&f->session);
+        sleep_ms(20);
+    }
+    assert_int_equal(details->wish_count, 0); // without its words
+    assert_int_equal(f->urged, 2);            // which were asked for once
+    // Where the governor ends nobody is asked any more.
+    Details_set_urge(details, NULL, NULL);
+    Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->id);
+    for (int i = 0; i < 150 && details->wish_count; i++) {
+        Details_serve(&f->session);
+        sleep_ms(20);
+    }
+    assert_int_equal(details->wish_count, 0);
+}
+
+static void test_a_function_that_is_gone_is_answered(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+
+    Details_ask(details, 1, 1, 4711);
+    Details_serve(&f->session);
+    assert_int_equal(details->wish_count, 0);
+}
+
+static void test_the_end(void **state)
+{
+    struct Fixture *f = *state;
+    struct Details *details = &f->session.details;
+
+    Details_ask(details, 1, 1, f->one->id);
+    Details_close(&f->session);
+    assert_int_equal(details->wish_count, 0);
+    assert_int_equal(Details_ask(details, 1, 2, f->one->id), -ESHUTDOWN);
+    assert_in_range(Details_pause_ms(details, 77), 1, 21); // looks once more
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENE(test_one_wish_a_viewer),
+        SCENE(test_the_collector_is_not_woken_too_often),
+        SCENE(test_no_more_than_there_is_room_for),
+        SCENE(test_a_function_is_listed_five_times_a_second),
+        SCENE(test_words_are_waited_for_but_not_for_ever),
+        SCENE(test_a_function_that_is_gone_is_answered),
+        SCENE(test_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// tracer/interruption: which wake-ups count, and that one costs something.
+#define _GNU_SOURCE 1 // CPU affinity
+#include "tracer/interruption.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+// Between two wake-ups: what is charged with the spinning in it is at least
+// this.
+#define PAUSE_S 1e-4
+
+static struct Interruptions all;
+static struct InterruptionCounts counts;
+
+static uint64_t pass(uint64_t switches, uint64_t wakeups, uint64_t forced)
+{
+    uint64_t before = all.count;
+
+    counts.switches += switches;
+    counts.wakeups += wakeups;
+    counts.forced += forced;
+    Interruptions_read(&all, &counts);
+    return all.count - before;
+}
+
+static void test_what_counts(void **state)
+{
+    (void)state;
+    counts = (struct InterruptionCounts){1000, 0, 0};
+    Interruptions_init(&all, &counts);
+    assert_int_equal(pass(0, 0, 0), 0);
+    assert_int_equal(pass(100, 100, 0), 100); // one CPU
+    assert_int_equal(pass(0, 100, 0), 0);     // our threads have another one
+    assert_int_equal(pass(1000, 3, 0), 3);    // others interrupt, too
+    assert_int_equal(pass(0, 5, 5), 5);       // the interpreter was wanted
+    // What came too much in one reading is not made up for in the next.
+    assert_int_equal(pass(50, 0, 0), 0);
+    assert_int_equal(pass(0, 50, 0), 0);
+}
+
+// Of some microseconds. It has one CPU: where system calls are filtered, two
+// would do it no harm.
+static void test_it_costs_something(void **state)
+{
+    cpu_set_t before, one;
+    uint64_t cpu_ns = 0;
+    double each = 0;
+    int tries;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    for (tries = 0; tries < 20 && !(each > 0 && each < PAUSE_S); tries++)
+        each = Interruption_measure(&cpu_ns);
+    assert_true(each > 0.2e-6);
+    assert_true(each < PAUSE_S);
+    assert_in_range(cpu_ns, 1, 100000000); // who woke up has used some, too
+    sched_setaffinity(0, sizeof before, &before);
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// In a process of its own: a filter stays for good. This one lets all pass.
+static int measure_filtered(void)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog filter = {1, &allow};
+    double before;
+    uint64_t cpu_ns;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        return 2;
+    before = cpu_s();
+    return Interruption_measure(&cpu_ns) == 0 && cpu_s() - before < 1e-3 ? 0
+                                                                         : 1;
+}
+
+// As in a container: what cannot be measured is not tried.
+static void test_where_system_calls_are_filtered(void **state)
+{
+    cpu_set_t cpus;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    if (CPU_COUNT(&cpus) < 2)
+        skip();
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(measure_filtered());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void test_the_thread_goes_where_it_might_before(void **state)
+{
+    cpu_set_t before, after;
+    uint64_t cpu_ns;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    Interruption_measure(&cpu_ns);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_memory_equal(&before, &after, sizeof before);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(test_it_costs_something),
+        cmocka_unit_test(test_where_system_calls_are_filtered),
+        cmocka_unit_test(test_the_thread_goes_where_it_might_before),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// tracer/preemption: what is told of a span from two readings, and of a thread
+// that shares its CPU.
+#define _GNU_SOURCE 1 // CPU affinity
+#include "tracer/preemption.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#define MS 1000000
+
+static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
+
+// So much later, of which the thread was off its CPU for `off`.
+static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
+                                int64_t taken)
+{
+    return (struct ThreadTimes){THEN.wall_ns + wall, THEN.cpu_ns + wall - off,
+                                0, THEN.waits + waits, THEN.taken + taken};
+}
+
+static int64_t told(struct ThreadTimes now, int64_t span)
+{
+    return Preemption_between(&THEN, &now, span);
+}
+
+static void test_the_cpu_was_another_ones(void **state)
+{
+    (void)state;
+    assert_int_equal(told(after(5 * MS, 4 * MS, 0, 1), 5 * MS), 4 * MS);
+    // It ran all the time.
+    assert_int_equal(told(after(5 * MS, 0, 0, 0), 5 * MS), 0);
+    // Never more than the span.
+    assert_int_equal(told(after(6 * MS, 5 * MS, 0, 1), 3 * MS), 3 * MS);
+}
+
+static void test_who_waited_was_not_kept(void **state)
+{
+    (void)state;
+    assert_int_equal(told(after(5 * MS, 4 * MS, 1, 0), 5 * MS), 0);
+    assert_int_equal(told(after(5 * MS, 4 * MS, 1, 1), 5 * MS), 0);
+    // By no switch at all: a clock that was set, a machine that slept.
+    assert_int_equal(told(after(5 * MS, 4 * MS, 0, 0), 5 * MS), 0);
+    assert_int_equal(told(after(5 * MS, -4 * MS, 0, 1), 5 * MS), 0);
+}
+
+// Up to 100 us each are lost in spans that nobody asks about.
+static void test_what_was_lost_before(void **state)
+{
+    (void)state;
+    // The one that there was may have been before the span.
+    assert_int_equal(told(after(9 * MS, MS / 20, 0, 1), 5 * MS), 0);
+    // Ten of eleven may.
+    assert_int_equal(told(after(9 * MS, 3 * MS, 0, 11), 5 * MS), 2 * MS);
+    // Not for longer than there was before.
+    assert_int_equal(told(after(5 * MS + 1000, 3 * MS, 0, 11), 5 * MS),
+                     3 * MS - 1000);
+    assert_int_equal(told(after(5 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
+    assert_int_equal(told(after(4 * MS, 3 * MS, 0, 11), 5 * MS), 3 * MS);
+}
+
+static void test_what_was_lost_in_asking(void **state)
+{
+    struct ThreadTimes now = after(9 * MS, 7 * MS, 0, 1);
+
+    (void)state;
+    now.reading_ns = 4 * MS;
+    assert_int_equal(told(now, 5 * MS), 3 * MS);
+    now.reading_ns = 7 * MS;
+    assert_int_equal(told(now, 2 * MS), 0);
+}
+
+// --- For real ---
+
+static atomic_bool spins;
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void *spin(void *unused)
+{
+    (void)unused;
+    while (spins)
+        ;
+    return NULL;
+}
+
+// Another thread on the one CPU that the test keeps to meanwhile.
+struct Rival {
+    cpu_set_t before;
+    pthread_t thread;
+};
+
+// Skips the test where it may not choose its CPU.
+static void Rival_start(struct Rival *rival)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_getaffinity(0, sizeof rival->before, &rival->before) != 0 ||
+        sched_setaffinity(0, sizeof one, &one) != 0)
+        skip();
+    spins = true;
+    if (pthread_create(&rival->thread, NULL, spin, NULL) != 0) {
+        sched_setaffinity(0, sizeof rival->before, &rival->before);
+        fail_msg("no thread");
+    }
+}
+
+static void Rival_stop(struct Rival *rival)
+{
+    spins = false;
+    pthread_join(rival->thread, NULL);
+    sched_setaffinity(0, sizeof rival->before, &rival->before);
+}
+
+static void test_beside_another_on_the_same_cpu(void **state)
+{
+    struct Preemption preemption = {.known = false};
+    int64_t begin = clock_ns(CLOCK_MONOTONIC), last = begin, kept = 0;
+    int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), off;
+    struct Rival rival;
+
+    (void)state;
+    Rival_start(&rival);
+    while (last - begin < 200 * MS) { // as a lane does
+        int64_t now = clock_ns(CLOCK_MONOTONIC);
+
+        if (now - last > PREEMPTION_BRIEF_NS) {
+            kept += Preemption_take(&preemption, now - last);
+            now = clock_ns(CLOCK_MONOTONIC);
+        }
+        last = now;
+    }
+    off = last - begin - (clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
+    Rival_stop(&rival);
+    // Half of the time was the other's; all of it but the first is known.
+    assert_true(off > 50 * MS);
+    assert_in_range(kept, off * 7 / 10, off + MS);
+}
+
+// A thread that waits once in a while, too, is seen to be kept from its CPU.
+static void test_calm_ends_where_another_comes(void **state)
+{
+    const struct timespec nap = {0, 20000};
+    struct Preemption preemption = {.calm = true};
+    int64_t begin = clock_ns(CLOCK_MONOTONIC), last = begin;
+    unsigned spans = 0;
+    struct Rival rival;
+
+    (void)state;
+    Rival_start(&rival);
+    while (preemption.calm && spans < 640) {
+        int64_t now = clock_ns(CLOCK_MONOTONIC);
+
+        if (now - last < MS)
+            continue;
+        spans++;
+        if (preemption.spared % 8 == 5)
+            nanosleep(&nap, NULL);
+        if (!Preemption_is_spared(&preemption, MS))
+            Preemption_take(&preemption, now - last);
+        last = clock_ns(CLOCK_MONOTONIC);
+    }
+    Rival_stop(&rival);
+    assert_in_range(spans, 1, 5 * 64);
+    assert_in_range(last - begin, 0, 700 * MS);
+}
+
+// Where nobody keeps it from its CPU two questions of sixty-four are asked.
+static void test_calm_threads_are_spared(void **state)
+{
+    const struct timespec nap = {0, 2 * MS};
+    struct Preemption preemption = {.known = false};
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    unsigned asked = 0, i;
+
+    (void)state;
+    for (i = 0; i < 500 && !preemption.calm; i++) {
+        assert_false(Preemption_is_spared(&preemption, MS));
+        nanosleep(&nap, NULL); // by its own will
+        Preemption_take(&preemption, 2 * MS);
+    }
+    assert_true(preemption.calm); // not before a tenth of a second has shown it
+    assert_true(clock_ns(CLOCK_MONOTONIC) - begin >= 100 * MS);
+    assert_true(i > 20);
+    for (i = 0; i < 640; i++) {
+        bool spared = Preemption_is_spared(&preemption, MS);
+
+        asked += !spared;
+        if (!spared)
+            preemption.known = true;
+        assert_int_equal(preemption.known, !spared);
+    }
+    assert_int_equal(asked, 20);
+    // No longer: its CPU clock stands for a tenth of the time.
+    preemption.wall_ns = 200 * MS;
+    preemption.kept_ns = 20 * MS;
+    Preemption_take(&preemption, 2 * MS);
+    assert_false(preemption.calm);
+    assert_false(Preemption_is_spared(&preemption, MS));
+    assert_false(Preemption_is_spared(&preemption, MS));
+}
+
+// Its counter ran on, CLOCK_MONOTONIC did not.
+static void test_the_machine_was_suspended(void **state)
+{
+    const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
+    struct Preemption preemption = {.calm = true, .spared = 5};
+
+    (void)state;
+    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    assert_true(Preemption_is_spared(&preemption, MS));
+    assert_false(Preemption_is_spared(&preemption, night));
+    assert_in_range(Preemption_take(&preemption, night), night - 1000 * MS,
+                    night);
+    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+}
+
+// As under gVisor, which counts no switches: nothing could ever be answered.
+static void test_switches_that_nobody_counts(void **state)
+{
+    struct Preemption preemption = {.known = true};
+    int i;
+
+    (void)state;
+    for (i = 0; i < 200 && !preemption.calm; i++) {
+        preemption.then.wall_ns = clock_ns(CLOCK_MONOTONIC) - 5 * MS;
+        preemption.then.cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        preemption.then.waits = preemption.then.taken = INT32_MAX;
+        Preemption_take(&preemption, 2 * MS);
+    }
+    assert_true(preemption.calm);
+}
+
+static void test_who_sleeps_is_not_kept(void **state)
+{
+    const struct timespec nap = {0, 2 * MS};
+    struct Preemption preemption = {.known = false};
+    int i;
+
+    (void)state;
+    for (i = 0; i < 10; i++) {
+        nanosleep(&nap, NULL);
+        assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    }
+    Preemption_forget(&preemption);
+    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_cpu_was_another_ones),
+        cmocka_unit_test(test_who_waited_was_not_kept),
+        cmocka_unit_test(test_what_was_lost_before),
+        cmocka_unit_test(test_what_was_lost_in_asking),
+        cmocka_unit_test(test_beside_another_on_the_same_cpu),
+        cmocka_unit_test(test_who_sleeps_is_not_kept),
+        cmocka_unit_test(test_calm_ends_where_another_comes),
+        cmocka_unit_test(test_calm_threads_are_spared),
+        cmocka_unit_test(test_the_machine_was_suspended),
+        cmocka_unit_test(test_switches_that_nobody_counts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

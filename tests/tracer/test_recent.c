@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// tracer/recent: of which calls a mean is.
+#include "tracer/recent.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct Recent recent;
+static struct RecentMark sums;
+
+// So many calls of so many cycles each, seen at that second.
+static void pass(uint64_t calls, uint64_t cycles, uint64_t second)
+{
+    Cell_add(&sums.calls, calls);
+    Cell_add(&sums.cycles, calls * cycles);
+    Cell_add(&sums.waited, calls * cycles / 10);
+    Recent_note(&recent, &sums, second * 1000, RECENT_S * 1000);
+}
+
+static double mean(void)
+{
+    const struct RecentMark *from = Recent_mark(&recent);
+
+    return (double)(Cell_get(&sums.cycles) - Cell_get(&from->cycles)) /
+           (double)(Cell_get(&sums.calls) - Cell_get(&from->calls));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    recent = (struct Recent){.current = 0};
+    sums = (struct RecentMark){0};
+    return 0;
+}
+
+static void test_all_calls_at_first(void **state)
+{
+    (void)state;
+    pass(10, 100, 1);
+    pass(10, 200, 2);
+    assert_true(mean() == 150);
+}
+
+// A day of calls does not outweigh the last minute.
+static void test_a_cost_that_changes(void **state)
+{
+    uint64_t second;
+
+    (void)state;
+    for (second = 1; second < 86400; second += 10)
+        pass(50, 100, second);
+    for (; second < 86400 + 150; second += 10)
+        pass(50, 900, second);
+    assert_true(mean() < 900); // a thousand calls are 200 s
+    for (; second < 86400 + 700; second += 10)
+        pass(50, 900, second);
+    assert_true(mean() == 900);
+}
+
+// Millions a second, or next to none.
+static void test_how_far_it_goes_back(void **state)
+{
+    const struct RecentMark *mark;
+    uint64_t second;
+
+    (void)state;
+    for (second = 100; second < 200; second++) {
+        pass(1000000, 100, second);
+        mark = Recent_mark(&recent);
+        if (second > 165)
+            assert_in_range((Cell_get(&sums.calls) - Cell_get(&mark->calls)) /
+                                1000000,
+                            30, 62);
+    }
+    for (; second < 20000; second += 100)
+        pass(1, 100, second);
+    mark = Recent_mark(&recent);
+    assert_true(Cell_get(&sums.calls) - Cell_get(&mark->calls) >= 1000);
+    assert_true(Cell_get(&mark->waited) > 0);
+    assert_true(Cell_get(&mark->waited) == Cell_get(&mark->cycles) / 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_all_calls_at_first),
+        TEST(test_a_cost_that_changes),
+        TEST(test_how_far_it_goes_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

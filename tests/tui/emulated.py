@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""ocular-top on a pseudo-terminal of its own, read back through a terminal
+emulator (pyte)."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+from pathlib import Path
+
+import pyte
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
+TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
+SLOW = 10.0  # seconds, far more than anything here takes
+
+KEYS = {
+    "Up": "\x1bOA",
+    "Down": "\x1bOB",
+    "PgUp": "\x1b[5~",
+    "PgDn": "\x1b[6~",
+    "Home": "\x1bOH",
+    "End": "\x1bOF",
+    "Esc": "\x1b",
+    "Left": "\x1bOD",
+    "Right": "\x1bOC",
+    "Backspace": "\x7f",
+    "Enter": "\r",
+    "Space": " ",
+    "Tab": "\t",
+    "Ctrl-L": "\x0c",
+    "F1": "\x1bOP",
+    "F4": "\x1bOS",
+    "F6": "\x1b[17~",
+    "F10": "\x1b[21~",
+    # The mouse, somewhere in the body.
+    "Wheel-up": "\x1b[<64;20;9M",
+    "Wheel-down": "\x1b[<65;20;9M",
+    "Click": "\x1b[<0;20;9M\x1b[<0;20;9m",
+}
+
+
+def environment(directory, **more):
+    # curses believes COLUMNS and LINES, which pytest's readline sets for others.
+    not_ours = "NO_COLOR", "COLUMNS", "LINES"
+    wanted = {k: v for k, v in os.environ.items() if k not in not_ours}
+    wanted.update(OCULAR_DIR=str(directory), TERM="xterm-256color", LC_ALL="C.UTF-8")
+    wanted.update(more)
+    return {k: v for k, v in wanted.items() if v is not None}
+
+
+class Screen(pyte.Screen):
+    """With what xterm has and pyte has not: REP, the last character again; SU and
+    SD, the lines between the margins up or down."""
+
+    last = " "
+
+    def draw(self, data):
+        super().draw(data)
+        self.last = data[-1:] or self.last
+
+    def repeat(self, count=1):
+        super().draw(self.last * (count or 1))
+
+    def scroll(self, line, move, count):
+        here = self.cursor.y
+        self.cursor.y = line
+        for _ in range(count or 1):
+            move()
+        self.cursor.y = here
+
+    def delete_characters(self, count=None):
+        """What moves in has the background of now, as with xterm."""
+        super().delete_characters(count)
+        line = self.buffer[self.cursor.y]
+        for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
+            line[x] = self.cursor.attrs
+
+    def scroll_up(self, count=1):
+        bottom = self.margins.bottom if self.margins else self.lines - 1
+        self.scroll(bottom, self.index, count)
+
+    def scroll_down(self, count=1):
+        self.scroll(self.margins.top if self.margins else 0, self.reverse_index, count)
+
+
+class Stream(pyte.ByteStream):
+    more = {"b": "repeat", "S": "scroll_up", "T": "scroll_down"}
+    csi = {**pyte.ByteStream.csi, **more}
+    events = pyte.ByteStream.events | set(more.values())
+
+
+class Top:
+    """ocular-top on a terminal of its own."""
+
+    def __init__(self, directory, *arguments, size=(100, 30), cwd=None, program=TOP, **env):
+        self.width, self.height = size
+        self.screen = Screen(*size)
+        self.stream = Stream(self.screen)
+        self.raw = b""
+        self.master, slave = pty.openpty()
+        self.slave = slave
+        self.set_size()
+        self.before = termios.tcgetattr(slave)
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            for fd in range(3):
+                os.dup2(slave, fd)
+            os.closerange(3, 64)
+            if cwd:
+                os.chdir(cwd)
+            try:
+                os.execve(program, [program, *arguments], environment(directory, **env))
+            finally:
+                os._exit(127)
+        self.status = None
+
+    def set_size(self):
+        size = struct.pack("HHHH", self.height, self.width, 0, 0)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+
+    def resize(self, width, height):
+        self.width, self.height = width, height
+        self.screen.resize(height, width)
+        self.set_size()
+
+    def read(self, seconds=0.05):
+        ready, _, _ = select.select([self.master], [], [], seconds)
+        if not ready:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            return False
+        self.raw += data
+        self.stream.feed(data)
+        return bool(data)
+
+    def text(self):
+        return "\n".join(self.screen.display)
+
+    def shown(self):
+        """The text for a message: without what is blank."""
+        lines = (line.rstrip() for line in self.text().splitlines())
+        return "\n".join(line for line in lines if line)
+
+    def wait(self, wanted, seconds=SLOW):
+        """Until the screen matches a pattern, or a function of its text."""
+        matches = wanted if callable(wanted) else re.compile(wanted).search
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            text = self.text()
+            if matches(text):
+                return self.rest_of_the_frame(text, matches)
+            self.read()
+        raise AssertionError(f"never came: {wanted}\n{self.shown()}")
+
+    def rest_of_the_frame(self, text, matches):
+        """It comes in pieces. The text with it, unless that is another one."""
+        for _ in range(5):
+            if not self.read(0.02) and self.waits():
+                break
+        return self.text() if matches(self.text()) else text
+
+    def waits(self):
+        """Has it taken all keys, and sleeps? Who lost its CPU does not."""
+        unread = fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4))
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
+        except FileNotFoundError:
+            return True
+        return state in "ZX" or not any(unread) and state not in "RD"
+
+    def settle(self, seconds=0.1):
+        """What is on the screen when nothing more comes for a moment."""
+        end = time.monotonic() + SLOW
+        while (self.read(seconds) or not self.waits()) and time.monotonic() < end:
+            pass
+        return self.text()
+
+    def press(self, *keys):
+        """Names of KEYS, single characters, or what a terminal itself sends."""
+        for key in keys:
+            assert key in KEYS or len(key) == 1 or key[0] == "\x1b", f"no such key: {key}"
+            os.write(self.master, KEYS.get(key, key).encode())
+
+    def is_gone(self):
+        if self.status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = status
+        return self.status is not None
+
+    def wait_gone(self, seconds=SLOW):
+        end = time.monotonic() + seconds
+        while not self.is_gone():
+            assert time.monotonic() < end, "it does not leave\n" + self.shown()
+            self.read()
+        while self.read(0.05):
+            pass
+        return self.status
+
+    def check_restored(self):
+        assert termios.tcgetattr(self.slave) == self.before
+        last = self.raw.rfind(b"\x1b[?1049h")
+        assert last >= 0
+        rest = self.raw[last:]
+        assert rest.rfind(b"\x1b[?1049l") > 0, "still on the alternate screen"
+        shown, hidden = rest.rfind(b"\x1b[?25h"), rest.rfind(b"\x1b[?25l")
+        shown = max(shown, rest.rfind(b"\x1b[?12l\x1b[?25h"), rest.rfind(b"\x1b[34h\x1b[?25h"))
+        assert shown > hidden, "the cursor is still hidden"
+
+    def close(self):
+        if not self.is_gone():
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.master)
+        os.close(self.slave)
+
+
+def selected(text):
+    # None while a frame is half drawn.
+    return next((line for line in text.splitlines() if line.startswith(("▸", ">"))), "")

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// A process that sends without pause, for the tests of the screen: to whoever
+// connects HELLO, a snapshot and then notices for ever, whatever is asked of
+// it. Prints its socket's path and stays until it is killed.
+#include "ipc/address.h"
+#include "ipc/socket.h"
+#include "ipc/wire.h"
+#include "tests/tui/sample.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NOTICES 20000 // at once
+
+static struct Bytes beginning, flood;
+
+static void add(struct Bytes *bytes, struct Message message)
+{
+    if (Message_encode(bytes, &message))
+        abort();
+}
+
+static int send_all(int fd, const struct Bytes *bytes)
+{
+    size_t sent = 0;
+    while (sent < bytes->size) {
+        long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
+        if (got > 0)
+            sent += (size_t)got;
+        else if (got != -EAGAIN) // else at once: whoever sleeps lets it rest
+            return -1;
+    }
+    return 0;
+}
+
+static void *drown(void *argument)
+{
+    int fd = (int)(intptr_t)argument, much = 64 << 20;
+    // As much as the system allows: a reader finds no end.
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+    int error = send_all(fd, &beginning);
+    while (!error)
+        error = send_all(fd, &flood);
+    close(fd);
+    return NULL;
+}
+
+int main(void)
+{
+    char path[ADDRESS_MAX], why[512], words[] = "", version[] = "0";
+    struct Peer peer;
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+    add(&beginning, (struct Message){.type = MESSAGE_HELLO,
+                                     .version = WIRE_VERSION,
+                                     .number = (uint64_t)getpid(),
+                                     .text = version});
+    add(&beginning,
+        (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot});
+    Snapshot_free(snapshot);
+    for (int i = 0; i < NOTICES; i++)
+        add(&flood, (struct Message){.type = MESSAGE_NOTICE, .text = words});
+    alarm(600); // a forgotten one goes away by itself
+    if (Address_prepare(path, getpid(), why, sizeof why))
+        return 1;
+    struct pollfd polled = {.fd = Socket_listen(path), .events = POLLIN};
+    printf("%s\n", path);
+    fflush(stdout);
+    while (poll(&polled, 1, -1) > 0) {
+        pthread_t thread;
+        int fd = Socket_accept(polled.fd, &peer);
+        if (fd >= 0 &&
+            pthread_create(&thread, NULL, drown, (void *)(intptr_t)fd) == 0)
+            pthread_detach(thread);
+    }
+    return 1;
+}

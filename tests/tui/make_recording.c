@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Writes a recording of hand-made snapshots, for the tests of views:
+//   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
+// One second passes between two of them. The recording ends properly.
+#include "tests/tui/sample.h"
+#include "tui/recording.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LISTED 6 // functions of which the code is recorded, too
+
+static void add(struct Recording *recording, struct Message message, double at)
+{
+    Recording_add(recording, &message, at);
+    Message_release(&message);
+}
+
+// The same code for all; one comes from no file.
+static void add_listing(struct Recording *recording,
+                        const struct Function *function, double at)
+{
+    struct Message message = {.type = MESSAGE_LISTING};
+    message.listing = Sample_listing(
+        function->id,
+        function->id % 2 ? "tests/tui/sample_source.txt" : "<string>");
+    message.listing->name = function->name;
+    add(recording, message, at);
+}
+
+int main(int argc, char **argv)
+{
+    struct Recording recording;
+    char why[512];
+    unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 12;
+    struct SampleWish wish = {.extra = argc > 3 ? (unsigned)atoi(argv[3]) : 60};
+    if (argc < 2 || Recording_open(&recording, argv[1], why, sizeof why)) {
+        fprintf(stderr, "make_recording: %s\n", argc < 2 ? "which file?" : why);
+        return 1;
+    }
+    for (; wish.tick < count; wish.tick++) {
+        struct Snapshot *snapshot = Sample_new(wish);
+        for (size_t i = 0; i < snapshot->function_count && i < LISTED; i++)
+            add_listing(&recording, &snapshot->functions[i], 100 + wish.tick);
+        add(&recording,
+            (struct Message){.type = MESSAGE_SNAPSHOT, .snapshot = snapshot},
+            100 + wish.tick);
+        add(&recording,
+            (struct Message){.type = MESSAGE_STACKS,
+                             .request = 1,
+                             .stacks = Sample_stacks(wish)},
+            100 + wish.tick);
+    }
+    add(&recording, (struct Message){.type = MESSAGE_END}, 100 + count);
+    return Recording_close(&recording) ? 1 : 0;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// What annotate says in words of an instruction, and what it keeps silent
+// about.
+#include "tui/annotate_words.h"
+#include "tui/row.h"
+#include "tui/view_annotate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char said[200];
+static enum Style style;
+
+static const char *never(struct ListingRow row)
+{
+    AnnotateWords_never(said, sizeof said, &row);
+    return said;
+}
+
+static const char *in_short(struct ListingRow row)
+{
+    row.opcode = "BINARY_OP";
+    style = AnnotateWords_short(said, sizeof said, &row);
+    return said;
+}
+
+// That it never ran is only known where every hit was counted.
+static void test_never(void **state)
+{
+    struct ListingRow row = {.hits_exact = 1};
+    (void)state;
+    assert_string_equal(never(row), "(never ran)");
+    row.hits_exact = 0;
+    assert_string_equal(never(row), "");
+    row.specializable = 1;
+    assert_string_equal(never(row), "(never specialised)");
+    row.hits = NULL_U64;
+    assert_string_equal(never(row), "(never specialised)");
+    row.hits = 512;
+    assert_string_equal(never(row), "(never specialised after >=512)");
+    row.hits_exact = 1;
+    assert_string_equal(never(row), "(never specialised after 512)");
+    row.was_specialized = 1;
+    assert_string_equal(never(row), "(deoptimised)");
+}
+
+static void test_in_short(void **state)
+{
+    struct ListingRow row = {.specializable = 1, .hits = 512};
+    (void)state;
+    assert_string_equal(in_short(row), "-> never");
+    assert_int_equal(style, STYLE_FAINT);
+    row.hits = 0; // it has had no occasion, or nobody has seen one
+    assert_string_equal(in_short(row), "");
+    row.hits = NULL_U64;
+    assert_string_equal(in_short(row), "");
+    row.was_specialized = 1;
+    assert_string_equal(in_short(row), "-> deopt!");
+    assert_int_equal(style, STYLE_ALERT);
+    row.live = "BINARY_OP_ADD_INT";
+    assert_string_equal(in_short(row), "-> ADD_INT");
+    assert_int_equal(style, STYLE_ARMED);
+    row.live = "BINARY_OPERATION";
+    assert_string_equal(in_short(row), "-> BINARY_OPERATION");
+}
+
+// How much of the function's time a call spends in C, where that is much.
+static void test_what_is_called(void **state)
+{
+    struct ListingRow row = {.target = NULL_U64,
+                             .argument = 1,
+                             .callee = "json.loads",
+                             .c_samples = 61};
+    struct Listing listing = {.rows = &row, .row_count = 1};
+    struct AnnotateView view = {.listing = &listing,
+                                .annotation = {.samples = 100}};
+    (void)state;
+    AnnotateWords_argument(said, sizeof said, &view, &row);
+    assert_string_equal(said, "1  61% in C: json.loads");
+    row.c_samples = 0;
+    AnnotateWords_argument(said, sizeof said, &view, &row);
+    assert_string_equal(said, "1  json.loads");
+    row.c_samples = 61;
+    view.annotation.samples = 0;
+    AnnotateWords_argument(said, sizeof said, &view, &row);
+    assert_string_equal(said, "1  json.loads");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_never),
+        cmocka_unit_test(test_in_short),
+        cmocka_unit_test(test_what_is_called),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

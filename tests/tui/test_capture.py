@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""`make screenshots`: what it writes is a picture of what was on the screen."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+import xml.dom.minidom
+from pathlib import Path
+
+import pyte
+import pytest
+from PIL import Image
+from tui.emulated import ROOT, TOP
+
+sys.path.insert(0, str(ROOT / "screenshots"))
+
+import capture  # noqa: E402
+import png  # noqa: E402
+
+pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
+
+
+try:
+    png.font(False)
+    FONT = True
+except png.NoFont:
+    FONT = False
+
+
+def test_pictures(tmp_path):
+    done = subprocess.run(
+        [sys.executable, ROOT / "screenshots" / "capture.py", "opcodes", "threads",
+         "--wait", "1", "--into", tmp_path],
+        check=True,
+        timeout=90,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    if FONT:
+        with Image.open(tmp_path / "threads.png") as picture:
+            assert picture.size == (150 * 9 + 24, 36 * 18 + 24)
+            assert len(picture.convert("RGB").getcolors(1 << 16)) > 30
+    else:
+        assert "fonts-dejavu-core" in done.stderr  # what to install
+    drawn = xml.dom.minidom.parse(str(tmp_path / "threads.svg"))
+    words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
+    assert "Threads" in words and any("MainThread" in word for word in words)
+    text = (tmp_path / "opcodes.ans").read_text()
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert plain.count("\n") == 36 and max(map(len, plain.splitlines())) > 140 and "\x1b" not in plain
+    assert re.search(r"[A-Z_]+ -> (LOAD|CALL|BINARY|…)\w+", plain)
+    assert re.search(r"->.* \d+ .*->", plain)  # the log, and beside it the counts
+    assert "\x1b[0;38;2;" in text
+    for path in ROOT.glob("screenshots/*.ans"):  # nobody's home is on a picture
+        assert not re.search("/root|/home/|/work", Path(path).read_text())
+
+
+def picture_of(*lines):
+    screen = pyte.Screen(20, 4)
+    pyte.Stream(screen).feed("\r\n".join(lines))
+    picture = Image.open(io.BytesIO(png.render(screen, capture.look, capture.BACKGROUND)))
+    return picture.convert("RGB")
+
+
+def cell(picture, column, line):
+    """The colours of a cell's pixels: {colour: how many}."""
+    wide, high = png.CELL
+    x, y = png.MARGIN + column * wide, png.MARGIN + line * high
+    part = picture.crop((x, y, x + wide, y + high))
+    return {"#%02x%02x%02x" % colour: count for count, colour in part.getcolors()}
+
+
+@pytest.mark.skipif(not FONT, reason=png.MISSING)
+def test_a_png_is_what_the_terminal_shows():
+    size = png.CELL[0] * png.CELL[1]
+    picture = picture_of("\x1b[31m█▄▌▕\x1b[0m \x1b[44mX\x1b[0m", "\x1b[32m●\x1b[0m", "\x1b[7m \x1b[0m")
+    red, green = capture.COLOURS["red"], capture.COLOURS["green"]
+    assert cell(picture, 0, 0) == {red: size}
+    assert cell(picture, 1, 0) == {red: size // 2, capture.BACKGROUND: size // 2}
+    assert cell(picture, 2, 0)[red] == 4 * png.CELL[1]  # of nine columns
+    assert 0 < cell(picture, 3, 0)[red] < size / 3
+    assert cell(picture, 4, 0) == {capture.BACKGROUND: size}
+    blue = cell(picture, 5, 0)
+    assert blue[capture.COLOURS["blue"]] > size / 2 and len(blue) > 2  # and a letter on it
+    assert cell(picture, 0, 1)[green] > 10  # a rare colour stays itself
+    assert cell(picture, 0, 2) == {capture.FOREGROUND: size}
+
+
+def test_without_a_font_it_says_what_to_install(monkeypatch):
+    monkeypatch.setenv("OCULAR_FONT", "/no/such/font.ttf")
+    png.font.cache_clear()
+    with pytest.raises(png.NoFont, match="fonts-dejavu-core.*OCULAR_FONT"):
+        picture_of("x")
+    monkeypatch.undo()
+    png.font.cache_clear()

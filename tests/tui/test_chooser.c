@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The list of processes: every size, hostile commands, deep families, and what
+// its keys answer.
+#include "tui/chooser.h"
+#include "tui/keymap.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ROWS 30
+
+static const char *const commands[] = {
+    "/a/long/way/to/the/folder/of/the/interpreter/python3 worker.py --shard "
+    "3/4",
+    "\x1b]0;title\x07\x1b[2J\x9b"
+    "1m\r\n\t\x7f",
+    "\xe2\x80\xaegnp.exe\xff\xe2\x80\x8b",
+    "",
+    "\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae "
+    "\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae "
+    "\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae\xe6\x95\xb0\xe6\x8d\xae",
+};
+
+static void set_up(struct Chooser *chooser, long count)
+{
+    *chooser = (struct Chooser){.count = count};
+    chooser->rows = calloc((size_t)count + 1, sizeof *chooser->rows);
+    assert_non_null(chooser->rows);
+    for (long i = 0; i < count; i++) {
+        struct ChooserRow *row = &chooser->rows[i];
+        row->served.pid = (pid_t)(48000 + i);
+        row->depth = (int)i % 17;
+        snprintf(row->user, sizeof row->user, "someone_of_a_long_name");
+        snprintf(row->served.command, sizeof row->served.command, "%s",
+                 commands[(size_t)i % (sizeof commands / sizeof *commands)]);
+    }
+}
+
+static bool shows(const struct Canvas *canvas, const char *text)
+{
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    Canvas_write(canvas, &bytes);
+    Bytes_put(&bytes, "", 1);
+    bool found = strstr((char *)bytes.data, text) != NULL;
+    Bytes_release(&bytes);
+    return found;
+}
+
+static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
+                  int height)
+{
+    assert_int_equal(Canvas_resize(canvas, width, height), 0);
+    Chooser_draw(chooser, canvas);
+    assert_false(canvas->overdrawn);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            const struct Cell *cell = Canvas_cell(canvas, y, x);
+            assert_false(cell->width && Text_is_harmful(cell->code));
+        }
+    assert_int_equal(chooser->too_small, width < 60 || height < 12);
+    if (chooser->too_small)
+        return;
+    assert_true(shows(canvas, chooser->help    ? "keys, columns and marks"
+                              : chooser->count ? "\n▸"
+                                               : "No process serves"));
+    assert_true(shows(canvas, chooser->help ? "Esc Back" : "q Quit"));
+}
+
+static void test_every_size(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        struct Chooser chooser;
+        struct Canvas canvas;
+        set_up(&chooser, round == 3 ? 0 : ROWS);
+        chooser.users = round & 1;
+        chooser.back = round & 2;
+        chooser.help = round == 4;
+        chooser.list.selected = round;
+        if (round == 5)
+            snprintf(chooser.message, sizeof chooser.message, "%s",
+                     "process 7 does not answer; q Quit");
+        Canvas_init(&canvas, false);
+        for (int width = 1; width <= 400; width += width < 160 ? 3 : 41)
+            for (int height = 1; height <= 120; height += height < 40 ? 3 : 27)
+                check(&chooser, &canvas, width, height);
+        Canvas_release(&canvas);
+        Chooser_release(&chooser);
+    }
+}
+
+static void test_keys(void **state)
+{
+    struct Chooser chooser;
+    struct Canvas canvas;
+    (void)state;
+    set_up(&chooser, ROWS);
+    Canvas_init(&canvas, false);
+    check(&chooser, &canvas, 60, 24);
+    assert_true(shows(&canvas, "48000  python3 worker.py --shard 3/4\n"));
+    check(&chooser, &canvas, 80, 24);
+    assert_false(shows(&canvas, "Esc Back"));
+    assert_int_equal(Chooser_key(&chooser, 'j'), CHOOSER_NONE);
+    assert_int_equal(Chooser_selected(&chooser)->pid, 48001);
+    assert_int_equal(Chooser_key(&chooser, PRESS_LEFT), CHOOSER_NONE);
+    assert_int_equal(Chooser_key(&chooser, PRESS_ESCAPE), CHOOSER_QUIT);
+    chooser.back = true;
+    Chooser_draw(&chooser, &canvas);
+    assert_true(shows(&canvas, "Esc Back"));
+    assert_int_equal(Chooser_key(&chooser, PRESS_ESCAPE), CHOOSER_BACK);
+    assert_int_equal(Chooser_key(&chooser, PRESS_BACKSPACE), CHOOSER_BACK);
+    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);
+    assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_CHOSEN);
+    assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_NONE);
+    assert_int_equal(Chooser_selected(&chooser)->pid, 48003);
+    assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_CHOSEN);
+    assert_int_equal(Chooser_key(&chooser, Key_click(20, 1)), CHOOSER_NONE);
+    Chooser_select(&chooser, 48009);
+    assert_int_equal(Chooser_selected(&chooser)->pid, 48009);
+    Chooser_select(&chooser, 1); // is not there
+    assert_int_equal(Chooser_selected(&chooser)->pid, 48009);
+    Canvas_release(&canvas);
+    Chooser_release(&chooser);
+}
+
+static void test_help(void **state)
+{
+    static const uint32_t openers[] = {PRESS_F1, '?', 'h'};
+    struct Chooser chooser;
+    struct Canvas canvas;
+    (void)state;
+    set_up(&chooser, 2);
+    Canvas_init(&canvas, false);
+    for (int i = 0; i < 3; i++) {
+        check(&chooser, &canvas, 80, 24);
+        assert_int_equal(Chooser_key(&chooser, openers[i]), CHOOSER_NONE);
+        check(&chooser, &canvas, 80, 24);
+        assert_true(chooser.help);
+        Chooser_key(&chooser, PRESS_END);
+        Chooser_draw(&chooser, &canvas);
+        assert_true(shows(&canvas, "time stamp counter"));
+        Chooser_key(&chooser, PRESS_HOME);
+        Chooser_key(&chooser, PRESS_PAGE_DOWN);
+        assert_in_range(chooser.help_top, 10, 24);
+        assert_int_equal(
+            Chooser_key(&chooser, i ? openers[i] : (uint32_t)PRESS_ESCAPE),
+            CHOOSER_NONE);
+        assert_false(chooser.help);
+    }
+    check(&chooser, &canvas, 59, 12);
+    assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_NONE);
+    assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);
+    Canvas_release(&canvas);
+    Chooser_release(&chooser);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_help),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

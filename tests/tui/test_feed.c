@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// tui/feed against a process that is played by the same thread: one that sends
+// without pause, and one that takes its time to answer.
+#include "ipc/socket.h"
+#include "tests/tui/sample.h"
+#include "tui/feed.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MANY 1000 // fit into a socket
+
+// --- The process
+
+struct Process {
+    struct Served served;
+    int listener, fd;
+    struct Bytes heard;
+};
+
+// `times` in one piece: a socket holds more of one than of many.
+static void tell_often(struct Process *process, struct Message message,
+                       int times)
+{
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    while (times--)
+        assert_int_equal(Message_encode(&bytes, &message), 0);
+    assert_int_equal(Socket_send(process->fd, bytes.data, bytes.size),
+                     bytes.size);
+    Bytes_release(&bytes);
+}
+
+static void tell(struct Process *process, struct Message message)
+{
+    tell_often(process, message, 1);
+}
+
+static void *welcome(void *argument)
+{
+    struct Process *process = argument;
+    struct pollfd polled = {.fd = process->listener, .events = POLLIN};
+    struct Peer peer;
+    char version[] = "0";
+    struct Message hello = {.type = MESSAGE_HELLO,
+                            .version = WIRE_VERSION,
+                            .number = (uint64_t)getpid(),
+                            .text = version};
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    poll(&polled, 1, 5000);
+    process->fd = Socket_accept(process->listener, &peer);
+    // No assertion here: it would jump into another thread's stack.
+    if (Message_encode(&bytes, &hello) == 0)
+        Socket_send(process->fd, bytes.data, bytes.size);
+    Bytes_release(&bytes);
+    return NULL;
+}
+
+static void begin(struct Process *process, struct Feed *feed)
+{
+    pthread_t thread;
+    char why[512];
+    *process = (struct Process){.served.pid = getpid()};
+    snprintf(process->served.path, sizeof process->served.path,
+             "/tmp/ocular-feed-%d.sock", (int)getpid());
+    Bytes_init(&process->heard);
+    process->listener = Socket_listen(process->served.path);
+    assert_true(process->listener >= 0);
+    assert_int_equal(pthread_create(&thread, NULL, welcome, process), 0);
+    int error = Feed_open(feed, &process->served, 1, why, sizeof why);
+    pthread_join(thread, NULL);
+    if (error)
+        fail_msg("%s", why);
+}
+
+static void finish(struct Process *process, struct Feed *feed)
+{
+    Feed_close(feed);
+    close(process->fd);
+    close(process->listener);
+    unlink(process->served.path);
+    Bytes_release(&process->heard);
+}
+
+// --- One who sends without pause
+
+static void test_a_flood_is_taken_in_parts(void **state)
+{
+    struct Process process;
+    struct Feed feed;
+    struct Answer answer;
+    char words[] = "not yet";
+    int parts = 0;
+    (void)state;
+    begin(&process, &feed);
+    struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
+    tell_often(&process, notice, MANY);
+    assert_int_equal(Feed_next(&feed, &answer), 0); // makes room
+    assert_true(Feed_has_more(&feed));
+    tell(&process, (struct Message){.type = MESSAGE_END});
+    // Nothing more comes: what waits in the client's buffer is not forgotten.
+    while (!feed.ended) {
+        assert_int_equal(Feed_next(&feed, &answer), 0);
+        assert_true(feed.ended || Feed_has_more(&feed));
+        assert_true(feed.ended || Feed_wait(&feed, 600000));
+        parts++;
+    }
+    assert_in_range(parts, 2, MANY);
+    assert_string_equal(feed.notice, "not yet");
+    finish(&process, &feed);
+}
+
+static void test_so_are_answers(void **state)
+{
+    struct Process process;
+    struct Feed feed;
+    struct Answer answer;
+    int shown = 0;
+    (void)state;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, "file", false), 0);
+    uint32_t number = 0;
+    for (int i = 0; i < FEED_PENDING; i++)
+        if (feed.pending[i].type == MESSAGE_EXPORT)
+            number = feed.pending[i].number;
+    struct Message progress = {
+        .type = MESSAGE_REPLY, .request = number, .value = .5};
+    tell_often(&process, progress, MANY);
+    while (Feed_next(&feed, &answer))
+        shown++;
+    assert_in_range(shown, 1, MANY / 2);
+    assert_true(Feed_has_more(&feed));
+    while (Feed_has_more(&feed))
+        while (Feed_next(&feed, &answer))
+            shown++;
+    assert_int_equal(shown, MANY);
+    finish(&process, &feed);
+}
+
+// --- One who answers late, and only what he was asked last
+
+// The function whose code was asked for since, and the request's number.
+static uint64_t asked(struct Process *process, uint32_t *number)
+{
+    struct Message message;
+    struct Bytes *heard = &process->heard;
+    uint64_t id = 0;
+    long got, used;
+    uint8_t *room = Bytes_extend(heard, 65536);
+    assert_non_null(room);
+    got = Socket_receive(process->fd, room, 65536);
+    heard->size -= 65536 - (size_t)(got > 0 ? got : 0);
+    size_t taken = 0;
+    while ((used = Message_decode(&message, heard->data + taken,
+                                  heard->size - taken, WIRE_MAX_REQUEST)) > 0) {
+        taken += (size_t)used;
+        if (message.type == MESSAGE_DETAIL) {
+            id = message.number;
+            *number = message.request;
+        }
+        Message_release(&message);
+    }
+    assert_int_equal(taken, heard->size);
+    Bytes_clear(heard);
+    return id;
+}
+
+static void tell_code(struct Process *process, uint64_t id, uint32_t number)
+{
+    struct Message message = {.type = MESSAGE_LISTING,
+                              .request = number,
+                              .listing = Sample_listing(id, "<string>")};
+    tell(process, message);
+    Listing_free(message.listing);
+}
+
+static void tell_snapshot(struct Process *process, unsigned tick)
+{
+    struct Message message = {
+        .type = MESSAGE_SNAPSHOT,
+        .snapshot = Sample_new((struct SampleWish){.tick = tick})};
+    tell(process, message);
+    Snapshot_free(message.snapshot);
+}
+
+// As the screen does while annotate shows a function: true, there is its code.
+static bool look(struct Feed *feed, uint64_t id)
+{
+    struct Answer answer;
+    while (Feed_next(feed, &answer) || Feed_has_more(feed))
+        ;
+    struct Listing *listing = Feed_take_listing(feed);
+    struct Snapshot *snapshot = Feed_take(feed);
+    bool got = listing && listing->id == id;
+    if (listing || snapshot)
+        Feed_want_listing(feed, id);
+    Listing_free(listing);
+    Snapshot_free(snapshot);
+    return got;
+}
+
+static bool is_recorded(const char *path, uint64_t id)
+{
+    struct Replay *replay;
+    struct Message message, ask = {.type = MESSAGE_DETAIL, .number = id};
+    char why[512];
+    bool found = false;
+    if (Replay_open(&replay, path, false, why, sizeof why))
+        fail_msg("%s", why);
+    for (int i = 0; i < 20; i++) { // to its end
+        Replay_step(replay);
+        while (Replay_next(replay, &message) > 0)
+            Message_release(&message);
+    }
+    assert_int_equal(Replay_request(replay, &ask), 0);
+    while (Replay_next(replay, &message) > 0) {
+        found |= message.type == MESSAGE_LISTING && message.listing->id == id;
+        Message_release(&message);
+    }
+    Replay_close(replay);
+    return found;
+}
+
+// Nobody wants the code of what was looked at any more: the recording's turns
+// follow one another. The function of the first.
+static uint64_t go_back(struct Process *process, struct Feed *feed,
+                        unsigned tick)
+{
+    uint32_t number;
+    Feed_next(feed, &(struct Answer){0});
+    uint64_t other = asked(process, &number);
+    tell_code(process, other, number);
+    for (int i = 0; i < 2; i++) {
+        tell_snapshot(process, tick++);
+        Feed_next(feed, &(struct Answer){0});
+        Snapshot_free(Feed_take(feed));
+    }
+    assert_int_not_equal(asked(process, &number), 0);
+    return other;
+}
+
+static void test_the_user_and_the_recording_take_turns(void **state)
+{
+    enum { LOOKED_AT = 5 };
+    struct Process process;
+    struct Feed feed;
+    struct Recording recording;
+    char path[64], why[512];
+    uint32_t number = 0;
+    unsigned tick = 0, turns = 0;
+    (void)state;
+    begin(&process, &feed);
+    snprintf(path, sizeof path, "/tmp/ocular-feed-%d.rec", (int)getpid());
+    unlink(path);
+    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    Feed_record(&feed, &recording);
+    // Nobody looks: the hottest function's.
+    tell_snapshot(&process, tick++);
+    Feed_next(&feed, &(struct Answer){0});
+    Snapshot_free(Feed_take(&feed));
+    uint64_t first = asked(&process, &number);
+    assert_int_equal(first, 1);
+    // Who sees nothing yet does not wait for it.
+    Feed_want_listing(&feed, LOOKED_AT);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(asked(&process, &number), LOOKED_AT);
+        for (int late = 0; late < 3; late++) {
+            tell_snapshot(&process, tick++);
+            assert_false(look(&feed, LOOKED_AT));
+            assert_int_equal(asked(&process, &number), 0); // nothing else
+        }
+        assert_true(feed.listing.number);
+        tell_code(&process, LOOKED_AT, number);
+        assert_true(look(&feed, LOOKED_AT));
+        // Its turn, however long that takes.
+        uint64_t other = asked(&process, &number);
+        assert_true(other && (other != first || i == 0));
+        first = other;
+        tell_snapshot(&process, tick++);
+        assert_false(look(&feed, LOOKED_AT));
+        assert_int_equal(asked(&process, &number), 0);
+        tell_code(&process, other, number);
+        assert_false(look(&feed, LOOKED_AT));
+        turns += asked(&process, &number) == 0;
+        tell_snapshot(&process, tick++);
+        assert_false(look(&feed, LOOKED_AT));
+    }
+    assert_int_equal(turns, 3);
+    asked(&process, &number);
+    tell_code(&process, LOOKED_AT, number);
+    uint64_t other = go_back(&process, &feed, tick);
+    finish(&process, &feed);
+    assert_int_equal(Recording_close(&recording), 0);
+    assert_true(is_recorded(path, LOOKED_AT));
+    assert_true(is_recorded(path, first));
+    assert_true(is_recorded(path, other));
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_flood_is_taken_in_parts),
+        cmocka_unit_test(test_so_are_answers),
+        cmocka_unit_test(test_the_user_and_the_recording_take_turns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// tui/flame_tree: totals, order and places; and whatever a process may send.
+#include "tests/tui/sample.h"
+#include "tui/flame_tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct FlameTable *table_of(const struct FlameRow *rows, size_t count)
+{
+    struct FlameTable *table = FlameTable_new();
+    struct FlameRow *copy =
+        Arena_alloc(&table->arena, (count + 1) * sizeof *copy);
+
+    memcpy(copy, rows, count * sizeof *copy);
+    table->rows = copy;
+    table->row_count = count;
+    return table;
+}
+
+static void check(const struct FlameTree *tree)
+{
+    size_t seen = 0;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct FlameBranch *branch = &tree->branches[i];
+        double below = branch->self;
+
+        assert_non_null(branch->name);
+        assert_true(branch->depth <= FLAME_DEPTH);
+        assert_true(branch->total >= 0 && isfinite(branch->total));
+        for (uint32_t child = branch->child; child;
+             child = tree->branches[child].sibling) {
+            uint32_t next = tree->branches[child].sibling;
+
+            assert_int_equal(tree->branches[child].parent, i);
+            below += tree->branches[child].total;
+            if (next)
+                assert_true(strcmp(tree->branches[child].name,
+                                   tree->branches[next].name) <= 0);
+        }
+        assert_true(fabs(below - branch->total) < 1e-9);
+    }
+    do { // each is met once on the way, and backwards it is the same way
+        uint32_t next = FlameTree_next(tree, at, 1);
+
+        assert_int_equal(FlameTree_next(tree, next, -1), at);
+        at = next;
+        seen++;
+    } while (at && seen <= tree->count);
+    assert_int_equal(seen, tree->count);
+}
+
+static void test_sample(void **state)
+{
+    struct FlameTree tree = {0};
+    struct FlamePath path;
+    bool whole;
+
+    (void)state;
+    assert_int_equal(
+        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 3})),
+        0);
+    check(&tree);
+    for (uint32_t i = 0; i < tree.count; i++) {
+        FlameTree_path(&tree, i, &path);
+        assert_int_equal(FlameTree_find(&tree, &path, &whole), i);
+        assert_true(whole);
+        assert_true(FlameTree_is_below(&tree, i, 0));
+        assert_true(FlameTree_is_below(&tree, i, i));
+        assert_true(!i || !FlameTree_is_below(&tree, 0, i));
+    }
+    assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
+                        "<module>");
+    // A path that is gone leads as far as it goes.
+    path = (struct FlamePath){{12, 2, 4711, 3}, 4};
+    assert_string_equal(
+        tree.branches[FlameTree_find(&tree, &path, &whole)].name,
+        "Plan.execute");
+    assert_false(whole);
+    // The next table takes the place of this one.
+    assert_int_equal(
+        FlameTree_take(&tree, Sample_stacks((struct SampleWish){.tick = 4})),
+        0);
+    check(&tree);
+    FlameTree_release(&tree);
+    FlameTree_release(&tree);
+}
+
+static void test_odd_shares(void **state)
+{
+    static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN},
+                                           {0, 1, -5, 1},
+                                           {0, 1, INFINITY, 0}, // twice
+                                           {1, 0, 0.5, NAN}};
+    struct FlameTree tree = {0};
+
+    (void)state;
+    assert_int_equal(FlameTree_take(&tree, table_of(rows, 4)), 0);
+    check(&tree);
+    assert_true(tree.branches[0].total == 0.5);
+    FlameTree_release(&tree);
+}
+
+static void test_no_trees(void **state)
+{
+    static const struct FlameRow rows[][3] = {
+        {{0, 1, 0, 0}},                             // no root
+        {{NULL_U64, NULL_U64, 0, 0}, {1, 1, 0, 0}}, // its own caller
+        {{NULL_U64, NULL_U64, 0, 0}, {2, 1, 0, 0}, {0, 1, 0, 0}}, // a later one
+        {{NULL_U64, NULL_U64, 0, 0}, {NULL_U64, 1, 0, 0}}, // a second root
+    };
+    static const size_t counts[] = {1, 2, 3, 2};
+    struct FlameTree tree = {0};
+
+    (void)state;
+    assert_int_equal(FlameTree_take(&tree, FlameTable_new()), -EPROTO);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(FlameTree_take(&tree, table_of(rows[i], counts[i])),
+                         -EPROTO);
+    assert_int_equal(tree.count, 0);
+}
+
+// Deeper and larger than any process would send.
+static void test_too_much(void **state)
+{
+    size_t count = FLAME_MOST + 1000;
+    struct FlameRow *rows = calloc(count, sizeof *rows);
+    struct FlameTree tree = {0};
+
+    (void)state;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (struct FlameRow){i ? i - 1 : NULL_U64, i, 1e-6, 0};
+    assert_int_equal(FlameTree_take(&tree, table_of(rows, count)), 0);
+    assert_int_equal(tree.count, FLAME_DEPTH + 1);
+    assert_true(fabs(tree.branches[0].total - FLAME_MOST * 1e-6) < 1e-9);
+    check(&tree);
+    for (size_t i = 1; i < count; i++)
+        rows[i].parent = 0;
+    assert_int_equal(FlameTree_take(&tree, table_of(rows, count)), 0);
+    assert_int_equal(tree.count, FLAME_MOST);
+    FlameTree_release(&tree);
+    free(rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_odd_shares),
+        cmocka_unit_test(test_no_trees),
+        cmocka_unit_test(test_too_much),
+    };
+
+    return cmocka_run_group_tests_name("tui/flame_tree", tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Every view at four sizes, from a recording and by key scripts, against the
+screens in golden/. GOLDEN=write stores what is drawn now: look at the
+difference before you commit it."""
+
+import os
+import subprocess
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = Path(__file__).resolve().parent / "golden"
+BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
+TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
+MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
+
+pytestmark = pytest.mark.skipif(
+    not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
+)
+
+SIZES = ("60x12", "80x24", "150x40", "250x70")
+
+# The name of a screen, and the keys that lead to it. A new view adds its own.
+SCREENS = {
+    "functions": "<Frame><Frame><Frame>",
+    "sorted": "<Frame>>>>Ijjj",
+    "filtered": "\\bench<Enter>j",
+    "searching": "/plan",
+    "baseline": "<Frame>b<Frame><Frame><Frame>",
+    "reset": "u<Frame>r<Frame>",
+    "help": "?",
+    "opcodes": "<Frame>oj",
+    "opcodes-counts": "<Frame>o<Tab>j",
+    "opcodes-filtered": "\\run_benchmark<Enter><Frame>o",
+    "opcodes-baseline": "<Frame>bo<Frame><Frame>",
+    "threads": "<Frame>tjj",
+    "threads-sorted": "<Frame>bt<Frame><F6>I",
+    "flame": "<Frame><Frame><Frame>f",
+    "flame-zoomed": "<Frame>fjjj<Enter>j<Right>",
+    "flame-deep": "<Frame>f<Right><End>",
+    "flame-paused": "<Frame><Frame> f",
+    "flame-search": "<Frame>f/raw<Enter>",
+    "one-thread": "<Frame>tj<Enter>j",
+    "ended": "<Frame:99>",
+    "callers": "jjc",
+    "callers-unfolded": "jc<Down><Down><Right><Frame><Down><Right>",
+    "callers-middle": "jjck<Enter><Frame>j",
+    "annotate": "<Frame><Enter><Frame>Hj",
+    "annotate-time": "<Frame><Enter>uG",
+    "annotate-no-source": "<Frame>j<Enter>",
+    "annotate-not-recorded": "G<Enter>",
+}
+
+
+def run(recording, keys, size, **env):
+    given = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    done = subprocess.run(
+        [TOP, "--replay", recording, "--once", "--keys", keys, "--size", size],
+        env={**given, "LC_ALL": "C.UTF-8", **env},
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=20,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "sample"
+    subprocess.run([MAKE, path], check=True)
+    return str(path)
+
+
+def width(line):
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in line
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", SCREENS)
+def test_screen(recording, name, size):
+    drawn = run(recording, SCREENS[name], size)
+    columns, lines = map(int, size.split("x"))
+    assert drawn.count("\n") == lines
+    assert max(map(width, drawn.splitlines())) <= columns
+    stored = GOLDEN / f"{name}-{size}.txt"
+    if os.environ.get("GOLDEN") == "write":
+        stored.write_text(drawn)
+    assert drawn == stored.read_text(), f"{stored.name} differs; drawn is\n{drawn}"
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_ascii_has_the_same_shape(recording, name):
+    wide = run(recording, SCREENS[name], "100x30").splitlines()
+    drawn = run(recording, SCREENS[name], "100x30", LC_ALL="C").splitlines()
+    assert "".join(drawn).isascii()
+    assert len(drawn) == len(wide) == 30

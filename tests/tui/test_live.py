@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""Every key of the help table, pressed in its own view of a real program that is
+traced while it runs. The keys are read off the help itself: each must have an
+entry here that says what it does, and must do that."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from tui.emulated import TOP, Top, selected
+
+PYTHON = os.environ.get("PYTHON", sys.executable)
+PATIENT = 30  # a real program takes its time to begin
+MAIN = r"(?m)^ overhead .* lost "  # only the main screen has that line
+
+pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The bundled workload, traced and serving, for all tests here."""
+    place = tmp_path_factory.mktemp("live")
+    directory = place / "s"
+    directory.mkdir(mode=0o700)
+    process = subprocess.Popen(
+        [PYTHON, "-m", "ocular.demo", "--serve", "--output", str(place / "own.json")],
+        cwd=place,
+        env={**os.environ, "OCULAR_DIR": str(directory)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    end = time.monotonic() + PATIENT
+    while not (directory / f"{process.pid}.sock").exists():
+        assert process.poll() is None and time.monotonic() < end
+        time.sleep(0.05)
+    process.place, process.directory = place, directory
+    yield process
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said.decode()
+
+
+@pytest.fixture
+def top(program, tmp_path):
+    viewer = Top(
+        program.directory, "-p", str(program.pid), "-d", "0.5", size=(150, 110), cwd=str(tmp_path)
+    )
+    viewer.wait(r"[●◐○] .*Service\.", PATIENT)
+    viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20, PATIENT)
+    yield viewer
+    viewer.close()
+
+
+def read_help(top):
+    """{heading: [(keys, about)]} of the help, which is left again."""
+    top.press("?")
+    top.wait("keys, columns and marks")
+    top.wait(r"F10 +quit")
+    text = top.settle()
+    table, heading = {}, None
+    for line in text.splitlines()[2:-1]:
+        line = line[:75].rstrip()
+        if re.match(r"    \S", line):
+            names, about = line[4:25].strip(), line[25:]
+            table[heading].append((names.split("  "), about))
+        elif re.match(r"  \S", line):
+            heading = line.strip()
+            table[heading] = []
+    top.press("Esc")
+    top.wait(MAIN)
+    return table
+
+
+def still(top):
+    """Paused, so that only keys change the screen."""
+    if "‖ paused" not in top.settle(0.04):
+        top.press("Space")
+        top.wait("‖ paused")
+
+
+def main_screen(top):
+    for _ in range(9):
+        text = top.settle(0.04)
+        if "which process" in text:
+            top.press("Enter")
+            top.wait(MAIN, PATIENT)
+        elif re.search(MAIN, text) and not re.search("_ *$|Overwrite", text.splitlines()[-1]):
+            if not re.search(r"thread \S+ of \d", text):
+                return
+        top.press("Esc")
+    raise AssertionError("not the main screen:\n" + top.shown())
+
+
+# What is done before a key, and what is on the screen after it: a pattern that
+# was not there before, or a function of the texts before and after.
+def moved(before, after):
+    return selected(after) and selected(before)[2:] != selected(after)[2:]
+
+
+def sorts_anew(before, after):
+    title = re.compile(r"sort (.*?) [▲▼]")
+    found = title.search(before), title.search(after)
+    return all(found) and found[0][1] != found[1][1]
+
+
+def turns_round(before, after):
+    return ("▲" in before) != ("▲" in after)
+
+
+def box(text):
+    """The name of the flame's selected box: the line below the graph."""
+    return text.splitlines()[-2].split("  ")[0].strip()
+
+
+def other_box(before, after):
+    return box(after) and box(before) != box(after)
+
+
+def jumped(before, after):
+    """From a backward jump to the instruction that it names, with its label."""
+    label = re.search(r" to (L\d+)", selected(before))
+    return label and f" {label[1]}: " in selected(after)
+
+
+def counts_move(before, after):
+    """The mark has gone from the log to the counts beside it."""
+    was, now = (re.search("(?m)^.*▸.*$", text) for text in (before, after))
+    return was and now and was[0].index("▸") < 3 < now[0].index("▸")
+
+
+FIND = ["/", *"escape_time", "Enter"]  # it has a loop and a caller
+BOX = ["/", *"Service.run", "Enter", "j", *["Left"] * 9]  # a thread's: not alone
+HELP = "keys, columns and marks"
+
+EFFECTS = {
+    "Views": {
+        "F1": ([], HELP),
+        "?": ([], HELP),
+        "h": ([], HELP),
+        "Enter": (FIND, r"SOURCE / BYTECODE(.|\n)*def escape_time"),
+        "Right": (FIND, r"SOURCE / BYTECODE(.|\n)*def escape_time"),
+        "c": ([*FIND, "Space"], r"CALLERS, whom(.|\n)* mandelbrot "),
+        "o": ([], "FROM -> TO"),
+        "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
+        "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
+    },
+    "Annotate": {
+        "Enter": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
+        "Right": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
+        "H": ([], lambda before, after: re.search(r"\d%|[█▉▊▋▌▍▎▏]", selected(after))
+              and moved(before, after)),
+    },
+    "Callers": {
+        "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
+        "Right": (["/", *"mandelbrot", "Enter"], r"[▾v] mandelbrot"),
+        "Left": (["/", *"mandelbrot", "Enter", "Right"], r"[▸>] mandelbrot"),
+    },
+    "Opcodes": {"Tab": ([], counts_move)},
+    "Threads": {
+        "Enter": (["/", *"analyst", "Enter"], "thread analyst of "),
+        "Right": (["/", *"analyst", "Enter"], "thread analyst of "),
+    },
+    "Flame": {
+        "Enter": (BOX, lambda before, after: f"zoomed in on {box(before)}" in after),
+        "Right": (BOX, other_box),
+        "Left": ([*BOX, "Right"], other_box),
+    },
+    "Move": {
+        "Up": (["j", "j"], moved),
+        "k": (["j", "j"], moved),
+        "Down": ([], moved),
+        "j": ([], moved),
+        "PgUp": (["End"], moved),
+        "PgDn": ([], moved),
+        "Home": (["End"], moved),
+        "g": (["End"], moved),
+        "End": ([], moved),
+        "G": ([], moved),
+        "Wheel-up": (["End"], moved),
+        "Wheel-down": ([], moved),
+        "Click": ([], moved),
+        "Esc": (["o"], MAIN),
+        "Left": (["t"], MAIN),
+        "Backspace": (["?"], MAIN),
+    },
+    "Find": {
+        "/": ([], "Search: _"),
+        "n": (["/", *"Service", "Enter", "g"], moved),
+        "N": (["/", *"Service", "Enter", "g"], moved),
+        "F4": ([], "Filter.*: _"),
+        "\\": ([], "Filter.*: _"),
+    },
+    "Show": {
+        "F6": ([], sorts_anew),
+        ">": ([], sorts_anew),
+        "<": ([], sorts_anew),
+        "I": ([], turns_round),
+        "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
+        "Space": ([], "● live"),  # it is paused already
+        "Z": ([], "● live"),
+        "+": (["-"], "A snapshot every 0.5s"),
+        "=": (["-"], "A snapshot every 0.5s"),
+        "-": ([], "A snapshot every 1.0s"),
+        "r": ([], "count from now on"),
+        "b": ([], "Columns show the change since now"),
+        "E": ([], r"Save as JSON to: ocular-\d+.json_"),
+    },
+    "The traced process": {
+        "a": (FIND, "Done: the function will be measured anew"),
+        "A": ([], "Done: all functions will be measured anew"),
+        "B": ([], "Overhead budget, in per cent of CPU time: 1_"),
+        "e": ([], "Export the timeline to: ocular_trace.json_"),
+    },
+    # Ctrl-L, q and F10 have tests of their own.
+    "Ocular": {"p": ([], "which process"), "Ctrl-L": None, "q": None, "F10": None},
+}
+
+# The keys from the main screen to a view whose keys are pressed there, live, and
+# what is on it once its samples are there.
+VIEWS = {
+    "Annotate": ([*FIND, "Enter"], r"SOURCE / BYTECODE(.|\n)*def escape_time(.|\n)*\d%"),
+    "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
+    "Opcodes": (["o"], "FROM -> TO"),
+    "Threads": (["t"], "FUNCTIONS OF"),
+    "Flame": (["f"], r"Service\.run +\d"),
+}
+
+
+def check(top, heading, name):
+    """Presses one key on a frozen screen and looks for what it does."""
+    prepare, wanted = EFFECTS[heading][name]
+    main_screen(top)
+    still(top)
+    top.press("g")
+    if heading in VIEWS:
+        opening, there = VIEWS[heading]
+        top.press("Space", *opening)
+        top.wait(there, PATIENT)
+        still(top)
+    top.press(*prepare)
+    before = top.settle(0.04)
+    top.press(name)
+    if callable(wanted):
+        top.wait(lambda text: wanted(before, text), PATIENT)
+    else:
+        assert not re.search(wanted, before), "already there:\n" + top.shown()
+        top.wait(wanted, PATIENT)
+    assert not top.is_gone()
+
+
+@pytest.mark.timeout(300)
+def test_every_key_of_the_help(program, top):
+    table = read_help(top)
+    assert set(table) == set(EFFECTS)
+    for heading, rows in table.items():
+        listed = {name for names, _ in rows for name in names}
+        assert listed == set(EFFECTS[heading]), f"{heading}: say what each key does"
+        for name in EFFECTS[heading]:
+            try:
+                if EFFECTS[heading][name]:
+                    check(top, heading, name)
+            except AssertionError as error:
+                raise AssertionError(f"{heading}, {name}: {error}") from None
+    main_screen(top)
+    raw = len(top.raw)
+    top.press("Ctrl-L")
+    top.settle()
+    assert b"\x1b[H\x1b[2J" in top.raw[raw:]
+    top.press("q")
+    assert top.wait_gone() == 0
+    top.check_restored()
+    assert program.poll() is None
+
+
+def test_quit_by_the_other_key(program, top):
+    top.press("F10")
+    assert top.wait_gone() == 0
+    top.check_restored()
+    assert program.poll() is None
+
+
+def test_the_timeline_is_written_where_the_program_runs(program, top):
+    top.press("e", "Enter")
+    text = top.wait("Timeline written: .*ocular_trace.json, [0-9.]+ [KM]iB|It exists. Overwrite", 60)
+    written = program.place / "ocular_trace.json"
+    assert written.stat().st_size > 10000, text
+    before = written.stat().st_mtime_ns
+    top.press("e", "Enter")
+    top.wait("It exists. Overwrite")
+    top.press("n")
+    top.wait("Nothing was written")
+    assert written.stat().st_mtime_ns == before
+    top.press("e", "Enter")
+    top.wait("It exists. Overwrite")
+    top.press("y")
+    top.wait("Timeline written: ", 60)
+    assert written.stat().st_mtime_ns > before
+
+
+def test_specialisation_and_threads_of_the_real_program(top):
+    top.press("o")
+    top.wait(r"▸ +0:\d\d:\d\d  \S+:\d+ +\d+  .* -> ", PATIENT)
+    top.wait(r"\d+  LOAD_ATTR -> LOAD_ATTR_\w+", PATIENT)
+    top.press("t")
+    names = ("analyst", "feeder", "MainThread", "archivist")
+    top.wait(lambda text: all(name in text for name in names), PATIENT)
+    top.press("/", *"analyst", "Enter", "Enter")
+    top.wait("thread analyst of 6")
+    top.wait(r"[1-9]\.\d%.*numeric.py|[1-9]\.\d%.*streams.py", PATIENT)
+
+
+FORKING = """
+import ocular, os, sys, time
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+def work(): return sum(range(2000))
+print("ready", flush=True)
+child = None
+for line in sys.stdin:
+    if line == "fork\\n":
+        child = os.fork()
+        if not child:
+            while True: work(); time.sleep(.01)
+        print(child, flush=True)
+    elif line == "kill\\n":
+        os.kill(child, 9); os.waitpid(child, 0)
+        print("gone", flush=True)
+"""
+
+
+def test_children_appear_below_their_parent_and_vanish(tmp_path):
+    directory = tmp_path / "s"
+    directory.mkdir(mode=0o700)
+    env = {**os.environ, "OCULAR_DIR": str(directory)}
+    processes, viewer = [], None
+    try:
+        for _ in range(2):
+            processes.append(
+                subprocess.Popen([PYTHON, "-c", FORKING], env=env, text=True, cwd=tmp_path,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            )
+            assert processes[-1].stdout.readline() == "ready\n"
+        parent = processes[0]
+        viewer = Top(directory)
+        viewer.wait("2 serve", PATIENT)
+        parent.stdin.write("fork\n")
+        parent.stdin.flush()
+        child = int(parent.stdout.readline())
+        text = viewer.wait(rf"3 serve(.|\n)* {child} +└ ", PATIENT)
+        lines = text.splitlines()
+        place = next(i for i, line in enumerate(lines) if f" {child} " in line)
+        assert f" {parent.pid} " in lines[place - 1]
+        parent.stdin.write("kill\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline() == "gone\n"
+        viewer.wait(lambda text: "2 serve" in text and str(child) not in text, PATIENT)
+    finally:
+        if viewer:
+            viewer.close()
+        for process in processes:
+            process.stdin.close()
+            process.wait(20)
+            process.stdout.close()
+
+
+@pytest.mark.parametrize("end", ["exit", "crash", "kill"])
+def test_the_end_of_the_program(tmp_path, end):
+    """Its last state stays, marked, and keys still work on it."""
+    directory = tmp_path / "s"
+    directory.mkdir(mode=0o700)
+    source = FORKING.replace('if line == "fork', 'if line == "exit\\n": break\n'
+                             '    elif line == "crash\\n": import ctypes; ctypes.string_at(8)\n'
+                             '    elif line == "fork')
+    source = source.replace("print(", "for _ in range(99): work()\nprint(", 1)
+    process = subprocess.Popen(
+        [PYTHON, "-c", source], env={**os.environ, "OCULAR_DIR": str(directory)}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
+    viewer = None
+    try:
+        assert process.stdout.readline() == "ready\n"
+        viewer = Top(directory, "-p", str(process.pid), "-F", "work")
+        viewer.wait("calls 99 ", PATIENT)
+        if end == "kill":
+            process.kill()
+        else:
+            process.stdin.write(end + "\n")
+            process.stdin.flush()
+        viewer.wait("○ ended", PATIENT)
+        viewer.wait("The program has stopped tracing" if end == "exit" else "The process has ended")
+        text = viewer.wait("Its last numbers stay here")
+        assert "calls 99 " in text
+        viewer.press("a")
+        viewer.wait("it has ended")
+        viewer.press("o")
+        viewer.wait("FROM -> TO")
+        viewer.press("Esc", "I")
+        viewer.wait("SHARE▲")
+        process.wait(20)
+        time.sleep(0.3)
+        assert "work" in viewer.settle() and not viewer.is_gone()
+        viewer.press("q")
+        assert viewer.wait_gone() == 0
+        viewer.check_restored()
+    finally:
+        if viewer:
+            viewer.close()
+        process.kill()
+        process.stdin.close()
+        process.wait(20)
+        process.stdout.close()

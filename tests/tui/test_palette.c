@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Colours on the terminal's own background can be read on white and on black,
+// and on our own bars; without colours, what is selected still differs.
+#include "tui/canvas.h"
+#include "tui/palette.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+// Of the 256 colours of xterm: the first eight as it has them by default; from
+// 16 on a cube, then greys.
+static double luminance(int colour)
+{
+    static const double first[8][3] = {
+        {0, 0, 0},   {205, 0, 0},   {0, 205, 0},   {205, 205, 0},
+        {0, 0, 238}, {205, 0, 205}, {0, 205, 205}, {229, 229, 229}};
+    static const double steps[] = {0, 95, 135, 175, 215, 255};
+    static const double weights[] = {.2126, .7152, .0722};
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        double value = 8 + 10. * (colour - 232);
+        if (colour < 8)
+            value = first[colour][i];
+        else if (colour < 232)
+            value = steps[(colour - 16) / (i == 0 ? 36 : i == 1 ? 6 : 1) % 6];
+        value /= 255;
+        sum +=
+            weights[i] * (value <= .03928 ? value / 12.92
+                                          : pow((value + .055) / 1.055, 2.4));
+    }
+    return sum;
+}
+
+static double contrast(double a, double b)
+{
+    return (fmax(a, b) + .05) / (fmin(a, b) + .05);
+}
+
+// On its own background, or else on a black terminal and on a white one.
+// Colours below `own` are the terminal's: its choice.
+static void check_contrast(struct Paint paint, int own, double on_white)
+{
+    if (paint.foreground < own)
+        return;
+    double front = luminance(paint.foreground);
+    if (paint.background >= own) {
+        assert_true(contrast(front, luminance(paint.background)) > 3);
+        return;
+    }
+    assert_true(contrast(front, 0) > 2.5);
+    assert_true(contrast(front, 1) > on_white);
+}
+
+static void test_contrast(void **state)
+{
+    (void)state;
+    for (int i = 0; i < STYLE_COUNT; i++) {
+        uint8_t style = (uint8_t)i, selected = style | STYLE_SELECTED;
+        check_contrast(Palette_paint(style, 256), 16, 2.3);
+        check_contrast(Palette_paint(selected, 256), 16, 2.3);
+        check_contrast(Palette_paint(style, 16), 0, 2.1); // of green
+        check_contrast(Palette_paint(selected, 16), 0, 2.1);
+    }
+}
+
+static bool same(struct Paint a, struct Paint b)
+{
+    return a.foreground == b.foreground && a.background == b.background &&
+           a.attributes == b.attributes;
+}
+
+static void test_selected_differs(void **state)
+{
+    static const int colours[] = {0, 8, 16, 256};
+    (void)state;
+    for (int c = 0; c < 4; c++)
+        for (int i = 0; i <= STYLE_ALERT; i++) {
+            struct Paint plain = Palette_paint((uint8_t)i, colours[c]);
+            struct Paint selected =
+                Palette_paint((uint8_t)(i | STYLE_SELECTED), colours[c]);
+            assert_false(same(plain, selected));
+            assert_true(colours[c] || plain.foreground == -1);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contrast),
+        cmocka_unit_test(test_selected_differs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

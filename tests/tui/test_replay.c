@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+// What is recorded comes again: in its order, whole, one snapshot a step or at
+// its time; questions are answered from the file, and a damaged file is refused
+// or ends early, in words.
+#include "tests/tui/sample.h"
+#include "tui/feed.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char path[64], why[512];
+
+static int prepare(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/ocular-replay-%d", (int)getpid());
+    unlink(path);
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+static struct Listing *listing_of(uint64_t id, uint64_t line)
+{
+    struct Listing *listing = Listing_new();
+    assert_non_null(listing);
+    listing->id = id;
+    listing->line = line;
+    return listing;
+}
+
+static void add(struct Recording *recording, struct Message message, double at)
+{
+    Recording_add(recording, &message, at);
+    Message_release(&message);
+}
+
+// Three snapshots half a second apart, the code of function 1 twice.
+static void record(double apart)
+{
+    struct Recording recording;
+    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    for (unsigned tick = 0; tick < 3; tick++) {
+        struct SampleWish wish = {.tick = tick};
+        add(&recording,
+            (struct Message){.type = MESSAGE_SNAPSHOT,
+                             .snapshot = Sample_new(wish)},
+            tick * apart);
+        if (tick != 1)
+            add(&recording,
+                (struct Message){.type = MESSAGE_LISTING,
+                                 .listing = listing_of(1, 10 + tick)},
+                tick * apart);
+    }
+    add(&recording, (struct Message){.type = MESSAGE_END}, 3 * apart);
+    assert_int_equal(Recording_close(&recording), 0);
+}
+
+static void open_replay(struct Feed *feed, bool paced)
+{
+    if (Feed_replay(feed, path, paced, why, sizeof why))
+        fail_msg("%s", why);
+}
+
+static struct Snapshot *step(struct Feed *feed)
+{
+    struct Answer answer;
+    Feed_step(feed);
+    while (Feed_next(feed, &answer))
+        ;
+    return Feed_take(feed);
+}
+
+static void test_steps(void **state)
+{
+    struct Feed feed;
+    struct Answer answer;
+    (void)state;
+    record(.5);
+    open_replay(&feed, false);
+    assert_int_equal(Feed_next(&feed, &answer), 0);
+    assert_null(Feed_take(&feed)); // not before it is asked for
+    for (unsigned tick = 0; tick < 3; tick++) {
+        struct Snapshot *snapshot = step(&feed);
+        struct Snapshot *wanted = Sample_new((struct SampleWish){.tick = tick});
+        assert_non_null(snapshot);
+        assert_true(snapshot->uptime_s == wanted->uptime_s);
+        assert_int_equal(snapshot->function_count, wanted->function_count);
+        assert_string_equal(snapshot->functions[8].name,
+                            wanted->functions[8].name);
+        assert_int_equal(snapshot->transition_count, wanted->transition_count);
+        assert_null(Feed_take(&feed)); // one a step
+        Snapshot_free(snapshot);
+        Snapshot_free(wanted);
+    }
+    assert_null(step(&feed));
+    assert_true(feed.ended);
+    assert_string_equal(feed.reason, "The program has stopped tracing");
+    assert_null(step(&feed));
+    Feed_close(&feed);
+}
+
+static void test_at_its_time(void **state)
+{
+    struct Feed feed;
+    struct Answer answer;
+    int seen = 0;
+    (void)state;
+    record(.05);
+    open_replay(&feed, true);
+    double began = Feed_now();
+    while (!feed.ended) {
+        Feed_wait(&feed, 5000);
+        Feed_next(&feed, &answer);
+        struct Snapshot *snapshot = Feed_take(&feed);
+        seen += snapshot != NULL;
+        // Never early; how late depends on the machine.
+        assert_true(!snapshot || Feed_now() - began >= .05 * (seen - 1));
+        Snapshot_free(snapshot);
+    }
+    assert_in_range(seen, 1, 3);
+    assert_true(Feed_now() - began >= .15);
+    Feed_close(&feed);
+}
+
+static void test_pause_stops_the_clock(void **state)
+{
+    struct Feed feed;
+    struct Answer answer;
+    (void)state;
+    record(.02);
+    open_replay(&feed, true);
+    Feed_pause(&feed, true);
+    assert_false(Feed_wait(&feed, 100)); // all would be due
+    Feed_next(&feed, &answer);
+    assert_false(feed.ended);
+    Feed_pause(&feed, false);
+    Feed_speed(&feed, 64);
+    while (!feed.ended) {
+        assert_true(Feed_wait(&feed, 5000));
+        Feed_next(&feed, &answer);
+    }
+    Feed_close(&feed);
+}
+
+static uint64_t ask(struct Replay *replay, uint64_t id, int *error)
+{
+    struct Message request = {.type = MESSAGE_DETAIL, .number = id}, answer;
+    struct pollfd waiting = {.events = POLLIN};
+    assert_int_equal(Replay_request(replay, &request), 0);
+    waiting.fd = Replay_fd(replay);
+    assert_int_equal(poll(&waiting, 1, 5000), 1);
+    assert_int_equal(Replay_next(replay, &answer), 1);
+    assert_int_equal(answer.request, request.request);
+    *error = answer.type == MESSAGE_ERROR ? (int)answer.number : 0;
+    uint64_t line = answer.listing ? answer.listing->line : 0;
+    Message_release(&answer);
+    return line;
+}
+
+static void test_answers(void **state)
+{
+    struct Replay *replay;
+    struct Message message;
+    int error;
+    (void)state;
+    record(.5);
+    assert_int_equal(Replay_open(&replay, path, false, why, sizeof why), 0);
+    assert_int_equal(ask(replay, 1, &error), 10); // the first to come
+    assert_int_equal(ask(replay, 2, &error), 0);
+    assert_int_equal(error, ENODATA);
+    for (int i = 0; i < 3; i++) {
+        Replay_step(replay);
+        assert_int_equal(Replay_next(replay, &message), 1);
+        Message_release(&message);
+    }
+    Replay_step(replay);
+    assert_int_equal(Replay_next(replay, &message), 1); // END
+    Message_release(&message);
+    assert_int_equal(ask(replay, 1, &error), 12); // the newest
+    Replay_step(replay);
+    assert_int_equal(Replay_next(replay, &message), -EPIPE);
+    assert_int_equal(ask(replay, 1, &error), 12); // after the end, too
+    struct Message rearm = {.type = MESSAGE_REARM};
+    assert_int_equal(Replay_request(replay, &rearm), -ENOTSUP);
+    Replay_close(replay);
+}
+
+static void write_whole(const char *data, size_t size)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    fclose(file);
+}
+
+// Cut anywhere, it is refused or plays what is whole; garbled, it never
+// crashes.
+static void test_damaged(void **state)
+{
+    struct stat status;
+    (void)state;
+    record(.5);
+    assert_int_equal(stat(path, &status), 0);
+    size_t size = (size_t)status.st_size;
+    char *data = malloc(size);
+    FILE *file = fopen(path, "r");
+    assert_int_equal(fread(data, 1, size, file), size);
+    fclose(file);
+    unsigned random = 3;
+    for (int round = 0; round < 300; round++) {
+        struct Feed feed;
+        random = random * 1103515245 + 12345;
+        size_t at = (random >> 4) % size;
+        char before = data[at];
+        if (round % 2)
+            data[at] = (char)(random >> 20);
+        write_whole(data, round % 2 ? size : at);
+        if (Feed_replay(&feed, path, false, why, sizeof why) == 0) {
+            for (int i = 0; i < 6; i++)
+                Snapshot_free(step(&feed));
+            assert_true(feed.ended);
+            Feed_close(&feed);
+        } else {
+            assert_non_null(strstr(why, path));
+        }
+        data[at] = before;
+    }
+    free(data);
+}
+
+static void garble(long at, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+}
+
+// Where the frame of the how many-th entry of this type begins.
+static long place_of(enum MessageType type, int number)
+{
+    uint8_t start[RECORDING_TIME_SIZE + 12];
+    long at = RECORDING_MAGIC_SIZE;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    for (;;) {
+        assert_int_equal(fseek(file, at, SEEK_SET), 0);
+        assert_int_equal(fread(start, 1, sizeof start, file), sizeof start);
+        struct Cursor cursor = Cursor_of(start + RECORDING_TIME_SIZE + 2, 6);
+        at += (long)sizeof start;
+        if (Cursor_u16(&cursor) == type && !number--)
+            break;
+        at += Cursor_u32(&cursor);
+    }
+    fclose(file);
+    return at - 12;
+}
+
+// What is whole before it is played, and the words are not those of an end.
+static void test_damaged_in_the_middle(void **state)
+{
+    static const struct {
+        int offset; // in the frame
+        const char *bytes;
+    } damages[] = {
+        {12, "\xff\xff\xff\xff"}, {0, "Xc"}, {4, "\xff\xff\xff\xff"}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct Feed feed;
+        record(.5);
+        garble(place_of(MESSAGE_SNAPSHOT, 1) + damages[i].offset,
+               damages[i].bytes, strlen(damages[i].bytes));
+        open_replay(&feed, false);
+        struct Snapshot *snapshot = step(&feed);
+        assert_non_null(snapshot);
+        assert_false(feed.ended);
+        Snapshot_free(snapshot);
+        assert_null(step(&feed));
+        assert_true(feed.ended);
+        assert_non_null(strstr(feed.reason, "damaged"));
+        assert_null(step(&feed));
+        Feed_close(&feed);
+        unlink(path);
+    }
+}
+
+// Nothing but a view that asks for it notices, and that view is told.
+static void test_a_damaged_answer(void **state)
+{
+    struct Replay *replay;
+    struct Message message;
+    int error;
+    (void)state;
+    record(.5);
+    garble(place_of(MESSAGE_LISTING, 0) + 12, "\xff\xff\xff\xff", 4);
+    assert_int_equal(Replay_open(&replay, path, false, why, sizeof why), 0);
+    assert_int_equal(ask(replay, 1, &error), 0);
+    assert_int_equal(error, ENODATA);
+    Replay_step(replay);
+    assert_int_equal(Replay_next(replay, &message), 1);
+    Message_release(&message);
+    Replay_close(replay);
+}
+
+static void record_version(uint32_t version)
+{
+    struct Recording recording;
+    assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
+    add(&recording,
+        (struct Message){
+            .type = MESSAGE_HELLO, .version = version, .text = strdup("9.9")},
+        5);
+    add(&recording,
+        (struct Message){.type = MESSAGE_SNAPSHOT,
+                         .snapshot = Sample_new((struct SampleWish){0})},
+        7);
+    assert_int_equal(Recording_close(&recording), 0);
+}
+
+static void test_another_protocol(void **state)
+{
+    struct Feed feed;
+    (void)state;
+    struct Answer answer;
+    record_version(WIRE_VERSION);
+    open_replay(&feed, true); // the first snapshot is due at once
+    Feed_next(&feed, &answer);
+    struct Snapshot *first = Feed_take(&feed);
+    assert_non_null(first);
+    Snapshot_free(first);
+    Feed_close(&feed);
+    unlink(path);
+    record_version(WIRE_VERSION + 1);
+    assert_int_equal(Feed_replay(&feed, path, false, why, sizeof why),
+                     -EPROTONOSUPPORT);
+    assert_non_null(strstr(why, path));
+    assert_non_null(strstr(why, "protocol 2 (Ocular 9.9)"));
+    assert_non_null(
+        strstr(why, "use the ocular-top that it was recorded with"));
+}
+
+static void test_refused(void **state)
+{
+    struct Recording recording;
+    struct Feed feed;
+    (void)state;
+    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
+    assert_non_null(strstr(why, "No such file"));
+    assert_int_not_equal(Feed_replay(&feed, "/tmp", false, why, sizeof why), 0);
+    write_whole("precious", 8);
+    assert_int_equal(Recording_open(&recording, path, why, sizeof why),
+                     -EEXIST);
+    assert_non_null(strstr(why, "choose another name"));
+    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
+    assert_non_null(strstr(why, "is no recording"));
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_not_equal(Feed_replay(&feed, path, false, why, sizeof why), 0);
+}
+
+static void test_a_full_disk_is_noticed(void **state)
+{
+    struct Recording recording = {.fd = -1, .began = -1};
+    struct Message message = {.type = MESSAGE_END};
+    (void)state;
+    Bytes_init(&recording.bytes);
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        skip();
+    recording.fd = dup(fileno(full));
+    fclose(full);
+    Recording_add(&recording, &message, 1);
+    assert_int_equal(recording.error, -ENOSPC);
+    Recording_add(&recording, &message, 2);
+    assert_int_equal(Recording_close(&recording), -ENOSPC);
+}
+
+// The hottest first, each once, and again after a while.
+static void test_whose_code_is_asked_for(void **state)
+{
+    struct Recording recording = {.fd = -1};
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 200});
+    uint64_t seen[300] = {0};
+    int asked = 0;
+    (void)state;
+    assert_int_equal(Recording_wish(&recording, snapshot, 1), 1);
+    assert_int_equal(Recording_wish(&recording, snapshot, 1), 2);
+    for (uint64_t id; (id = Recording_wish(&recording, snapshot, 1)) != 0;) {
+        assert_int_equal(seen[id]++, 0);
+        asked++;
+    }
+    assert_int_equal(asked, RECORDING_ASKED - 2);
+    assert_int_equal(Recording_wish(&recording, snapshot, 60), 1);
+    Snapshot_free(snapshot);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, prepare, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(test_steps),
+        TEST(test_at_its_time),
+        TEST(test_pause_stops_the_clock),
+        TEST(test_answers),
+        TEST(test_damaged),
+        TEST(test_damaged_in_the_middle),
+        TEST(test_a_damaged_answer),
+        TEST(test_another_protocol),
+        TEST(test_refused),
+        TEST(test_a_full_disk_is_noticed),
+        TEST(test_whose_code_is_asked_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// What E saves of the snapshot: the functions that are shown, and counts as the
+// screen has them.
+#include "tests/tui/sample.h"
+#include "tui/since.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void push(struct Model *model, unsigned tick)
+{
+    assert_int_equal(
+        Model_push(model, Sample_new((struct SampleWish){.tick = tick})), 0);
+}
+
+// The sample's functions have fewer samples at times: that is none.
+static uint64_t as_shown(double count)
+{
+    return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
+}
+
+// Each row's numbers are those of its columns.
+static void expect_shown(const struct Model *model, const struct Since *since)
+{
+    for (size_t i = 0; i < model->shown; i++) {
+        const struct Row *row = Model_row(model, i);
+        const struct Function *function = &since->snapshot.functions[i];
+        assert_true(function->id == row->id);
+        assert_true(function->calls == as_shown(Row_calls(row)));
+        assert_true(function->self_cycles == as_shown(Row_self(row)));
+        assert_true(function->total_cycles == as_shown(Row_total(row)));
+        assert_true(function->waited_cycles == as_shown(Row_waited(row)));
+        assert_true(function->samples == as_shown(Row_samples(row)));
+        if (isfinite(function->calls_estimated))
+            assert_true(function->calls_estimated == Row_estimated(row));
+        assert_true(function->avg_cycles == row->now->avg_cycles ||
+                    isnan(row->now->avg_cycles));
+    }
+}
+
+static void test_without_a_reset(void **state)
+{
+    struct Model model;
+    struct Since since;
+    (void)state;
+    Model_init(&model);
+    push(&model, 1);
+    push(&model, 2);
+    Model_filter(&model, "bench");
+    assert_in_range(model.shown, 1, 11);
+    assert_int_equal(Since_make(&since, &model, true), 0);
+    assert_true(isnan(since.at_s));
+    assert_int_equal(since.snapshot.function_count, model.shown);
+    expect_shown(&model, &since);
+    assert_true(since.snapshot.events == model.snapshot->events);
+    Since_release(&since);
+    assert_int_equal(Since_make(&since, &model, false), 0);
+    assert_int_equal(since.snapshot.function_count, 12);
+    for (size_t i = 0; i < 12; i++)
+        assert_true(since.snapshot.functions[i].calls ==
+                    model.snapshot->functions[i].calls);
+    Since_release(&since);
+    Model_release(&model);
+}
+
+static void test_since_a_reset(void **state)
+{
+    struct Model model;
+    struct Since since;
+    double grown = 0;
+    (void)state;
+    Model_init(&model);
+    push(&model, 1);
+    double then = model.snapshot->uptime_s;
+    uint64_t events = model.snapshot->events;
+    Model_reset(&model);
+    push(&model, 4);
+    assert_int_equal(Since_make(&since, &model, true), 0);
+    assert_true(since.at_s == then);
+    expect_shown(&model, &since);
+    for (size_t i = 0; i < model.shown; i++) {
+        const struct Function *function = &since.snapshot.functions[i];
+        if (function->calls != NULL_U64)
+            grown += (double)function->calls;
+    }
+    assert_true(grown > 0); // and not all of it is zero
+    assert_true(since.snapshot.events == model.snapshot->events - events);
+    assert_true(since.snapshot.lost == 0);
+    for (size_t i = 0; i < since.snapshot.transition_pair_count; i++)
+        assert_true(
+            (double)since.snapshot.transition_pairs[i].count ==
+            Model_pair_count(&model, &model.snapshot->transition_pairs[i]));
+    for (size_t i = 0; i < since.snapshot.thread_count; i++) {
+        const struct Thread *now = &model.snapshot->threads[i];
+        const struct Thread *saved = &since.snapshot.threads[i];
+        assert_true(saved->tid == now->tid);
+        assert_false(saved->cpu_s >= now->cpu_s && now->cpu_s > 0);
+    }
+    Since_release(&since);
+    Model_release(&model);
+}
+
+// Shares of one thread, as on the screen, and of nothing that it is not in.
+static void test_one_thread(void **state)
+{
+    struct Model model;
+    struct Since since;
+    (void)state;
+    Model_init(&model);
+    push(&model, 1);
+    const struct Thread *thread = &model.snapshot->threads[1];
+    Model_watch(&model, thread);
+    assert_in_range(model.shown, 1, thread->function_count);
+    assert_int_equal(Since_make(&since, &model, true), 0);
+    assert_true(since.tid == thread->tid);
+    expect_shown(&model, &since);
+    for (size_t i = 0; i < model.shown; i++) {
+        const struct Function *function = &since.snapshot.functions[i];
+        assert_true(function->share == Row_share(Model_row(&model, i)));
+        assert_true(function->cpu_share == function->share);
+        assert_true(isnan(function->total_share) && isnan(function->c_share) &&
+                    isnan(function->wait_share));
+    }
+    Since_release(&since);
+    assert_int_equal(Since_make(&since, &model, false), 0); // another view's
+    assert_true(since.tid == NULL_U64);
+    for (size_t i = 0; i < since.snapshot.function_count; i++)
+        assert_true(since.snapshot.functions[i].cpu_share ==
+                        model.snapshot->functions[i].cpu_share ||
+                    isnan(model.snapshot->functions[i].cpu_share));
+    Since_release(&since);
+    Model_release(&model);
+}
+
+// A thread that has the id of one that was there at the reset is another one.
+static void test_a_tid_that_comes_again(void **state)
+{
+    struct Model model;
+    struct Since since;
+    (void)state;
+    Model_init(&model);
+    push(&model, 1);
+    struct Thread *threads = (void *)(uintptr_t)model.snapshot->threads;
+    threads[1].cpu_s = 50;
+    threads[2].cpu_s = 50;
+    Model_reset(&model);
+    push(&model, 2);
+    threads = (void *)(uintptr_t)model.snapshot->threads;
+    threads[1].cpu_s = .1;
+    threads[2].cpu_s = 60;
+    threads[3].name = "another";
+    threads[4].ended = 0;
+    assert_int_equal(Since_make(&since, &model, false), 0);
+    assert_true(since.snapshot.threads[1].cpu_s == .1);
+    assert_true(since.snapshot.threads[1].samples == threads[1].samples);
+    assert_true(since.snapshot.threads[2].cpu_s == 10); // the same one
+    assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
+    assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);
+    Since_release(&since);
+    Model_release(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_a_reset),
+        cmocka_unit_test(test_since_a_reset),
+        cmocka_unit_test(test_one_thread),
+        cmocka_unit_test(test_a_tid_that_comes_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

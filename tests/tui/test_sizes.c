@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// Whatever the size, the view and the names: nothing harmful reaches the
+// screen, nothing is drawn over anything else, a table has rows, and what
+// cannot fit is said in words; in every view with something to show, with a
+// prompt open, and in the list of processes. SIZES=all takes every size there
+// is, not one in some.
+#include "tests/tui/sample.h"
+#include "tui/chooser.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct Stage { // a screen without a process
+    struct Feed feed;
+    struct Screen screen;
+    struct SampleWish wish;
+};
+
+// Source in which a line may be anything, too.
+static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
+
+static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
+{
+    stage->wish = wish;
+    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
+    Screen_init(&stage->screen, &stage->feed, ascii);
+    for (wish.tick = 0; wish.tick < 4; wish.tick++)
+        assert_int_equal(Model_push(&stage->screen.model, Sample_new(wish)), 0);
+}
+
+// The stacks or the code that the view in front waits for.
+static void deliver(struct Stage *stage)
+{
+    struct Screen *screen = &stage->screen;
+    uint64_t id = stage->feed.listing.id;
+    if (screen->view == VIEW_FLAME && !screen->flame.tree.count &&
+        !stage->wish.no_sampler) {
+        struct FlameTable *stacks = Sample_stacks(stage->wish);
+        if (stage->wish.hostile)
+            Sample_make_hostile_stacks(stacks);
+        ViewFlame_take(&screen->flame, stacks);
+    }
+    if (screen->view != VIEW_ANNOTATE || !id || screen->annotate.listing)
+        return;
+    struct Listing *listing = Sample_listing(id, source_path);
+    if (stage->wish.hostile)
+        Sample_make_hostile(listing);
+    stage->feed.listing.newest = listing;
+    ViewAnnotate_want(screen);
+}
+
+// A view that has nothing to show proves nothing.
+static void check_is_fed(const struct Stage *stage)
+{
+    const struct Screen *screen = &stage->screen;
+    if (screen->view == VIEW_ANNOTATE)
+        assert_true(screen->annotate.annotation.count > 8);
+    if (screen->view == VIEW_CALLERS && !stage->wish.no_sampler)
+        assert_true(screen->callers.tree.count > 4);
+    if (screen->view == VIEW_FLAME && !stage->wish.no_sampler)
+        assert_true(screen->flame.tree.count > 8);
+}
+
+static void tear_down(struct Stage *stage)
+{
+    Screen_release(&stage->screen);
+}
+
+static void check_cells(const struct Canvas *canvas)
+{
+    for (int y = 0; y < canvas->height; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            const struct Cell *cell = Canvas_cell(canvas, y, x);
+            // The right half of a wide glyph follows its left half.
+            assert_true(cell->width == 1 ||
+                        (cell->width == 2 && x + 1 < canvas->width &&
+                         cell[1].width == 0) ||
+                        (cell->width == 0 && x && cell[-1].width == 2));
+            if (!cell->width)
+                continue;
+            assert_false(Text_is_harmful(cell->code));
+            assert_true(!canvas->ascii ||
+                        (cell->code >= 0x20 && cell->code < 0x7F));
+        }
+}
+
+static bool is_blank(const struct Canvas *canvas, int y)
+{
+    for (int x = 0; x < canvas->width; x++)
+        if (Canvas_cell(canvas, y, x)->code != ' ')
+            return false;
+    return true;
+}
+
+static void complain(const struct Screen *screen, const char *what)
+{
+    struct Bytes text;
+    Bytes_init(&text);
+    Canvas_write(&screen->canvas, &text);
+    Bytes_put(&text, "", 1);
+    fail_msg("%s, %dx%d: %s\n%s", View_of(screen)->name, screen->canvas.width,
+             screen->canvas.height, what, (char *)text.data);
+}
+
+static void check_screen(struct Stage *stage, int width, int height)
+{
+    struct Screen *screen = &stage->screen;
+    const struct Layout *layout = &screen->layout;
+    assert_int_equal(Screen_resize(screen, width, height), 0);
+    Screen_draw(screen);
+    check_cells(&screen->canvas);
+    assert_int_equal(layout->too_small, width < 60 || height < 12);
+    if (screen->canvas.overdrawn)
+        complain(screen, "something is drawn over something else");
+    if (layout->too_small)
+        return;
+    if (is_blank(&screen->canvas, 0) || is_blank(&screen->canvas, height - 1))
+        complain(screen, "the first or last line is blank");
+    // What there is to read instead of rows stands a line lower.
+    if (screen->view != VIEW_HELP &&
+        is_blank(&screen->canvas, layout->body_y) &&
+        is_blank(&screen->canvas, layout->body_y + 1))
+        complain(screen, "the table is empty");
+}
+
+// All of them in the full run, else a net that is fine where columns drop.
+static int next(int size, int step, bool every)
+{
+    return every ? size + 1 : size + step;
+}
+
+static void check_every_size(const char *keys, bool ascii,
+                             struct SampleWish wish)
+{
+    bool every = getenv("SIZES") && !strcmp(getenv("SIZES"), "all");
+    struct Stage stage;
+    uint32_t key;
+    set_up(&stage, ascii, wish);
+    assert_int_equal(Screen_resize(&stage.screen, 150, 40), 0);
+    Screen_draw(&stage.screen);
+    while ((key = Key_parse(&keys)) != 0) {
+        Keyboard_press(&stage.screen, key);
+        deliver(&stage);
+        Screen_draw(&stage.screen);
+    }
+    check_is_fed(&stage);
+    for (int width = 60; width <= 400;
+         width = next(width, width < 160 ? 7 : 41, every))
+        for (int height = 12; height <= 120;
+             height = next(height, height < 40 ? 5 : 27, every))
+            check_screen(&stage, width, height);
+    for (int size = 0; size < 60; size += 7)
+        check_screen(&stage, size, 1 + size / 5);
+    tear_down(&stage);
+}
+
+// Every view, with nothing and with everything switched on; the first few show
+// all that there is without a sampler.
+static const char *const walks[] = {
+    "",
+    "o",
+    "o<Tab>",
+    "tjj",
+    "t",
+    "tj<Enter>",
+    "<Enter>",
+    "jj<Enter><End>",
+    "c",
+    "jc<End><Right><Right>",
+    "jc<Down><Enter>",
+    "f",
+    "fjjj<Enter>",
+    "?",
+    "b",
+    "bo",
+    "bt",
+    "bc",
+    "b<Enter>",
+    "rujjj",
+    "jjj/x",
+    "jj\\e",
+    "e",
+    "tE",
+    "B",
+    "/\xe6\x95\xb0\xe6\x8d\xae\xd7\xa9\xd7\x9c\xe2\x80\xaeZ\xcc\x81\xf0\x9f\x91"
+    "\xa8",
+    "<Enter>/\xe2\x80\x8b\xcc\x81\xe6\x95\xb0",
+    "\\\xe6\x95\xb0\xe6\x8d\xae",
+};
+#define UNSAMPLED 13 // walks
+
+static void test_every_view(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
+        check_every_size(walks[i], i % 3 == 2,
+                         (struct SampleWish){.extra = 150});
+    for (int id = 1; id < VIEW_COUNT; id++) {
+        char name[KEY_NAME_MAX], keys[KEY_NAME_MAX + 8];
+        Key_name(name, VIEWS[id].opens.keys[0]);
+        snprintf(keys, sizeof keys, strlen(name) > 1 ? "<%s>" : "%s", name);
+        check_every_size(keys, id % 2, (struct SampleWish){.extra = 3});
+    }
+}
+
+static void test_hostile_names(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++)
+        check_every_size(walks[i], i % 4 == 3,
+                         (struct SampleWish){.hostile = 1});
+}
+
+static void test_little_to_show(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < UNSAMPLED; i++)
+        check_every_size(
+            walks[i], false,
+            (struct SampleWish){.no_sampler = 1, .no_overhead = 1});
+}
+
+// The list of processes, of which a command may be anything.
+static void test_the_list_of_processes(void **state)
+{
+    enum { COUNT = 40 };
+    struct Chooser chooser = {.count = COUNT};
+    struct Canvas canvas;
+    (void)state;
+    chooser.rows = calloc(COUNT, sizeof *chooser.rows);
+    assert_non_null(chooser.rows);
+    for (int i = 0; i < COUNT; i++) {
+        chooser.rows[i].served.pid = i % 2 ? 4194304 : i + 1;
+        chooser.rows[i].depth = i % 17;
+        snprintf(chooser.rows[i].served.command,
+                 sizeof chooser.rows[i].served.command, "%.250s",
+                 Sample_hostile((unsigned)i));
+    }
+    for (int ascii = 0; ascii < 2; ascii++) {
+        Canvas_init(&canvas, ascii);
+        for (int width = 1; width <= 400; width += width < 160 ? 3 : 41)
+            for (int height = 1; height <= 120;
+                 height += height < 40 ? 3 : 27) {
+                assert_int_equal(Canvas_resize(&canvas, width, height), 0);
+                Chooser_key(&chooser, (width + height) % 3 ? 'j' : PRESS_END);
+                Chooser_draw(&chooser, &canvas);
+                check_cells(&canvas);
+                if (canvas.overdrawn && width >= 60 && height >= 12)
+                    fail_msg("%dx%d: something is drawn over", width, height);
+                if (width >= 60 && height >= 12)
+                    assert_false(is_blank(&canvas, 3) ||
+                                 is_blank(&canvas, height - 1));
+            }
+        Canvas_release(&canvas);
+    }
+    Chooser_release(&chooser);
+}
+
+// A view keeps its selection on the screen through any resize.
+static void test_resizing(void **state)
+{
+    struct Stage stage;
+    unsigned random = 5;
+    (void)state;
+    set_up(&stage, false, (struct SampleWish){.extra = 300});
+    for (int round = 0; round < 400; round++) {
+        random = random * 1103515245 + 12345;
+        int width = 1 + (int)(random >> 8) % 400;
+        int height = 1 + (int)(random >> 17) % 120;
+        static const uint32_t keys[] = {
+            'j', PRESS_END,    'k', PRESS_PAGE_DOWN, 'o',
+            't', PRESS_ESCAPE, 'c', PRESS_ENTER,     'f'};
+        check_screen(&stage, width, height);
+        if (stage.screen.layout.too_small)
+            continue;
+        Keyboard_press(&stage.screen,
+                       keys[(random >> 24) % (sizeof keys / sizeof *keys)]);
+        deliver(&stage);
+        Screen_draw(&stage.screen);
+        const struct Model *model = &stage.screen.model;
+        if (stage.screen.view == VIEW_MAIN)
+            assert_in_range(model->selected, model->top,
+                            model->top +
+                                (size_t)stage.screen.layout.body_height - 1);
+    }
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_view),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_little_to_show),
+        cmocka_unit_test(test_the_list_of_processes),
+        cmocka_unit_test(test_resizing),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    int fd = mkstemp(source_path);
+    for (unsigned line = 0; fd >= 0 && line < 20; line++)
+        dprintf(fd, "%s\n", Sample_hostile(line));
+    close(fd);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(source_path);
+    return failed;
+}

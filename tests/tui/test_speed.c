@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// What a key and a snapshot cost with 10 000 functions and 50 threads, in every
+// view. No clock is asked how long: CPU time is compared with that of decoding
+// one such snapshot, which is linear and what a viewer must pay anyway, on the
+// same machine at the same time. Something that grows with the square of the
+// functions, or is done for each of them at each key, is many times that. (What
+// that is in milliseconds of a terminal's, `make bench ARGS=--viewer` says.)
+#include "tests/tui/sample.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+// A sanitizer makes some things slower than others: there it runs, and briefly.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define JUDGED 0
+#define FUNCTIONS 500u
+#define TRIES 1
+#else
+#define JUDGED 1
+#define FUNCTIONS 10000u
+#define TRIES 9
+#endif
+#define THREADS 50u
+#define CALLERS 3u
+
+// In snapshots decoded: 4 ms where it was measured, of 16 that a key may take.
+// Measured there: 0.1 to move, 0.9 to sort all anew, 0.9 to take in a snapshot.
+#define MOVE_MOST 0.4
+#define KEY_MOST 2.5
+#define SNAPSHOT_MOST 2.5
+
+static struct Bytes frame; // a snapshot, encoded
+
+static double cpu_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Everybody is called by three others, and there are as many threads as asked.
+static struct Snapshot *make(void)
+{
+    struct Snapshot *snapshot =
+        Sample_new((struct SampleWish){.extra = FUNCTIONS - 12});
+    struct Function *functions = (void *)(uintptr_t)snapshot->functions;
+    struct Thread *threads =
+        Snapshot_alloc(snapshot, THREADS * sizeof *threads);
+    assert_int_equal(snapshot->function_count, FUNCTIONS);
+    assert_non_null(threads);
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        struct Caller *callers =
+            Snapshot_alloc(snapshot, CALLERS * sizeof *callers);
+        assert_non_null(callers);
+        for (unsigned k = 0; k < CALLERS; k++)
+            callers[k] = (struct Caller){(i * 7 + k * 31) % FUNCTIONS + 1,
+                                         .01 / (1 + i)};
+        functions[i].callers = callers;
+        functions[i].caller_count = CALLERS;
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        threads[i] = snapshot->threads[i % 4];
+        threads[i].tid = 100 + i;
+    }
+    snapshot->threads = threads;
+    snapshot->thread_count = THREADS;
+    return snapshot;
+}
+
+static struct Snapshot *decode(void)
+{
+    struct Message message;
+    assert_true(
+        Message_decode(&message, frame.data, frame.size, WIRE_MAX_FRAME) > 0);
+    struct Snapshot *snapshot = message.snapshot;
+    message.snapshot = NULL;
+    Message_release(&message);
+    return snapshot;
+}
+
+// The least of some: what else the machine does is not ours.
+static double yardstick(void)
+{
+    double least = 1e9;
+    for (int i = 0; i < TRIES; i++) {
+        double began = cpu_now();
+        struct Snapshot *snapshot = decode();
+        least = fmin(least, cpu_now() - began);
+        Snapshot_free(snapshot);
+    }
+    return least;
+}
+
+struct Stage {
+    struct Feed feed;
+    struct Screen screen;
+};
+
+static void set_up(struct Stage *stage)
+{
+    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, 150, 40), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(Model_push(&stage->screen.model, decode()), 0);
+    Screen_draw(&stage->screen);
+}
+
+static void press(struct Stage *stage, uint32_t key)
+{
+    struct Screen *screen = &stage->screen;
+    Keyboard_press(screen, key);
+    if (screen->view == VIEW_ANNOTATE && stage->feed.listing.id &&
+        !screen->annotate.listing) {
+        stage->feed.listing.newest =
+            Sample_listing(stage->feed.listing.id, "<string>");
+        ViewAnnotate_want(screen);
+    }
+    if (screen->view == VIEW_FLAME && !screen->flame.tree.count)
+        ViewFlame_take(&screen->flame, Sample_stacks((struct SampleWish){0}));
+    Screen_draw(screen);
+}
+
+static double cost_of_key(struct Stage *stage, uint32_t key)
+{
+    double least = 1e9;
+    for (int i = 0; i < TRIES; i++) {
+        double began = cpu_now();
+        press(stage, key);
+        least = fmin(least, cpu_now() - began);
+    }
+    return least;
+}
+
+static double cost_of_snapshot(struct Stage *stage)
+{
+    double least = 1e9;
+    for (int i = 0; i < TRIES; i++) {
+        struct Snapshot *snapshot = decode();
+        double began = cpu_now();
+        assert_int_equal(Model_push(&stage->screen.model, snapshot), 0);
+        Screen_draw(&stage->screen);
+        least = fmin(least, cpu_now() - began);
+    }
+    return least;
+}
+
+static const struct {
+    const char *name;
+    const char *way; // keys from the main screen
+} views[] = {
+    {"main", ""},
+    {"main, filtered", "\\module<Enter>"},
+    {"main, one thread", "tj<Enter>"},
+    {"annotate", "<Enter>"},
+    {"callers", "c"},
+    {"callers, unfolded",
+     "c<Right>j<Right>j<Right>j<Right><End><Right>j<Right>j<Right>"},
+    {"opcodes", "o"},
+    {"threads", "t"},
+    {"flame", "f"},
+    {"help", "?"},
+};
+
+static void judge(const char *view, const char *what, double cost, double most)
+{
+    if (JUDGED && cost > most)
+        fail_msg(
+            "%s, %s: %.2f times what decoding a snapshot takes, and %.2f "
+            "are allowed",
+            view, what, cost, most);
+}
+
+static void test_every_view(void **state)
+{
+    static const char moves[] = "jGkg", others[] = "I>ub/x";
+    double unit = yardstick();
+    (void)state;
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        struct Stage stage;
+        const char *keys = views[i].way;
+        uint32_t key;
+        set_up(&stage);
+        while ((key = Key_parse(&keys)) != 0)
+            press(&stage, key);
+        for (const char *at = moves; *at; at++)
+            judge(views[i].name, (char[]){*at, 0},
+                  cost_of_key(&stage, (uint32_t)*at) / unit, MOVE_MOST);
+        for (const char *at = others; *at; at++)
+            judge(views[i].name, (char[]){*at, 0},
+                  cost_of_key(&stage, (uint32_t)*at) / unit, KEY_MOST);
+        press(&stage, PRESS_ESCAPE); // the prompt of /
+        judge(views[i].name, "a snapshot", cost_of_snapshot(&stage) / unit,
+              SNAPSHOT_MOST);
+        Screen_release(&stage.screen);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_view),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    Bytes_init(&frame);
+    struct Message message = {.type = MESSAGE_SNAPSHOT, .snapshot = make()};
+    if (Message_encode(&frame, &message))
+        return 1;
+    Message_release(&message);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    Bytes_release(&frame);
+    return failed;
+}

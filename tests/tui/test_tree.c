@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Callers and callees around a function: shares that add up, recursion that
+// ends, branches that stay unfolded from one snapshot to the next.
+#include "tui/tree.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MOST 8
+
+// Function i + 1 has the callers in edges[i], by id, with shares in per cent.
+struct Edges {
+    struct {
+        uint64_t id; // 0 ends
+        int share;
+    } callers[4];
+    int total, self;
+};
+
+static struct Model model_of(const struct Edges *edges, size_t count)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function *functions =
+        Snapshot_alloc(snapshot, count * sizeof *functions);
+    struct Model model;
+    for (size_t i = 0; i < count; i++) {
+        struct Caller *callers = Snapshot_alloc(snapshot, 4 * sizeof *callers);
+        size_t n = 0;
+        for (; n < 4 && edges[i].callers[n].id; n++)
+            callers[n] = (struct Caller){edges[i].callers[n].id,
+                                         edges[i].callers[n].share / 100.0};
+        functions[i].id = i + 1;
+        functions[i].total_share = edges[i].total / 100.0;
+        functions[i].cpu_share = functions[i].share = edges[i].self / 100.0;
+        functions[i].callers = callers;
+        functions[i].caller_count = n;
+    }
+    snapshot->functions = functions;
+    snapshot->function_count = count;
+    Model_init(&model);
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    return model;
+}
+
+// "C 2:30 <1:50> D (s):20 4:30" : callers, the middle, callees.
+static void expect(struct Tree *tree, const struct Model *model,
+                   const char *expected)
+{
+    static const char *const words[] = {"C",    "",       "D",     "",
+                                        "self", "bottom", "others"};
+    char text[2000] = "";
+    assert_int_equal(Tree_build(tree, model), 0);
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct Branch *branch = &tree->branches[i];
+        size_t used = strlen(text);
+        char name[24];
+        snprintf(name, sizeof name, "%s", words[branch->kind]);
+        if (branch->id)
+            snprintf(name, sizeof name, "%d", (int)branch->id);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%.*s%s",
+                             i ? " " : "", branch->depth, "..........", name);
+        if (isfinite(branch->share))
+            used += (size_t)snprintf(text + used, sizeof text - used, ":%.0f",
+                                     branch->share * 100);
+        snprintf(text + used, sizeof text - used, "%s%s",
+                 branch->again ? "*" : "", branch->open ? "-" : "");
+    }
+    assert_string_equal(text, expected);
+}
+
+static const struct Branch *branch_of(const struct Tree *tree, uint64_t id)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->branches[i].id == id &&
+            tree->branches[i].kind == BRANCH_FUNCTION)
+            return &tree->branches[i];
+    fail_msg("no branch of %d", (int)id);
+    return NULL;
+}
+
+// 1 calls 2 and 3, both call 4.
+static const struct Edges diamond[] = {
+    {{{0}}, 100, 10},
+    {{{1, 40}}, 40, 5},
+    {{{1, 50}}, 50, 20},
+    {{{2, 35}, {3, 30}, {UINT64_MAX, 5}}, 75, 75},
+};
+
+static void test_both_sides(void **state)
+{
+    struct Model model = model_of(diamond, 4);
+    struct Tree tree = {0};
+    (void)state;
+    Tree_root(&tree, 4);
+    expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
+    Tree_root(&tree, 1);
+    expect(&tree, &model, "C .bottom:100 1:100 D .self:10 .3:50 .2:40");
+    Tree_root(&tree, 3);
+    expect(&tree, &model, "C .1:50 3:50 D .self:20 .4:30");
+    Tree_root(&tree, 9); // not there any more
+    expect(&tree, &model, "");
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+static void test_parts_are_of_what_they_hang_on(void **state)
+{
+    struct Model model = model_of(diamond, 4);
+    struct Tree tree = {0};
+    double sum = 0;
+    (void)state;
+    Tree_root(&tree, 1);
+    Tree_build(&tree, &model);
+    for (size_t i = 0; i < tree.count; i++)
+        if (!tree.branches[i].caller && isfinite(tree.branches[i].part))
+            sum += tree.branches[i].part;
+    assert_true(fabs(sum - 1) < 1e-9);
+    assert_true(Tree_toggle(&tree, branch_of(&tree, 3)));
+    Tree_build(&tree, &model);
+    // 30 of the 50 that 3 has in all.
+    assert_true(fabs(branch_of(&tree, 4)->part - 0.6) < 1e-9);
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+// The whole and its parts are estimated apart: no part is more than all of it.
+static void test_no_part_is_more_than_the_whole(void **state)
+{
+    static const struct Edges noisy[] = {
+        {{{2, 13}}, 10, 12},
+        {{{0}}, 12, 0},
+    };
+    struct Model model = model_of(noisy, 2);
+    struct Tree tree = {0};
+    (void)state;
+    Tree_root(&tree, 1);
+    expect(&tree, &model, "C .2:13 1:10 D .self:10");
+    for (size_t i = 0; i < tree.count; i++)
+        assert_false(tree.branches[i].part > 1);
+    assert_true(branch_of(&tree, 2)->part == 1);
+    Tree_root(&tree, 2);
+    expect(&tree, &model, "C .bottom:12 2:12 D .1:13");
+    assert_true(branch_of(&tree, 1)->part == 1);
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+static void test_unfolding(void **state)
+{
+    struct Model model = model_of(diamond, 4);
+    struct Tree tree = {0};
+    (void)state;
+    Tree_root(&tree, 4);
+    Tree_build(&tree, &model);
+    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
+    const char *open =
+        "C .2:35- ..1:40 .3:30 .others:5 .bottom:5 4:75 D .self:75";
+    expect(&tree, &model, open);
+    struct Model later = model_of(diamond, 4); // the next snapshot
+    expect(&tree, &later, open);
+    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
+    expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
+    // What is no function does not unfold.
+    assert_false(Tree_toggle(&tree, &tree.branches[0]));
+    Tree_release(&tree);
+    Model_release(&later);
+    Model_release(&model);
+}
+
+static void test_recursion_ends(void **state)
+{
+    static const struct Edges circle[] = {
+        {{{2, 50}, {1, 20}}, 60, 5},
+        {{{1, 50}}, 55, 5},
+    };
+    struct Model model = model_of(circle, 2);
+    struct Tree tree = {0};
+    (void)state;
+    Tree_root(&tree, 1);
+    Tree_build(&tree, &model);
+    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
+    expect(&tree, &model,
+           "C .2:50- ..1:50* ..bottom:5 .1:20* 1:60 D .self:5 .2:50 .1:20*");
+    for (size_t i = 0; i < tree.count; i++)
+        assert_false(tree.branches[i].again && tree.branches[i].opens);
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+static void test_no_more_than_there_is_room_for(void **state)
+{
+    struct Tree tree = {0};
+    struct Branch branch = {.opens = true};
+    (void)state;
+    for (uint64_t i = 0; i < TREE_OPEN; i++) {
+        branch.key = 100 + i;
+        assert_true(Tree_toggle(&tree, &branch));
+    }
+    branch.key = 5000;
+    assert_false(Tree_toggle(&tree, &branch));
+    branch.key = 100;
+    assert_true(Tree_toggle(&tree, &branch)); // folds
+    branch.key = 5000;
+    assert_true(Tree_toggle(&tree, &branch));
+    Tree_release(&tree);
+}
+
+static void test_without_shares(void **state)
+{
+    static const struct Edges none[] = {{{{0}}, 0, 0}};
+    struct Model model = model_of(none, 1);
+    struct Tree tree = {0};
+    (void)state;
+    Tree_root(&tree, 1);
+    expect(&tree, &model, "C 1:0 D");
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_both_sides),
+        cmocka_unit_test(test_parts_are_of_what_they_hang_on),
+        cmocka_unit_test(test_no_part_is_more_than_the_whole),
+        cmocka_unit_test(test_unfolding),
+        cmocka_unit_test(test_recursion_ends),
+        cmocka_unit_test(test_no_more_than_there_is_room_for),
+        cmocka_unit_test(test_without_shares),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

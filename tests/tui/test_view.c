@@ -1,0 +1,844 @@
+// SPDX-License-Identifier: MIT
+// The table of views: no key means two things where it is pressed, every view
+// opens from every other one, and the way back is the way that was taken.
+#include "tests/tui/sample.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct Stage { // a screen without a process
+    struct Feed feed;
+    struct Screen screen;
+};
+
+static void set_up(struct Stage *stage, int width, int height)
+{
+    stage->feed = (struct Feed){.rate_s = 1};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    for (unsigned tick = 0; tick < 3; tick++)
+        assert_int_equal(
+            Model_push(&stage->screen.model,
+                       Sample_new((struct SampleWish){.tick = tick})),
+            0);
+    Screen_draw(&stage->screen);
+}
+
+static void set_up_blank(struct Stage *stage, int width, int height)
+{
+    *stage = (struct Stage){.feed = {.rate_s = 1}};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+}
+
+static void tear_down(struct Stage *stage)
+{
+    Screen_release(&stage->screen);
+}
+
+static void press(struct Stage *stage, uint32_t key)
+{
+    Keyboard_press(&stage->screen, key);
+    Screen_draw(&stage->screen);
+}
+
+// The bottom line.
+static void expect_offered(struct Stage *stage, const char *label, bool offered)
+{
+    const struct Canvas *canvas = &stage->screen.canvas;
+    char line[512] = "";
+    for (int x = 0; x < canvas->width && x < 500; x++)
+        line[x] = (char)Canvas_cell(canvas, canvas->height - 1, x)->code;
+    if ((strstr(line, label) != NULL) != offered)
+        fail_msg("%s: \"%s\" is%s offered: %s", View_of(&stage->screen)->name,
+                 label, offered ? " not" : "", line);
+}
+
+// Draws, and looks for words anywhere.
+static void expect_drawn(struct Stage *stage, const char *words, bool there)
+{
+    struct Bytes drawn;
+    Screen_draw(&stage->screen);
+    Bytes_init(&drawn);
+    Canvas_write(&stage->screen.canvas, &drawn);
+    Bytes_put_u8(&drawn, 0);
+    assert_int_equal(drawn.error, 0);
+    if ((strstr((char *)drawn.data, words) != NULL) != there)
+        fail_msg("%s: \"%s\" is%s there:\n%s", View_of(&stage->screen)->name,
+                 words, there ? " not" : "", drawn.data);
+    Bytes_release(&drawn);
+}
+
+// What is to be said without a function that is selected.
+static void expect_refused(struct Stage *stage, const char *words)
+{
+    static const uint32_t keys[] = {'a', 'c', PRESS_ENTER};
+    enum ViewId front = stage->screen.view;
+    stage->screen.message[0] = 0;
+    Screen_draw(&stage->screen);
+    expect_offered(stage, "a Re-arm", false);
+    expect_offered(stage, "Enter Annotate", false);
+    expect_offered(stage, "c Callers", false);
+    assert_int_equal(View_function(&stage->screen), 0);
+    for (int i = 0; i < 3; i++) {
+        const struct View *view = &VIEWS[front];
+        if (View_request(view, keys[i]) >= REQUEST_OWN ||
+            View_opened_by(keys[i]) == front)
+            continue;
+        press(stage, keys[i]);
+        assert_int_equal(stage->screen.view, front);
+        if (!strstr(stage->screen.message, words))
+            fail_msg("%s: \"%s\", not \"%s\"", view->name,
+                     stage->screen.message, words);
+    }
+}
+
+// Down to the hottest, so many times.
+static void select_box(struct Stage *stage, int depth)
+{
+    ViewFlame_take(&stage->screen.flame,
+                   Sample_stacks((struct SampleWish){.tick = 5}));
+    Screen_draw(&stage->screen);
+    while (depth--)
+        press(stage, 'j');
+}
+
+static void check_binding(const struct Binding *binding, const char *what)
+{
+    if (!binding->about || !*binding->about || !binding->keys[0])
+        fail_msg("%s: a key without words", what);
+    assert_true(!binding->label || binding->importance > 0);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    for (int id = 0; id < VIEW_COUNT; id++) {
+        const struct View *view = &VIEWS[id];
+        assert_non_null(view->name);
+        assert_non_null(view->draw);
+        assert_non_null(view->press);
+        assert_int_equal(view->find != NULL, (view->can & CAN_SEARCH) != 0);
+        assert_int_equal(view->function != NULL,
+                         (view->can & CAN_FUNCTION) != 0);
+        assert_int_equal(view->opens.keys[0] == 0, id == VIEW_MAIN);
+        if (id != VIEW_MAIN)
+            check_binding(&view->opens, view->name);
+        for (int k = 0; k < BINDING_KEYS && view->opens.keys[k]; k++) {
+            uint32_t key = view->opens.keys[k];
+            assert_int_equal(View_opened_by(key), id); // of no other view
+            assert_null(Keymap_find(key));             // of nothing else
+        }
+        for (const struct Binding *own = view->own; own && own->keys[0];
+             own++) {
+            check_binding(own, view->name);
+            assert_true(own->request >= REQUEST_OWN);
+            for (int k = 0; k < BINDING_KEYS && own->keys[k]; k++)
+                assert_int_equal(View_request(view, own->keys[k]),
+                                 own->request); // no key twice
+        }
+    }
+    assert_int_equal(View_opened_by(0), VIEW_COUNT);
+    assert_int_equal(View_opened_by('X'), VIEW_COUNT);
+}
+
+// The key that opens a view, where it is not the view's in front and that view
+// can tell what it is to be about.
+static uint32_t opener(const struct View *front, enum ViewId id)
+{
+    if (VIEWS[id].opens.ability & ~front->can)
+        return 0;
+    for (int k = 0; k < BINDING_KEYS && VIEWS[id].opens.keys[k]; k++) {
+        uint32_t key = VIEWS[id].opens.keys[k];
+        if (View_request(front, key) == REQUEST_NONE)
+            return key;
+    }
+    return 0;
+}
+
+static void test_every_view_from_every_view(void **state)
+{
+    (void)state;
+    for (int from = 0; from < VIEW_COUNT; from++)
+        for (int to = 1; to < VIEW_COUNT; to++) {
+            struct Stage stage;
+            set_up(&stage, 100, 30);
+            View_open(&stage.screen, (enum ViewId)from);
+            if (from == VIEW_FLAME)
+                select_box(&stage, 3);
+            Screen_draw(&stage.screen);
+            uint32_t key = opener(&VIEWS[from], (enum ViewId)to);
+            if (key && to != from) {
+                press(&stage, key);
+                assert_int_equal(stage.screen.view, to);
+                press(&stage, PRESS_ESCAPE);
+            }
+            assert_int_equal(stage.screen.view, from);
+            if (from != VIEW_MAIN)
+                press(&stage, PRESS_ESCAPE);
+            assert_int_equal(stage.screen.view, VIEW_MAIN);
+            tear_down(&stage);
+        }
+}
+
+// What the main screen shows does not matter to the log.
+static void test_the_function_of_the_log(void **state)
+{
+    static const uint64_t plan = 2; // Plan.execute, of the second line
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    set_up(&stage, 150, 40);
+    Model_filter(&screen->model, "LOAD_ATTR"); // no function's name
+    assert_int_equal(screen->model.shown, 0);
+    press(&stage, 'o');
+    assert_true(View_function(screen) == plan);
+    expect_offered(&stage, "a Re-arm", true);
+    press(&stage, PRESS_ENTER);
+    assert_int_equal(screen->view, VIEW_ANNOTATE);
+    assert_true(screen->annotate.id == plan);
+    press(&stage, PRESS_ESCAPE);
+    press(&stage, 'c');
+    assert_int_equal(screen->view, VIEW_CALLERS);
+    assert_true(screen->callers.tree.root == plan);
+    press(&stage, PRESS_ESCAPE);
+    press(&stage, Key_click(20, screen->layout.body_y)); // it is selected
+    assert_true(screen->view == VIEW_ANNOTATE && screen->annotate.id == plan);
+    press(&stage, PRESS_ESCAPE);
+    press(&stage, PRESS_TAB);
+    expect_refused(&stage, "No function is selected here.");
+    tear_down(&stage);
+}
+
+// With one thread chosen, the tree leads to functions of other threads.
+static void test_the_function_in_the_tree(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    struct CallersView *view = &screen->callers;
+    (void)state;
+    set_up(&stage, 150, 40);
+    Model_watch(&screen->model, &screen->model.snapshot->threads[0]);
+    press(&stage, 'c');
+    for (uint64_t id = 2; id <= 4; id += 2) { // 2 calls 4
+        for (int i = 0; i < 20 && View_function(screen) != id; i++)
+            press(&stage, 'j');
+        expect_offered(&stage, "a Re-arm", true);
+        press(&stage, PRESS_ENTER);
+        assert_true(view->tree.root == id);
+    }
+    assert_false(Model_choose(&screen->model, 4));
+    press(&stage, 'k');
+    press(&stage, 'k');
+    assert_int_equal(view->tree.branches[view->list.selected].kind,
+                     BRANCH_OTHERS);
+    stage.screen.message[0] = 0;
+    Screen_draw(screen);
+    expect_offered(&stage, "a Re-arm", false);
+    press(&stage, 'a');
+    assert_non_null(strstr(screen->message, "No function is selected here."));
+    press(&stage, 'j');
+    press(&stage, 'j');
+    press(&stage, PRESS_ENTER);
+    assert_true(screen->view == VIEW_ANNOTATE && screen->annotate.id == 4);
+    tear_down(&stage);
+}
+
+static void test_the_function_of_a_box(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, 'f');
+    expect_refused(&stage, "No function is selected here."); // no stacks yet
+    select_box(&stage, 0);
+    expect_refused(&stage, "No function is selected here."); // all threads
+    select_box(&stage, 2); // <module>, Plan.execute
+    assert_true(View_function(screen) == 2);
+    screen->message[0] = 0;
+    Screen_draw(screen);
+    expect_offered(&stage, "a Re-arm", true);
+    press(&stage, 'c');
+    assert_int_equal(screen->view, VIEW_CALLERS);
+    assert_true(screen->callers.tree.root == 2);
+    tear_down(&stage);
+}
+
+static uint64_t selected_id(const struct Screen *screen)
+{
+    return Model_selected(&screen->model)->id;
+}
+
+static void type(struct Stage *stage, const char *text)
+{
+    for (; *text; text++)
+        press(stage, (uint8_t)*text);
+}
+
+// The file of an export is there already: what is typed meanwhile, or before
+// the question is on the screen, does not answer it.
+static void test_a_question_that_comes_late(void **state)
+{
+    static const struct Answer exists = {
+        .request = MESSAGE_EXPORT, .failed = true, .error = EEXIST};
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    struct Prompt *prompt = &screen->prompt;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, 'e');
+    press(&stage, 21); // Ctrl-U
+    type(&stage, "old.json");
+    press(&stage, PRESS_ENTER);
+    press(&stage, '/');
+    Screen_answer(screen, &exists);
+    type(&stage, "y");
+    assert_int_equal(prompt->kind, PROMPT_SEARCH);
+    assert_string_equal(prompt->text, "y");
+    assert_string_equal(screen->message, ""); // nothing was asked for
+    press(&stage, PRESS_ESCAPE);
+    assert_int_equal(prompt->kind, PROMPT_OVERWRITE_EXPORT);
+    assert_string_equal(prompt->text, "old.json");
+    expect_drawn(&stage, "Overwrite? y/n", true);
+    press(&stage, 'n');
+    Screen_draw(screen); // it is asked once
+    assert_int_equal(prompt->kind, PROMPT_NONE);
+
+    Screen_answer(screen, &exists);
+    Keyboard_press(screen, 'y'); // nobody has seen it yet
+    assert_string_equal(screen->message, "");
+    expect_drawn(&stage, "Overwrite? y/n", true);
+    press(&stage, 'y');
+    assert_non_null(strstr(screen->message, "cannot be asked")); // no process
+    assert_int_equal(prompt->kind, PROMPT_NONE);
+    tear_down(&stage);
+}
+
+// What is typed in a search that finds nothing leaves the function selected
+// that was, whatever letters before have found and whatever rows move.
+static void test_a_search_that_fails(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    for (int follows = 0; follows <= 1; follows++) {
+        set_up(&stage, 150, 40);
+        for (int i = 0; i < 2 * follows; i++)
+            press(&stage, 'j');
+        uint64_t id = selected_id(screen);
+        press(&stage, '/');
+        press(&stage, 'i');
+        press(&stage, 'd');
+        assert_string_equal(Model_selected(&screen->model)->now->name, "idle");
+        if (follows)
+            Model_invert(&screen->model); // rows move while it is typed
+        press(&stage, '#');
+        assert_true(selected_id(screen) == id);
+        press(&stage, follows ? PRESS_ESCAPE : PRESS_ENTER);
+        assert_int_equal(screen->prompt.kind, PROMPT_NONE);
+        assert_int_equal(Model_push(&screen->model,
+                                    Sample_new((struct SampleWish){.tick = 2})),
+                         0);
+        Screen_draw(screen);
+        assert_true(selected_id(screen) == id && View_function(screen) == id);
+        assert_int_equal(screen->model.follows, follows);
+        tear_down(&stage);
+    }
+}
+
+// A function that has gone is not its neighbour.
+static void test_a_function_that_has_gone(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    struct Snapshot *later = Sample_new((struct SampleWish){.tick = 9});
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, PRESS_ENTER);
+    assert_true(View_function(screen) == 1);
+    expect_offered(&stage, "a Re-arm", true);
+    later->functions++;
+    later->function_count--;
+    assert_int_equal(Model_push(&screen->model, later), 0);
+    Screen_draw(screen);
+    expect_refused(&stage, "The process does not list this function.");
+    tear_down(&stage);
+}
+
+static void test_no_function_at_all(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, 't');
+    expect_refused(&stage, "Threads: there is nothing to do that with here.");
+    press(&stage, PRESS_ESCAPE);
+    Model_filter(&stage.screen.model, "nowhere to be found");
+    expect_refused(&stage, "No function is selected here.");
+    tear_down(&stage);
+}
+
+// A view that is opened too early says what it waits for.
+static void test_before_the_first_snapshot(void **state)
+{
+    (void)state;
+    for (int id = 0; id < VIEW_COUNT; id++) {
+        bool asks = id == VIEW_ANNOTATE || id == VIEW_CALLERS;
+        struct Stage stage;
+        if (id == VIEW_HELP)
+            continue;
+        set_up_blank(&stage, 80, 24);
+        View_open(&stage.screen, (enum ViewId)id);
+        expect_drawn(&stage,
+                     asks ? "No function is selected."
+                          : "Waiting for the first numbers",
+                     true);
+        strcpy(stage.feed.notice, "It is starting.");
+        expect_drawn(&stage,
+                     asks ? "No function is selected." : "It is starting.",
+                     true);
+        tear_down(&stage);
+    }
+}
+
+// Shares are missing in all views; why is said in those that live on them.
+static void test_without_a_sampler(void **state)
+{
+    static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct Stage stage;
+        set_up_blank(&stage, 150, 30);
+        stage.feed.newest =
+            Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
+        assert_int_equal(Screen_poll(&stage.screen), 1);
+        assert_non_null(strstr(stage.screen.message, "may not read"));
+        stage.screen.message[0] = 0; // once
+        View_open(&stage.screen, views[i]);
+        expect_drawn(&stage, "this process may not read its own", true);
+        tear_down(&stage);
+    }
+}
+
+// What only a process can do is not offered where there is none any more, nor
+// another one while this one is recorded. (Of a recording test_screen.py has
+// it.)
+static void test_what_cannot_be_asked(void **state)
+{
+    static const struct {
+        uint32_t key;
+        const char *label, *about;
+    } keys[] = {{'a', "a Re-arm", "re-arm the selected function"},
+                {'A', NULL, "re-arm all functions"},
+                {'B', "B Budget", "change the overhead budget"},
+                {'e', "e Export", "export the timeline"},
+                {'p', "p Processes", "the list of processes"}};
+    struct Recording recording = {0};
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    for (int what = 0; what < 3; what++)
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+            bool leave = keys[i].key == 'p';
+            bool can = what == 0 || (what == 1) == leave;
+            set_up(&stage, 250, 120); // all of the help
+            stage.feed.ended = what == 1;
+            stage.feed.recording = what == 2 ? &recording : NULL;
+            Screen_draw(screen);
+            if (keys[i].label)
+                expect_offered(&stage, keys[i].label, can);
+            View_open(screen, VIEW_HELP);
+            expect_drawn(&stage, keys[i].about, can);
+            View_back(screen);
+            if (!can) {
+                press(&stage, keys[i].key);
+                assert_int_equal(screen->prompt.kind, PROMPT_NONE);
+                assert_false(screen->quit);
+                assert_non_null(
+                    strstr(screen->message, leave ? "One process is recorded"
+                                                  : "and it has ended"));
+            }
+            tear_down(&stage);
+        }
+}
+
+// However views follow each other, the way back ends on the main screen.
+static void test_ways_back(void **state)
+{
+    struct Stage stage;
+    unsigned random = 1;
+    (void)state;
+    set_up(&stage, 80, 24);
+    for (int round = 0; round < 2000; round++) {
+        random = random * 1103515245 + 12345;
+        View_open(&stage.screen, (enum ViewId)((random >> 16) % VIEW_COUNT));
+        assert_in_range(stage.screen.depth, 0, VIEW_COUNT - 1);
+        for (int i = 0; i < stage.screen.depth; i++)
+            assert_int_not_equal(stage.screen.way[i], stage.screen.view);
+        if (random % 7 == 0)
+            View_back(&stage.screen);
+    }
+    while (View_back(&stage.screen))
+        ;
+    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    tear_down(&stage);
+}
+
+// The line of the first body row, and a place on a title.
+static void test_clicks_on_the_main_screen(void **state)
+{
+    struct Stage stage;
+    struct Model *model = &stage.screen.model;
+    const struct Layout *layout = &stage.screen.layout;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, Key_click(30, layout->body_y + 4));
+    assert_int_equal(model->selected, 4);
+    press(&stage, PRESS_WHEEL_DOWN);
+    assert_int_equal(model->selected, 4 + LIST_SCROLL);
+    press(&stage, Key_click(30, layout->body_y + 30)); // below the rows
+    assert_int_equal(model->selected, 4 + LIST_SCROLL);
+    for (int i = 0; i < layout->column_count; i++) {
+        int x = layout->columns[i].x + layout->columns[i].width / 2;
+        enum ColumnId id = layout->columns[i].id;
+        bool inverted = model->invert;
+        bool again = Model_sort_column(model) == id;
+        press(&stage, Key_click(x, layout->table_y));
+        assert_int_equal(Model_sort_column(model), id);
+        assert_int_equal(model->invert, again ? !inverted : inverted);
+    }
+    press(&stage, Key_click(3, 0)); // the header is no row
+    press(&stage, Key_click(4000, 4000));
+    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    tear_down(&stage);
+}
+
+static void test_clicks_among_threads(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, 't');
+    press(&stage, Key_click(20, screen->layout.body_y + 2));
+    assert_int_equal(screen->threads.list.selected, 2);
+    assert_int_equal(screen->view, VIEW_THREADS);
+    press(&stage, Key_click(20, screen->layout.body_y + 2));
+    assert_int_equal(screen->view, VIEW_MAIN);
+    assert_true(screen->model.one_thread);
+    assert_int_equal(screen->model.thread.tid, 48214);
+    press(&stage, 't');
+    press(&stage, Key_click(20, screen->layout.table_y)); // CPU TIME
+    press(&stage, Key_click(20, screen->layout.table_y));
+    assert_true(screen->threads.invert);
+    tear_down(&stage);
+}
+
+static struct Thread *threads_of(struct Snapshot *snapshot)
+{
+    return (struct Thread *)(uintptr_t)snapshot->threads;
+}
+
+// Two threads with one id: one lives, and one had it before and has ended.
+static struct Snapshot *with_a_tid_twice(unsigned tick)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
+    struct Thread *threads = threads_of(snapshot);
+    threads[4].tid = threads[1].tid;
+    return snapshot;
+}
+
+static void test_a_tid_that_comes_again(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    struct Snapshot *snapshot = with_a_tid_twice(3);
+    const struct List *list = &screen->threads.list;
+    (void)state;
+    set_up(&stage, 150, 40);
+    assert_int_equal(Model_push(&screen->model, snapshot), 0);
+    press(&stage, 't');
+    for (int i = 1; i <= 5; i++) { // each of them can be selected
+        press(&stage, 'j');
+        assert_int_equal(list->selected, i);
+        Screen_draw(screen);
+        assert_int_equal(list->selected, i);
+    }
+    for (int i = 0; i < 3; i++)
+        press(&stage, 'k');
+    assert_int_equal(Model_push(&screen->model, with_a_tid_twice(4)), 0);
+    Screen_draw(screen);
+    assert_int_equal(list->selected, 2);
+    press(&stage, PRESS_ENTER);
+    assert_true(Model_thread(&screen->model) ==
+                &screen->model.snapshot->threads[1]);
+    press(&stage, 't');
+    expect_drawn(&stage, "● Thread-1 (serve)", true);
+    expect_drawn(&stage, "● has ended", false);
+    // It ends, too, and a third one has its id.
+    snapshot = with_a_tid_twice(5);
+    threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
+    threads_of(snapshot)[1].ended = 1;
+    assert_int_equal(Model_push(&screen->model, snapshot), 0);
+    expect_drawn(&stage, "● Thread-1 (serve) (e…", true);
+    expect_drawn(&stage, "● pool-0", false);
+    assert_true(screen->threads.pin.ended);
+    tear_down(&stage);
+}
+
+// What an earlier thread of that id had used is not taken off.
+static void test_a_tid_that_comes_again_since_a_reset(void **state)
+{
+    static const uint32_t keys[] = {'r', 'b'};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct Stage stage;
+        struct Snapshot *before = Sample_new((struct SampleWish){.tick = 3});
+        struct Snapshot *later = Sample_new((struct SampleWish){.tick = 4});
+        set_up(&stage, 150, 40);
+        threads_of(before)[1].cpu_s = 50;
+        threads_of(later)[1].cpu_s = i < 2 ? .123 : 60;
+        if (i >= 2)
+            threads_of(later)[1].name = "another";
+        assert_int_equal(Model_push(&stage.screen.model, before), 0);
+        press(&stage, keys[i % 2]);
+        assert_int_equal(Model_push(&stage.screen.model, later), 0);
+        press(&stage, 't');
+        expect_drawn(&stage, i < 2 ? " 123ms      900" : " 60s      900", true);
+        tear_down(&stage);
+    }
+}
+
+// No share of one thread is shown as a change of all threads', and the screen
+// says where the baseline has gone.
+static void test_a_thread_and_a_baseline(void **state)
+{
+    struct Stage stage;
+    struct Screen *screen = &stage.screen;
+    (void)state;
+    set_up(&stage, 150, 40);
+    press(&stage, 'b');
+    expect_drawn(&stage, "change in", true);
+    press(&stage, 't');
+    press(&stage, 'j');
+    press(&stage, PRESS_ENTER);
+    assert_true(screen->model.one_thread);
+    assert_non_null(strstr(screen->message,
+                           "The baseline is dropped: shares "
+                           "are those of thread MainThread"));
+    expect_drawn(&stage, "change in", false);
+    press(&stage, 'b');
+    press(&stage, PRESS_ESCAPE);
+    assert_false(screen->model.one_thread);
+    assert_non_null(strstr(screen->message,
+                           "The baseline is dropped: shares "
+                           "are those of all threads"));
+    expect_drawn(&stage, "change in", false);
+    tear_down(&stage);
+}
+
+static int count_arrows(const struct Canvas *canvas, int y)
+{
+    int count = 0;
+    for (int x = 0; x < canvas->width; x++) {
+        uint32_t code = Canvas_cell(canvas, y, x)->code;
+        count += code == 0x25B2 || code == 0x25BC;
+    }
+    return count;
+}
+
+// Whatever the width, a sorted column is one that is seen.
+static void test_sorting_threads(void **state)
+{
+    (void)state;
+    for (int width = 60; width <= 400; width++) {
+        struct Stage stage;
+        set_up(&stage, width, 24);
+        press(&stage, 't');
+        for (int i = 0; i < 14; i++) {
+            const struct Canvas *canvas = &stage.screen.canvas;
+            int y = stage.screen.layout.table_y;
+            if (count_arrows(canvas, y) != 1)
+                fail_msg("%d columns, %d times F6: no title has the arrow",
+                         width, i);
+            press(&stage, i < 7 ? PRESS_F1 + 5 : '<');
+        }
+        tear_down(&stage);
+    }
+}
+
+// --- What is offered is done
+
+// All that a key may change, but its message.
+static void picture(struct Stage *stage, struct Bytes *out)
+{
+    const struct Screen *screen = &stage->screen;
+    const struct Canvas *canvas = &screen->canvas;
+    Bytes_init(out);
+    for (int y = 0; y < canvas->height - 1; y++)
+        for (int x = 0; x < canvas->width; x++) {
+            const struct Cell *cell = Canvas_cell(canvas, y, x);
+            Bytes_put_u32(out, cell->code);
+            Bytes_put_u8(out, cell->style);
+        }
+    Bytes_put_u8(out, screen->prompt.kind);
+    Bytes_put_u8(out, screen->view);
+    Bytes_put_u8(out, screen->quit);
+    Bytes_put_u8(out, screen->leave);
+    assert_int_equal(out->error, 0);
+}
+
+// A view with all that it can show, and something selected that each of its
+// keys works on.
+static void open_whole(struct Stage *stage, enum ViewId id)
+{
+    static const char *const moves[VIEW_COUNT] = {
+        [VIEW_MAIN] = "jjj",  [VIEW_CALLERS] = "jjj", [VIEW_ANNOTATE] = "jjjj",
+        [VIEW_OPCODES] = "j", [VIEW_THREADS] = "jj",  [VIEW_FLAME] = "jj"};
+    set_up(stage, 250, 40);
+    View_open(&stage->screen, id);
+    if (id == VIEW_FLAME)
+        select_box(stage, 0);
+    stage->feed.listing.newest =
+        Sample_listing(1, "tests/tui/sample_source.txt");
+    Screen_poll(&stage->screen);
+    Screen_draw(&stage->screen);
+    for (const char *key = moves[id]; key && *key; key++)
+        press(stage, (uint32_t)*key);
+}
+
+// Without a key, or after one; with the next numbers, since a change since now
+// is none before.
+static void look_after(enum ViewId id, const struct Binding *binding,
+                       struct Bytes *out)
+{
+    struct Stage stage;
+    open_whole(&stage, id);
+    if (binding) {
+        expect_offered(&stage, binding->label, true);
+        Keyboard_press(&stage.screen, binding->keys[0]);
+    }
+    assert_int_equal(Model_push(&stage.screen.model,
+                                Sample_new((struct SampleWish){.tick = 3})),
+                     0);
+    Screen_draw(&stage.screen);
+    picture(&stage, out);
+    Listing_free(stage.feed.listing.newest);
+    tear_down(&stage);
+}
+
+static void check_key(enum ViewId id, const struct Binding *binding)
+{
+    struct Bytes without, with;
+    char name[KEY_NAME_MAX];
+    // What is asked of the process is in no picture: test_screen.py has it.
+    if (!binding->label || binding->request == REQUEST_REARM)
+        return;
+    look_after(id, NULL, &without);
+    look_after(id, binding, &with);
+    if (without.size == with.size &&
+        !memcmp(without.data, with.data, with.size))
+        fail_msg("%s: %s is offered and does nothing", VIEWS[id].name,
+                 Key_name(name, binding->keys[0]));
+    Bytes_release(&without);
+    Bytes_release(&with);
+}
+
+static void test_every_key_that_is_offered(void **state)
+{
+    (void)state;
+    for (int id = 0; id < VIEW_COUNT; id++) {
+        const struct View *view = &VIEWS[id];
+        for (const struct Binding *own = view->own; own && own->keys[0]; own++)
+            check_key((enum ViewId)id, own);
+        for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
+            if (i != id &&
+                opener(view, (enum ViewId)i) == VIEWS[i].opens.keys[0])
+                check_key((enum ViewId)id, &VIEWS[i].opens);
+        for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
+            if (!(KEYMAP[i].ability & ~(view->can | CAN_REACH)))
+                check_key((enum ViewId)id, &KEYMAP[i]);
+    }
+}
+
+// No key leaves a view in pieces, at any size.
+static void test_every_key_in_every_view(void **state)
+{
+    static const int sizes[][2] = {{60, 12}, {80, 24}, {150, 40}, {30, 5}};
+    (void)state;
+    for (int size = 0; size < 4; size++)
+        for (int id = 0; id < VIEW_COUNT; id++)
+            for (uint32_t key = 1; key <= PRESS_WHEEL_DOWN; key++) {
+                struct Stage stage;
+                if (key == 0x100)
+                    key = PRESS_UP;
+                set_up(&stage, sizes[size][0], sizes[size][1]);
+                View_open(&stage.screen, (enum ViewId)id);
+                Screen_draw(&stage.screen);
+                press(&stage, key);
+                press(&stage, key);
+                press(&stage, PRESS_ESCAPE);
+                tear_down(&stage);
+            }
+}
+
+// What has ended is not paused; what is paused and has ended still holds back
+// its last numbers.
+static void test_pausing_what_has_ended(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 150, 40);
+    expect_offered(&stage, "Space Pause", true);
+    stage.feed.ended = true;
+    Screen_draw(&stage.screen);
+    expect_offered(&stage, "Space Pause", false);
+    press(&stage, ' ');
+    assert_false(stage.feed.paused);
+    assert_non_null(strstr(stage.screen.message, "It has ended"));
+    stage.feed.paused = true;
+    press(&stage, ' ');
+    assert_false(stage.feed.paused);
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_every_view_from_every_view),
+        cmocka_unit_test(test_the_function_of_the_log),
+        cmocka_unit_test(test_the_function_in_the_tree),
+        cmocka_unit_test(test_the_function_of_a_box),
+        cmocka_unit_test(test_a_question_that_comes_late),
+        cmocka_unit_test(test_a_search_that_fails),
+        cmocka_unit_test(test_a_function_that_has_gone),
+        cmocka_unit_test(test_no_function_at_all),
+        cmocka_unit_test(test_before_the_first_snapshot),
+        cmocka_unit_test(test_without_a_sampler),
+        cmocka_unit_test(test_what_cannot_be_asked),
+        cmocka_unit_test(test_pausing_what_has_ended),
+        cmocka_unit_test(test_ways_back),
+        cmocka_unit_test(test_clicks_on_the_main_screen),
+        cmocka_unit_test(test_clicks_among_threads),
+        cmocka_unit_test(test_a_thread_and_a_baseline),
+        cmocka_unit_test(test_a_tid_that_comes_again),
+        cmocka_unit_test(test_a_tid_that_comes_again_since_a_reset),
+        cmocka_unit_test(test_sorting_threads),
+        cmocka_unit_test(test_every_key_that_is_offered),
+        cmocka_unit_test(test_every_key_in_every_view),
+    };
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: MIT
+// The annotate view on a listing made by hand: what each line says, at every
+// size, with hostile names and sources, and what is said while there is
+// nothing to show.
+#include "tests/tui/sample.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct Stage { // a screen without a process
+    struct Feed feed;
+    struct Screen screen;
+};
+
+static char source_path[] = "/tmp/ocular-view-XXXXXX";
+static const char source_text[] =
+    "import json\n"
+    "\n"
+    "class A:\n"
+    "    def run(self, rows):\n"
+    "\t    for row in rows:\n"
+    "        \tjson.loads(row)\n"
+    "        # \xe2\x80\xaetxet\x1b[2J \x01\n"
+    "        return \"\xe4\xb8\xad\xe6\x96\x87\"\n";
+
+static void set_up(struct Stage *stage, int width, int height)
+{
+    stage->feed = (struct Feed){.rate_s = 1, .pid = getpid()};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    assert_int_equal(Model_push(&stage->screen.model,
+                                Sample_new((struct SampleWish){.tick = 1})),
+                     0);
+    Screen_draw(&stage->screen);
+}
+
+static void tear_down(struct Stage *stage)
+{
+    Listing_free(stage->feed.listing.newest);
+    Screen_release(&stage->screen);
+}
+
+static void press(struct Stage *stage, uint32_t key)
+{
+    Keyboard_press(&stage->screen, key);
+    Screen_draw(&stage->screen);
+}
+
+// The answer to what the view has asked for.
+static void answer(struct Stage *stage, struct Listing *listing)
+{
+    Listing_free(stage->feed.listing.newest);
+    stage->feed.listing.newest = listing;
+    stage->feed.listing.number = 0;
+    Screen_poll(&stage->screen);
+    Screen_draw(&stage->screen);
+}
+
+static void open_view(struct Stage *stage, int width, int height,
+                      const char *file)
+{
+    set_up(stage, width, height);
+    press(stage, PRESS_ENTER);
+    assert_int_equal(stage->screen.view, VIEW_ANNOTATE);
+    answer(stage, Sample_listing(stage->screen.annotate.id, file));
+}
+
+static char *text_of(struct Stage *stage)
+{
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    Canvas_write(&stage->screen.canvas, &bytes);
+    Bytes_put(&bytes, "", 1);
+    assert_int_equal(bytes.error, 0);
+    return (char *)bytes.data;
+}
+
+// Is there a line with all these parts, in this order?
+static void expect_line(struct Stage *stage, const char *const *parts)
+{
+    char *text = text_of(stage), *saved, *line;
+    for (line = strtok_r(text, "\n", &saved); line;
+         line = strtok_r(NULL, "\n", &saved)) {
+        const char *at = line;
+        int i = 0;
+        while (parts[i] && (at = strstr(at, parts[i])) != NULL)
+            at += strlen(parts[i++]);
+        if (!parts[i])
+            break;
+    }
+    if (!line) {
+        free(text);
+        fail_msg("no line with \"%s\" in:\n%s", parts[0], text_of(stage));
+    }
+    free(text);
+}
+
+#define EXPECT(...)                                                            \
+    expect_line(&stage, (const char *const[]){__VA_ARGS__, NULL})
+
+static void test_what_the_lines_say(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 150, 40, source_path);
+    EXPECT("LINE", "OFFS", "SOURCE / BYTECODE", "BASE -> SPECIALISED", "HITS",
+           "TIME", "CYCLES");
+    EXPECT("4", "def run(self, rows):");
+    EXPECT("6", "json.loads(row)", "96%");
+    EXPECT("0", "RESUME", "0", "●", ">=700", "20");
+    EXPECT("2", "LOAD_FAST", "rows", " 700", "20");
+    EXPECT("4", "L1: FOR_ITER", "to L2", "FOR_ITER -> FOR_ITER_LIST", "○",
+           ">=512", "4.0%", "20");
+    EXPECT("LOAD_GLOBAL", "json", "LOAD_GLOBAL (deoptimised)");
+    EXPECT("CALL", "1  61% in C: json.loads", "CALL -> CALL_PY_EXACT_ARGS",
+           ">=512", "80%", "40");
+    EXPECT("BINARY_OP", "*", "BINARY_OP (never specialised after >=512)",
+           "16%");
+    EXPECT("JUMP_BACKWARD", "to L1", "○", "dark");
+    EXPECT("30", "L2: RETURN_CONST", "(never ran)", "●", "0");
+    EXPECT("8", "return \"中文\"");
+    press(&stage, 'u');
+    EXPECT("HITS", "TIME", "NS");
+    tear_down(&stage);
+}
+
+static void test_nothing_harmful(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 150, 40, source_path);
+    char *text = text_of(&stage);
+    for (const char *at = text; *at; at++)
+        assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    assert_null(strstr(text, "\t"));
+    free(text);
+    tear_down(&stage);
+}
+
+static void test_without_source(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 150, 40, "<string>");
+    EXPECT("BYTECODE", "BASE");
+    EXPECT("No source: made at run time (<string>)", "Bytecode only.");
+    EXPECT("    4     0", "RESUME");
+    tear_down(&stage);
+    open_view(&stage, 150, 40, "/no/such/place.py");
+    EXPECT("No source: place.py is not there");
+    tear_down(&stage);
+}
+
+static void test_every_size(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 60, 12, source_path);
+    for (int width = 60; width <= 250; width += 1 + width / 40)
+        for (int height = 12; height <= 70; height += 7) {
+            assert_int_equal(Screen_resize(&stage.screen, width, height), 0);
+            Screen_draw(&stage.screen);
+            EXPECT("SOURCE / BYTECODE", "HITS", "CYC");
+            EXPECT("def run(self, rows):");
+            press(&stage, PRESS_END);
+            EXPECT("▸", "RETURN_CONST");
+            press(&stage, PRESS_HOME);
+            EXPECT("▸", "def run");
+        }
+    tear_down(&stage);
+}
+
+// The word behind "->" that the wide screen has a column for is there on a
+// narrow one, too; nothing else takes its room.
+static void test_what_a_narrow_screen_says(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 60, 30, source_path);
+    for (int width = 60; width < 116; width++) {
+        assert_int_equal(Screen_resize(&stage.screen, width, 30), 0);
+        Screen_draw(&stage.screen);
+        EXPECT("FOR_ITER", "to L2", "-> LIST", ">=512");
+        EXPECT("LOAD_GLOBAL", "json", "-> deopt!", ">=512");
+        EXPECT("CALL", "1", "-> PY_EX", ">=512");
+        EXPECT("BINARY_OP", "*", "-> never", ">=512");
+    }
+    assert_int_equal(Screen_resize(&stage.screen, 150, 120), 0);
+    press(&stage, '?');
+    EXPECT("-> deopt!");
+    EXPECT("-> never");
+    tear_down(&stage);
+}
+
+// The cells of a line's bar and their style; the line has that text in it.
+static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
+{
+    const struct Canvas *canvas = &stage->screen.canvas;
+    char *frame = text_of(stage);
+    int y = 0, cells = 0;
+    const char *found = strstr(frame, text);
+    assert_non_null(found);
+    for (const char *at = frame; at < found; at++)
+        y += *at == '\n';
+    free(frame);
+    for (int x = 0; x < canvas->width; x++) {
+        const struct Cell *cell = Canvas_cell(canvas, y, x);
+        if (cell->code < 0x2588 || cell->code > 0x258F)
+            continue;
+        *style = cell->style & (uint8_t)~STYLE_SELECTED;
+        cells++;
+    }
+    return cells;
+}
+
+// A bar is a share of the time where that is sampled. Of the cycles, which a
+// block's instructions share evenly, there is a faint one where it is not.
+static void test_bars(void **state)
+{
+    struct Stage stage;
+    uint8_t style = STYLE_PLAIN;
+    (void)state;
+    open_view(&stage, 150, 40, source_path);
+    assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8); // 96 %
+    assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
+    assert_int_equal(style, Column_heat(.8));
+    assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2); // 16 %
+    assert_int_equal(style, Column_heat(.16));
+    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
+    tear_down(&stage);
+    open_view(&stage, 150, 40, source_path);
+    struct Listing *listing =
+        Sample_listing(stage.screen.annotate.id, source_path);
+    struct ListingRow *rows = (void *)(uintptr_t)listing->rows;
+    struct ListingRow copy[16];
+    memcpy(copy, rows, listing->row_count * sizeof *rows);
+    for (size_t i = 0; i < listing->row_count; i++)
+        copy[i].samples = copy[i].c_samples = NULL_U64;
+    listing->rows = copy;
+    answer(&stage, listing);
+    assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 0);
+    assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 8);
+    assert_int_equal(style, STYLE_FAINT);
+    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 4);
+    assert_int_equal(style, STYLE_FAINT);
+    listing = Sample_listing(stage.screen.annotate.id, source_path);
+    for (size_t i = 0; i < listing->row_count; i++)
+        copy[i].cycles = 20; // a block alone: there is nothing to compare
+    listing->rows = copy;
+    answer(&stage, listing);
+    EXPECT("LOAD_FAST", "20");
+    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
+    tear_down(&stage);
+}
+
+// A process sends so many rows of a function and no more.
+static void test_what_is_not_listed(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 100, 30, source_path);
+    struct Listing *listing =
+        Sample_listing(stage.screen.annotate.id, source_path);
+    listing->instructions = 41234 + listing->row_count;
+    answer(&stage, listing);
+    press(&stage, PRESS_END);
+    EXPECT("▸", "… 41 234 more instructions, not listed");
+    press(&stage, PRESS_ENTER);
+    EXPECT("does not jump");
+    tear_down(&stage);
+    open_view(&stage, 60, 12, "<string>");
+    listing = Sample_listing(stage.screen.annotate.id, "<string>");
+    listing->instructions = NULL_U64;
+    answer(&stage, listing);
+    press(&stage, PRESS_END);
+    EXPECT("▸", "RETURN_CONST"); // nobody says that there are more
+    tear_down(&stage);
+}
+
+static void test_keys(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 100, 30, source_path);
+    press(&stage, 'H');
+    EXPECT("▸", "json.loads(row)"); // its line took the most
+    for (int i = 0; i < 4; i++)
+        press(&stage, 'j');
+    EXPECT("▸", "JUMP_BACKWARD");
+    press(&stage, PRESS_ENTER);
+    EXPECT("▸", "L1: FOR_ITER");
+    press(&stage, PRESS_ENTER);
+    EXPECT("▸", "L2: RETURN_CONST");
+    press(&stage, PRESS_ENTER);
+    EXPECT("does not jump");
+    press(&stage, '/');
+    for (const char *c = "binary"; *c; c++)
+        press(&stage, (uint32_t)*c);
+    press(&stage, PRESS_ENTER);
+    EXPECT("▸", "BINARY_OP");
+    press(&stage, PRESS_ESCAPE);
+    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    tear_down(&stage);
+}
+
+static void test_json(void **state)
+{
+    struct Stage stage;
+    struct Bytes json;
+    (void)state;
+    set_up(&stage, 100, 30);
+    press(&stage, PRESS_ENTER);
+    Bytes_init(&json);
+    assert_int_equal(Screen_json(&stage.screen, &json), -ENODATA);
+    answer(&stage, Sample_listing(stage.screen.annotate.id, source_path));
+    assert_int_equal(Screen_json(&stage.screen, &json), 0);
+    Bytes_put(&json, "", 1);
+    assert_non_null(strstr((char *)json.data, "\"name\":\"A.run\""));
+    assert_non_null(strstr((char *)json.data, "\"callee\":\"json.loads\""));
+    assert_non_null(strstr((char *)json.data, "\"hits\":null"));
+    assert_null(strchr((char *)json.data, '\x1b'));
+    Bytes_release(&json);
+    tear_down(&stage);
+}
+
+static void fail_with(struct Stage *stage, int error, const char *why)
+{
+    struct FeedListing *listing = &stage->feed.listing;
+    listing->error = error;
+    listing->number = 0;
+    snprintf(listing->why, sizeof listing->why, "%s", why);
+    Screen_draw(&stage->screen);
+}
+
+static void test_while_there_is_nothing(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 30);
+    press(&stage, PRESS_ENTER);
+    EXPECT("Asking the process for the code");
+    stage.feed.listing.number = 7; // asked long ago
+    stage.feed.listing.asked_at = Feed_now() - 9;
+    Screen_draw(&stage.screen);
+    EXPECT("has not answered for 9 s");
+    fail_with(&stage, EOPNOTSUPP, "this process's Ocular cannot do that");
+    EXPECT("older Ocular", "this process's Ocular cannot do that");
+    fail_with(&stage, ENOENT, "this function is gone");
+    EXPECT("gone");
+    EXPECT("There is no code to show: this function is gone.");
+    fail_with(&stage, EIO, "\x1b[31m");
+    char *text = text_of(&stage);
+    assert_null(strchr(text, '\x1b'));
+    free(text);
+    tear_down(&stage);
+}
+
+// A function that is made anew has another id: the view goes on with that.
+static void test_a_function_that_is_replaced(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 30);
+    press(&stage, PRESS_ENTER);
+    struct AnnotateView *view = &stage.screen.annotate;
+    const struct Row *row = Model_row_of(&stage.screen.model, view->id);
+    struct Listing *listing = Sample_listing(view->id, source_path);
+    const struct Row *other = NULL;
+    for (size_t i = 0; i < stage.screen.model.row_count; i++)
+        if (stage.screen.model.rows[i].id > row->id && !other)
+            other = &stage.screen.model.rows[i];
+    if (!other)
+        skip();
+    listing->name = other->now->name;
+    listing->file = other->now->file;
+    listing->line = other->now->line;
+    answer(&stage, listing);
+    fail_with(&stage, ENOENT, "gone");
+    uint64_t id = other->id;
+    ViewAnnotate_want(&stage.screen);
+    assert_true(view->id == id);
+    assert_null(view->listing);
+    tear_down(&stage);
+}
+
+// An answer about another function, come late, is not shown.
+static void test_a_late_answer(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 30);
+    press(&stage, PRESS_ENTER);
+    answer(&stage, Sample_listing(stage.screen.annotate.id + 1, source_path));
+    assert_null(stage.screen.annotate.listing);
+    EXPECT("Asking the process");
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_the_lines_say),
+        cmocka_unit_test(test_nothing_harmful),
+        cmocka_unit_test(test_without_source),
+        cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_what_a_narrow_screen_says),
+        cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_what_is_not_listed),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_while_there_is_nothing),
+        cmocka_unit_test(test_a_function_that_is_replaced),
+        cmocka_unit_test(test_a_late_answer),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    int fd = mkstemp(source_path);
+    if (fd < 0 || write(fd, source_text, sizeof source_text - 1) < 0)
+        return 1;
+    close(fd);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(source_path);
+    return failed;
+}

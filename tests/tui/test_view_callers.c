@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// The tree of callers and callees: keys that unfold, fold, go to a function and
+// come back, at every size.
+#include "tests/tui/sample.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct Stage { // a screen without a process
+    struct Feed feed;
+    struct Screen screen;
+};
+
+static void set_up(struct Stage *stage, int width, int height, bool sampled)
+{
+    stage->feed = (struct Feed){.rate_s = 1};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    assert_int_equal(
+        Model_push(&stage->screen.model,
+                   Sample_new((struct SampleWish){.no_sampler = !sampled})),
+        0);
+    Screen_draw(&stage->screen);
+}
+
+static void press(struct Stage *stage, uint32_t key)
+{
+    Keyboard_press(&stage->screen, key);
+    Screen_draw(&stage->screen);
+}
+
+// The selected line has this text.
+static void expect(struct Stage *stage, const char *wanted)
+{
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    Canvas_write(&stage->screen.canvas, &bytes);
+    Bytes_put(&bytes, "", 1);
+    char *at = strstr((char *)bytes.data, "\n▸");
+    if (!at)
+        at = (char *)bytes.data;
+    else
+        *strchr(at + 1, '\n') = 0;
+    if (!strstr(at, wanted))
+        fail_msg("no \"%s\" in \"%s\"", wanted, at);
+    Bytes_release(&bytes);
+}
+
+static void test_keys(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 40, true);
+    struct CallersView *view = &stage.screen.callers;
+    uint64_t first = Model_selected(&stage.screen.model)->id;
+    press(&stage, 'c');
+    assert_int_equal(stage.screen.view, VIEW_CALLERS);
+    assert_true(view->tree.root == first);
+    expect(&stage, Model_selected(&stage.screen.model)->now->name);
+    size_t folded = view->tree.count;
+    press(&stage, 'j');
+    expect(&stage, "CALLEES");
+    press(&stage, PRESS_RIGHT);
+    expect(&stage, "CALLEES"); // nothing to unfold there
+    press(&stage, 'j');
+    expect(&stage, "(itself)");
+    press(&stage, 'j');
+    press(&stage, PRESS_RIGHT);
+    assert_true(view->tree.count > folded);
+    press(&stage, PRESS_RIGHT); // into what is unfolded
+    press(&stage, PRESS_LEFT);  // up again
+    press(&stage, PRESS_LEFT);  // folds
+    assert_int_equal(view->tree.count, folded);
+    uint64_t id = view->tree.branches[view->list.selected].id;
+    press(&stage, PRESS_ENTER);
+    assert_true(view->tree.root == id);
+    assert_true(Model_selected(&stage.screen.model)->id == id);
+    press(&stage, PRESS_ENTER); // in the middle: as everywhere
+    assert_int_equal(stage.screen.view, VIEW_ANNOTATE);
+    assert_true(stage.screen.annotate.id == id);
+    press(&stage, PRESS_ESCAPE);
+    assert_true(view->tree.root == id);
+    press(&stage, PRESS_ESCAPE);
+    assert_true(view->tree.root == first);
+    assert_int_equal(stage.screen.view, VIEW_CALLERS);
+    press(&stage, PRESS_ESCAPE);
+    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    assert_true(Model_selected(&stage.screen.model)->id == first);
+    Screen_release(&stage.screen);
+}
+
+// The function that is gone to is the one that other views open, whether the
+// main screen shows it or not.
+static void test_a_filter_that_hides_it(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 40, true);
+    struct CallersView *view = &stage.screen.callers;
+    uint64_t first = Model_selected(&stage.screen.model)->id;
+    Model_filter(&stage.screen.model, "EqualityConstraint.execute");
+    press(&stage, 'c');
+    press(&stage, PRESS_END);
+    for (int i = 0; i < 30 && view->depth == 0; i++) {
+        press(&stage, PRESS_ENTER);
+        press(&stage, 'k');
+    }
+    assert_int_equal(view->depth, 1);
+    assert_true(view->tree.root != first);
+    assert_string_equal(stage.screen.model.filter,
+                        "EqualityConstraint.execute");
+    view->list.selected = 0;
+    while (view->tree.branches[view->list.selected].kind != BRANCH_ROOT)
+        press(&stage, 'j');
+    press(&stage, PRESS_ENTER);
+    assert_int_equal(stage.screen.view, VIEW_ANNOTATE);
+    assert_true(stage.screen.annotate.id == view->tree.root);
+    Screen_release(&stage.screen);
+}
+
+static void test_every_size_and_key(void **state)
+{
+    static const uint32_t keys[] = {
+        'j',       'k',        PRESS_RIGHT,  PRESS_LEFT, PRESS_ENTER,
+        PRESS_END, PRESS_HOME, PRESS_ESCAPE, 'c',        PRESS_PAGE_DOWN};
+    struct Stage stage;
+    unsigned random = 1;
+    (void)state;
+    set_up(&stage, 60, 12, true);
+    for (int round = 0; round < 3000; round++) {
+        random = random * 1103515245 + 12345;
+        if (round % 50 == 0)
+            Screen_resize(&stage.screen, 60 + (int)(random >> 16) % 200,
+                          12 + (int)(random >> 20) % 60);
+        press(&stage, keys[(random >> 16) % (sizeof keys / sizeof *keys)]);
+        assert_in_range(stage.screen.callers.depth, 0, CALLERS_WAY);
+    }
+    Screen_release(&stage.screen);
+}
+
+static void test_without_a_sampler(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 120, 40, false);
+    press(&stage, 'c');
+    expect(&stage, "Who calls whom is sampled");
+    Screen_release(&stage.screen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_a_filter_that_hides_it),
+        cmocka_unit_test(test_every_size_and_key),
+        cmocka_unit_test(test_without_a_sampler),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

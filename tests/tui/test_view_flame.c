@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// tui/view_flame: boxes lie inside their callers' at every size, and the keys
+// lead where they say.
+#include "tests/tui/sample.h"
+#include "tui/keyboard.h"
+#include "tui/screen.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct Stage { // a screen without a process
+    struct Feed feed;
+    struct Screen screen;
+};
+
+static void set_up(struct Stage *stage, int width, int height)
+{
+    struct SampleWish wish = {.tick = 5};
+
+    stage->feed = (struct Feed){.rate_s = 1};
+    Screen_init(&stage->screen, &stage->feed, false);
+    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    assert_int_equal(Model_push(&stage->screen.model, Sample_new(wish)), 0);
+    View_open(&stage->screen, VIEW_FLAME);
+    ViewFlame_take(&stage->screen.flame, Sample_stacks(wish));
+    Screen_draw(&stage->screen);
+}
+
+static void tear_down(struct Stage *stage)
+{
+    Screen_release(&stage->screen);
+}
+
+static void press(struct Stage *stage, uint32_t key)
+{
+    Keyboard_press(&stage->screen, key);
+    Screen_draw(&stage->screen);
+}
+
+static const char *selected(const struct Stage *stage)
+{
+    const struct FlameView *view = &stage->screen.flame;
+    bool whole;
+    uint32_t at = FlameTree_find(&view->tree, &view->selected, &whole);
+
+    assert_true(whole);
+    return view->tree.branches[at].name;
+}
+
+static const char *zoomed(const struct Stage *stage)
+{
+    const struct FlameView *view = &stage->screen.flame;
+    bool whole;
+
+    return view->tree.branches[FlameTree_find(&view->tree, &view->zoom, &whole)]
+        .name;
+}
+
+static void shows(const struct Stage *stage, const char *text, bool expected)
+{
+    struct Bytes bytes;
+    bool found;
+
+    Bytes_init(&bytes);
+    Canvas_write(&stage->screen.canvas, &bytes);
+    Bytes_put_u8(&bytes, 0);
+    found = strstr((char *)bytes.data, text) != NULL;
+    if (found != expected)
+        fail_msg("'%s' is%s on\n%s", text, found ? "" : " not", bytes.data);
+    Bytes_release(&bytes);
+}
+
+static void test_moving(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    assert_string_equal(selected(&stage), "all threads");
+    press(&stage, PRESS_DOWN); // the hottest
+    assert_string_equal(selected(&stage), "<module>");
+    press(&stage, 'j');
+    assert_string_equal(selected(&stage), "Plan.execute");
+    press(&stage, PRESS_RIGHT);
+    assert_string_not_equal(selected(&stage), "Plan.execute");
+    press(&stage, PRESS_LEFT);
+    assert_string_equal(selected(&stage), "Plan.execute");
+    for (int i = 0; i < 20; i++)
+        press(&stage, PRESS_LEFT);
+    assert_true(strlen(selected(&stage)) > 0); // no further than the end
+    press(&stage, 'k');
+    press(&stage, PRESS_UP);
+    press(&stage, PRESS_UP);
+    assert_string_equal(selected(&stage), "all threads");
+    press(&stage, PRESS_END);
+    assert_int_not_equal(stage.screen.flame.selected.depth, 0);
+    press(&stage, PRESS_HOME);
+    assert_string_equal(selected(&stage), "all threads");
+    assert_int_equal(stage.screen.view, VIEW_FLAME);
+    tear_down(&stage);
+}
+
+static void test_zoom(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    shows(&stage, "parse_row", true);
+    press(&stage, 'j');
+    press(&stage, 'j');
+    press(&stage, PRESS_ENTER);
+    assert_string_equal(zoomed(&stage), "Plan.execute");
+    shows(&stage, "zoomed in on Plan.execute", true);
+    shows(&stage, "all threads", true); // its callers stay
+    shows(&stage, "parse_row", false);
+    press(&stage, PRESS_UP); // not above what is zoomed in on
+    assert_string_equal(selected(&stage), "Plan.execute");
+    press(&stage, PRESS_ESCAPE);
+    assert_string_equal(zoomed(&stage), "<module>");
+    press(&stage, PRESS_ESCAPE);
+    assert_string_equal(zoomed(&stage), "all threads");
+    assert_int_equal(stage.screen.view, VIEW_FLAME);
+    press(&stage, PRESS_ESCAPE);
+    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    tear_down(&stage);
+}
+
+static void test_clicks(void **state)
+{
+    struct Stage stage;
+    const struct Layout *layout = &stage.screen.layout;
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    press(&stage, Key_click(50, layout->body_y + 1));
+    assert_string_equal(selected(&stage), "<module>");
+    press(&stage, Key_click(50, layout->body_y + 1)); // once more: zoom
+    assert_string_equal(zoomed(&stage), "<module>");
+    press(&stage, Key_click(50, layout->body_y)); // its caller: out again
+    assert_string_equal(zoomed(&stage), "all threads");
+    press(&stage, Key_click(50, layout->body_y + 15)); // nothing is there
+    press(&stage, Key_click(99, 29));
+    press(&stage, Key_click(99, 0));
+    assert_string_equal(selected(&stage), "all threads");
+    tear_down(&stage);
+}
+
+static void test_search(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 60, 12); // where it has no box
+    for (const char *key = "/and_then"; *key; key++)
+        press(&stage, (uint32_t)*key);
+    press(&stage, PRESS_ENTER);
+    assert_non_null(strstr(selected(&stage), "and_then"));
+    shows(&stage, "BinaryConstraint", true);
+    tear_down(&stage);
+}
+
+// The function that is zoomed in on does not run any more: its caller stands
+// for it, and it is back when it runs again.
+static void test_what_is_gone_for_the_moment(void **state)
+{
+    struct Stage stage;
+    struct FlameTable *less = Sample_stacks((struct SampleWish){.tick = 6});
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    press(&stage, 'j');
+    press(&stage, 'j');
+    press(&stage, PRESS_ENTER);
+    less->row_count = 2; // root and <module>
+    ViewFlame_take(&stage.screen.flame, less);
+    Screen_draw(&stage.screen);
+    assert_string_equal(zoomed(&stage), "<module>");
+    ViewFlame_take(&stage.screen.flame,
+                   Sample_stacks((struct SampleWish){.tick = 7}));
+    Screen_draw(&stage.screen);
+    assert_string_equal(zoomed(&stage), "Plan.execute");
+    tear_down(&stage);
+}
+
+static void test_nothing_to_see(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 80, 24);
+    stage.screen.flame.seen_at -= 60; // long gone
+    ViewFlame_open(&stage.screen, 0);
+    Screen_draw(&stage.screen);
+    shows(&stage, "Waiting", true);
+    press(&stage, 'j'); // nothing to move among
+    press(&stage, PRESS_ENTER);
+    ViewFlame_refuse(&stage.screen.flame, "no sampler\x1b[31m runs");
+    Screen_draw(&stage.screen);
+    shows(&stage, "no sampler", true);
+    shows(&stage, "\x1b", false);
+    ViewFlame_take(&stage.screen.flame, FlameTable_new());
+    Screen_draw(&stage.screen);
+    shows(&stage, "are none", true);
+    tear_down(&stage);
+}
+
+// Every cell that a box begins at lies below a cell that its caller has, at
+// every size, zoom and selection: seen by the separators in the lines.
+static void test_every_size(void **state)
+{
+    static const char keys[] = "jj\rj\x1b";
+    static const int sizes[][2] = {{60, 12}, {61, 13},  {79, 24},  {80, 24},
+                                   {97, 31}, {150, 40}, {250, 70}, {400, 120}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct Stage stage;
+
+        set_up(&stage, sizes[i][0], sizes[i][1]);
+        for (const char *key = keys; *key; key++) {
+            const struct Canvas *canvas = &stage.screen.canvas;
+            int y = stage.screen.layout.body_y;
+
+            press(&stage, (uint32_t)*key);
+            for (; y < canvas->height - 3; y++)
+                for (int x = 0; x < canvas->width; x++) {
+                    const struct Cell *above = Canvas_cell(canvas, y, x);
+                    const struct Cell *below = Canvas_cell(canvas, y + 1, x);
+
+                    // What is called begins nowhere but below its caller.
+                    if (above->code == 0x2502 && x &&
+                        Canvas_cell(canvas, y, x - 1)->code == ' ')
+                        assert_true(below->code == 0x2502 ||
+                                    below->code == ' ' || below->code == 0xb7);
+                }
+        }
+        tear_down(&stage);
+    }
+}
+
+// Words for why there is nothing; what has come stays for its moment.
+static void test_opened_too_late(void **state)
+{
+    struct Snapshot *later = Sample_new((struct SampleWish){.tick = 60});
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    stage.feed.ended = true;
+    View_back(&stage.screen);
+    View_open(&stage.screen, VIEW_FLAME); // the stacks of the end
+    Screen_draw(&stage.screen);
+    shows(&stage, "has ended", false);
+    shows(&stage, "EqualityConstraint", true);
+    View_back(&stage.screen);
+    assert_int_equal(Model_push(&stage.screen.model, later), 0);
+    View_open(&stage.screen, VIEW_FLAME); // of a minute ago they tell nothing
+    Screen_draw(&stage.screen);
+    shows(&stage, "The program has ended. Stacks are kept only while", true);
+    stage.feed.ended = false;
+    stage.feed.paused = true;
+    Screen_draw(&stage.screen);
+    shows(&stage, "Space goes on", true);
+    stage.feed.paused = false;
+    Screen_draw(&stage.screen);
+    shows(&stage, "Waiting for the first stacks", true);
+    tear_down(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moving),
+        cmocka_unit_test(test_zoom),
+        cmocka_unit_test(test_clicks),
+        cmocka_unit_test(test_search),
+        cmocka_unit_test(test_what_is_gone_for_the_moment),
+        cmocka_unit_test(test_nothing_to_see),
+        cmocka_unit_test(test_opened_too_late),
+        cmocka_unit_test(test_every_size),
+    };
+
+    setlocale(LC_ALL, "C.UTF-8");
+    return cmocka_run_group_tests_name("tui/view_flame", tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// The tree of stacks; see the header. Parents come before their children, so
+// that one pass from the end sums up what is below each.
+#include "tracer/flame.h"
+
+#include "tracer/rcu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST 1e-5 // of a core: less is not told
+
+void Flame_init(struct Flame *flame)
+{
+    memset(flame, 0, sizeof(*flame));
+    pthread_mutex_init(&flame->lock, NULL);
+}
+
+void Flame_release(struct Flame *flame)
+{
+    Flame_abandon(flame);
+    pthread_mutex_destroy(&flame->lock);
+}
+
+void Flame_abandon(struct Flame *flame)
+{
+    free(flame->nodes);
+    flame->nodes = NULL;
+}
+
+// --- Adding, with the lock
+
+static double share_of(const struct Flame *flame, size_t node, double now)
+{
+    return ShareValue_window(&flame->nodes[node].self, now - flame->began);
+}
+
+// What each node and all below it have in the window. NULL: memory.
+static double *sum_up(const struct Flame *flame, double now)
+{
+    double *totals = calloc(FLAME_NODES, sizeof(*totals));
+
+    for (size_t i = flame->count; totals && i-- > 0;) {
+        totals[i] += share_of(flame, i, now);
+        if (i)
+            totals[flame->nodes[i].parent] += totals[i];
+    }
+    return totals;
+}
+
+static void join(struct FlameNode *caller, const struct FlameNode *node,
+                 double now)
+{
+    ShareValue_join(&caller->self, &node->self, now);
+    ShareValue_join(&caller->in_c, &node->in_c, now);
+}
+
+static void link_child(struct Flame *flame, uint32_t number)
+{
+    struct FlameNode *node = &flame->nodes[number];
+    struct FlameNode *parent = &flame->nodes[node->parent];
+
+    node->child = 0;
+    node->sibling = parent->child;
+    parent->child = number;
+}
+
+// Drops the nodes below that share, with all that is below them.
+static void prune(struct Flame *flame, const double *totals, double least,
+                  double now)
+{
+    uint32_t *moved = calloc(FLAME_NODES, sizeof(*moved));
+    size_t kept = 1;
+
+    if (!moved)
+        return;
+    // What goes is added up from the end, before anything has moved.
+    for (size_t i = flame->count; i-- > 1;) {
+        if (totals[i] < least)
+            join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i],
+                 now - flame->began);
+    }
+    flame->nodes[0].child = 0;
+    for (size_t i = 1; i < flame->count; i++) {
+        struct FlameNode *node = &flame->nodes[kept];
+
+        if (totals[i] < least)
+            continue;
+        *node = flame->nodes[i];
+        node->parent = moved[node->parent];
+        moved[i] = (uint32_t)kept;
+        link_child(flame, (uint32_t)kept++);
+    }
+    flame->count = kept;
+    free(moved);
+}
+
+// Room for a quarter of all.
+static void make_room(struct Flame *flame, double now)
+{
+    double *totals = sum_up(flame, now);
+    double least = LEAST;
+    size_t left = FLAME_NODES;
+
+    while (totals && left > FLAME_NODES * 3 / 4) {
+        left = 1;
+        for (size_t i = 1; i < flame->count; i++)
+            left += totals[i] >= least;
+        if (left > FLAME_NODES * 3 / 4)
+            least *= 2;
+    }
+    if (totals)
+        prune(flame, totals, least, now);
+    free(totals);
+}
+
+// The child of that function, made where there is room, else 0. Who is met
+// comes to the front of its siblings.
+static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
+{
+    struct FlameNode *nodes = flame->nodes;
+    uint32_t *link = &nodes[parent].child, child;
+
+    while (*link && nodes[*link].id != id)
+        link = &nodes[*link].sibling;
+    child = *link;
+    if (child) {
+        *link = nodes[child].sibling;
+        nodes[child].sibling = nodes[parent].child;
+        nodes[parent].child = child;
+    } else if (flame->count < FLAME_NODES) {
+        child = (uint32_t)flame->count++;
+        nodes[child] = (struct FlameNode){.id = id, .parent = parent};
+        link_child(flame, child);
+    }
+    return child;
+}
+
+static void add(struct Flame *flame, const struct FlameSample *sample)
+{
+    struct ShareCredit credit;
+    struct FlameNode *node;
+    uint32_t at = 0, next = 0;
+
+    if (flame->count + sample->depth > FLAME_NODES)
+        make_room(flame, sample->now);
+    for (size_t i = 0; i < sample->depth; i++) {
+        next = step(flame, at, sample->path[i]);
+        if (!next)
+            break; // no memory to make room
+        at = next;
+    }
+    node = &flame->nodes[at];
+    ShareCredit_init(&credit, sample->now - flame->began, sample->cpu_ns);
+    ShareValue_credit(&node->self, &credit);
+    if (sample->in_c)
+        ShareValue_credit(&node->in_c, &credit);
+    flame->samples++;
+}
+
+static void forget(struct Flame *flame)
+{
+    free(flame->nodes);
+    flame->nodes = NULL;
+    atomic_store_explicit(&flame->wanted, false, memory_order_relaxed);
+}
+
+void Flame_add(struct Flame *flame, const struct FlameSample *sample)
+{
+    pthread_mutex_lock(&flame->lock);
+    if (sample->now - flame->asked > FLAME_KEPT_NS)
+        forget(flame);
+    else if (flame->nodes)
+        add(flame, sample);
+    pthread_mutex_unlock(&flame->lock);
+}
+
+// --- Asking
+
+static struct FlameTable *tell(const struct Flame *flame, double now)
+{
+    struct FlameTable *table = FlameTable_new();
+    double *totals = sum_up(flame, now);
+    struct FlameRow *rows = NULL;
+    uint64_t *numbers = calloc(FLAME_NODES, sizeof(*numbers));
+    size_t count = 0;
+
+    if (table)
+        rows = Arena_alloc(&table->arena, flame->count * sizeof(*rows));
+    for (size_t i = 0; rows && totals && numbers && i < flame->count; i++) {
+        const struct FlameNode *node = &flame->nodes[i];
+
+        if (i && totals[i] < LEAST)
+            continue;
+        numbers[i] = count;
+        rows[count++] = (struct FlameRow){
+            .parent = i ? numbers[node->parent] : NULL_U64,
+            .id = node->id ? node->id : NULL_U64,
+            .share = share_of(flame, i, now),
+            .c_share = ShareValue_window(&node->in_c, now - flame->began),
+        };
+    }
+    free(totals);
+    free(numbers);
+    if (!count) {
+        FlameTable_free(table);
+        return NULL;
+    }
+    table->kept_s = (now - flame->began) / 1e9;
+    table->samples = flame->samples;
+    table->rows = rows;
+    table->row_count = count;
+    return table;
+}
+
+static bool begin(struct Flame *flame, double now)
+{
+    flame->nodes = calloc(FLAME_NODES, sizeof(*flame->nodes));
+    flame->count = 1;
+    flame->began = now;
+    flame->samples = 0;
+    return flame->nodes;
+}
+
+struct FlameTable *Flame_ask(struct Flame *flame, double now)
+{
+    struct FlameTable *table = NULL;
+
+    pthread_mutex_lock(&flame->lock);
+    flame->asked = now;
+    if (flame->nodes || begin(flame, now)) {
+        atomic_store_explicit(&flame->wanted, true, memory_order_relaxed);
+        table = tell(flame, now);
+    }
+    pthread_mutex_unlock(&flame->lock);
+    return table;
+}
+
+// --- Names
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = ((const struct FlameFunction *)a)->id;
+    uint64_t y = ((const struct FlameFunction *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static bool name_one(struct FlameTable *table, struct FlameFunction *function,
+                     struct Registry *registry)
+{
+    const struct Code *code;
+    bool whole = true;
+
+    Rcu_read_lock();
+    code = Registry_by_id(registry, (uint32_t)function->id);
+    if (code) {
+        function->name = Arena_text(&table->arena, code->name);
+        function->file = Arena_text(&table->arena, code->file);
+        function->line = code->line;
+        whole = function->name && function->file;
+    }
+    Rcu_read_unlock();
+    return whole;
+}
+
+bool Flame_name(struct FlameTable *table, struct Registry *registry)
+{
+    struct FlameFunction *functions =
+        Arena_alloc(&table->arena, (table->row_count + 1) * sizeof(*functions));
+    size_t count = 0, kept = 0;
+
+    if (!functions)
+        return false;
+    for (size_t i = 0; i < table->row_count; i++) {
+        if (table->rows[i].id != NULL_U64)
+            functions[count++] = (struct FlameFunction){.id = table->rows[i].id,
+                                                        .line = NULL_U64};
+    }
+    qsort(functions, count, sizeof(*functions), by_id);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && functions[kept - 1].id == functions[i].id)
+            continue;
+        functions[kept] = functions[i];
+        if (!name_one(table, &functions[kept++], registry))
+            return false;
+    }
+    table->functions = functions;
+    table->function_count = kept;
+    return true;
+}

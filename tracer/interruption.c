@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// See interruption.h. The thread that measures spins, reading the clock, and a
+// second one on the same CPU wakes up again and again. What the first one is
+// charged with for that time, less the time in which it spun, is what the
+// wake-up has cost it.
+#define _GNU_SOURCE 1 // CPU affinity
+#include "tracer/interruption.h"
+#include "ipc/worker.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#define WANTED 11        // wake-ups that are measured
+#define PAUSE_NS 100000  // between two of them
+#define LEAST_GAP 2000   // ns in which the clock was not read: interrupted
+#define MOST_NS 50000000 // in all
+#define STACK_BYTES (64u << 10)
+
+// The thread that wakes up.
+struct Waker {
+    struct Worker worker;
+    bool pinned; // to
+    cpu_set_t cpu;
+    atomic_uint woken;
+    atomic_bool stop;
+};
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void wake(void *context)
+{
+    struct Waker *waker = context;
+    const struct timespec pause = {0, PAUSE_NS};
+
+    if (waker->pinned)
+        sched_setaffinity(0, sizeof waker->cpu, &waker->cpu);
+    Worker_take_short_turns();
+    // Both pair with spin().
+    while (!atomic_load_explicit(&waker->stop, memory_order_relaxed)) {
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        atomic_fetch_add_explicit(&waker->woken, 1, memory_order_release);
+    }
+}
+
+// ns that the calling thread is charged with and did not spin, for each
+// wake-up that came alone. Returns their number.
+static size_t spin(struct Waker *waker, int64_t lost[WANTED])
+{
+    int64_t began = now_ns(CLOCK_MONOTONIC), newest = began, spun = 0;
+    int64_t charged = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    unsigned seen = 0, gaps = 0;
+    size_t count = 0;
+
+    while (count < WANTED && newest - began < MOST_NS) {
+        // Before the clock: a wake-up that is seen has its gap behind it.
+        unsigned woken =
+            atomic_load_explicit(&waker->woken, memory_order_acquire);
+        int64_t now = now_ns(CLOCK_MONOTONIC), step = now - newest;
+
+        newest = now;
+        if (step < LEAST_GAP)
+            spun += step;
+        else
+            gaps++;
+        if (woken == seen)
+            continue;
+        now = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        if (gaps == 1) // however long: what others did in it is their charge
+            lost[count++] = now - charged - spun;
+        seen = woken;
+        charged = now;
+        newest = now_ns(CLOCK_MONOTONIC);
+        spun = 0;
+        gaps = 0;
+    }
+    return count;
+}
+
+static int compare(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+// The calling thread and the waker, to the CPU that it is on. Not where system
+// calls are filtered: one that a service does not expect of itself may be its
+// end. Then only a thread that has one CPU anyway is measured.
+static bool pin(struct Waker *waker, cpu_set_t *before)
+{
+    int cpu = sched_getcpu();
+
+    if (cpu < 0 || cpu >= CPU_SETSIZE || prctl(PR_GET_SECCOMP) != 0 ||
+        sched_getaffinity(0, sizeof *before, before) != 0)
+        return false;
+    CPU_ZERO(&waker->cpu);
+    CPU_SET((unsigned)cpu, &waker->cpu);
+    return sched_setaffinity(0, sizeof waker->cpu, &waker->cpu) == 0;
+}
+
+double Interruption_measure(uint64_t *cpu_ns)
+{
+    struct Waker waker = {.woken = 0};
+    int64_t lost[WANTED];
+    size_t count = 0;
+    cpu_set_t before;
+
+    *cpu_ns = 0;
+    waker.pinned = pin(&waker, &before);
+    // The waker would take another CPU, and nothing be measured.
+    if (!waker.pinned && (sched_getaffinity(0, sizeof before, &before) != 0 ||
+                          CPU_COUNT(&before) > 1))
+        return 0;
+    if (Worker_start(&waker.worker, "ocular-measure", wake, &waker,
+                     STACK_BYTES) == 0) {
+        count = spin(&waker, lost);
+        atomic_store_explicit(&waker.stop, true, memory_order_relaxed);
+        Worker_join(&waker.worker);
+        *cpu_ns = Worker_cpu_ns(&waker.worker);
+    }
+    if (waker.pinned)
+        sched_setaffinity(0, sizeof before, &before);
+    if (count < WANTED / 2)
+        return 0;
+    qsort(lost, count, sizeof *lost, compare);
+    return lost[count / 2] > 0 ? (double)lost[count / 2] * 1e-9 : 0;
+}
+
+// --- Counting --------------------------------------------------------------
+
+void Interruptions_init(struct Interruptions *all,
+                        const struct InterruptionCounts *counts)
+{
+    *all = (struct Interruptions){.last = *counts};
+}
+
+void Interruptions_read(struct Interruptions *all,
+                        const struct InterruptionCounts *counts)
+{
+    uint64_t switches = counts->switches - all->last.switches;
+    uint64_t wakeups = counts->wakeups - all->last.wakeups;
+
+    all->count += (switches < wakeups ? switches : wakeups) + counts->forced -
+                  all->last.forced;
+    all->last = *counts;
+}

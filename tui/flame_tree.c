@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// See flame_tree.h.
+#define _GNU_SOURCE 1 // qsort_r
+#include "tui/flame_tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double share_of(double share)
+{
+    return share > 0 && isfinite(share) ? share : 0;
+}
+
+static int compare_id(const void *id, const void *function)
+{
+    uint64_t a = *(const uint64_t *)id;
+    uint64_t b = ((const struct FlameFunction *)function)->id;
+    return (a > b) - (a < b);
+}
+
+// By id, as the table has them; or not, then it is nobody's name.
+static const struct FlameFunction *function_of(const struct FlameTable *table,
+                                               uint64_t id)
+{
+    return table->function_count
+               ? bsearch(&id, table->functions, table->function_count,
+                         sizeof *table->functions, compare_id)
+               : NULL;
+}
+
+static void name_branch(const struct FlameTable *table,
+                        struct FlameBranch *branch)
+{
+    const struct FlameFunction *function =
+        branch->id == NULL_U64 ? NULL : function_of(table, branch->id);
+    branch->line = NULL_U64;
+    if (function && function->name) {
+        branch->name = function->name;
+        branch->file = function->file;
+        branch->line = function->line;
+    } else {
+        branch->name =
+            branch->id == NULL_U64 ? "(deeper than is read)" : "(gone)";
+    }
+}
+
+// False where the table is none.
+static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
+                       uint32_t *place)
+{
+    const struct FlameRow *row = &tree->table->rows[i];
+    struct FlameBranch *branch = &tree->branches[tree->count];
+    if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
+        return false;
+    *branch = (struct FlameBranch){.id = row->id,
+                                   .self = share_of(row->share),
+                                   .in_c = share_of(row->c_share)};
+    if (i) {
+        branch->parent = places[row->parent];
+        branch->depth = tree->branches[branch->parent].depth + 1;
+    }
+    if (branch->depth > FLAME_DEPTH) { // its caller's, then
+        tree->branches[branch->parent].self += branch->self;
+        *place = branch->parent;
+        return true;
+    }
+    name_branch(tree->table, branch);
+    *place = (uint32_t)tree->count++;
+    return true;
+}
+
+// --- Order
+
+static int compare(const void *left, const void *right, void *branches)
+{
+    const struct FlameBranch *all = branches;
+    const struct FlameBranch *a = &all[*(const uint32_t *)left];
+    const struct FlameBranch *b = &all[*(const uint32_t *)right];
+    int result = (a->parent > b->parent) - (a->parent < b->parent);
+    if (!result)
+        result = strcmp(a->name, b->name);
+    return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+static void link_branches(struct FlameTree *tree, uint32_t *order)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        order[i] = i;
+    qsort_r(order + 1, tree->count - 1, sizeof *order, compare, tree->branches);
+    for (size_t i = tree->count; i-- > 1;) {
+        struct FlameBranch *branch = &tree->branches[order[i]];
+        struct FlameBranch *parent = &tree->branches[branch->parent];
+        branch->sibling = parent->child;
+        parent->child = order[i];
+    }
+    // Children come after their parents.
+    for (size_t i = tree->count; i-- > 0;) {
+        struct FlameBranch *branch = &tree->branches[i];
+        branch->total += branch->self;
+        if (i)
+            tree->branches[branch->parent].total += branch->total;
+    }
+    tree->branches[0].name = "all threads";
+}
+
+int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
+{
+    size_t rows = table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+    struct FlameTree new = {.table = table};
+    uint32_t *places = calloc(rows + 1, sizeof *places);
+    new.branches = calloc(rows + 1, sizeof *new.branches);
+    int error = places && new.branches ? 0 : -ENOMEM;
+    if (!error && !rows)
+        error = -EPROTO;
+    for (size_t i = 0; !error && i < rows; i++)
+        if (!add_branch(&new, places, i, &places[i]))
+            error = -EPROTO;
+    if (!error) {
+        link_branches(&new, places);
+        FlameTree_release(tree);
+        *tree = new;
+    } else {
+        FlameTable_free(table);
+        free(new.branches);
+    }
+    free(places);
+    return error;
+}
+
+void FlameTree_release(struct FlameTree *tree)
+{
+    FlameTable_free(tree->table);
+    free(tree->branches);
+    *tree = (struct FlameTree){0};
+}
+
+// --- Places
+
+uint32_t FlameTree_find(const struct FlameTree *tree,
+                        const struct FlamePath *path, bool *whole)
+{
+    uint32_t at = 0;
+    *whole = true;
+    for (int i = 0; i < path->depth; i++) {
+        uint32_t child = tree->branches[at].child;
+        while (child && tree->branches[child].id != path->ids[i])
+            child = tree->branches[child].sibling;
+        if (!child) {
+            *whole = false;
+            return at;
+        }
+        at = child;
+    }
+    return at;
+}
+
+void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
+                    struct FlamePath *path)
+{
+    path->depth = tree->branches[branch].depth;
+    for (int i = path->depth; i-- > 0;) {
+        path->ids[i] = tree->branches[branch].id;
+        branch = tree->branches[branch].parent;
+    }
+}
+
+uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch)
+{
+    uint32_t best = tree->branches[branch].child;
+    for (uint32_t i = best; i; i = tree->branches[i].sibling)
+        if (tree->branches[i].total > tree->branches[best].total)
+            best = i;
+    return best;
+}
+
+static uint32_t last_below(const struct FlameTree *tree, uint32_t branch)
+{
+    while (tree->branches[branch].child) {
+        branch = tree->branches[branch].child;
+        while (tree->branches[branch].sibling)
+            branch = tree->branches[branch].sibling;
+    }
+    return branch;
+}
+
+uint32_t FlameTree_next(const struct FlameTree *tree, uint32_t branch, int step)
+{
+    const struct FlameBranch *at = &tree->branches[branch];
+    if (step < 0) {
+        uint32_t before = branch ? tree->branches[at->parent].child : 0;
+        if (!branch)
+            return last_below(tree, 0);
+        if (before == branch)
+            return at->parent;
+        while (tree->branches[before].sibling != branch)
+            before = tree->branches[before].sibling;
+        return last_below(tree, before);
+    }
+    if (at->child)
+        return at->child;
+    while (branch && !tree->branches[branch].sibling)
+        branch = tree->branches[branch].parent;
+    return branch ? tree->branches[branch].sibling : 0;
+}
+
+bool FlameTree_is_below(const struct FlameTree *tree, uint32_t branch,
+                        uint32_t above)
+{
+    while (tree->branches[branch].depth > tree->branches[above].depth)
+        branch = tree->branches[branch].parent;
+    return branch == above;
+}
