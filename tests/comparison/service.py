@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The program that docs/comparison.md looks at: one thread works in rounds of
+which the parts' shares are known, another sleeps.
+
+service.py [--rounds N] [--truth FILE]: every five seconds, and at the end of the
+last round, it writes what is true, by its own clocks (default: on stderr)."""
+
+import argparse
+import json
+import sys
+import threading
+import time
+
+TEXT = json.dumps([{"id": n, "name": "x" * (n % 40), "tags": ["a", "b"]}
+                   for n in range(400)])
+SPINS = 40_000  # about 4 ms
+PARTS = ("spin", "parse", "many_calls", "unstable", "keep")
+
+
+def spin(times):
+    n = 0
+    while n < times:
+        time.perf_counter()
+        n += 1
+
+
+def parse(text):
+    return json.loads(text)
+
+
+def small(value):
+    return value + 1
+
+
+def many_calls():
+    total = 0
+    for n in range(20_000):
+        total = small(total)
+    return total
+
+
+def add(values):
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total
+
+
+def unstable(round_):
+    values = list(range(500)) if round_ % 2 else [n / 2 for n in range(500)]
+    for _ in range(20):
+        add(values)
+
+
+def keep(store, n):
+    store[n % 50] = bytearray(200_000)
+
+
+class Truth:
+    """The time of each part, of the last five seconds and of all. By the wall clock:
+    where a thread asks for its CPU time the kernel may give the CPU to another, so
+    that samplers find it there too often."""
+
+    def __init__(self, file):
+        self.file = file
+        self.all = dict.fromkeys(PARTS, 0.0)
+        self.recent = dict.fromkeys(PARTS, 0.0)
+        self.rounds = self.told_rounds = 0
+        self.began = self.told = time.monotonic()
+        self.cpu_before = self.told_cpu = time.process_time()
+        self.last = time.perf_counter()
+
+    def lap(self, part):
+        now = time.perf_counter()
+        self.recent[part] += now - self.last
+        self.all[part] += now - self.last
+        self.last = now
+
+    def end_round(self):
+        self.rounds += 1
+        if time.monotonic() - self.told >= 5:
+            self.tell()
+
+    def tell(self):
+        now, cpu = time.monotonic(), time.process_time()
+        seconds = now - self.told
+        self.write(f"{(cpu - self.told_cpu) / seconds:.1%} of a core; "
+                   f"{(self.rounds - self.told_rounds) / seconds:.1f} rounds a "
+                   f"second; {shares(self.recent)}")
+        self.told, self.told_cpu, self.told_rounds = now, cpu, self.rounds
+        self.recent = dict.fromkeys(PARTS, 0.0)
+
+    def end(self):
+        wall, cpu = (time.monotonic() - self.began,
+                     time.process_time() - self.cpu_before)
+        self.write(f"in all {self.rounds} rounds in {wall:.3f} s, "
+                   f"{cpu:.3f} s of CPU; {shares(self.all)}")
+
+    def write(self, line):
+        print(line, file=self.file, flush=True)
+
+
+def shares(spent):
+    total = sum(spent.values()) or 1
+    return ", ".join(f"{part} {value / total:.1%}" for part, value in spent.items())
+
+
+def work(rounds, truth):
+    store = {}
+    for n in range(rounds):
+        spin(SPINS)
+        truth.lap("spin")
+        for _ in range(8):
+            parse(TEXT)
+        truth.lap("parse")
+        many_calls()
+        truth.lap("many_calls")
+        unstable(n)
+        truth.lap("unstable")
+        keep(store, n)
+        truth.lap("keep")
+        truth.end_round()
+    truth.end()
+
+
+def wait():
+    while True:
+        time.sleep(0.05)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10**9)
+    parser.add_argument("--truth", type=argparse.FileType("a"), default=sys.stderr)
+    options = parser.parse_args()
+    threading.Thread(target=wait, name="waiter", daemon=True).start()
+    work(options.rounds, Truth(options.truth))
+
+
+if __name__ == "__main__":
+    main()
