@@ -1,29 +1,54 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of ocular-top, from the real program on the bundled workload.
+"""Pictures of ocular-top and a short recording of it, from the real program on
+the bundled workload.
 
-    python screenshots/capture.py NAME [--size 150x36] [--wait 20] [--keys jj]
+    make screenshots              # or, with the environment of `make env`:
+    python screenshots/capture.py [NAME...] [--wait 20] [--into FOLDER]
 
-Runs `python -m ocular.demo --serve`, ocular-top on a pseudo-terminal against
-it, reads the screen through pyte and writes screenshots/NAME.svg. Needs the
-environment of `make env`, and pyte.
+Runs `python -m ocular.demo --serve` and ocular-top on a pseudo-terminal against
+it, and reads the screen through pyte. Each picture is NAME.png (where there is
+a font: png.py says which), NAME.svg, and NAME.ans for `cat` in a terminal; the
+recording is tour.svg, which moves, and tour.cast for
+asciinema. A view that this ocular-top does not have is left out.
 """
 
 import argparse
-import fcntl
 import html
+import importlib.util
+import json
 import os
-import pty
-import select
-import struct
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 
-import pyte
-
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "tests")]
+
+import png  # noqa: E402
+from tui.emulated import Top  # noqa: E402
+
+# The keys that lead to each picture from the main screen, what is on it, and
+# seconds until it has something to say.
+PICTURES = {
+    "main": ([], "SHARE", 1),
+    "annotate": (["Enter"], "OFFS", 3),
+    # To who calls most, by way of the caller of what takes most.
+    "callers": (["c", "k", "Enter", "k", "Enter"], "CALLEES", 3),
+    "flame": (["f"], "", 15),
+    # Changes are counted for all functions: the filter is dropped.
+    "opcodes": (["Esc", "o"], "FROM -> TO", 2),
+    "threads": (["t", "j"], "FUNCTIONS OF", 2),
+    "help": (["?"], "keys, columns", 1),
+}
+# What the recording shows: keys, and seconds to look at what they did.
+TOUR = [([], 2), (["j"], 0.7), (["j"], 0.7), (["Enter"], 3), (["Esc"], 1),
+        (["Esc", "o"], 3), (["Esc"], 0.7), (["f"], 4), (["Esc"], 0.7), (["t"], 0.7), (["j"], 2), (["Esc"], 0.7),
+        (["b"], 3), (["b"], 1)]
+SIZE, TOUR_SIZE = (150, 36), (110, 30)
+
 CELL_WIDTH, CELL_HEIGHT, FONT_SIZE, MARGIN = 8.4, 18, 14, 12
 BACKGROUND, FOREGROUND = "#16181d", "#d6d8dc"
 COLOURS = {
@@ -65,15 +90,9 @@ def runs(row, columns):
     yield start, text, current
 
 
-def svg(screen):
-    width = screen.columns * CELL_WIDTH + 2 * MARGIN
-    height = screen.lines * CELL_HEIGHT + 2 * MARGIN
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" '
-             f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-             f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
-             f'font-size="{FONT_SIZE}">',
-             f'<rect width="100%" height="100%" rx="8" '
-             f'fill="{BACKGROUND}"/>']
+def drawing(screen):
+    """The screen's cells as SVG, without the frame around them."""
+    parts = []
     for line in range(screen.lines):
         y = MARGIN + line * CELL_HEIGHT
         for column, text, (front, back, bold) in runs(screen.buffer[line],
@@ -82,63 +101,213 @@ def svg(screen):
             if back != BACKGROUND:
                 parts.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" '
                              f'height="{CELL_HEIGHT}" fill="{back}"/>')
-            if text.strip():
+            blank = len(text) - len(text.lstrip())
+            if word := text.strip():
                 weight = ' font-weight="bold"' if bold else ""
                 parts.append(
-                    f'<text x="{x:.1f}" y="{y + 13.5}" fill="{front}"{weight} '
-                    f'textLength="{wide:.1f}" xml:space="preserve">'
-                    f'{html.escape(text)}</text>')
-    return "\n".join(parts) + "\n</svg>\n"
+                    f'<text x="{x + blank * CELL_WIDTH:.1f}" y="{y + 13.5}" '
+                    f'fill="{front}"{weight} '
+                    f'textLength="{len(word) * CELL_WIDTH:.1f}" '
+                    f'xml:space="preserve">{html.escape(word)}</text>')
+    return "\n".join(parts)
 
 
-def watch(pid, columns, lines, wait, keys):
-    """The screen of ocular-top after `wait` seconds and then the keys."""
-    screen = pyte.Screen(columns, lines)
-    stream = pyte.ByteStream(screen)
-    child, master = pty.fork()
-    if child == 0:
-        os.environ["TERM"] = "xterm-256color"
-        os.execvp("ocular-top", ["ocular-top", "--pid", str(pid)])
-    fcntl.ioctl(master, termios.TIOCSWINSZ,
-                struct.pack("HHHH", lines, columns, 0, 0))
+def svg(columns, lines, inside, style=""):
+    width = columns * CELL_WIDTH + 2 * MARGIN
+    height = lines * CELL_HEIGHT + 2 * MARGIN
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
+            f'font-size="{FONT_SIZE}">{style}\n'
+            f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>\n'
+            f'{inside}\n</svg>\n')
 
-    def feed(seconds):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if select.select([master], [], [], 0.1)[0]:
-                stream.feed(os.read(master, 65536))
 
-    feed(wait)
-    for key in keys:
-        os.write(master, key.encode())
-        feed(0.5)
-    picture = svg(screen)
-    os.write(master, b"q")
-    os.waitpid(child, 0)
-    return picture
+def moving(columns, lines, frames):
+    """An SVG that shows each (drawing, seconds) in turn, without end."""
+    total = sum(seconds for _, seconds in frames)
+    style, inside, at = [], [], 0.0
+    for number, (picture, seconds) in enumerate(frames):
+        begin, end = 100 * at / total, 100 * (at + seconds) / total
+        hidden = "" if begin == 0 else "0%{visibility:hidden}"
+        style.append(
+            f"@keyframes f{number}{{{hidden}{begin:.3f}%{{visibility:visible}}"
+            f"{end:.3f}%{{visibility:hidden}}100%{{visibility:hidden}}}}"
+            f"#f{number}{{visibility:hidden;"
+            f"animation:f{number} {total:.2f}s step-end infinite}}")
+        inside.append(f'<g id="f{number}">\n{picture}\n</g>')
+        at += seconds
+    return svg(columns, lines, "\n".join(inside),
+               "<style>" + "\n".join(style) + "</style>")
+
+
+def sgr(char):
+    """The escape sequence that gives a cell its look."""
+    names = ["black", "red", "green", "brown", "blue", "magenta", "cyan",
+             "white"]
+    codes = ["0"] + ["1"] * char.bold + ["7"] * char.reverse
+    for name, base in ((char.fg, 30), (char.bg, 40)):
+        if name in names:
+            codes.append(str(base + names.index(name)))
+        elif re.fullmatch("[0-9a-f]{6}", name):
+            codes.append(f"{base + 8};2;" + ";".join(
+                str(int(name[i:i + 2], 16)) for i in (0, 2, 4)))
+    return f"\x1b[{';'.join(codes)}m"
+
+
+def ansi(screen):
+    lines = []
+    for line in range(screen.lines):
+        text, current = "", None
+        for column in range(screen.columns):
+            char = screen.buffer[line][column]
+            if sgr(char) != current:
+                current = sgr(char)
+                text += current
+            text += char.data
+        lines.append(text.rstrip() + "\x1b[0m\n")
+    return "".join(lines)
+
+
+def look_on(top, seconds):
+    """Reads for so long; what came, as (seconds since the beginning, text)."""
+    begin, came = time.monotonic(), []
+    while (now := time.monotonic() - begin) < seconds:
+        before = len(top.raw)
+        if top.read(0.05):
+            came.append((now, top.raw[before:]))
+    return came
+
+
+def has(top, key):
+    """Is there such a key? The help says."""
+    if key in ("Enter", "?"):
+        return True
+    top.press("?")
+    top.wait("keys, columns")
+    seen = ""
+    for _ in range(6):
+        seen += top.settle() + "\n"
+        top.press("PgDn")
+    top.press("Esc")
+    top.wait("SHARE")
+    return re.search(rf"(?m)^    (\S+  )*{re.escape(key)} ", seen) is not None
+
+
+def is_within_budget(text):
+    found = re.search(r"overhead .*?([\d.]+)% of ([\d.]+)%", text)
+    return found and float(found[1]) <= float(found[2])
+
+
+def settle_down(top):
+    """What a user sees most of the time: the start of a program, when all of its
+    code is new, is over. A picture is taken even where it is not."""
+    for _ in range(60):
+        if is_within_budget(top.text()):
+            return
+        look_on(top, 1)
+
+
+def take_pictures(top, names, folder):
+    for name in names:
+        keys, wanted, seconds = PICTURES[name]
+        if keys and not has(top, keys[0]):
+            print(f"{name}: this ocular-top has no key {keys[0]}")
+            continue
+        top.press(*keys)
+        top.wait(re.escape(wanted))
+        look_on(top, seconds)
+        for ending, text in (("svg", svg(*SIZE, drawing(top.screen))),
+                             ("ans", ansi(top.screen))):
+            with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:
+                file.write(text)
+        try:
+            picture = png.render(top.screen, look, BACKGROUND)
+        except png.NoFont as error:
+            print(f"{name}: {error}", file=sys.stderr)
+        else:
+            with open(os.path.join(folder, f"{name}.png"), "wb") as file:
+                file.write(picture)
+        for _ in keys:
+            top.press("Esc")
+        top.settle()
+
+
+def take_tour(top, folder):
+    frames, cast, at = [], [], 0.0
+    for keys, seconds in TOUR:
+        if keys and keys != ["Esc"] and len(keys[0]) == 1 and keys[0] in "cf" \
+                and not has(top, keys[0]):
+            continue
+        top.press(*keys)
+        came = look_on(top, seconds)
+        cast += [[round(at + when, 3), "o", data.decode("utf-8", "replace")]
+                 for when, data in came]
+        frames.append((drawing(top.screen), seconds))
+        at += seconds
+    with open(os.path.join(folder, "tour.svg"), "w") as file:
+        file.write(moving(*TOUR_SIZE, frames))
+    head = {"version": 2, "width": TOUR_SIZE[0], "height": TOUR_SIZE[1]}
+    with open(os.path.join(folder, "tour.cast"), "w") as file:
+        for row in [head, *cast]:
+            file.write(json.dumps(row) + "\n")
+
+
+def watch(sockets, pid, wait, size, work):
+    # The workload's own functions: what else runs is nobody's business here.
+    top = Top(sockets, "--pid", str(pid), "-F", "demo/", size=size)
+    try:
+        top.wait("SHARE", 30)
+        look_on(top, wait)
+        settle_down(top)
+        work(top)
+        top.press("q")
+        top.wait_gone()
+    finally:
+        top.close()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name")
-    parser.add_argument("--size", default="150x36")
-    parser.add_argument("--wait", type=float, default=20)
-    parser.add_argument("--keys", default="")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME",
+                        help="of " + ", ".join([*PICTURES, "tour"]))
+    parser.add_argument("--wait", type=float, default=20,
+                        help="seconds that the program runs before")
+    parser.add_argument("--into", default=HERE)
     options = parser.parse_args()
-    columns, lines = map(int, options.size.split("x"))
-    with tempfile.TemporaryDirectory() as folder:
+    names = options.names or [*PICTURES, "tour"]
+    if unknown := set(names) - {*PICTURES, "tour"}:
+        parser.error("no such picture: " + ", ".join(sorted(unknown)))
+    folder = os.path.abspath(options.into)
+    pictures = [name for name in names if name != "tour"]
+    with tempfile.TemporaryDirectory(prefix="ocular-") as place:
+        sockets = os.path.join(place, "s")
+        os.mkdir(sockets, 0o700)
+        # Away from the folder of whoever takes the pictures.
+        package = os.path.dirname(importlib.util.find_spec("ocular").origin)
+        shutil.copytree(package, os.path.join(place, "lib", "ocular"),
+                        ignore=shutil.ignore_patterns("__pycache__"))
         demo = subprocess.Popen(
-            [sys.executable, "-m", "ocular.demo", "--serve"], cwd=folder,
+            [os.environ.get("PYTHON", sys.executable), "-m", "ocular.demo",
+             "--serve"], cwd=place, env={**os.environ, "OCULAR_DIR": sockets,
+                                 "PYTHONPATH": os.path.join(place, "lib")},
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            time.sleep(2)
-            picture = watch(demo.pid, columns, lines, options.wait,
-                            options.keys)
+            socket = os.path.join(sockets, f"{demo.pid}.sock")
+            for _ in range(300):
+                if os.path.exists(socket):
+                    break
+                time.sleep(0.1)
+            if pictures:
+                watch(sockets, demo.pid, options.wait, SIZE,
+                      lambda top: take_pictures(top, pictures, folder))
+            if "tour" in names:
+                watch(sockets, demo.pid, min(options.wait, 9), TOUR_SIZE,
+                      lambda top: take_tour(top, folder))
         finally:
             demo.terminate()
             demo.wait()
-    with open(os.path.join(HERE, options.name + ".svg"), "w") as file:
-        file.write(picture)
 
 
 if __name__ == "__main__":
