@@ -36,7 +36,6 @@ struct Governor {
     struct State *state;
     PyInterpreterState *interpreter;
     PyThreadState *thread_state;
-    struct Worker worker;
     pthread_mutex_t mutex; // guards stop, urged and urge_due
     pthread_cond_t wake;
     bool stop;
@@ -310,11 +309,12 @@ static void rank(struct Governor *governor)
     if (Policy_is_ahead(governor->rank_due, now,
                         ticks_of(governor, POLICY_RANK_MOST_S)))
         return;
-    begin_ns = Worker_cpu_ns(&governor->worker);
+    begin_ns = Worker_cpu_ns(&engine->session->governor);
     Hottest_rank(&governor->hottest, engine->registry, now, survey.sampler_now);
     if (governor->held)
         Survey_plan(&survey, &governor->plan); // without memory: a part of it
-    took = (double)(Worker_cpu_ns(&governor->worker) - begin_ns) * 1e-9;
+    took =
+        (double)(Worker_cpu_ns(&engine->session->governor) - begin_ns) * 1e-9;
     governor->rank_due =
         now + ticks_of(governor, Policy_rank_pause(took, governor->rate));
 }
@@ -384,12 +384,6 @@ static bool slice(struct Governor *governor, bool full)
     if (full)
         ThreadList_update(state);
     return more || words;
-}
-
-static void account(struct Governor *governor)
-{
-    Cell_set(&governor->state->engine.session->governor_ns,
-             Worker_cpu_ns(&governor->worker));
 }
 
 // false: it is time to end.
@@ -479,7 +473,6 @@ static long attend(struct Governor *governor, bool full)
 
     take_interpreter(governor);
     more = slice(governor, full);
-    account(governor);
     PyEval_SaveThread();
     governor->more = more;
     pause = ms_until_due(governor);
@@ -523,9 +516,10 @@ static void run(void *context)
 int Governor_resume(struct State *state)
 {
     struct Governor *governor = state->governor;
+    struct Worker *worker = &state->engine.session->governor;
     int error;
 
-    if (governor->worker.started)
+    if (worker->started)
         return 0;
     // Made here, with the lock: memory that Python hands out without it goes
     // through tracemalloc, which crashes if it is stopped meanwhile (gh-128679,
@@ -534,8 +528,7 @@ int Governor_resume(struct State *state)
     if (!governor->thread_state)
         return -ENOMEM;
     governor->stop = false;
-    error = Worker_start(&governor->worker, "ocular-governor", run, governor,
-                         STACK_BYTES);
+    error = Worker_start(worker, "ocular-governor", run, governor, STACK_BYTES);
     if (error) {
         PyThreadState_Clear(governor->thread_state);
         PyThreadState_Delete(governor->thread_state);
@@ -594,7 +587,7 @@ static void end_thread(struct Governor *governor)
     pthread_cond_signal(&governor->wake);
     pthread_mutex_unlock(&governor->mutex);
     Py_BEGIN_ALLOW_THREADS;
-    Worker_join(&governor->worker);
+    Worker_join(&governor->state->engine.session->governor);
     Py_END_ALLOW_THREADS;
     governor->thread_state = NULL; // ended with its thread
 }

@@ -61,7 +61,7 @@ static struct BudgetReading read_all(struct Session *session)
         Sampler_totals(session->sampler, &sampler);
     reading.hooks =
         (double)Lanes_sum(&engine->lanes).debt / Clock_hz(&engine->clock);
-    reading.rearm = (double)Cell_get(&session->governor_ns) / 1e9;
+    reading.rearm = worker_s(&session->governor);
     reading.sampler = sampler.cpu_s;
     reading.wakeups = sampler.wakeups;
     reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +

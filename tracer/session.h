@@ -55,7 +55,7 @@ struct Session {
     struct Export export;
     struct Retired retired; // functions whose code objects are gone
     uint64_t snapshots;     // built; both under Collector.draining
-    cell_t governor_ns;     // CPU time of python/'s governor thread
+    struct Worker governor; // python/'s; here, so that its time is known
     cell_t governor_wakeups;
     cell_t governor_forced; // times it made another thread give it the
                             // interpreter

@@ -583,7 +583,7 @@ static void test_overhead(void **state)
     f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
     f->session.account.cpu = cpu - 1.17; // ours included
     Cell_set(&lane->debt, (uint64_t)(0.1 * Clock_hz(&f->engine.clock)));
-    Cell_set(&f->session.governor_ns, 50000000);
+    atomic_store(&f->session.governor.ended_ns, 50000000);
     atomic_store(&collector->worker.ended_ns, 20000000);
     s = build(f);
     cpu = 1 + seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu; // a little more now
