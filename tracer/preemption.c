@@ -10,6 +10,7 @@
 #define DECIDE_NS 100000000 // of wall time, after which it is judged
 #define CALM 0.03           // of it, at most, that a calm thread is kept off
 #define SPARED 64           // questions, of which two are asked
+#define FORGET 8            // answers, in which what is usual goes down
 // A clock that stood still is behind by more than drift explains.
 #define STOPPED_NS 1000000000
 
@@ -58,6 +59,20 @@ int64_t Preemption_between(const struct ThreadTimes *then,
     return off < span_ns ? off : span_ns;
 }
 
+// The same where spans of any length, up to twice the usual, may have passed
+// since `then` unasked: what this one has beyond the usual, as far as the
+// thread was kept from its CPU at all. Never more than that, so that all its
+// spans together are not told less than the CPU time that it had.
+static int64_t excess(const struct ThreadTimes *then,
+                      const struct ThreadTimes *now, int64_t span_ns,
+                      int64_t usual_ns)
+{
+    int64_t most = span_ns - usual_ns;
+    int64_t off = Preemption_between(then, now, span_ns);
+
+    return off < most ? off : most > 0 ? most : 0;
+}
+
 // ns in which the thread was kept from its CPU, about. A span in which it
 // waited by its own will tells nothing; over a stretch of many, each time that
 // it was off its CPU counts the same.
@@ -93,7 +108,8 @@ bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns)
 {
     if (span_ns >= STOPPED_NS)
         return false;
-    if (!preemption->calm || ++preemption->spared % SPARED <= 1)
+    if (!preemption->calm || span_ns > 2 * preemption->usual_ns ||
+        ++preemption->spared % SPARED <= 1)
         return false;
     preemption->known = false;
     return true;
@@ -110,6 +126,8 @@ int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
         judge(preemption, &now, was_known);
     if (was_known && preemption->known)
         result = Preemption_between(&preemption->then, &now, span_ns);
+    else if (preemption->then.wall_ns && preemption->known)
+        result = excess(&preemption->then, &now, span_ns, preemption->usual_ns);
     // The machine was suspended: CLOCK_MONOTONIC stood, the counter did not.
     if (preemption->then.wall_ns && preemption->known) {
         int64_t slept = span_ns - (now.wall_ns - preemption->then.wall_ns);
@@ -117,6 +135,9 @@ int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
         if (slept > STOPPED_NS)
             result = slept;
     }
+    preemption->usual_ns -= preemption->usual_ns / FORGET;
+    if (preemption->usual_ns < span_ns - result)
+        preemption->usual_ns = span_ns - result;
     preemption->then = now;
     return result;
 }

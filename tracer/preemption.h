@@ -26,12 +26,14 @@ struct Preemption {
     // Where a thread is hardly ever kept from its CPU, asking is not worth it.
     bool calm;
     uint8_t spared;          // questions, since
+    int64_t usual_ns;        // of the spans meanwhile: the longest, lately
     double wall_ns, kept_ns; // since that was decided
 };
 
 // true: not this time. While all is calm two questions of sixty-four are asked,
-// in turn: what is between two is known. Spans of a second and more are always
-// asked about.
+// in turn: what is between two is known. Always asked about are spans that are
+// more than twice as long as usual (the first that somebody else had the CPU
+// in ends the calm) and those of a second and more.
 bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns);
 // What lies between is not known: the next answer is 0.
 static inline void Preemption_forget(struct Preemption *preemption)

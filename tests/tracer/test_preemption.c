@@ -216,6 +216,51 @@ static void test_calm_threads_are_spared(void **state)
     assert_false(Preemption_is_spared(&preemption, MS));
 }
 
+// And the first span that another one had the CPU in is asked about, and told:
+// not the sixty-fourth.
+static void test_calm_ends_with_the_first_long_span(void **state)
+{
+    struct Preemption preemption = {.calm = true, .spared = 5};
+    struct ThreadTimes *then = &preemption.then;
+
+    (void)state;
+    Preemption_take(&preemption, 2 * MS); // as long as usual
+    assert_true(Preemption_is_spared(&preemption, 3 * MS));
+    assert_true(Preemption_is_spared(&preemption, 4 * MS));
+    assert_false(Preemption_is_spared(&preemption, 9 * MS));
+    then->wall_ns -= 15 * MS; // in which it did not get the CPU for 7 ms
+    then->cpu_ns -= 8 * MS;
+    then->taken--;
+    assert_in_range(Preemption_take(&preemption, 9 * MS), 6 * MS, 7 * MS);
+    assert_false(preemption.calm);
+    assert_true(preemption.usual_ns < 4 * MS);
+    // No more than is unusual of it.
+    then->wall_ns -= 15 * MS;
+    then->taken--;
+    Preemption_forget(&preemption);
+    assert_in_range(Preemption_take(&preemption, 9 * MS), 5 * MS, 7 * MS);
+    // Where it waited by its own will, who knows?
+    then->wall_ns -= 15 * MS;
+    then->taken--;
+    then->waits--;
+    Preemption_forget(&preemption);
+    assert_int_equal(Preemption_take(&preemption, 9 * MS), 0);
+}
+
+// What is usual follows the program.
+static void test_what_is_usual(void **state)
+{
+    struct Preemption preemption = {.calm = true, .spared = 5};
+    int i;
+
+    (void)state;
+    Preemption_take(&preemption, 50 * MS);
+    assert_int_equal(preemption.usual_ns, 50 * MS);
+    for (i = 0; i < 40; i++)
+        Preemption_take(&preemption, MS);
+    assert_in_range(preemption.usual_ns, MS, MS * 3 / 2);
+}
+
 // Its counter ran on, CLOCK_MONOTONIC did not.
 static void test_the_machine_was_suspended(void **state)
 {
@@ -273,6 +318,8 @@ int main(void)
         cmocka_unit_test(test_who_sleeps_is_not_kept),
         cmocka_unit_test(test_calm_ends_where_another_comes),
         cmocka_unit_test(test_calm_threads_are_spared),
+        cmocka_unit_test(test_calm_ends_with_the_first_long_span),
+        cmocka_unit_test(test_what_is_usual),
         cmocka_unit_test(test_the_machine_was_suspended),
         cmocka_unit_test(test_switches_that_nobody_counts),
     };
