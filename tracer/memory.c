@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two ways of reading our own memory; see the header.
-#define _GNU_SOURCE 1 // process_vm_readv
+// The three ways of reading our own memory; see the header.
+#define _GNU_SOURCE 1 // process_vm_writev
 #include "tracer/memory.h"
 
 #include <errno.h>
@@ -10,21 +10,25 @@
 
 #define BATCH 32 // parts a system call
 
-int Memory_open(struct Memory *memory)
+static bool works(const struct Memory *memory)
 {
     static const uint64_t probe = 0x6f63756c61720a0du;
     uint64_t copy = 0;
 
-    memory->pid = getpid();
-    memory->fd = -1;
-    if (Memory_read(memory, (uintptr_t)&probe, &copy, sizeof(copy)) &&
-        copy == probe)
+    return Memory_read(memory, (uintptr_t)&probe, &copy, sizeof(copy)) &&
+           copy == probe;
+}
+
+int Memory_open(struct Memory *memory)
+{
+    *memory = (struct Memory){.pid = getpid(), .fd = -1, .pushes = true};
+    if (works(memory))
+        return 0;
+    memory->pushes = false;
+    if (works(memory))
         return 0;
     memory->fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    if (memory->fd < 0)
-        return -EPERM;
-    if (Memory_read(memory, (uintptr_t)&probe, &copy, sizeof(copy)) &&
-        copy == probe)
+    if (memory->fd >= 0 && works(memory))
         return 0;
     Memory_close(memory);
     return -EPERM;
@@ -35,6 +39,11 @@ void Memory_close(struct Memory *memory)
     if (memory->fd >= 0)
         close(memory->fd);
     memory->fd = -1;
+}
+
+static bool adjoins(const struct iovec *before, const void *to)
+{
+    return (char *)before->iov_base + before->iov_len == to;
 }
 
 static bool read_file(int fd, uintptr_t from, void *to, size_t size)
@@ -49,17 +58,24 @@ static bool read_file(int fd, uintptr_t from, void *to, size_t size)
 
 // One system call for 1 to BATCH parts. It stops at the first that fails;
 // returns how many it has settled, that one included.
-static size_t read_batch(pid_t pid, struct MemoryPart *parts, size_t count)
+static size_t read_batch(const struct Memory *memory, struct MemoryPart *parts,
+                         size_t count)
 {
-    struct iovec local[BATCH], remote[BATCH];
+    struct iovec from[BATCH], to[BATCH];
+    size_t places = 0, left, i;
     ssize_t got;
-    size_t left, i = 0;
 
-    do {
-        local[i] = (struct iovec){parts[i].to, parts[i].size};
-        remote[i] = (struct iovec){(void *)parts[i].from, parts[i].size};
-    } while (++i < count);
-    got = process_vm_readv(pid, local, count, remote, count, 0);
+    for (i = 0; i < count; i++) {
+        from[i] = (struct iovec){(void *)parts[i].from, parts[i].size};
+        // The kernel takes its time between two places to write to.
+        if (places > 0 && adjoins(&to[places - 1], parts[i].to))
+            to[places - 1].iov_len += parts[i].size;
+        else
+            to[places++] = (struct iovec){parts[i].to, parts[i].size};
+    }
+    got = memory->pushes
+              ? process_vm_writev(memory->pid, from, count, to, places, 0)
+              : process_vm_readv(memory->pid, to, places, from, count, 0);
     left = got > 0 ? (size_t)got : 0;
     for (i = 0; i < count && left >= parts[i].size; i++) {
         parts[i].read = true;
@@ -79,8 +95,8 @@ void Memory_read_parts(const struct Memory *memory, struct MemoryPart *parts,
         size_t left = count - done;
 
         if (memory->fd < 0) {
-            done += read_batch(memory->pid, parts + done,
-                               left < BATCH ? left : BATCH);
+            done +=
+                read_batch(memory, parts + done, left < BATCH ? left : BATCH);
             continue;
         }
         parts[done].read = read_file(memory->fd, parts[done].from,

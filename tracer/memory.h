@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Reads this very process's memory through the kernel, so that an address that
-// is wrong fails instead of faulting: process_vm_readv on ourselves, or, where
-// that is forbidden (seccomp), /proc/self/mem. For the sampler, which follows
-// pointers that other threads are changing. Any thread; not across a fork.
+// is wrong fails instead of faulting: by process_vm_writev to ourselves, by
+// process_vm_readv, or, where both are forbidden (seccomp), by /proc/self/mem.
+// For the sampler, which follows pointers that other threads are changing. Any
+// thread; not across a fork.
+//
+// Who writes is the better reader: the kernel looks up the pages of the other
+// side before it copies, place by place, which takes some 0.7 us each, and that
+// side is then ours. It reads the places that are written next to each other
+// some 30 ns apart (mm/process_vm_access.c, process_vm_rw_pages).
 #ifndef OCULAR_TRACER_MEMORY_H
 #define OCULAR_TRACER_MEMORY_H
 
@@ -12,8 +18,9 @@
 #include <sys/types.h>
 
 struct Memory {
-    pid_t pid; // our own, for process_vm_readv
-    int fd;    // of /proc/self/mem; -1: not needed
+    pid_t pid;   // our own, for the system calls
+    bool pushes; // process_vm_writev
+    int fd;      // of /proc/self/mem; -1: not needed
 };
 
 struct MemoryPart {
@@ -29,7 +36,9 @@ void Memory_close(struct Memory *memory);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
-// Many small parts in as few system calls as possible.
+// Many parts in as few system calls as possible: those that are written next to
+// each other at one moment, as far as the process allows for one and they stay
+// within a page.
 void Memory_read_parts(const struct Memory *memory, struct MemoryPart *parts,
                        size_t count);
 

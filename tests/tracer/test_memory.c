@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/memory: good and bad addresses, by both ways of reading; where the
-// kernel forbids one or both (seccomp, in a child) the other or an error.
+// tracer/memory: good and bad addresses, by each way of reading; where the
+// kernel forbids some (seccomp, in a child) another, or an error where all.
 #include "tracer/memory.h"
 
 #include <errno.h>
@@ -79,14 +79,42 @@ static void check_parts(const struct Memory *memory)
     Memory_read_parts(memory, parts, 0);
 }
 
+// What is written next to each other, with a gap in what can be read.
+static void check_adjoining(const struct Memory *memory)
+{
+    enum { COUNT = 12 };
+    struct MemoryPart parts[COUNT];
+    uint8_t from[COUNT][3], to[COUNT][3];
+
+    memset(to, 0xff, sizeof(to));
+    for (size_t i = 0; i < COUNT; i++) {
+        memset(from[i], (int)i, sizeof(from[i]));
+        parts[i] = (struct MemoryPart){i % 5 == 4 ? i : (uintptr_t)from[i],
+                                       to[i], i % 5 == 2 ? 0 : 3, false};
+    }
+    Memory_read_parts(memory, parts, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(parts[i].read == (i % 5 != 4));
+        assert_true(to[i][0] == (i % 5 == 4 || i % 5 == 2 ? 0xff : i));
+        assert_true(to[i][2] == to[i][0]);
+    }
+}
+
+static void check_all(const struct Memory *memory)
+{
+    check_addresses(memory);
+    check_parts(memory);
+    check_adjoining(memory);
+}
+
 static void test_reads_by_the_first_way(void **state)
 {
     struct Memory memory;
 
     (void)state;
     assert_int_equal(Memory_open(&memory), 0);
-    check_addresses(&memory);
-    check_parts(&memory);
+    assert_true(memory.pushes);
+    check_all(&memory);
     Memory_close(&memory);
     Memory_close(&memory); // twice is fine
 }
@@ -125,6 +153,19 @@ static int in_a_cage(const int *calls, unsigned count, int (*check)(void))
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+static int check_second(void)
+{
+    struct Memory memory;
+
+    if (Memory_open(&memory) != 0)
+        return 1;
+    if (memory.pushes || memory.fd >= 0)
+        return 2;
+    check_all(&memory);
+    Memory_close(&memory);
+    return 0;
+}
+
 static int check_file(void)
 {
     struct Memory memory;
@@ -133,8 +174,7 @@ static int check_file(void)
         return 1;
     if (memory.fd < 0)
         return 2;
-    check_addresses(&memory);
-    check_parts(&memory);
+    check_all(&memory);
     Memory_close(&memory);
     return 0;
 }
@@ -146,10 +186,10 @@ static int check_nothing(void)
     return Memory_open(&memory) == -EPERM ? 0 : 1;
 }
 
-static void test_reads_by_the_file_where_the_call_is_forbidden(void **state)
+static void test_reads_by_the_second_way(void **state)
 {
-    static const int calls[] = {SYS_process_vm_readv};
-    int status = in_a_cage(calls, 1, check_file);
+    static const int calls[] = {SYS_process_vm_writev};
+    int status = in_a_cage(calls, 1, check_second);
 
     (void)state;
     if (status == CANNOT_FORBID)
@@ -157,25 +197,39 @@ static void test_reads_by_the_file_where_the_call_is_forbidden(void **state)
     assert_int_equal(status, 0);
 }
 
-static void test_says_so_where_both_are_forbidden(void **state)
+static void test_reads_by_the_file_where_the_calls_are_forbidden(void **state)
 {
-    static const int open_too[] = {SYS_process_vm_readv, SYS_openat};
-    static const int pread_too[] = {SYS_process_vm_readv, SYS_pread64};
-    int status = in_a_cage(open_too, 2, check_nothing);
+    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
+    int status = in_a_cage(calls, 2, check_file);
 
     (void)state;
     if (status == CANNOT_FORBID)
         skip();
     assert_int_equal(status, 0);
-    assert_int_equal(in_a_cage(pread_too, 2, check_nothing), 0);
+}
+
+static void test_says_so_where_all_are_forbidden(void **state)
+{
+    static const int open_too[] = {SYS_process_vm_writev, SYS_process_vm_readv,
+                                   SYS_openat};
+    static const int pread_too[] = {SYS_process_vm_writev, SYS_process_vm_readv,
+                                    SYS_pread64};
+    int status = in_a_cage(open_too, 3, check_nothing);
+
+    (void)state;
+    if (status == CANNOT_FORBID)
+        skip();
+    assert_int_equal(status, 0);
+    assert_int_equal(in_a_cage(pread_too, 3, check_nothing), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_by_the_first_way),
-        cmocka_unit_test(test_reads_by_the_file_where_the_call_is_forbidden),
-        cmocka_unit_test(test_says_so_where_both_are_forbidden),
+        cmocka_unit_test(test_reads_by_the_second_way),
+        cmocka_unit_test(test_reads_by_the_file_where_the_calls_are_forbidden),
+        cmocka_unit_test(test_says_so_where_all_are_forbidden),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
