@@ -141,12 +141,12 @@ static bool is_still(const struct Sampler *sampler)
            Sampler_now(sampler) - sampler->ran_at >= STILL_NS;
 }
 
-// The instruction that the frame on top is at. (On 3.12 the last cache of a
-// call, from its return until the next instruction begins: that is nobody's
-// call.)
+// The instruction that the frame on top is at.
 struct Place {
     uint16_t flags;  // of the base opcode; 0: it is not known
     uint32_t callee; // id of who is called there, as far as stacks have shown
+    uintptr_t at;    // its address
+    bool returning;  // 3.12: it has pushed a frame, which is thrown away now
 };
 
 static struct Place find_place(const struct Sampler *sampler)
@@ -156,14 +156,21 @@ static struct Place find_place(const struct Sampler *sampler)
     const struct WalkFrame *frame = &sampler->walk.frames[0];
     struct Code *code = Registry_find(ledger->registry, frame->code);
     uint32_t unit = code ? Ledger_unit(ledger, code, frame) : UINT32_MAX;
-    struct Place place = {0};
+    uint32_t first = unit;
+    uint16_t number;
 
     if (unit == UINT32_MAX)
-        return place;
-    place.flags = flags[code->bytecode[2 * unit]];
-    place.callee =
-        code->share.callees ? code->share.callees[code->units[unit].number] : 0;
-    return place;
+        return (struct Place){0};
+    number = code->units[unit].number;
+    // While a frame is above it, 3.12 has a call at the last of its caches.
+    while (first > 0 && code->units[first - 1].number == number)
+        first--;
+    return (struct Place){
+        .flags = flags[code->bytecode[2 * first]],
+        .callee = code->share.callees ? code->share.callees[number] : 0,
+        .at = frame->instruction - (uintptr_t)2 * (unit - first),
+        .returning = first != unit,
+    };
 }
 
 // A specialised call as it lies in the bytecode: struct _PyCallCache
@@ -186,11 +193,10 @@ static bool calls_c(struct Sampler *sampler, const struct Place *place)
     struct LiveCall live;
     uint16_t flags;
 
-    if (!Memory_read(&sampler->memory, sampler->walk.frames[0].instruction,
-                     &live, sizeof live))
+    if (!Memory_read(&sampler->memory, place->at, &live, sizeof live))
         return true;
     flags = sampler->opcodes->flags[live.opcode];
-    if (!(flags & OPCODE_PUSHES))
+    if (!(flags & OPCODE_PUSHES) && !place->returning)
         return true;
     if (flags & OPCODE_VERSIONED)
         callee = Registry_by_version(ledger->registry, live.version);
@@ -219,23 +225,24 @@ static struct SubjectTop judge_top(struct Sampler *sampler, bool active)
 }
 
 static void walk(struct Sampler *sampler, struct Subject *subject,
-                 struct WalkStart *start, uint32_t newest_id)
+                 uint32_t newest_id)
 {
-    Walk_frames(&sampler->walk, start);
+    subject->start.state = subject->state;
+    Walk_frames(&sampler->walk, &subject->start);
     if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
     Subject_set_stack(subject, &sampler->walk, newest_id,
-                      judge_top(sampler, start->active));
+                      judge_top(sampler, subject->start.active));
 }
 
 // What a thread does that has run since the look before; right after its walk.
 static enum SubjectDoing find_doing(struct Sampler *sampler,
-                                    struct Subject *subject,
-                                    const struct WalkStart *start, double now,
+                                    struct Subject *subject, double now,
                                     size_t *asks)
 {
+    bool active = subject->start.active;
     enum SubjectDoing doing;
     double part = Subject_ran_part(subject);
 
@@ -243,14 +250,13 @@ static enum SubjectDoing find_doing(struct Sampler *sampler,
     if (part > 0)
         return part > NEARLY || part > draw_unit(sampler) ? DOING_RAN
                                                           : DOING_WAITED;
-    if (!Subject_is_crowded(subject, now) ||
-        (!start->active && (*asks)++ >= ASKS))
+    if (!Subject_is_crowded(subject, now) || (!active && (*asks)++ >= ASKS))
         return DOING_WAITED;
     doing = Subject_ask(subject);
     // Who waits for the interpreter besides, or has been woken just now, has
     // not lost its CPU to us. Who works in C without it has: not where the
     // interpreter is taken away, and without sleeping from look to look.
-    if (doing == DOING_RAN && !start->active &&
+    if (doing == DOING_RAN && !active &&
         (subject->top.queued || Subject_slept(subject)))
         return DOING_READY;
     return doing;
@@ -259,21 +265,15 @@ static enum SubjectDoing find_doing(struct Sampler *sampler,
 static void sample(struct Sampler *sampler, double now)
 {
     struct Subject *ran[BATCH];
-    struct WalkStart starts[BATCH];
     size_t count = look_all(sampler, ran, now);
     size_t first = count ? draw(sampler) % count : 0, asks = 0;
     uint32_t newest_id = Registry_newest_id(sampler->ledger.registry);
 
-    for (size_t i = 0; i < count; i++)
-        starts[i].state = ran[i]->state;
-    Walk_starts(&sampler->walk, starts, count);
     for (size_t i = 0; i < count; i++) {
-        size_t turn = (first + i) % count; // everyone may be asked
-        struct Subject *subject = ran[turn];
+        struct Subject *subject = ran[(first + i) % count]; // for who is asked
 
-        walk(sampler, subject, &starts[turn], newest_id);
-        credit(sampler, subject,
-               find_doing(sampler, subject, &starts[turn], now, &asks), now);
+        walk(sampler, subject, newest_id);
+        credit(sampler, subject, find_doing(sampler, subject, now, &asks), now);
     }
 }
 

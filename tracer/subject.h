@@ -34,15 +34,16 @@ struct Subject {
     cell_t samples;
     struct Split functions; // of its CPU time
 
-    bool known;         // seen before: there is a time since then
-    bool walked;        // stack is as it was when it last ran
-    uint64_t cpu_ns;    // its CPU clock at the newest look
-    uint64_t before_ns; // the same, at the look before
-    uint64_t wall_ns;   // CLOCK_MONOTONIC at the newest
-    double since_ns;    // from the look before to the newest
-    double idle_ns;     // it idled, not credited yet
-    bool woke;          // the newest look was a late one: see Subject_woke
-    bool readied;       // when it was asked last it could run, and had no CPU
+    struct WalkStart start; // of the newest walk
+    bool known;             // seen before: there is a time since then
+    bool walked;            // stack is as it was when it last ran
+    uint64_t cpu_ns;        // its CPU clock at the newest look
+    uint64_t before_ns;     // the same, at the look before
+    uint64_t wall_ns;       // CLOCK_MONOTONIC at the newest
+    double since_ns;        // from the look before to the newest
+    double idle_ns;         // it idled, not credited yet
+    bool woke;              // the newest look was a late one: see Subject_woke
+    bool readied; // when it was asked last it could run, and had no CPU
     // Of the last ten seconds or so: what it ran by its clock, and what looks
     // saw of it running and waiting for a CPU.
     double ran_ns;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define BATCH 16 // thread states a system call
 #define RETRIES 3
 
 static size_t least(size_t a, size_t b)
@@ -30,6 +29,7 @@ int Walk_init(struct Walk *walk, const struct Memory *memory,
              most(layout->frame_previous, layout->frame_instruction));
 
     memset(walk, 0, sizeof(*walk));
+    walk->page = walk->pages + WALK_PAGE - (uintptr_t)walk->pages % WALK_PAGE;
     walk->memory = memory;
     walk->layout = *layout;
     if (layout->active_mask) {
@@ -55,85 +55,196 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
     return value;
 }
 
-// 3.12 keeps the current frame one pointer further away.
-static void follow_cframes(struct Walk *walk, struct WalkStart *starts,
-                           size_t count)
-{
-    struct MemoryPart parts[BATCH];
+// --- What has been read ------------------------------------------------------
 
-    for (size_t i = 0; i < count; i++)
-        parts[i] = (struct MemoryPart){
-            starts[i].read ? starts[i].frame + walk->layout.cframe_frame : 0,
-            &starts[i].frame, sizeof(starts[i].frame), false};
-    Memory_read_parts(walk->memory, parts, count);
-    for (size_t i = 0; i < count; i++)
-        starts[i].read = parts[i].read;
+static void add_region(struct Walk *walk, const struct MemoryPart *part)
+{
+    if (part->read && part->size > 0)
+        walk->regions[walk->region_count++] = *part;
 }
 
-static void read_starts(struct Walk *walk, struct WalkStart *starts,
-                        size_t count)
+static const uint8_t *find_bytes(const struct Walk *walk, uintptr_t frame)
 {
-    const struct FrameLayout *layout = &walk->layout;
-    struct MemoryPart parts[BATCH];
-    uint8_t states[BATCH][WALK_STATE];
+    for (size_t i = 0; i < walk->region_count; i++) {
+        const struct MemoryPart *region = &walk->regions[i];
 
-    for (size_t i = 0; i < count; i++)
-        parts[i] = (struct MemoryPart){starts[i].state + walk->state_from,
-                                       states[i], walk->state_size, false};
-    Memory_read_parts(walk->memory, parts, count);
-    for (size_t i = 0; i < count; i++) {
-        starts[i].read = parts[i].read;
-        if (!parts[i].read)
-            continue;
-        starts[i].frame =
-            word(states[i], layout->thread_frame - walk->state_from);
-        starts[i].chunk =
-            word(states[i], layout->thread_chunk - walk->state_from);
-        starts[i].top = word(states[i], layout->thread_top - walk->state_from);
-        starts[i].active =
-            !layout->active_mask ||
-            (states[i][layout->thread_active - walk->state_from] &
-             layout->active_mask);
+        if (region->size >= walk->frame_size && frame >= region->from &&
+            frame - region->from <= region->size - walk->frame_size)
+            return (const uint8_t *)region->to + (frame - region->from);
     }
-    if (layout->through_cframe)
-        follow_cframes(walk, starts, count);
+    return NULL;
 }
 
-void Walk_starts(struct Walk *walk, struct WalkStart *starts, size_t count)
+static bool in_stack(const struct WalkStart *start, uintptr_t frame)
 {
-    for (size_t i = 0; i < count; i += BATCH)
-        read_starts(walk, starts + i, least(count - i, BATCH));
+    return frame >= start->chunk && frame < start->top;
 }
 
-static void copy_stack(struct Walk *walk, const struct WalkStart *start)
+// The data stack from this frame down, as far as there is room.
+static void reach_down(struct Walk *walk, const struct WalkStart *start,
+                       uintptr_t frame)
 {
-    size_t size = least(start->top - start->chunk, WALK_COPY);
+    size_t below = least(frame - start->chunk, WALK_DEEP - walk->frame_size);
+    struct MemoryPart part = {frame - below, walk->deep,
+                              below + walk->frame_size, false};
 
-    walk->copied = true;
-    walk->copy_from = start->top - size;
-    if (Memory_read(walk->memory, walk->copy_from, walk->copy, size))
-        walk->copy_size = size;
-}
-
-static bool in_copy(const struct Walk *walk, uintptr_t frame)
-{
-    return walk->copy_size >= walk->frame_size && frame >= walk->copy_from &&
-           frame - walk->copy_from <= walk->copy_size - walk->frame_size;
+    walk->reached = true;
+    Memory_read_parts(walk->memory, &part, 1);
+    add_region(walk, &part);
 }
 
 // The bytes of a frame, or NULL.
 static const uint8_t *read_frame(struct Walk *walk,
                                  const struct WalkStart *start, uintptr_t frame)
 {
+    const uint8_t *bytes;
+
     if (frame % sizeof(uintptr_t) != 0)
         return NULL;
-    if (!walk->copied && frame >= start->chunk && frame < start->top)
-        copy_stack(walk, start);
-    if (in_copy(walk, frame))
-        return walk->copy + (frame - walk->copy_from);
+    bytes = find_bytes(walk, frame);
+    if (!bytes && !walk->reached && in_stack(start, frame)) {
+        reach_down(walk, start, frame);
+        bytes = find_bytes(walk, frame);
+    }
+    if (bytes)
+        return bytes;
     if (!Memory_read(walk->memory, frame, walk->frame, walk->frame_size))
         return NULL;
     return walk->frame;
+}
+
+// --- The look ----------------------------------------------------------------
+
+// What a look reads, next to each other in one page of ours.
+struct Reading {
+    struct MemoryPart parts[2 + WALK_CFRAMES + WALK_OTHERS];
+    size_t count;
+    uint8_t *end;
+};
+
+// Nothing where the address is not known.
+static void Reading_add(struct Reading *reading, uintptr_t from, size_t size)
+{
+    size_t known = from ? size : 0;
+
+    reading->parts[reading->count++] =
+        (struct MemoryPart){from, reading->end, known, false};
+    reading->end += known;
+}
+
+// What is likely to hold the newest frames: up to the highest that the stack
+// has been known to reach or, since it may have grown, to the end of the page
+// that its top is on; and as far down as there is room.
+static void add_near(struct Reading *reading, const struct WalkStart *start,
+                     size_t room)
+{
+    uintptr_t end = ((start->top - 1) | (WALK_PAGE - 1)) + 1;
+
+    if (start->top <= start->chunk || end < start->top) {
+        Reading_add(reading, 0, 0);
+        return;
+    }
+    end = least(most(end, start->high), start->top + WALK_ABOVE);
+    room = least(room, end - start->chunk);
+    Reading_add(reading, end - room, room);
+}
+
+// 3.12 keeps the current frame one pointer further away, on C's stack: in one
+// of few places, for a thread that goes on doing what it does. parts: what was
+// read there together with the state.
+static void follow_cframe(const struct Walk *walk, struct WalkStart *start,
+                          const struct MemoryPart *parts)
+{
+    uintptr_t at = start->frame + walk->layout.cframe_frame;
+    size_t i = 0;
+
+    while (i < WALK_CFRAMES - 1 && start->cframes[i] != at)
+        i++;
+    if (start->cframes[i] == at && parts[i].read)
+        start->frame = word(parts[i].to, 0);
+    else
+        start->read =
+            Memory_read(walk->memory, at, &start->frame, sizeof(start->frame));
+    memmove(start->cframes + 1, start->cframes, i * sizeof(at));
+    start->cframes[0] = at;
+}
+
+static void take_state(const struct Walk *walk, struct WalkStart *start,
+                       const uint8_t *bytes)
+{
+    const struct FrameLayout *layout = &walk->layout;
+    const uint8_t *state = bytes - walk->state_from;
+    uintptr_t before = start->chunk;
+
+    start->frame = word(state, layout->thread_frame);
+    start->chunk = word(state, layout->thread_chunk);
+    start->top = word(state, layout->thread_top);
+    start->active = !layout->active_mask ||
+                    (state[layout->thread_active] & layout->active_mask);
+    start->high =
+        start->chunk == before ? most(start->high, start->top) : start->top;
+}
+
+// The newest frames, where the stack ends, and the frames elsewhere, all at one
+// moment: a microsecond later a function of a microsecond would be gone, and
+// what comes after it be taken for it. *start says where all of it was at the
+// walk before.
+//
+// Memory that has been read the thread must have back before it can go on
+// writing to it, and what it writes after that nobody sees sooner (x86-64 has
+// total store order). So the frames come first, to which it writes with each
+// instruction: what is read after them is as it was then. The other way about
+// it would be met at its next call or return too often, and that is also why no
+// look comes before, to say where to look.
+static void look(struct Walk *walk, struct WalkStart *start)
+{
+    const size_t cframes = walk->layout.through_cframe ? WALK_CFRAMES : 0;
+    const size_t others = WALK_OTHERS * walk->frame_size;
+    struct Reading reading = {.end = walk->page};
+    const struct MemoryPart *near = reading.parts, *state = near + 1;
+
+    add_near(&reading, start,
+             WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
+                 others);
+    Reading_add(&reading, start->state + walk->state_from, walk->state_size);
+    for (size_t i = 0; i < cframes; i++)
+        Reading_add(&reading, start->cframes[i], sizeof(uintptr_t));
+    for (size_t i = 0; i < WALK_OTHERS; i++)
+        Reading_add(&reading, start->others[i], walk->frame_size);
+    Memory_read_parts(walk->memory, reading.parts, reading.count);
+    walk->region_count = 0;
+    walk->reached = false;
+    start->read = state->read;
+    if (!start->read)
+        return;
+    take_state(walk, start, state->to);
+    if (cframes)
+        follow_cframe(walk, start, state + 1);
+    add_region(walk, near);
+    for (size_t i = 0; i < WALK_OTHERS; i++)
+        add_region(walk, state + 1 + cframes + i);
+}
+
+// --- The walk ----------------------------------------------------------------
+
+// Frames outside the data stack: those of this walk, and before them in turn
+// those of the walks before.
+static void remember(struct WalkStart *start, const uintptr_t *met,
+                     size_t count)
+{
+    uintptr_t kept[WALK_OTHERS];
+
+    memcpy(kept, met, count * sizeof(*met));
+    for (size_t i = 0; i < WALK_OTHERS && count < WALK_OTHERS; i++) {
+        bool is_new = true;
+
+        for (size_t j = 0; j < count; j++)
+            is_new &= kept[j] != start->others[i];
+        if (is_new)
+            kept[count++] = start->others[i];
+    }
+    memset(kept + count, 0, (WALK_OTHERS - count) * sizeof(*kept));
+    memcpy(start->others, kept, sizeof(kept));
 }
 
 // Whether a frame without a caller is the last of its stack: C has made it, or
@@ -149,14 +260,14 @@ static bool is_last(const struct Walk *walk, const struct WalkStart *start,
            at == start->chunk + walk->layout.chunk_first;
 }
 
-static void follow_frames(struct Walk *walk, const struct WalkStart *start)
+static void follow_frames(struct Walk *walk, struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
     uintptr_t at = start->read ? start->frame : 0;
+    uintptr_t others[WALK_OTHERS];
+    size_t other_count = 0;
 
     walk->depth = 0;
-    walk->copied = false;
-    walk->copy_size = 0;
     walk->truncated = false;
     walk->severed = false;
     walk->torn = !start->read;
@@ -166,13 +277,15 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 
         if (walk->depth == WALK_DEPTH) {
             walk->truncated = true; // or a loop, which this ends too
-            return;
+            break;
         }
         frame = read_frame(walk, start, at);
         if (frame == NULL) {
             walk->torn = true;
-            return;
+            break;
         }
+        if (!in_stack(start, at) && other_count < WALK_OTHERS)
+            others[other_count++] = at;
         walk->frames[walk->depth++] = (struct WalkFrame){
             word(frame, layout->frame_code) & layout->code_mask,
             word(frame, layout->frame_instruction)};
@@ -182,14 +295,15 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         walk->torn = walk->severed || previous == at;
         at = previous;
     }
+    if (start->read && !walk->torn)
+        remember(start, others, other_count);
 }
 
 // The top frame is all there is, and outside the data stack: a generator's that
 // has yielded since, and so has no caller any more.
 static bool has_yielded(const struct Walk *walk, const struct WalkStart *start)
 {
-    return walk->depth == 1 && walk->severed &&
-           (start->frame < start->chunk || start->frame >= start->top);
+    return walk->depth == 1 && walk->severed && !in_stack(start, start->frame);
 }
 
 void Walk_push(struct Walk *walk, struct WalkFrame top)
@@ -211,11 +325,12 @@ void Walk_frames(struct Walk *walk, struct WalkStart *start)
     struct WalkFrame first;
     bool yielded;
 
+    look(walk, start);
     follow_frames(walk, start);
     yielded = has_yielded(walk, start);
     first = walk->frames[0];
     for (int i = 0; i < RETRIES && start->read && walk->torn; i++) {
-        Walk_starts(walk, start, 1);
+        look(walk, start);
         follow_frames(walk, start);
     }
     // Whoever runs now is the one that it yielded to. Without this, generators

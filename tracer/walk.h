@@ -9,9 +9,13 @@
 #include "tracer/memory.h"
 
 #define WALK_DEPTH 128      // frames; deeper ones are cut off
-#define WALK_COPY 16384     // bytes of the data stack, nearest to its top
+#define WALK_DEEP 16384     // bytes of the data stack that are read at once
 #define WALK_STATE 1024     // bytes, at most, from first to last member needed
 #define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
+#define WALK_CFRAMES 3      // that one thread uses in turn
+#define WALK_OTHERS 6       // frames outside the data stack, the same
+#define WALK_PAGE 4096      // what is mapped is at least that and aligned so
+#define WALK_ABOVE 1024     // bytes by which a stack may well have grown
 
 // Where things are in this interpreter's structs; filled by python/.
 struct FrameLayout {
@@ -32,12 +36,17 @@ struct FrameLayout {
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
 
-// What a thread's state says of its stack.
+// What a thread's state says of its stack. Zeroed but for the state before the
+// first walk; then as the walk before has left it.
 struct WalkStart {
     uintptr_t state; // in: PyThreadState
     uintptr_t frame;
     uintptr_t chunk;
     uintptr_t top;
+    uintptr_t high; // of this chunk's tops
+    // Of this walk and of those before, newest first.
+    uintptr_t cframes[WALK_CFRAMES]; // 3.12: where frame was read
+    uintptr_t others[WALK_OTHERS];   // frames outside the data stack
     bool active; // it has the interpreter, as far as is known
     bool read;   // false: could not be read
 };
@@ -60,21 +69,24 @@ struct Walk {
     size_t state_from; // the part of a PyThreadState that is read
     size_t state_size;
     size_t frame_size;
-    bool copied; // the data stack, or it was tried
-    uintptr_t copy_from;
-    size_t copy_size;
-    uint8_t copy[WALK_COPY];
-    uint8_t frame[WALK_FRAME_SIZE]; // one that is not in the copy
+    uintptr_t newest; // frame
+    struct MemoryPart regions[2 + WALK_OTHERS];
+    size_t region_count;
+    uint8_t *page; // in `pages`, aligned
+    uint8_t pages[2 * WALK_PAGE];
+    bool reached; // more of the data stack has been read, or it was tried
+    uint8_t deep[WALK_DEEP];
+    uint8_t frame[WALK_FRAME_SIZE]; // one that is in none of the regions
 };
 
 // 0, or -EINVAL: the layout is not of this world.
 int Walk_init(struct Walk *walk, const struct Memory *memory,
               const struct FrameLayout *layout);
-// Reads what the threads' states say, many in one system call.
-void Walk_starts(struct Walk *walk, struct WalkStart *starts, size_t count);
-// Walks one thread's frames: one system call for the data stack, one for each
-// frame elsewhere (generators, older chunks, entries from C). Reads *start
-// again and starts over where the thread has visibly moved on meanwhile.
+// Walks one thread's frames. One system call reads, at one moment, its state,
+// the top of the data stack where that was before, and frames elsewhere that
+// were there before (generators, entries from C); another one what is deeper,
+// and one each of the others. Starts over where the thread has visibly moved on
+// meanwhile.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 // A frame that is about to be pushed. Nothing if one of its code is on top.

@@ -45,6 +45,7 @@ struct World {
     struct Memory memory;
     struct FrameLayout layout;
     struct Walk walk;
+    struct WalkStart start;
     struct FakeThread thread;
     struct FakeCframe cframe;
     struct FakeFrame *stack; // the data stack
@@ -119,10 +120,8 @@ static struct FakeFrame *push(struct World *world, size_t i)
 
 static const struct Walk *walk_now(struct World *world)
 {
-    struct WalkStart start = {.state = (uintptr_t)&world->thread};
-
-    Walk_starts(&world->walk, &start, 1);
-    Walk_frames(&world->walk, &start);
+    world->start.state = (uintptr_t)&world->thread;
+    Walk_frames(&world->walk, &world->start);
     return &world->walk;
 }
 
@@ -153,7 +152,7 @@ static void test_frames_come_innermost_first(void **state)
         push(world, i);
     assert_frames(walk_now(world), 40, 40);
     assert_false(world->walk.torn);
-    assert_true(world->walk.copy_size > 0); // not one by one
+    assert_true(world->walk.region_count > 0); // not one by one
 }
 
 static void test_through_a_cframe(void **state)
@@ -192,7 +191,7 @@ static void test_frames_elsewhere_are_read_too(void **state)
 static void test_more_than_the_copy_holds(void **state)
 {
     struct World *world = *state;
-    size_t frames = WALK_COPY / sizeof(struct FakeFrame) + 10;
+    size_t frames = WALK_DEEP / sizeof(struct FakeFrame) + 10;
 
     assert_true(frames > WALK_DEPTH / 2);
     for (size_t i = 1; i <= frames; i++)
@@ -340,41 +339,109 @@ static void test_states_that_are_gone(void **state)
 {
     enum { COUNT = 50 };
     struct World *world = *state;
-    struct WalkStart starts[COUNT];
 
     push(world, 1);
     push(world, 2);
-    for (size_t i = 0; i < COUNT; i++)
-        starts[i].state = i % 3 == 1   ? 0
-                          : i % 3 == 2 ? UINTPTR_MAX - 64 * i
-                                       : (uintptr_t)&world->thread;
-    Walk_starts(&world->walk, starts, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_true(starts[i].read == (i % 3 == 0));
-        Walk_frames(&world->walk, &starts[i]);
-        assert_true(world->walk.torn == (i % 3 != 0));
-        assert_int_equal(world->walk.depth, i % 3 == 0 ? 2 : 0);
+        bool there = i % 3 == 0;
+        struct WalkStart start = {.state = i % 3 == 1 ? 0
+                                           : i % 3 == 2
+                                               ? UINTPTR_MAX - 64 * i
+                                               : (uintptr_t)&world->thread};
+
+        for (int again = 0; again < 2; again++) {
+            Walk_frames(&world->walk, &start);
+            assert_true(start.read == there);
+            assert_true(world->walk.torn == !there);
+            assert_int_equal(world->walk.depth, there ? 2 : 0);
+        }
     }
 }
 
 static void test_who_has_the_interpreter(void **state)
 {
     struct World *world = *state;
-    struct WalkStart start = {.state = (uintptr_t)&world->thread};
 
-    Walk_starts(&world->walk, &start, 1);
-    assert_true(start.active); // nothing says that it has not
+    walk_now(world);
+    assert_true(world->start.active); // nothing says that it has not
     world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
     world->layout.active_mask = 0x10;
     assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
                      0);
     world->thread.pad[0] = 0xef000000;
-    Walk_starts(&world->walk, &start, 1);
-    assert_true(start.read);
-    assert_false(start.active);
+    walk_now(world);
+    assert_true(world->start.read);
+    assert_false(world->start.active);
     world->thread.pad[0] = 0x10000000;
-    Walk_starts(&world->walk, &start, 1);
-    assert_true(start.active);
+    walk_now(world);
+    assert_true(world->start.active);
+}
+
+// Where it was at the walk before is a guess, which may be wrong.
+static void test_a_stack_that_has_moved(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame *chunks[2], *first = world->stack;
+
+    for (int i = 0; i < 2; i++)
+        chunks[i] = calloc(world->room, sizeof(struct FakeFrame));
+    for (int round = 0; round < 40; round++) {
+        size_t depth = (size_t)(round * 37 % 90) + 1;
+
+        world->stack = round % 4 ? first : chunks[round / 4 % 2];
+        world->thread.chunk = (uintptr_t)world->stack;
+        world->thread.frame = world->used = 0;
+        for (size_t i = 1; i <= depth; i++)
+            push(world, i + (size_t)round);
+        assert_int_equal(walk_now(world)->depth, depth);
+        assert_frames(&world->walk, depth, depth + (size_t)round);
+        assert_false(world->walk.torn);
+        memset(world->stack, 0, depth * sizeof(struct FakeFrame)); // all new
+    }
+    world->stack = first;
+    for (int i = 0; i < 2; i++)
+        free(chunks[i]);
+}
+
+// All that was deep enough when it was walked before is read with the state.
+static void test_a_stack_that_stays_is_read_at_once(void **state)
+{
+    struct World *world = *state;
+
+    for (size_t i = 1; i <= 20; i++)
+        push(world, i);
+    walk_now(world);
+    assert_true(world->walk.reached); // it was not known where to look
+    assert_frames(walk_now(world), 20, 20);
+    assert_false(world->walk.reached);
+    push(world, 21);
+    push(world, 22);
+    assert_frames(walk_now(world), 22, 22);
+    assert_false(world->walk.reached);
+}
+
+static void test_cframes_that_come_and_go(void **state)
+{
+    enum { CFRAMES = 2 * WALK_CFRAMES };
+    struct World *world = *state;
+    struct FakeCframe cframes[CFRAMES];
+
+    world->layout.through_cframe = true;
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
+    for (int used = 1; used <= CFRAMES; used++)
+        for (int round = 0; round < 30; round++) {
+            struct FakeCframe *cframe = &cframes[round * 5 % used];
+
+            world->thread.frame = world->used = 0;
+            for (size_t i = 1; i <= 3; i++)
+                push(world, i + (size_t)round);
+            memset(cframes, 0xa5, sizeof(cframes));
+            cframe->frame = world->thread.frame;
+            world->thread.frame = (uintptr_t)cframe;
+            assert_frames(walk_now(world), 3, (size_t)round + 3);
+            assert_true(world->start.cframes[0] == (uintptr_t)&cframe->frame);
+        }
 }
 
 // Random words over all of it: any result, no crash, an end.
@@ -518,6 +585,9 @@ int main(void)
         TEST(test_a_loop_ends),
         TEST(test_odd_chunks),
         TEST(test_states_that_are_gone),
+        TEST(test_a_stack_that_has_moved),
+        TEST(test_a_stack_that_stays_is_read_at_once),
+        TEST(test_cframes_that_come_and_go),
         TEST(test_who_has_the_interpreter),
         TEST(test_noise),
         TEST(test_a_lone_frame_elsewhere),
