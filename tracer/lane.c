@@ -61,7 +61,7 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     memcpy(lane->cost, cost, sizeof lane->cost);
     lane->loop_count = 0;
     lane->last = (int64_t)ticks;
-    Preemption_forget(&lane->preemption);
+    lane->preemption = (struct Preemption){0};
     Cell_set(&lane->debt, 0);
     Cell_set(&lane->unwound, 0);
 }

@@ -11,6 +11,8 @@
 #define CALM 0.03           // of it, at most, that a calm thread is kept off
 #define SPARED 64           // questions, of which two are asked
 #define FORGET 8            // answers, in which what is usual goes down
+#define STEP_NS 1000        // ... and a step up, at least
+#define USUAL_NS 10000000   // at most: spans of more than twice that are asked
 // A clock that stood still is behind by more than drift explains.
 #define STOPPED_NS 1000000000
 
@@ -39,7 +41,8 @@ static bool read_times(struct ThreadTimes *times)
 }
 
 int64_t Preemption_between(const struct ThreadTimes *then,
-                           const struct ThreadTimes *now, int64_t span_ns)
+                           const struct ThreadTimes *now, int64_t span_ns,
+                           int64_t brief_ns)
 {
     int64_t wall = now->wall_ns - then->wall_ns;
     // What comes while it is asked for is not in the span any more.
@@ -50,27 +53,32 @@ int64_t Preemption_between(const struct ThreadTimes *then,
         return 0;
     // All but one of the times that the CPU was taken may have been before the
     // span; none of those took longer than nobody asks about.
-    before = (taken - 1) * PREEMPTION_BRIEF_NS;
+    before = (taken - 1) * brief_ns;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    if (off < PREEMPTION_BRIEF_NS) // or the one was
+    if (off < brief_ns) // or the one was
         return 0;
     return off < span_ns ? off : span_ns;
 }
 
-// The same where spans of any length, up to twice the usual, may have passed
-// since `then` unasked: what this one has beyond the usual, as far as the
-// thread was kept from its CPU at all. Never more than that, so that all its
-// spans together are not told less than the CPU time that it had.
-static int64_t excess(const struct ThreadTimes *then,
-                      const struct ThreadTimes *now, int64_t span_ns,
-                      int64_t usual_ns)
+// The same where spans of up to twice the usual may have passed since `then`
+// unasked, in which a calm thread, too, was kept from its CPU now and then: no
+// more than what is unusual about this one.
+static int64_t unusual(const struct Preemption *preemption,
+                       const struct ThreadTimes *now, int64_t span_ns)
 {
-    int64_t most = span_ns - usual_ns;
-    int64_t off = Preemption_between(then, now, span_ns);
+    const struct ThreadTimes *then = &preemption->then;
+    int64_t brief = 2 * preemption->usual_ns, off;
+    double before = (double)(now->wall_ns - then->wall_ns - span_ns);
 
-    return off < most ? off : most > 0 ? most : 0;
+    if (brief < PREEMPTION_BRIEF_NS)
+        brief = PREEMPTION_BRIEF_NS;
+    off = Preemption_between(then, now, span_ns, brief);
+    off -= before > 0 ? (int64_t)(CALM * before) : 0;
+    if (off > span_ns - preemption->usual_ns)
+        off = span_ns - preemption->usual_ns;
+    return off > 0 ? off : 0;
 }
 
 // ns in which the thread was kept from its CPU, about. A span in which it
@@ -115,29 +123,42 @@ bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns)
     return true;
 }
 
+// How long the thread's spans are that it works in. One with a wait in it may
+// be no work: what is usual follows those in small steps.
+static void learn(struct Preemption *preemption, const struct ThreadTimes *now,
+                  int64_t work_ns)
+{
+    int64_t usual = preemption->usual_ns, step = usual / FORGET;
+    bool waited = now->waits != preemption->then.waits;
+
+    if (work_ns > USUAL_NS)
+        work_ns = USUAL_NS;
+    if (!waited)
+        usual -= step;
+    else if (preemption->then.wall_ns && work_ns > usual + step + STEP_NS)
+        work_ns = usual + step + STEP_NS;
+    preemption->usual_ns = work_ns > usual ? work_ns : usual;
+}
+
 int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
 {
     struct ThreadTimes now = {0};
+    const struct ThreadTimes *then = &preemption->then;
     bool was_known = preemption->known;
     int64_t result = 0;
 
     preemption->known = read_times(&now);
-    if (preemption->then.wall_ns && preemption->known)
+    if (then->wall_ns && preemption->known) {
         judge(preemption, &now, was_known);
-    if (was_known && preemption->known)
-        result = Preemption_between(&preemption->then, &now, span_ns);
-    else if (preemption->then.wall_ns && preemption->known)
-        result = excess(&preemption->then, &now, span_ns, preemption->usual_ns);
-    // The machine was suspended: CLOCK_MONOTONIC stood, the counter did not.
-    if (preemption->then.wall_ns && preemption->known) {
-        int64_t slept = span_ns - (now.wall_ns - preemption->then.wall_ns);
-
-        if (slept > STOPPED_NS)
-            result = slept;
+        result = was_known ? Preemption_between(then, &now, span_ns,
+                                                PREEMPTION_BRIEF_NS)
+                           : unusual(preemption, &now, span_ns);
+        // The machine was suspended: CLOCK_MONOTONIC stood, the counter did
+        // not.
+        if (span_ns - (now.wall_ns - then->wall_ns) > STOPPED_NS)
+            result = span_ns - (now.wall_ns - then->wall_ns);
     }
-    preemption->usual_ns -= preemption->usual_ns / FORGET;
-    if (preemption->usual_ns < span_ns - result)
-        preemption->usual_ns = span_ns - result;
+    learn(preemption, &now, span_ns - result);
     preemption->then = now;
     return result;
 }

@@ -35,7 +35,8 @@ struct Preemption {
 // more than twice as long as usual (the first that somebody else had the CPU
 // in ends the calm) and those of a second and more.
 bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns);
-// What lies between is not known: the next answer is 0.
+// What lies between is not known: of the next span only what is unusual is
+// told.
 static inline void Preemption_forget(struct Preemption *preemption)
 {
     preemption->known = false;
@@ -47,8 +48,9 @@ static inline void Preemption_forget(struct Preemption *preemption)
 // Two system calls, some 0.7 us, and several for a thread that has slept.
 int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns);
 // The same of two readings. Every span since the first that was not asked about
-// was PREEMPTION_BRIEF_NS long at most.
+// was `brief_ns` long at most.
 int64_t Preemption_between(const struct ThreadTimes *then,
-                           const struct ThreadTimes *now, int64_t span_ns);
+                           const struct ThreadTimes *now, int64_t span_ns,
+                           int64_t brief_ns);
 
 #endif

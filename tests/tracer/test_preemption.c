@@ -29,7 +29,7 @@ static struct ThreadTimes after(int64_t wall, int64_t off, int64_t waits,
 
 static int64_t told(struct ThreadTimes now, int64_t span)
 {
-    return Preemption_between(&THEN, &now, span);
+    return Preemption_between(&THEN, &now, span, PREEMPTION_BRIEF_NS);
 }
 
 static void test_the_cpu_was_another_ones(void **state)
@@ -245,6 +245,33 @@ static void test_calm_ends_with_the_first_long_span(void **state)
     then->waits--;
     Preemption_forget(&preemption);
     assert_int_equal(Preemption_take(&preemption, 9 * MS), 0);
+    // And it has not become the usual thing by that.
+    assert_true(preemption.usual_ns < 4 * MS);
+    preemption.calm = true;
+    assert_false(Preemption_is_spared(&preemption, 9 * MS));
+}
+
+// A stretch in which a calm thread lost a little now and then, and an honest
+// long span at its end.
+static void test_what_a_stretch_lost_is_not_one_spans(void **state)
+{
+    struct Preemption preemption = {.calm = true, .spared = 5};
+    struct ThreadTimes *then = &preemption.then;
+
+    (void)state;
+    Preemption_take(&preemption, 5 * MS);
+    then->wall_ns -= 400 * MS; // of which 12 were lost, at three times
+    then->cpu_ns -= 388 * MS;
+    then->taken -= 3;
+    Preemption_forget(&preemption);
+    assert_int_equal(Preemption_take(&preemption, 50 * MS), 0);
+    // And at one time.
+    preemption.usual_ns = MS;
+    then->wall_ns -= 400 * MS;
+    then->cpu_ns -= 388 * MS;
+    then->taken--;
+    Preemption_forget(&preemption);
+    assert_in_range(Preemption_take(&preemption, 50 * MS), 0, 3 * MS);
 }
 
 // What is usual follows the program.
@@ -255,7 +282,7 @@ static void test_what_is_usual(void **state)
 
     (void)state;
     Preemption_take(&preemption, 50 * MS);
-    assert_int_equal(preemption.usual_ns, 50 * MS);
+    assert_int_equal(preemption.usual_ns, 10 * MS); // at most
     for (i = 0; i < 40; i++)
         Preemption_take(&preemption, MS);
     assert_in_range(preemption.usual_ns, MS, MS * 3 / 2);
@@ -319,6 +346,7 @@ int main(void)
         cmocka_unit_test(test_calm_ends_where_another_comes),
         cmocka_unit_test(test_calm_threads_are_spared),
         cmocka_unit_test(test_calm_ends_with_the_first_long_span),
+        cmocka_unit_test(test_what_a_stretch_lost_is_not_one_spans),
         cmocka_unit_test(test_what_is_usual),
         cmocka_unit_test(test_the_machine_was_suspended),
         cmocka_unit_test(test_switches_that_nobody_counts),
