@@ -42,17 +42,20 @@ static uint64_t clock_ns(clockid_t clock)
 static void *begin(void *argument)
 {
     struct Worker *worker = argument;
+    uint64_t before =
+        atomic_load_explicit(&worker->ended_ns, memory_order_relaxed);
 
     prctl(PR_SET_NAME, worker->name);
-    // Pairs with Worker_cpu_ns and Worker_join.
-    atomic_store_explicit(&worker->tid, gettid(), memory_order_relaxed);
+    // Both pair with Worker_cpu_ns: it is counted once, whenever that comes.
+    atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
+    atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     worker->run(worker->context);
     // Its time stays, be it joined late, and its id may be another's then.
     worker->ended = gettid();
-    atomic_store_explicit(&worker->tid, 0, memory_order_relaxed);
-    atomic_fetch_add_explicit(&worker->ended_ns,
-                              clock_ns(CLOCK_THREAD_CPUTIME_ID),
-                              memory_order_relaxed);
+    atomic_store_explicit(&worker->ended_ns,
+                          before + clock_ns(CLOCK_THREAD_CPUTIME_ID),
+                          memory_order_relaxed);
+    atomic_store_explicit(&worker->tid, 0, memory_order_release);
     return NULL;
 }
 
@@ -119,10 +122,13 @@ void Worker_join(struct Worker *worker)
 uint64_t Worker_cpu_ns(const struct Worker *worker)
 {
     unsigned tid =
-        (unsigned)atomic_load_explicit(&worker->tid, memory_order_relaxed);
-    uint64_t ended =
-        atomic_load_explicit(&worker->ended_ns, memory_order_relaxed);
-
+        (unsigned)atomic_load_explicit(&worker->tid, memory_order_acquire);
+    uint64_t before =
+        atomic_load_explicit(&worker->before_ns, memory_order_relaxed);
     // The kernel's clock of a thread, by its id: a finished one's just fails.
-    return ended + (tid ? clock_ns((clockid_t)(~tid << 3 | 6)) : 0);
+    uint64_t ns = tid ? clock_ns((clockid_t)(~tid << 3 | 6)) : 0;
+
+    if (ns)
+        return before + ns;
+    return atomic_load_explicit(&worker->ended_ns, memory_order_relaxed);
 }

@@ -18,9 +18,10 @@ struct Worker {
     const char *name;
     void (*run)(void *context);
     void *context;
-    atomic_int tid;            // while it runs, else 0
-    _Atomic uint64_t ended_ns; // CPU time of those that have ended
-    pid_t ended;               // the newest of them; for the joiner
+    atomic_int tid;             // while it runs, else 0
+    _Atomic uint64_t ended_ns;  // CPU time of those that have ended
+    _Atomic uint64_t before_ns; // the same, when this one began
+    pid_t ended;                // the newest of them; for the joiner
 };
 
 // Starts it: with this name, at most 15 bytes. 0 or -errno. Its stack is larger
