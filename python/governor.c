@@ -582,12 +582,14 @@ int Governor_start(struct State *state)
 
 static void end_thread(struct Governor *governor)
 {
+    struct Worker *worker = &governor->state->engine.session->governor;
+
     pthread_mutex_lock(&governor->mutex);
     governor->stop = true;
     pthread_cond_signal(&governor->wake);
     pthread_mutex_unlock(&governor->mutex);
     Py_BEGIN_ALLOW_THREADS;
-    Worker_join(&governor->state->engine.session->governor);
+    Worker_join(worker);
     Py_END_ALLOW_THREADS;
     governor->thread_state = NULL; // ended with its thread
 }
