@@ -76,6 +76,9 @@ static size_t read_batch(const struct Memory *memory, struct MemoryPart *parts,
     got = memory->pushes
               ? process_vm_writev(memory->pid, from, count, to, places, 0)
               : process_vm_readv(memory->pid, to, places, from, count, 0);
+    // Addresses that no program can have fail it all before anything is read.
+    if (got < 0 && count > 1)
+        return read_batch(memory, parts, 1);
     left = got > 0 ? (size_t)got : 0;
     for (i = 0; i < count && left >= parts[i].size; i++) {
         parts[i].read = true;
@@ -99,7 +102,8 @@ void Memory_read_parts(const struct Memory *memory, struct MemoryPart *parts,
                 read_batch(memory, parts + done, left < BATCH ? left : BATCH);
             continue;
         }
-        parts[done].read = read_file(memory->fd, parts[done].from,
+        parts[done].read = parts[done].size == 0 ||
+                           read_file(memory->fd, parts[done].from,
                                      parts[done].to, parts[done].size);
         done++;
     }

@@ -146,7 +146,7 @@ struct Place {
     uint16_t flags;  // of the base opcode; 0: it is not known
     uint32_t callee; // id of who is called there, as far as stacks have shown
     uintptr_t at;    // its address
-    bool returning;  // 3.12: it has pushed a frame, which is thrown away now
+    bool returning;  // 3.12: its frame is thrown away, or an exception left it
 };
 
 static struct Place find_place(const struct Sampler *sampler)
@@ -163,8 +163,10 @@ static struct Place find_place(const struct Sampler *sampler)
         return (struct Place){0};
     number = code->units[unit].number;
     // While a frame is above it, 3.12 has a call at the last of its caches.
-    while (first > 0 && code->units[first - 1].number == number)
+    while (first > 0 && number > 0 && code->units[first - 1].number == number)
         first--;
+    while (first < unit && flags[code->bytecode[2 * first]] & OPCODE_EXTENDED)
+        first++;
     return (struct Place){
         .flags = flags[code->bytecode[2 * first]],
         .callee = code->share.callees ? code->share.callees[number] : 0,

@@ -75,9 +75,10 @@ static const uint8_t *find_bytes(const struct Walk *walk, uintptr_t frame)
     return NULL;
 }
 
+// One that is just being pushed or popped is above the top.
 static bool in_stack(const struct WalkStart *start, uintptr_t frame)
 {
-    return frame >= start->chunk && frame < start->top;
+    return frame >= start->chunk && frame < start->high;
 }
 
 // The data stack from this frame down, as far as there is room.
@@ -160,11 +161,13 @@ static void follow_cframe(const struct Walk *walk, struct WalkStart *start,
 
     while (i < WALK_CFRAMES - 1 && start->cframes[i] != at)
         i++;
-    if (start->cframes[i] == at && parts[i].read)
+    if (parts[i].size > 0 && start->cframes[i] == at)
         start->frame = word(parts[i].to, 0);
     else
         start->read =
             Memory_read(walk->memory, at, &start->frame, sizeof(start->frame));
+    if (!start->read)
+        return;
     memmove(start->cframes + 1, start->cframes, i * sizeof(at));
     start->cframes[0] = at;
 }
@@ -173,16 +176,25 @@ static void take_state(const struct Walk *walk, struct WalkStart *start,
                        const uint8_t *bytes)
 {
     const struct FrameLayout *layout = &walk->layout;
-    const uint8_t *state = bytes - walk->state_from;
+    size_t from = walk->state_from;
     uintptr_t before = start->chunk;
 
-    start->frame = word(state, layout->thread_frame);
-    start->chunk = word(state, layout->thread_chunk);
-    start->top = word(state, layout->thread_top);
+    start->frame = word(bytes, layout->thread_frame - from);
+    start->chunk = word(bytes, layout->thread_chunk - from);
+    start->top = word(bytes, layout->thread_top - from);
     start->active = !layout->active_mask ||
-                    (state[layout->thread_active] & layout->active_mask);
+                    (bytes[layout->thread_active - from] & layout->active_mask);
     start->high =
         start->chunk == before ? most(start->high, start->top) : start->top;
+}
+
+// What could not be read where it was is not looked for there again.
+static void forget(uintptr_t *places, const struct MemoryPart *parts,
+                   size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!parts[i].read)
+            places[i] = 0;
 }
 
 // The newest frames, where the stack ends, and the frames elsewhere, all at one
@@ -190,39 +202,51 @@ static void take_state(const struct Walk *walk, struct WalkStart *start,
 // what comes after it be taken for it. *start says where all of it was at the
 // walk before.
 //
-// Memory that has been read the thread must have back before it can go on
-// writing to it, and what it writes after that nobody sees sooner (x86-64 has
-// total store order). So the frames come first, to which it writes with each
-// instruction: what is read after them is as it was then. The other way about
-// it would be met at its next call or return too often, and that is also why no
-// look comes before, to say where to look.
+// A line of memory that has been read by one CPU the other must have back
+// before it can go on writing to it, and what it writes after that nobody sees
+// sooner (x86-64 has total store order; where both share a cache, or stores may
+// be seen out of order, it is only that little time passes). So the frames come
+// first, to which CPython up to 3.13 writes with each instruction: what is read
+// after them is as it was then. The other way about a thread would be met at
+// its next call or return too often, and that is also why no look comes before,
+// to say where to look.
 static void look(struct Walk *walk, struct WalkStart *start)
 {
     const size_t cframes = walk->layout.through_cframe ? WALK_CFRAMES : 0;
     const size_t others = WALK_OTHERS * walk->frame_size;
     struct Reading reading = {.end = walk->page};
-    const struct MemoryPart *near = reading.parts, *state = near + 1;
+    const struct MemoryPart *near = reading.parts, *cframe = near + 1;
+    const struct MemoryPart *state = cframe + cframes, *other = state + 1;
 
-    add_near(&reading, start,
-             WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
-                 others);
-    Reading_add(&reading, start->state + walk->state_from, walk->state_size);
+    // Some time before the state they would be another moment's, and whole.
+    if (walk->memory->pushes)
+        add_near(&reading, start,
+                 WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
+                     others);
+    else
+        Reading_add(&reading, 0, 0);
+    // Before the state: a frame that has come since is above its top.
     for (size_t i = 0; i < cframes; i++)
         Reading_add(&reading, start->cframes[i], sizeof(uintptr_t));
+    Reading_add(&reading, start->state + walk->state_from, walk->state_size);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         Reading_add(&reading, start->others[i], walk->frame_size);
     Memory_read_parts(walk->memory, reading.parts, reading.count);
     walk->region_count = 0;
     walk->reached = false;
+    forget(start->cframes, cframe, cframes);
+    forget(start->others, other, WALK_OTHERS);
     start->read = state->read;
     if (!start->read)
         return;
     take_state(walk, start, state->to);
+    if (!near->read)
+        start->high = start->top;
     if (cframes)
-        follow_cframe(walk, start, state + 1);
+        follow_cframe(walk, start, cframe);
     add_region(walk, near);
     for (size_t i = 0; i < WALK_OTHERS; i++)
-        add_region(walk, state + 1 + cframes + i);
+        add_region(walk, other + i);
 }
 
 // --- The walk ----------------------------------------------------------------
@@ -295,7 +319,9 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
         walk->torn = walk->severed || previous == at;
         at = previous;
     }
-    if (start->read && !walk->torn)
+    if (walk->torn && other_count > 0)
+        other_count--; // who knows what that was
+    if (start->read)
         remember(start, others, other_count);
 }
 

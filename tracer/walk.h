@@ -13,7 +13,7 @@
 #define WALK_STATE 1024     // bytes, at most, from first to last member needed
 #define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
 #define WALK_CFRAMES 3      // that one thread uses in turn
-#define WALK_OTHERS 6       // frames outside the data stack, the same
+#define WALK_OTHERS 6       // frames outside the newest chunk, the same
 #define WALK_PAGE 4096      // what is mapped is at least that and aligned so
 #define WALK_ABOVE 1024     // bytes by which a stack may well have grown
 
@@ -46,7 +46,7 @@ struct WalkStart {
     uintptr_t high; // of this chunk's tops
     // Of this walk and of those before, newest first.
     uintptr_t cframes[WALK_CFRAMES]; // 3.12: where frame was read
-    uintptr_t others[WALK_OTHERS];   // frames outside the data stack
+    uintptr_t others[WALK_OTHERS];   // frames outside the newest chunk
     bool active; // it has the interpreter, as far as is known
     bool read;   // false: could not be read
 };

@@ -61,13 +61,16 @@ static void check_addresses(const struct Memory *memory)
 static void check_parts(const struct Memory *memory)
 {
     enum { COUNT = 100 };
+    static const uintptr_t nowhere[] = {0, (uintptr_t)0xdead << 48,
+                                        (uintptr_t)1 << 63, UINTPTR_MAX - 4096};
     struct MemoryPart parts[COUNT];
     uint64_t from[COUNT], to[COUNT];
 
     for (size_t i = 0; i < COUNT; i++) {
         from[i] = i * i;
         to[i] = UINT64_MAX;
-        parts[i] = (struct MemoryPart){i % 7 == 6 ? 8 * i : (uintptr_t)&from[i],
+        parts[i] = (struct MemoryPart){i % 7 == 6 ? nowhere[i / 7 % 4] + 8 * i
+                                                  : (uintptr_t)&from[i],
                                        &to[i], sizeof(to[i]), i % 2};
     }
     Memory_read_parts(memory, parts, COUNT);
@@ -89,7 +92,9 @@ static void check_adjoining(const struct Memory *memory)
     memset(to, 0xff, sizeof(to));
     for (size_t i = 0; i < COUNT; i++) {
         memset(from[i], (int)i, sizeof(from[i]));
-        parts[i] = (struct MemoryPart){i % 5 == 4 ? i : (uintptr_t)from[i],
+        parts[i] = (struct MemoryPart){i == 4       ? (uintptr_t)0xdead << 48
+                                       : i % 5 == 4 ? i
+                                                    : (uintptr_t)from[i],
                                        to[i], i % 5 == 2 ? 0 : 3, false};
     }
     Memory_read_parts(memory, parts, COUNT);
@@ -113,7 +118,6 @@ static void test_reads_by_the_first_way(void **state)
 
     (void)state;
     assert_int_equal(Memory_open(&memory), 0);
-    assert_true(memory.pushes);
     check_all(&memory);
     Memory_close(&memory);
     Memory_close(&memory); // twice is fine
@@ -159,7 +163,7 @@ static int check_second(void)
 
     if (Memory_open(&memory) != 0)
         return 1;
-    if (memory.pushes || memory.fd >= 0)
+    if (memory.pushes)
         return 2;
     check_all(&memory);
     Memory_close(&memory);

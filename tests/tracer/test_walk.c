@@ -167,9 +167,18 @@ static void test_through_a_cframe(void **state)
     assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
                      0);
     assert_frames(walk_now(world), 3, 3);
-    world->thread.frame = 8;
-    assert_int_equal(walk_now(world)->depth, 0);
-    assert_true(world->walk.torn);
+    // Nor does an address that no program can have spoil the next walk.
+    for (int i = 0; i < 4; i++) {
+        static const uintptr_t bad[] = {8, 0, (uintptr_t)0xdead << 48,
+                                        UINTPTR_MAX - 15};
+
+        world->thread.frame = bad[i];
+        assert_int_equal(walk_now(world)->depth, 0);
+        assert_true(world->walk.torn);
+        world->thread.frame = (uintptr_t)&world->cframe;
+        assert_frames(walk_now(world), 3, 3);
+        assert_false(world->walk.torn);
+    }
 }
 
 // Generators' frames live in their objects, entries from C on the C stack.
@@ -183,8 +192,18 @@ static void test_frames_elsewhere_are_read_too(void **state)
     push(world, 3);
     push(world, 4);
     link_frame(world, heap, 5);
-    assert_frames(walk_now(world), 5, 5);
-    assert_false(world->walk.torn);
+    for (int i = 0; i < 2; i++) {
+        assert_frames(walk_now(world), 5, 5);
+        assert_false(world->walk.torn);
+        assert_true(world->start.others[0] == (uintptr_t)heap);
+        assert_true(world->start.others[1] == (uintptr_t)&here);
+    }
+    // They have gone: whoever was there is not met again.
+    world->thread.frame = (uintptr_t)&world->stack[0];
+    memset(&here, 0, sizeof(here));
+    world->start.others[2] = (uintptr_t)0xdead << 48;
+    assert_frames(walk_now(world), 1, 1);
+    assert_true(world->start.others[2] == 0);
     free(heap);
 }
 
