@@ -210,7 +210,8 @@ static double cost_of_loops(const struct Calibration *all, const double *jump)
 }
 
 // Of a far offset, which a jump or a branch has two of: the same loop near by
-// is the probe before.
+// is the probe before. Like the others, without those that have seen nothing:
+// another tool may take our id meanwhile.
 static double cost_of_far(const struct Calibration *all)
 {
     double costs[PROBES_MAX];
@@ -218,10 +219,11 @@ static double cost_of_far(const struct Calibration *all)
 
     for (i = 1; i < all->count; i++) {
         const struct Probe *far = &all->probes[i], *near = far - 1;
+        double hits = far->jumps + far->branches;
+        double near_hits = near->jumps + near->branches;
 
-        if (far->kind == PROBE_FAR)
-            costs[count++] = far->whole / (far->jumps + far->branches) -
-                             near->whole / (near->jumps + near->branches);
+        if (far->kind == PROBE_FAR && hits > 0 && near_hits > 0)
+            costs[count++] = far->whole / hits - near->whole / near_hits;
     }
     return median(costs, count) / 2;
 }

@@ -270,6 +270,31 @@ def test_the_hooks_cost_was_measured():
     assert 1 < jump < 2000 and 1 < branch < 2000, cost
 
 
+def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
+    """As where another tool takes our id while the hooks are timed: what leaves
+    far from its function's beginning had one of -2^63 ticks."""
+    from ocular import _probes
+
+    def blind(row):
+        kind, run, hooked, *others = row
+        if kind == "far loop":
+            def hooked(probe, numbers):
+                pass
+        return (kind, run, hooked, *others)
+
+    table = [blind(row) for row in _probes.table()]
+    assert any(row[0] == "far loop" for row in table)
+    monkeypatch.setattr(_probes, "table", lambda: table)
+    names = {}
+    exec("def far(x):\n" + " x = 1\n" * 2000 + " return x\n"
+         "def near(x):\n return far(x)\n", names)
+    _, final = traced(repeat, names["near"], 51, 1)
+    for name in ("near", "far"):
+        mine = row(final, name)
+        assert mine["calls"] == 51
+        assert 0 < mine["self_cycles"] < 1e9 and 0 < mine["total_cycles"] < 1e9
+
+
 def test_to_be_called_is_a_functions_own_cost():
     """What an empty function shows is what an empty call takes untraced, not
     nothing and not the half of two hooks."""
