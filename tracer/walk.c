@@ -271,6 +271,14 @@ static void remember(struct WalkStart *start, const uintptr_t *met,
     memcpy(start->others, kept, sizeof(kept));
 }
 
+// C has made it, where it calls Python code.
+static bool is_cs(const struct Walk *walk, uint8_t owner)
+{
+    uint8_t c = walk->layout.owned_by_c;
+
+    return c != 0 && (owner == c || owner == c + 1);
+}
+
 // Whether a frame without a caller is the last of its stack: C has made it, or
 // nothing can be below it (greenlets leave C's frames out while they switch).
 // Else it has lost its caller since: it was popped, or it has yielded. C's
@@ -278,9 +286,7 @@ static void remember(struct WalkStart *start, const uintptr_t *met,
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
-    uint8_t c = walk->layout.owned_by_c;
-
-    return c == 0 || owner == c || owner == c + 1 ||
+    return walk->layout.owned_by_c == 0 || is_cs(walk, owner) ||
            at == start->chunk + walk->layout.chunk_first;
 }
 
@@ -310,9 +316,11 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
         }
         if (!in_stack(start, at) && other_count < WALK_OTHERS)
             others[other_count++] = at;
-        walk->frames[walk->depth++] = (struct WalkFrame){
-            word(frame, layout->frame_code) & layout->code_mask,
-            word(frame, layout->frame_instruction)};
+        // C's own on top: a call that C makes has just begun, or has ended.
+        if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
+            walk->frames[walk->depth++] = (struct WalkFrame){
+                word(frame, layout->frame_code) & layout->code_mask,
+                word(frame, layout->frame_instruction)};
         previous = word(frame, layout->frame_previous);
         walk->severed = previous == 0 &&
                         !is_last(walk, start, at, frame[layout->frame_owner]);

@@ -202,7 +202,8 @@ static void test_frames_elsewhere_are_read_too(void **state)
     world->thread.frame = (uintptr_t)&world->stack[0];
     memset(&here, 0, sizeof(here));
     world->start.others[2] = (uintptr_t)0xdead << 48;
-    assert_frames(walk_now(world), 1, 1);
+    assert_int_equal(walk_now(world)->depth, 0); // it is C's
+    assert_false(world->walk.torn);
     assert_true(world->start.others[2] == 0);
     free(heap);
 }
@@ -312,6 +313,24 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     assert_false(world->walk.torn);
 }
 
+// Where C calls Python code its own frame is on top before and after that.
+static void test_a_frame_of_cs_is_not_on_top(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame entry;
+
+    push(world, 1);
+    push(world, 2);
+    link_frame(world, &entry, 3);
+    entry.owner = OWNED_BY_C;
+    assert_frames(walk_now(world), 2, 2);
+    assert_false(world->walk.torn);
+    push(world, 4); // below one of code's it stays
+    assert_int_equal(walk_now(world)->depth, 4);
+    assert_int_equal(world->walk.frames[0].code, code_of(4));
+    assert_int_equal(world->walk.frames[1].code, code_of(3));
+}
+
 static void test_a_loop_ends(void **state)
 {
     struct World *world = *state;
@@ -405,7 +424,7 @@ static void test_a_stack_that_has_moved(void **state)
     for (int i = 0; i < 2; i++)
         chunks[i] = calloc(world->room, sizeof(struct FakeFrame));
     for (int round = 0; round < 40; round++) {
-        size_t depth = (size_t)(round * 37 % 90) + 1;
+        size_t depth = (size_t)(round * 37 % 90) + 2;
 
         world->stack = round % 4 ? first : chunks[round / 4 % 2];
         world->thread.chunk = (uintptr_t)world->stack;
@@ -601,6 +620,7 @@ int main(void)
         TEST(test_deep_stacks_are_cut_off),
         TEST(test_a_torn_link_ends_the_walk),
         TEST(test_only_a_frame_of_cs_ends_a_stack),
+        TEST(test_a_frame_of_cs_is_not_on_top),
         TEST(test_a_loop_ends),
         TEST(test_odd_chunks),
         TEST(test_states_that_are_gone),
