@@ -39,7 +39,7 @@ struct Governor {
     pthread_mutex_t mutex; // guards stop, urged and urge_due
     pthread_cond_t wake;
     bool stop;
-    bool urged;             // a viewer waits for words
+    bool urged;             // a viewer waits: for words, or what it wants armed
     uint64_t urge_due;      // ticks; before, it waits for the next slice
     struct Words *words;    // those that are being written
     struct Hottest hottest; // as ranked last

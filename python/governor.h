@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The background thread ("ocular-governor") that attaches to the interpreter
 // all the time, in short slices: lists the thread states for the sampler,
-// copies live bytecode, re-arms functions.
+// copies live bytecode, re-arms functions, reads the words that viewers see.
 #ifndef OCULAR_PYTHON_GOVERNOR_H
 #define OCULAR_PYTHON_GOVERNOR_H
 

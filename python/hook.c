@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The hot path's entry: one function an event, called by the interpreter on
-// the traced thread with its lock held. A hook never raises, prints, locks or
-// allocates (but a lane at first sight of a thread, a Code at first sight of a
-// code object); it returns None or DISABLE, both immortal.
+// the traced thread with its lock held. A hook never raises or prints. Off its
+// plain course it may allocate what grows (a lane, a Code, its callers, a
+// histogram, the shadow stack), lock to take over a thread's name, and ask the
+// kernel after a long span. It returns None or DISABLE, both immortal.
 #include "python/hook.h"
 #include "python/adopt.h"
 #include "python/callees.h"
@@ -89,8 +90,19 @@ OCULAR_HOT size_t unit_of(PyObject *offset)
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
 }
 
+// All that was done lately is our cost, not the program's time, and what
+// the lane has booked meanwhile is in it: it may have asked the kernel. `debt`
+// is the lane's from before, `now` the net time of the event.
+static void charge(struct Lane *lane, uint64_t debt, int64_t now,
+                   uint64_t taken)
+{
+    Cell_set(&lane->debt, debt + taken);
+    if (lane->last > now)
+        lane->last = now;
+}
+
 // The event comes from another stack than the last one, or from another part of
-// the same. What that takes is our cost, not the program's time.
+// the same.
 static void follow(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
@@ -100,10 +112,7 @@ static void follow(struct Call *call)
 
     Frames_switch(call->lane, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
-    // What the lane has asked the kernel for meanwhile is in it.
-    Cell_set(&call->lane->debt, debt + ticks - begin);
-    if (call->lane->last > now)
-        call->lane->last = now;
+    charge(call->lane, debt, now, ticks - begin);
     call->ticks += ticks - begin;
 }
 
@@ -486,7 +495,8 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     }
     // Looking at new code is our cost, not its caller's time.
     if (own_lane)
-        Cell_add(&own_lane->debt, Clock_read(clock) - ticks - (debt() - paid));
+        charge(own_lane, paid, (int64_t)(ticks - paid),
+               Clock_read(clock) - ticks);
     return ocular_state.disable;
 }
 
