@@ -3,6 +3,7 @@
 // they make a message; what the socket has no room for waits in `out` and goes
 // with the next call. Used by the viewer's feed, on one thread.
 #include "ipc/client.h"
+#include "ipc/now.h"
 
 #include "ipc/socket.h"
 #include "ipc/version.h"
@@ -34,10 +35,7 @@ struct Client {
 
 static long now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (long)(Now_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
 // --- Bytes

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The server's thread: a poll loop over the listening socket, a bell that
 // other threads ring, and the audience. Other threads reach it through `fresh`,
-// `stopping` and the list of answers, nothing else.
+// `stopping`, the list of answers and an `order`, for which they wait.
 #include "ipc/server.h"
+#include "ipc/now.h"
 
 #include "ipc/answers.h"
 #include "ipc/audience.h"
@@ -62,10 +63,7 @@ struct Server {
 
 static uint64_t now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return Now_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 // Where the program has closed an end of it, the thread has been woken by that,

@@ -44,7 +44,8 @@ int Server_open(struct Server **server, const struct ServerSource *source,
 const char *Server_path(const struct Server *server);
 // A fresh snapshot is published. Any thread; does not block.
 void Server_notify(struct Server *server);
-// Sends a REPLY or ERROR to one viewer (gone viewers are fine). Any thread.
+// Sends an answer (a REPLY, an ERROR, a LISTING, STACKS) to one viewer; gone
+// viewers are fine. Any thread.
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *answer);
 // Another source from now on (copied). `farewell`: those who look get the old

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One viewer as the server sees it: what it has sent so far, and what is on
-// its way to it, which is at most one snapshot and some short answers. Nothing
-// here blocks. The server's thread only.
+// its way to it: at most one snapshot, and answers, of which listings and
+// stacks may be long. Nothing here blocks. The server's thread only.
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 

@@ -2,6 +2,7 @@
 // Starts, joins and times our threads; see the header.
 #define _GNU_SOURCE 1 // tgkill, gettid
 #include "ipc/worker.h"
+#include "ipc/now.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -30,15 +31,6 @@ struct Attributes {
     uint64_t period_ns;
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec used;
-
-    if (clock_gettime(clock, &used) != 0)
-        return 0;
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 static void *begin(void *argument)
 {
     struct Worker *worker = argument;
@@ -53,7 +45,7 @@ static void *begin(void *argument)
     // Its time stays, be it joined late, and its id may be another's then.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
-                          before + clock_ns(CLOCK_THREAD_CPUTIME_ID),
+                          before + Now_ns(CLOCK_THREAD_CPUTIME_ID),
                           memory_order_relaxed);
     atomic_store_explicit(&worker->tid, 0, memory_order_release);
     return NULL;
@@ -121,12 +113,10 @@ void Worker_join(struct Worker *worker)
 
 uint64_t Worker_cpu_ns(const struct Worker *worker)
 {
-    unsigned tid =
-        (unsigned)atomic_load_explicit(&worker->tid, memory_order_acquire);
+    int tid = atomic_load_explicit(&worker->tid, memory_order_acquire);
     uint64_t before =
         atomic_load_explicit(&worker->before_ns, memory_order_relaxed);
-    // The kernel's clock of a thread, by its id: a finished one's just fails.
-    uint64_t ns = tid ? clock_ns((clockid_t)(~tid << 3 | 6)) : 0;
+    uint64_t ns = tid ? Now_ns(Now_clock_of(tid)) : 0;
 
     if (ns)
         return before + ns;

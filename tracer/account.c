@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // See account.h.
 #include "tracer/account.h"
+#include "ipc/now.h"
 #include "tracer/session.h"
 
 #include <sys/resource.h>
 #include <time.h>
-
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static struct InterruptionCounts
 count_interruptions(const struct Session *session, uint64_t sampler_wakeups)
@@ -33,8 +26,8 @@ void Account_init(struct Account *account, const struct Session *session)
     const struct InterruptionCounts counts = count_interruptions(session, 0);
 
     pthread_mutex_init(&account->mutex, NULL);
-    account->wall = seconds(CLOCK_MONOTONIC);
-    account->cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    account->wall = Now_s(CLOCK_MONOTONIC);
+    account->cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID);
     Budget_init(&account->budget, session->budget, &zero);
     Interruptions_init(&account->interruptions, &counts);
 }
@@ -75,8 +68,8 @@ static struct BudgetReading read_all(struct Session *session)
     reading.threads +=
         (double)account->interruptions.count * sampler.interruption_s;
     // Last, so that what is ours is never more than all.
-    reading.cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
-    reading.wall = seconds(CLOCK_MONOTONIC) - account->wall;
+    reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
+    reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;
     return reading;
 }
 
@@ -97,4 +90,13 @@ struct Budget *Account_open(struct Session *session)
 void Account_close(struct Session *session)
 {
     pthread_mutex_unlock(&session->account.mutex);
+}
+
+bool Account_is_overdrawn(struct Session *session)
+{
+    const struct Budget *budget = Account_open(session);
+    bool overdrawn = budget->share > 0 && budget->level < 0;
+
+    Account_close(session);
+    return overdrawn;
 }

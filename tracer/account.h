@@ -9,6 +9,7 @@
 #include "tracer/interruption.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 struct Session;
 
@@ -25,5 +26,7 @@ void Account_release(struct Account *account);
 // Takes a reading; the budget as it is now, until Account_close.
 struct Budget *Account_open(struct Session *session);
 void Account_close(struct Session *session);
+// More has been spent than the budget has room for.
+bool Account_is_overdrawn(struct Session *session);
 
 #endif

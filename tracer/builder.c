@@ -2,6 +2,7 @@
 // Turns cells into a snapshot: reads the registry inside an RCU read section,
 // computes what is a difference or a ratio, sorts by share.
 #include "tracer/builder.h"
+#include "ipc/now.h"
 #include "ipc/version.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
@@ -14,14 +15,6 @@
 #include <unistd.h>
 
 #define RATE_WINDOW 0.5 // s, the least span a rate is taken over
-
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 // What the functions' figures are computed with.
 struct Moment {
@@ -414,7 +407,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     struct Snapshot *snapshot = Snapshot_new();
     struct Moment at = {
         .session = session,
-        .now = seconds(CLOCK_MONOTONIC),
+        .now = Now_s(CLOCK_MONOTONIC),
         .hz = Clock_hz(&engine->clock),
         .ticks = Clock_read(&engine->clock),
         .sampler_now = session->sampler ? Sampler_now(session->sampler) : NAN,

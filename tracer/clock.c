@@ -2,6 +2,7 @@
 // Chooses the counter, measures its frequency against CLOCK_MONOTONIC_RAW with
 // pairs of readings of which the error is known, and converts ticks.
 #include "tracer/clock.h"
+#include "ipc/now.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,17 +41,9 @@ static double load(const _Atomic uint64_t *bits)
     return value;
 }
 
-static uint64_t now_ns(clockid_t id)
-{
-    struct timespec now;
-
-    clock_gettime(id, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 uint64_t Clock_fallback(void)
 {
-    return now_ns(CLOCK_MONOTONIC_RAW);
+    return Now_ns(CLOCK_MONOTONIC_RAW);
 }
 
 // The tightest of several brackets: an interrupt in between widens one, and a
@@ -191,7 +184,7 @@ static bool calibrate(struct Clock *clock)
     clock->start_ticks = from.ticks;
     clock->start_raw_ns = from.raw_ns;
     clock->start_error = from.error;
-    sleep_until(now_ns(CLOCK_MONOTONIC) + CALIBRATION_NS);
+    sleep_until(Now_ns(CLOCK_MONOTONIC) + CALIBRATION_NS);
     to = read_pair();
     hz = rate(&from, &to, &error);
     if (!(hz > 1e5 && hz < 1e11 && error < 0.01))
@@ -206,13 +199,13 @@ static bool calibrate(struct Clock *clock)
 void Clock_start(struct Clock *clock)
 {
     memset(clock, 0, sizeof(*clock));
-    clock->start_unix_ns = now_ns(CLOCK_REALTIME);
+    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
     clock->counter = has_counter() && calibrate(clock);
     if (clock->counter)
         return;
     clock->start_raw_ns = Clock_fallback();
     clock->start_ticks = clock->start_raw_ns;
-    clock->start_unix_ns = now_ns(CLOCK_REALTIME);
+    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
     clock->start_error = 0;
     store(&clock->hz_bits, 1e9);
     store(&clock->error_bits, 0);

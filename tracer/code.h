@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What is known of one accepted code object: who it is, its sites, and the
 // cells the hooks count in. Written under the interpreter's lock (cells,
-// state) or by the sampler (share); the collector and the sampler read it
-// inside an RCU read section. Freed by the collector after a grace period.
+// state), by the governor without it (what is recent) or by the sampler
+// (share); the collector and the sampler read it inside an RCU read section.
+// Freed by the collector after a grace period.
 #ifndef OCULAR_TRACER_CODE_H
 #define OCULAR_TRACER_CODE_H
 
@@ -156,7 +157,8 @@ struct Code {
     uint8_t *line_table; // co_linetable
     size_t line_table_size;
 
-    // Guarded by the interpreter's lock.
+    // Guarded by the interpreter's lock; the story by the log's mutex as well,
+    // and who only reads that may have either.
     struct Story story; // of its specialisation
     uint32_t *callers;  // ids of known callers
     uint32_t caller_count;
@@ -286,7 +288,7 @@ bool Code_warm(struct Code *code);
 // It is armed again, for so many calls that two of them need not be timed: the
 // one in which it is warm and the one in which it goes dark, for each of which
 // something is done in its sight.
-static inline bool Code_is_visited(const struct Code *code)
+static inline bool Code_may_skip_timing(const struct Code *code)
 {
     return code->warming || code->stop_at == code->stop_then;
 }

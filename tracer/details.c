@@ -4,6 +4,7 @@
 // fixed part of a core, a smaller one while the budget is overdrawn. Who asks
 // more often waits.
 #include "tracer/details.h"
+#include "ipc/now.h"
 #include "tracer/lister.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
@@ -26,14 +27,6 @@
 #define KEPT_NS 10000000000ull // words of what nobody looks at any more
 #define QUIET_NS 20000000ull   // between two wake-ups of the collector
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 // When the process began, by the clock that files are dated with.
 static double process_start(void)
 {
@@ -53,9 +46,9 @@ static double process_start(void)
                       "%*d %*d %*d %*d %*d %*d %llu",
                       &ticks) != 1)
         return NAN;
-    age = (double)now_ns(CLOCK_BOOTTIME) / 1e9 -
+    age = (double)Now_ns(CLOCK_BOOTTIME) / 1e9 -
           (double)ticks / (double)sysconf(_SC_CLK_TCK);
-    return (double)now_ns(CLOCK_REALTIME) / 1e9 - age;
+    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - age;
 }
 
 void Details_init(struct Details *details)
@@ -138,7 +131,7 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
                 uint32_t id)
 {
     const struct DetailWish wish = {viewer, request, id,
-                                    now_ns(CLOCK_MONOTONIC)};
+                                    Now_ns(CLOCK_MONOTONIC)};
     int result = -ESHUTDOWN;
 
     pthread_mutex_lock(&details->mutex);
@@ -387,11 +380,12 @@ static uint64_t due_ns(const struct Details *details,
     return due;
 }
 
-// The wish that is due first, and when; UINT64_MAX: there is none.
+// The wish that is due first, and when; UINT64_MAX: there is none. New ones are
+// given an entry.
 static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
 {
     struct DetailWish wishes[DETAILS_WISHES];
-    uint64_t first = UINT64_MAX, now = now_ns(CLOCK_MONOTONIC);
+    uint64_t first = UINT64_MAX, now = Now_ns(CLOCK_MONOTONIC);
     unsigned count, i;
 
     pthread_mutex_lock(&details->mutex);
@@ -410,20 +404,11 @@ static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
     return first;
 }
 
-static bool is_overdrawn(struct Session *session)
-{
-    const struct Budget *budget = Account_open(session);
-    bool debt = budget->share > 0 && budget->level < 0;
-
-    Account_close(session);
-    return debt;
-}
-
 static void pace(struct Session *session, struct DetailEntry *entry,
                  uint64_t took_ns)
 {
-    bool debt = is_overdrawn(session);
-    uint64_t now = now_ns(CLOCK_MONOTONIC);
+    bool debt = Account_is_overdrawn(session);
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
 
     entry->built_ns = debt ? now + DEBT_PERIOD_NS - PERIOD_NS : now;
     session->details.next_ns =
@@ -435,19 +420,19 @@ void Details_serve(struct Session *session)
     struct Details *details = &session->details;
     struct DetailWish wish;
 
-    take_words(details, now_ns(CLOCK_MONOTONIC));
-    while (next_wish(details, &wish) <= now_ns(CLOCK_MONOTONIC)) {
-        uint64_t begun = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    take_words(details, Now_ns(CLOCK_MONOTONIC));
+    while (next_wish(details, &wish) <= Now_ns(CLOCK_MONOTONIC)) {
+        uint64_t begun = Now_ns(CLOCK_THREAD_CPUTIME_ID);
         struct DetailEntry *entry = find_entry(details, wish.id);
 
         answer(session, entry);
-        pace(session, entry, now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+        pace(session, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     }
 }
 
 unsigned Details_pause_ms(struct Details *details, unsigned most)
 {
-    uint64_t now = now_ns(CLOCK_MONOTONIC), quiet_ns;
+    uint64_t now = Now_ns(CLOCK_MONOTONIC), quiet_ns;
     struct DetailWish wish;
     uint64_t due = next_wish(details, &wish);
 

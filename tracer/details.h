@@ -54,7 +54,8 @@ void Details_release(struct Details *details);
 void Details_set_urge(struct Details *details, void (*urge)(void *context),
                       void *context);
 
-// There is something else for the one who is told. Any thread.
+// Tells the same one, the governor, that something else is wanted: functions
+// are to be armed again. Any thread.
 void Details_urge(struct Details *details);
 
 // A viewer wants a function's listing; what it has asked for before and has not

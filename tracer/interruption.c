@@ -5,6 +5,7 @@
 // wake-up has cost it.
 #define _GNU_SOURCE 1 // CPU affinity
 #include "tracer/interruption.h"
+#include "ipc/now.h"
 #include "ipc/worker.h"
 
 #include <sched.h>
@@ -29,14 +30,6 @@ struct Waker {
     atomic_bool stop;
 };
 
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void wake(void *context)
 {
     struct Waker *waker = context;
@@ -56,8 +49,8 @@ static void wake(void *context)
 // wake-up that came alone. Returns their number.
 static size_t spin(struct Waker *waker, int64_t lost[WANTED])
 {
-    int64_t began = now_ns(CLOCK_MONOTONIC), newest = began, spun = 0;
-    int64_t charged = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t began = (int64_t)Now_ns(CLOCK_MONOTONIC), newest = began, spun = 0;
+    int64_t charged = (int64_t)Now_ns(CLOCK_THREAD_CPUTIME_ID);
     unsigned seen = 0, gaps = 0;
     size_t count = 0;
 
@@ -65,7 +58,7 @@ static size_t spin(struct Waker *waker, int64_t lost[WANTED])
         // Before the clock: a wake-up that is seen has its gap behind it.
         unsigned woken =
             atomic_load_explicit(&waker->woken, memory_order_acquire);
-        int64_t now = now_ns(CLOCK_MONOTONIC), step = now - newest;
+        int64_t now = (int64_t)Now_ns(CLOCK_MONOTONIC), step = now - newest;
 
         newest = now;
         if (step < LEAST_GAP)
@@ -74,12 +67,12 @@ static size_t spin(struct Waker *waker, int64_t lost[WANTED])
             gaps++;
         if (woken == seen)
             continue;
-        now = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        now = (int64_t)Now_ns(CLOCK_THREAD_CPUTIME_ID);
         if (gaps == 1) // however long: what others did in it is their charge
             lost[count++] = now - charged - spun;
         seen = woken;
         charged = now;
-        newest = now_ns(CLOCK_MONOTONIC);
+        newest = (int64_t)Now_ns(CLOCK_MONOTONIC);
         spun = 0;
         gaps = 0;
     }

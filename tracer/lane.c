@@ -3,6 +3,7 @@
 // since it happens once per function, per thread or per surprise. Run by the
 // lane's own thread with the interpreter's lock held.
 #include "tracer/lane.h"
+#include "ipc/now.h"
 #include "tracer/registry.h"
 
 #include <stdlib.h>
@@ -66,18 +67,9 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     Cell_set(&lane->unwound, 0);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec used;
-
-    if (clock_gettime(clock, &used) != 0)
-        return 0;
-    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-}
-
 void Lane_end(struct Lane *lane)
 {
-    lane->cpu_end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    lane->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     // Pairs with the acquire in lanes.c: this thread's last hook is over.
     atomic_store_explicit(&lane->ended, true, memory_order_release);
 }
@@ -87,7 +79,7 @@ static uint64_t thread_ns(const struct Lane *lane)
 {
     if (atomic_load_explicit(&lane->ended, memory_order_acquire))
         return lane->cpu_end_ns;
-    return clock_ns((clockid_t)(~(unsigned)lane->tid << 3 | 6));
+    return Now_ns(Now_clock_of(lane->tid));
 }
 
 uint64_t Lane_cpu_ns(const struct Lane *lane)

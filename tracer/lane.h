@@ -272,7 +272,7 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
     if (OCULAR_TURN(course, code->last_caller != lane->top->id))
         Lane_note_caller(lane, code);
     if (OCULAR_TURN(course, calls >= code->stop_at)) {
-        untimed = Code_is_visited(code);
+        untimed = Code_may_skip_timing(code);
         if (!Code_warm(code)) {
             if (!Lane_darken(lane, code, ticks))
                 return true;

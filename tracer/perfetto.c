@@ -4,6 +4,7 @@
 // names and arguments, is kept as shared objects. No memory for an object
 // makes it NULL, and that which was to hold it: one check, when it is written.
 #include "tracer/perfetto.h"
+#include "ipc/now.h"
 #include "ipc/version.h"
 #include "tracer/ends.h"
 #include "tracer/output.h"
@@ -169,11 +170,8 @@ static int report_progress(struct Writer *writer)
 {
     const struct PerfettoTrace *trace = writer->trace;
     double done = (double)writer->events / (double)(writer->total + 1);
-    struct timespec time;
-    uint64_t now;
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
     if (now - writer->looked_ns < PROGRESS_NS)
         return 0;
     writer->looked_ns = now;

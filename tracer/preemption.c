@@ -3,6 +3,7 @@
 // getrusage(2), which lag behind by up to a timer's tick, do not serve.
 #define _GNU_SOURCE 1 // RUSAGE_THREAD
 #include "tracer/preemption.h"
+#include "ipc/now.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -16,26 +17,17 @@
 // A clock that stood still is behind by more than drift explains.
 #define STOPPED_NS 1000000000
 
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    if (clock_gettime(clock, &now) != 0)
-        return 0;
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool read_times(struct ThreadTimes *times)
 {
-    int64_t begin = now_ns(CLOCK_MONOTONIC);
+    int64_t begin = (int64_t)Now_ns(CLOCK_MONOTONIC);
     struct rusage usage;
 
     if (getrusage(RUSAGE_THREAD, &usage) != 0)
         return false;
     times->waits = usage.ru_nvcsw;
     times->taken = usage.ru_nivcsw;
-    times->cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    times->wall_ns = now_ns(CLOCK_MONOTONIC);
+    times->cpu_ns = (int64_t)Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    times->wall_ns = (int64_t)Now_ns(CLOCK_MONOTONIC);
     times->reading_ns = times->wall_ns - begin;
     return times->cpu_ns > 0;
 }

@@ -2,6 +2,7 @@
 // The sampler's thread: when it wakes, what it does then, and the account of
 // it. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
+#include "ipc/now.h"
 
 #include "tracer/interruption.h"
 #include "tracer/rcu.h"
@@ -58,14 +59,6 @@ struct Sampler {
     cell_t measure_ns;     // CPU time of the thread that helped to measure it
     struct ShareValue elsewhere;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // Marsaglia's xorshift64*.
 static uint64_t draw(struct Sampler *sampler)
@@ -302,12 +295,12 @@ static void choose_interval(struct Sampler *sampler, double mean_ns)
 // taken out of the shares' time.
 static void stand_by(struct Sampler *sampler)
 {
-    uint64_t from = now_ns();
+    uint64_t from = Now_ns(CLOCK_MONOTONIC);
     const struct SubjectTable *table = sampler->subjects.table;
 
     while (!sampler->stop && sampler->mean_ns == 0)
         pthread_cond_wait(&sampler->wake, &sampler->lock);
-    sampler->start_ns += now_ns() - from;
+    sampler->start_ns += Now_ns(CLOCK_MONOTONIC) - from;
     for (size_t i = 0; i < table->count; i++)
         Subject_forget(table->subjects[i]);
 }
@@ -324,11 +317,11 @@ static bool wait_turn(struct Sampler *sampler, uint64_t *due)
 
         if (sampler->mean_ns == 0) {
             stand_by(sampler);
-            *due = now_ns();
+            *due = Now_ns(CLOCK_MONOTONIC);
             sampler->changed = true;
         }
         if (sampler->changed) { // a look that is due sooner stays so
-            uint64_t now = now_ns(), next;
+            uint64_t now = Now_ns(CLOCK_MONOTONIC), next;
 
             choose_interval(sampler, sampler->mean_ns);
             next = now + draw_interval(sampler);
@@ -347,7 +340,7 @@ static bool wait_turn(struct Sampler *sampler, uint64_t *due)
 // One wake-up; the time of the next.
 static uint64_t turn(struct Sampler *sampler, uint64_t due)
 {
-    uint64_t began = now_ns();
+    uint64_t began = Now_ns(CLOCK_MONOTONIC);
     double now = (double)(began - sampler->start_ns);
     double before = Cell_get_double(&sampler->now);
     double kept = exp(-(now - before) / PACE_NS);
@@ -452,7 +445,7 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
     sampler->opcodes = opcodes;
     sampler->memory.fd = -1;
     sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
-    sampler->start_ns = now_ns();
+    sampler->start_ns = Now_ns(CLOCK_MONOTONIC);
     sampler->random = sampler->start_ns ^ (uintptr_t)sampler;
     init_waiting(sampler);
     error = init(sampler, layout);

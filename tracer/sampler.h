@@ -30,7 +30,7 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// 0, or -errno: -EPERM when neither way of reading works here, -EINVAL for a
+// 0, or -errno: -EPERM when no way of reading works here, -EINVAL for a
 // layout or a rate (more than 0, up to 10000) that cannot be. Registry, layout
 // and opcodes stay where they are.
 int Sampler_start(struct Sampler **sampler, struct Registry *registry,

@@ -3,6 +3,7 @@
 // Start and finish: the thread that python/ calls from. Requests: the server's
 // thread.
 #include "tracer/session.h"
+#include "ipc/now.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
@@ -21,27 +22,16 @@
 
 // --- What the server asks --------------------------------------------------
 
-static bool is_in_debt(struct Session *session)
-{
-    const struct Budget *budget = Account_open(session);
-    bool debt = budget->share > 0 && budget->level < 0;
-
-    Account_close(session);
-    return debt;
-}
-
 // What is built for viewers is part of the overhead: while that is over the
 // budget they get a snapshot every second at most, and who has just come makes
 // do with the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
-    struct timespec now;
-    double now_s;
+    double now_s = Now_s(CLOCK_MONOTONIC);
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    now_s = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-    if (now_s - session->built_s >= DEBTORS_S || !is_in_debt(session)) {
+    if (now_s - session->built_s >= DEBTORS_S ||
+        !Account_is_overdrawn(session)) {
         session->built_s = now_s;
         Collector_want(&session->collector);
     } else if (first) {

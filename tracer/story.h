@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The story of one code object's specialisation: at each look its live bytecode
 // is compared with what was known before, and what changed goes to the log of
-// transitions. Interpreter's lock held, but for Story_release (the collector).
+// transitions. Interpreter's lock held, but for Story_release and for reading a
+// copy (the collector), and for Story_copy, where the log's mutex will do.
 //
 // An opcode that was specialised and is the base one again was given up by the
 // specialiser, or put back by instrumentation, anybody's, which may have come

@@ -16,6 +16,7 @@
 #define _GNU_SOURCE 1 // CPU_COUNT
 #include "tracer/subject.h"
 
+#include "ipc/now.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
@@ -32,14 +33,13 @@
 #define RATIO 10e9 // ns
 // Seldom seen running: less than half of what its clock says.
 #define RARE 2.0
+#define SELDOM 1.2    // ... than five sixths of it
 #define CHANCE 8.0    // looks that may have missed it by chance
 #define OWED_NS 0.5e9 // in which what is outstanding is credited
-#define SELDOM 1.2    // ... than five sixths of it
 #define STAT_STATE 3  // the number of a field
 #define STAT_CPU 39
-#define CROWD_NS 2e9       // in which what is known of its CPUs gets old
-#define CROWD 0.1          // of the time it runs, waiting for a CPU: often
-#define NO_TIME UINT64_MAX // of a thread that has ended
+#define CROWD_NS 2e9 // in which what is known of its CPUs gets old
+#define CROWD 0.1    // of the time it runs, waiting for a CPU: often
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
 {
@@ -48,32 +48,16 @@ void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
     subject->tid = tid;
 }
 
-static uint64_t read_clock(clockid_t id)
-{
-    struct timespec now;
-
-    if (clock_gettime(id, &now) != 0)
-        return NO_TIME;
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-// The kernel's per-thread CPU clock by thread id. pthread_getcpuclockid would
-// need a pthread_t, which dangles once the thread has ended.
-static uint64_t read_cpu(pid_t tid)
-{
-    return read_clock((clockid_t)(~(unsigned)tid << 3 | 6));
-}
-
 enum SubjectLook Subject_look(struct Subject *subject, double now)
 {
-    uint64_t cpu_ns = read_cpu(subject->tid);
-    uint64_t wall_ns = read_clock(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = Now_ns(Now_clock_of(subject->tid));
+    uint64_t wall_ns = Now_ns(CLOCK_MONOTONIC);
     double ran = (double)(int64_t)(cpu_ns - subject->cpu_ns);
     double since = (double)(int64_t)(wall_ns - subject->wall_ns);
     double fade = 1 / (1 + since / RATIO);
     bool known = subject->known;
 
-    if (cpu_ns == NO_TIME)
+    if (cpu_ns == 0) // it has ended
         return SUBJECT_GONE;
     subject->before_ns = subject->cpu_ns;
     subject->cpu_ns = cpu_ns;
@@ -119,10 +103,10 @@ void Subject_forget(struct Subject *subject)
 
 double Subject_ran_part(const struct Subject *subject)
 {
-    uint64_t cpu_ns = read_cpu(subject->tid);
-    uint64_t wall_ns = read_clock(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = Now_ns(Now_clock_of(subject->tid));
+    uint64_t wall_ns = Now_ns(CLOCK_MONOTONIC);
 
-    if (cpu_ns == NO_TIME || cpu_ns <= subject->cpu_ns)
+    if (cpu_ns <= subject->cpu_ns)
         return 0;
     return fmin(1, (double)(cpu_ns - subject->cpu_ns) /
                        (double)(wall_ns - subject->wall_ns));
@@ -303,6 +287,8 @@ static void prepare(struct Code *code)
     }
     if (!share->callees)
         share->callees = calloc(count + 1, sizeof(*share->callees));
+    if (!Code_spots(code) || !share->callees)
+        return;
     room = calloc(1, sizeof(struct Split));
     atomic_store_explicit(&share->callers, room, memory_order_release);
     Cell_set(&share->bytes, sizeof(struct Split) + (spots + count + 2) * 4);

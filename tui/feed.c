@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See feed.h.
 #include "tui/feed.h"
+#include "ipc/now.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,9 +19,7 @@
 
 double Feed_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+    return Now_s(CLOCK_MONOTONIC);
 }
 
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
@@ -212,16 +211,10 @@ static bool is_refused(const struct FeedListing *listing)
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
 }
 
-// One that is late may never be answered.
-static bool is_listing_under_way(const struct Feed *feed, double now)
+// A request for a listing. One that is late may never be answered.
+static bool is_under_way(uint32_t number, double asked_at, double now)
 {
-    return feed->listing.number &&
-           now - feed->listing.asked_at < LISTING_LATE_S;
-}
-
-static bool is_wish_under_way(const struct Feed *feed, double now)
-{
-    return feed->wish.number && now - feed->wish.asked_at < LISTING_LATE_S;
+    return number && now - asked_at < LISTING_LATE_S;
 }
 
 // What is recorded must be able to show every view: code is asked for in turn.
@@ -235,7 +228,8 @@ static void record(struct Feed *feed, const struct Message *message)
         feed->recording->error)
         return;
     Client_request(feed->client, &(struct Message){.type = MESSAGE_FLAME});
-    if (!is_wish_under_way(feed, feed->heard_at) && (!wish->id || wish->number))
+    if (!is_under_way(wish->number, wish->asked_at, feed->heard_at) &&
+        (!wish->id || wish->number))
         *wish = (struct FeedWish){.id = Recording_wish(feed->recording,
                                                        message->snapshot,
                                                        feed->heard_at)};
@@ -252,7 +246,8 @@ static void ask_wish(struct Feed *feed)
     struct Message ask = {.type = MESSAGE_DETAIL, .number = wish->id};
     double now = Feed_now();
     if (!feed->client || !wish->id || wish->number || wish->waits ||
-        is_listing_under_way(feed, now) || Client_request(feed->client, &ask))
+        is_under_way(feed->listing.number, feed->listing.asked_at, now) ||
+        Client_request(feed->client, &ask))
         return;
     wish->number = ask.request;
     wish->asked_at = now;
@@ -443,9 +438,10 @@ static bool is_listing_due(const struct Feed *feed, double now)
     if (!listing->asked_at)
         return true;
     if (listing->number)
-        return !is_listing_under_way(feed, now);
+        return !is_under_way(feed->listing.number, feed->listing.asked_at, now);
     return listing->behind && !feed->paused && !is_refused(listing) &&
-           !is_wish_under_way(feed, now); // whose turn it is
+           !is_under_way(feed->wish.number, feed->wish.asked_at,
+                         now); // whose turn it is
 }
 
 void Feed_want_listing(struct Feed *feed, uint64_t function)

@@ -76,7 +76,7 @@ void Recording_add(struct Recording *recording, const struct Message *message,
         write_all(recording, bytes->data, bytes->size);
 }
 
-// When it was asked about, or -1.
+// Where it is written when it was asked about, or NULL.
 static double *asked_at(struct Recording *recording, uint64_t id)
 {
     for (size_t i = 0; i < recording->asked_count; i++)

@@ -3,6 +3,7 @@
 // its frames, of which only their starts are looked at, and each frame again
 // when it is wanted.
 #include "tui/replay.h"
+#include "ipc/now.h"
 
 #include "ipc/version.h"
 #include "tui/recording.h"
@@ -173,13 +174,6 @@ static int open_file(struct Replay *replay, const char *path, char *why,
     return scan(replay, status.st_size, why, why_size);
 }
 
-static double clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
                 size_t why_size)
 {
@@ -191,7 +185,7 @@ int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
     replay->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     replay->paced = paced;
     replay->speed = 1;
-    replay->clock_at = clock_now();
+    replay->clock_at = Now_s(CLOCK_MONOTONIC);
     char reason[200] = "";
     int error = replay->timer < 0
                     ? -errno
@@ -229,14 +223,14 @@ void Replay_close(struct Replay *replay)
 
 static double played(const struct Replay *replay)
 {
-    double since = clock_now() - replay->clock_at;
+    double since = Now_s(CLOCK_MONOTONIC) - replay->clock_at;
     return replay->clock + (replay->paused ? 0 : since * replay->speed);
 }
 
 static void set_clock(struct Replay *replay)
 {
     replay->clock = played(replay);
-    replay->clock_at = clock_now();
+    replay->clock_at = Now_s(CLOCK_MONOTONIC);
 }
 
 void Replay_pause(struct Replay *replay, bool paused)

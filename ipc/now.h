@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// What a clock of the kernel's says. Any thread; async-signal-safe.
+#ifndef OCULAR_IPC_NOW_H
+#define OCULAR_IPC_NOW_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+// ns; 0 where there is no such clock (any more).
+static inline uint64_t Now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    if (clock_gettime(clock, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static inline double Now_s(clockid_t clock)
+{
+    return (double)Now_ns(clock) / 1e9;
+}
+
+// The kernel's clock of a thread's CPU time, by its id (linux/posix-timers.h:
+// CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). pthread_getcpuclockid would need a
+// pthread_t, which dangles once the thread has ended; this clock just fails.
+static inline clockid_t Now_clock_of(pid_t tid)
+{
+    return (clockid_t)(~(unsigned)tid << 3 | 6);
+}
+
+#endif
