@@ -2,6 +2,7 @@
 // ipc/wire: everything comes back; truncated, mutated, older and newer frames
 // are read or refused, never trusted.
 #include "ipc/wire.h"
+#include "tests/random.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -12,16 +13,6 @@
 #include <cmocka.h>
 
 #define HEADER 12
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t random_u64(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
-}
 
 // --- Any record with random members, and its comparison, by the tables
 
@@ -141,69 +132,59 @@ static struct Bytes encoded_listing(void)
 
 // --- Round trips
 
+// `member` of struct Message points to what `record` describes.
+static void check_round_trip(struct Message in, const struct Record *record,
+                             size_t member)
+{
+    struct Bytes bytes = encoded(&in);
+    struct Message out;
+    char **sent = (char **)((char *)&in + member);
+    char **received = (char **)((char *)&out + member);
+
+    assert_int_equal(
+        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
+        bytes.size);
+    assert_int_equal(out.type, in.type);
+    assert_int_equal(out.request, in.request);
+    compare(record, *sent, *received);
+    Message_release(&in);
+    Message_release(&out);
+    assert_null(*received);
+    Bytes_release(&bytes);
+}
+
 static void test_listing_round_trip(void **state)
 {
     (void)state;
-    for (int i = 0; i < 300; i++) {
-        struct Message in = {.type = MESSAGE_LISTING, .request = 9}, out;
-        struct Bytes bytes;
-
-        in.listing = random_listing();
-        bytes = encoded(&in);
-        assert_int_equal(
-            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
-            bytes.size);
-        assert_int_equal(out.type, MESSAGE_LISTING);
-        assert_int_equal(out.request, 9);
-        compare(&LISTING_RECORD, (char *)in.listing, (char *)out.listing);
-        Message_release(&in);
-        Message_release(&out);
-        assert_null(out.listing);
-        Bytes_release(&bytes);
-    }
+    for (int i = 0; i < 300; i++)
+        check_round_trip((struct Message){.type = MESSAGE_LISTING,
+                                          .request = 9,
+                                          .listing = random_listing()},
+                         &LISTING_RECORD, offsetof(struct Message, listing));
 }
 
 static void test_stacks_round_trip(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
-        struct Message in = {.type = MESSAGE_STACKS, .request = 9}, out;
-        struct Bytes bytes;
+        struct FlameTable *stacks = FlameTable_new();
 
-        in.stacks = FlameTable_new();
-        fill(&in.stacks->arena, &FLAME_TABLE_RECORD, (char *)in.stacks);
-        bytes = encoded(&in);
-        assert_int_equal(
-            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
-            bytes.size);
-        assert_int_equal(out.type, MESSAGE_STACKS);
-        compare(&FLAME_TABLE_RECORD, (char *)in.stacks, (char *)out.stacks);
-        Message_release(&in);
-        Message_release(&out);
-        assert_null(out.stacks);
-        Bytes_release(&bytes);
+        fill(&stacks->arena, &FLAME_TABLE_RECORD, (char *)stacks);
+        check_round_trip((struct Message){.type = MESSAGE_STACKS,
+                                          .request = 9,
+                                          .stacks = stacks},
+                         &FLAME_TABLE_RECORD, offsetof(struct Message, stacks));
     }
 }
 
 static void test_snapshot_round_trip(void **state)
 {
     (void)state;
-    for (int i = 0; i < 300; i++) {
-        struct Message in = {.type = MESSAGE_SNAPSHOT, .request = 9}, out;
-        struct Bytes bytes;
-
-        in.snapshot = random_snapshot();
-        bytes = encoded(&in);
-        assert_int_equal(
-            Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
-            bytes.size);
-        assert_int_equal(out.type, MESSAGE_SNAPSHOT);
-        assert_int_equal(out.request, 9);
-        compare(&SNAPSHOT_RECORD, (char *)in.snapshot, (char *)out.snapshot);
-        Message_release(&in);
-        Message_release(&out);
-        Bytes_release(&bytes);
-    }
+    for (int i = 0; i < 300; i++)
+        check_round_trip((struct Message){.type = MESSAGE_SNAPSHOT,
+                                          .request = 9,
+                                          .snapshot = random_snapshot()},
+                         &SNAPSHOT_RECORD, offsetof(struct Message, snapshot));
 }
 
 static void check_message(struct Message in)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Source lines and instructions interleaved: every instruction once, below its
 // line, every line once, in order; whatever a stranger's listing says.
+#include "tests/random.h"
 #include "tui/annotation.h"
 
 #include <math.h>
@@ -156,16 +157,6 @@ static void test_labels(void **state)
     assert_int_equal(Annotation_row(&listing, 3), LISTING_ROWS);
     assert_int_equal(Annotation_entry(&annotation, 4), 5);
     Annotation_release(&annotation);
-}
-
-static uint64_t seed = 88172645463325252;
-
-static uint64_t random_u64(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
 }
 
 // Any numbers at all: each instruction is there once, and nothing overflows.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A member of a zip archive comes out whole or not at all, whatever the bytes
 // say.
+#include "tests/random.h"
 #include "tui/archive.h"
 
 #include <setjmp.h>
@@ -100,16 +101,6 @@ static void test_too_large(void **state)
     assert_null(Archive_read(fd, "p/b.py", 299, &size, &why));
     assert_string_equal(why, "is too large in its archive");
     close(fd);
-}
-
-static uint64_t seed = 0x9e3779b97f4a7c15;
-
-static uint64_t random_u64(void)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
 }
 
 static void test_damage(void **state)

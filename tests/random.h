@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// The same numbers at each run: Marsaglia's xorshift64. For one test program.
+#ifndef OCULAR_TESTS_RANDOM_H
+#define OCULAR_TESTS_RANDOM_H
+
+#include <stdint.h>
+
+static uint64_t seed = 0x9e3779b97f4a7c15; // any but 0
+
+static inline uint64_t random_u64(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+#endif
