@@ -255,19 +255,31 @@ def take_frames(viewer, most):
 
 def test_a_hundred_viewers(program):
     """Each has all of its snapshots; what is built and encoded for all of them
-    is what is for one."""
+    is what is for one, and the program does not notice."""
+    with Client(program.path) as viewer:
+        viewer.snapshot()
+        program.measure("before")
+        program.works_on()
+        program.measure("")
     some = [Client(program.path) for _ in range(99)]
     for viewer in some:
         viewer.frames = []
     try:
         witness = Witness(program)
+        program.measure("during")
         for number in range(1, 5):
             for viewer in some:
                 take_frames(viewer, number)
         assert witness.is_content()
+        program.works_on()
+        program.measure("")
     finally:
         for viewer in some:
             viewer.close()
     # They came at different times, and fell into step.
     assert len({viewer.frames[3] for viewer in some}) <= 20
     assert program.end()[2] == 0
+    quiet, busy = program.rounds("before"), program.rounds("during")
+    assert len(quiet) > 20 and len(busy) > 20
+    assert waited(busy) < waited(quiet) + 0.01
+    assert min(busy)[0] < 2 * min(quiet)[0]

@@ -196,7 +196,37 @@ def test_time_in_c(run, name):
     assert mine["c_share"] <= mine["cpu_share"] + 1e-9
 
 
-def test_time_in_c_below_excluded_code(run):
+def unseen(seconds):
+    end = until(seconds)
+    while time.thread_time() < end:
+        for _ in range(100000):
+            pass
+
+
+def holder(seconds):
+    unseen(seconds)
+
+
+def test_excluded_time_is_its_callers():
+    ocular.start_tracing(**SETTINGS, overhead_budget=0.05, exclude=["unseen"])
+    try:
+        limit = time.monotonic() + 60
+        while True:
+            holder(0.3)
+            seen = ocular.snapshot()
+            if row(seen, "holder")["samples"] >= 100:
+                break
+            assert time.monotonic() < limit, seen["sampler"]
+    finally:
+        ocular.stop_tracing()
+    mine = row(seen, "holder")
+    assert not [each for each in seen["functions"] if each["name"] == "unseen"]
+    assert mine["cpu_share"] > 0.85 * sum(
+        each["cpu_share"] for each in seen["functions"] if each["cpu_share"])
+    assert seen["sampler"]["elsewhere"] > 0.8 * mine["cpu_share"] > 0.1
+
+
+def test_time_in_c_below_code_of_the_library(run):
     """json.dumps is the standard library's, and traced: the C encoder's time
     is in the function that calls it."""
     mine = row(run[0]["dumps"], "JSONEncoder.iterencode")

@@ -98,6 +98,36 @@ def serving(directory, sockets, arguments="", **more):
 IDLE = {"ocular-doorman", "ocular-server"}
 
 
+DISARMED = """
+def armed():
+    monitoring, found = sys.monitoring, []
+    for tool in (3, 4, 5):
+        mine = monitoring.get_tool(tool) is None
+        if mine:
+            monitoring.use_tool_id(tool, "probe")  # local events outlive an id
+        if monitoring.get_events(tool) or monitoring.get_local_events(tool, work.__code__):
+            found.append(tool)
+        if mine:
+            monitoring.free_tool_id(tool)
+    return found
+ocular.serve()
+say(os.getpid())
+until(lambda: any(tools()) and armed())
+say("armed")
+until(lambda: not ocular.is_tracing() and "ocular-governor" not in ours())
+say(armed(), [tool for tool in tools() if tool])
+sys.stdin.read()
+"""
+
+
+def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
+    with Served(tmp_path, sockets, DISARMED) as served:
+        with Client(served.path) as client:
+            client.snapshot()
+            assert served.process.stdout.readline() == "armed\n"
+        assert served.end() == ("[] []", "")
+
+
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     """No hook, no tool, no thread that ever wakes up; then all of it, and
     nothing again."""

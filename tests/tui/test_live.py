@@ -365,6 +365,52 @@ def test_children_appear_below_their_parent_and_vanish(tmp_path):
             process.stdout.close()
 
 
+CHANGING = """
+import ocular, sys
+names = {}
+exec("def add(a, b):\\n    return a + b\\n", names)
+ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.05)
+def feed(x):
+    for _ in range(150):
+        names["add"](x, x)
+feed(1)
+print("ready", flush=True)
+for line in sys.stdin:
+    feed(1.5)
+    print("fed", flush=True)
+"""
+
+
+@pytest.mark.parametrize("key,there,then", [
+    ("Enter", r"BINARY_OP_ADD_INT(.|\n)* 150 ", r"BINARY_OP_ADD_FLOAT(.|\n)* 300 "),
+    ("o", r"add.*BINARY_OP_ADD_INT", r"add.*BINARY_OP_ADD_INT -> .*BINARY_OP"),
+])
+def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
+    """Code's rows, and the log of transitions, without a key being pressed."""
+    directory = tmp_path / "s"
+    directory.mkdir(mode=0o700)
+    with subprocess.Popen(
+            [PYTHON, "-c", CHANGING], env={**os.environ, "OCULAR_DIR": str(directory)},
+            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        viewer = None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            viewer = Top(directory, "-p", str(process.pid), "-F", "add", "-d", "0.5",
+                         size=(150, 40))
+            viewer.wait(r"▸.* add ", PATIENT)
+            viewer.press(key)
+            viewer.wait(there, PATIENT)
+            assert not re.search(then, viewer.text())
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "fed\n"
+            viewer.wait(then, PATIENT)
+        finally:
+            if viewer:
+                viewer.close()
+            process.stdin.close()
+
+
 @pytest.mark.parametrize("end", ["exit", "crash", "kill"])
 def test_the_end_of_the_program(tmp_path, end):
     """Its last state stays, marked, and keys still work on it."""

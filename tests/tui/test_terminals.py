@@ -94,7 +94,8 @@ def test_a_storm_of_signals(watch):
     top.check_restored()
 
 
-@pytest.mark.parametrize("where", ["?", "o", "t", "/x", "e", "b"])
+@pytest.mark.parametrize("where", ["?", "o", "t", "/x", "e", "b", "c", "f",
+                                   ("Enter",)])
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGSEGV"])
 def test_restored_from_everywhere(watch, where, number):
     top = watch()
