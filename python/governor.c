@@ -519,7 +519,7 @@ int Governor_resume(struct State *state)
     struct Worker *worker = &state->engine.session->governor;
     int error;
 
-    if (worker->started)
+    if (!governor || worker->started)
         return 0;
     // Made here, with the lock: memory that Python hands out without it goes
     // through tracemalloc, which crashes if it is stopped meanwhile (gh-128679,
@@ -596,7 +596,8 @@ static void end_thread(struct Governor *governor)
 
 void Governor_pause(struct State *state)
 {
-    end_thread(state->governor);
+    if (state->governor) // or a finalizer forks while tracing begins
+        end_thread(state->governor);
 }
 
 void Governor_stop(struct State *state)
