@@ -22,8 +22,8 @@
 
 #define SESSION_REFUSED                                                        \
     "this process may not read its own memory without the risk of a crash "    \
-    "(process_vm_readv and /proc/self/mem are refused): no shares of time, "   \
-    "the hooks' figures alone"
+    "(process_vm_writev, process_vm_readv and /proc/self/mem are refused): "   \
+    "no shares of time, the hooks' figures alone"
 
 struct Config {
     char mode[16];

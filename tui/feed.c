@@ -243,10 +243,11 @@ static void record(struct Feed *feed, const struct Message *message)
 static void ask_wish(struct Feed *feed)
 {
     struct FeedWish *wish = &feed->wish;
+    const struct FeedListing *listing = &feed->listing;
     struct Message ask = {.type = MESSAGE_DETAIL, .number = wish->id};
     double now = Feed_now();
     if (!feed->client || !wish->id || wish->number || wish->waits ||
-        is_under_way(feed->listing.number, feed->listing.asked_at, now) ||
+        is_under_way(listing->number, listing->asked_at, now) ||
         Client_request(feed->client, &ask))
         return;
     wish->number = ask.request;
@@ -433,15 +434,15 @@ int Feed_cancel(struct Feed *feed)
 static bool is_listing_due(const struct Feed *feed, double now)
 {
     const struct FeedListing *listing = &feed->listing;
+    const struct FeedWish *wish = &feed->wish;
     if (!listing->id || (!feed->client && !feed->replay))
         return false;
     if (!listing->asked_at)
         return true;
     if (listing->number)
-        return !is_under_way(feed->listing.number, feed->listing.asked_at, now);
+        return !is_under_way(listing->number, listing->asked_at, now);
     return listing->behind && !feed->paused && !is_refused(listing) &&
-           !is_under_way(feed->wish.number, feed->wish.asked_at,
-                         now); // whose turn it is
+           !is_under_way(wish->number, wish->asked_at, now); // whose turn it is
 }
 
 void Feed_want_listing(struct Feed *feed, uint64_t function)
