@@ -14,6 +14,7 @@
 #define FORGET 8            // answers, in which what is usual goes down
 #define STEP_NS 1000        // ... and a step up, at least
 #define USUAL_NS 10000000   // at most: spans of more than twice that are asked
+#define DRIFT 0.0005        // of one clock against the other (adjtime(2))
 // A clock that stood still is behind by more than drift explains.
 #define STOPPED_NS 1000000000
 
@@ -32,6 +33,17 @@ static bool read_times(struct ThreadTimes *times)
     return times->cpu_ns > 0;
 }
 
+// Whether the thread was off its CPU by no switch of its own kernel: what a
+// hypervisor gave to others, or interrupts had, is in no thread's CPU time
+// where the kernel accounts for it (Linux, kernel/sched/core.c,
+// update_rq_clock_task). Where it counts no switches at all, who knows?
+static bool was_stolen(const struct ThreadTimes *then,
+                       const struct ThreadTimes *now)
+{
+    return now->waits == then->waits && now->taken == then->taken &&
+           now->waits + now->taken > 0;
+}
+
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns,
                            int64_t brief_ns)
@@ -39,13 +51,16 @@ int64_t Preemption_between(const struct ThreadTimes *then,
     int64_t wall = now->wall_ns - then->wall_ns;
     // What comes while it is asked for is not in the span any more.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
-    int64_t taken = now->taken - then->taken, before;
+    int64_t taken = now->taken - then->taken, before = 0;
 
-    if (now->waits != then->waits || taken <= 0)
+    if (was_stolen(then, now))
+        off -= (int64_t)(DRIFT * (double)wall);
+    else if (now->waits != then->waits || taken <= 0)
         return 0;
     // All but one of the times that the CPU was taken may have been before the
     // span; none of those took longer than nobody asks about.
-    before = (taken - 1) * brief_ns;
+    if (taken > 0)
+        before = (taken - 1) * brief_ns;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
@@ -83,6 +98,8 @@ static double kept(const struct ThreadTimes *then,
     int64_t off = wall - (now->cpu_ns - then->cpu_ns);
     int64_t waits = now->waits - then->waits, taken = now->taken - then->taken;
 
+    if (was_stolen(then, now))
+        return off > 0 ? (double)off : 0;
     if (taken <= 0 || (is_span && waits > 0)) // or they are not counted at all
         return 0;
     if (waits <= 0)

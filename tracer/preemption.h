@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How long a thread was kept from its CPU by others that had it, asked of the
-// kernel after a span that is too long to be all work. Time in which a thread
-// waits by its own will is none of this. Each lane has one; its own thread
-// asks.
+// How long a thread was kept from its CPU by others that had it, threads or
+// other machines, asked of the kernel after a span that is too long to be all
+// work. Time in which a thread waits by its own will is none of this. Each lane
+// has one; its own thread asks.
 #ifndef OCULAR_TRACER_PREEMPTION_H
 #define OCULAR_TRACER_PREEMPTION_H
 
