@@ -38,8 +38,11 @@
 #define OWED_NS 0.5e9 // in which what is outstanding is credited
 #define STAT_STATE 3  // the number of a field
 #define STAT_CPU 39
-#define CROWD_NS 2e9 // in which what is known of its CPUs gets old
-#define CROWD 0.1    // of the time it runs, waiting for a CPU: often
+#define CROWD_NS 2e9     // in which what is known of its CPUs gets old,
+#define CROWD_LOOKS 32   // ... but not in fewer looks
+#define CROWD_CHANCE 3.0 // looks that may not have seen it run by chance
+#define CROWD_KNOWN_NS 100000000 // that it has run: then its start says enough
+#define CROWD 0.1                // of that, waiting for a CPU: often
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
 {
@@ -150,30 +153,40 @@ static bool read_delay(const struct Subject *subject, uint64_t *run,
            sscanf(text, "%" SCNu64 " %" SCNu64, run, delay) == 2 && *run > 0;
 }
 
+// At first by all that it has run so far, if that says anything.
 static void learn_crowd(struct Subject *subject, double now)
 {
-    bool known = subject->crowd_at > 0;
     uint64_t run, delay;
 
     subject->crowd_at = now;
     subject->crowded = true;
     if (is_pinned(subject) || !read_delay(subject, &run, &delay))
         return;
-    if (known)
+    if (subject->crowd_run > 0 || run > CROWD_KNOWN_NS)
         subject->crowded = (double)(delay - subject->crowd_delay) >
                            CROWD * (double)(run - subject->crowd_run);
     subject->crowd_run = run;
     subject->crowd_delay = delay;
 }
 
+// Where looks are rare, asking with one in a few would be most of their cost.
+static bool is_crowd_old(const struct Subject *subject, double now)
+{
+    double kept = fmax(CROWD_NS, CROWD_LOOKS * subject->since_ns);
+
+    return subject->crowd_at <= 0 || now - subject->crowd_at > kept;
+}
+
 bool Subject_is_crowded(struct Subject *subject, double now)
 {
-    if (subject->crowd_at <= 0 || now - subject->crowd_at > CROWD_NS)
+    double chance = CROWD_CHANCE * subject->since_ns;
+
+    if (is_crowd_old(subject, now))
         learn_crowd(subject, now);
     // It ran, but not while it was looked at: it may be our looking that takes
     // its CPU away, which costs it too little time to show.
     return subject->crowded ||
-           subject->ran_ns > SELDOM * subject->seen_ns + subject->since_ns;
+           subject->ran_ns > SELDOM * subject->seen_ns + chance;
 }
 
 // Its CPU, in /proc/self/task/TID/stat, or -1.

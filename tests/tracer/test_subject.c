@@ -199,6 +199,7 @@ static void test_whether_it_waits_for_cpus(void **state)
     struct Subject subject;
     struct Worker worker;
     cpu_set_t set;
+    bool crowded;
 
     (void)state;
     if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
@@ -215,6 +216,9 @@ static void test_whether_it_waits_for_cpus(void **state)
     assert_false(Subject_is_crowded(&subject, 3e9));
     subject.crowd_delay -= long_ns; // it has waited all the time since
     assert_false(Subject_is_crowded(&subject, 4e9));
+    subject.since_ns = 1e8; // where looks are rare
+    assert_false(Subject_is_crowded(&subject, 6e9));
+    subject.since_ns = 5e7;
     assert_true(Subject_is_crowded(&subject, 6e9));
     // It ran, and no look has seen it.
     subject.crowded = false;
@@ -224,6 +228,18 @@ static void test_whether_it_waits_for_cpus(void **state)
     assert_true(Subject_is_crowded(&subject, 6e9));
     subject.seen_ns = 4e6;
     assert_false(Subject_is_crowded(&subject, 6e9));
+    // What it has done so far says enough for a start.
+    subject.ran_ns = 0;
+    subject.crowd_at = 0;
+    subject.crowd_run = subject.crowd_delay = 0;
+    assert_true(Subject_is_crowded(&subject, 7e9));
+    worker.spin = true;
+    rest(300);
+    subject.crowd_at = 0;
+    subject.crowd_run = subject.crowd_delay = 0;
+    crowded = Subject_is_crowded(&subject, 8e9);
+    assert_true(subject.crowd_run > 100000000);
+    assert_int_equal(crowded, subject.crowd_delay > subject.crowd_run / 10);
     halt(&worker);
 }
 
