@@ -65,11 +65,31 @@ static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
     return callers;
 }
 
-static void fill_cycles(struct Function *f, const struct Code *code)
+// Most functions are dark, and have the quantiles that they had: to read a
+// histogram takes longer than all else in a row. A call is counted a moment
+// before it is in there, so they are read once more before they are believed.
+static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // Pairs with the release in Lane_record_first.
     const struct Histogram *histogram =
         atomic_load_explicit(&code->histogram, memory_order_acquire);
+    uint64_t calls = Cell_get(&code->self_calls);
+    bool same = calls == code->quantiles_calls;
+
+    if (!histogram)
+        return;
+    if (!same || !code->quantiles_settled) {
+        code->p50_cycles = Histogram_quantile(histogram, 0.5);
+        code->p99_cycles = Histogram_quantile(histogram, 0.99);
+        code->quantiles_calls = calls;
+        code->quantiles_settled = same;
+    }
+    f->p50_cycles = code->p50_cycles;
+    f->p99_cycles = code->p99_cycles;
+}
+
+static void fill_cycles(struct Function *f, struct Code *code)
+{
     uint64_t calls = Cell_get(&code->self_calls);
     uint64_t least = Cell_get(&code->min_cycles);
 
@@ -88,10 +108,7 @@ static void fill_cycles(struct Function *f, const struct Code *code)
     f->avg_cycles = Code_self_mean(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
-    if (histogram) {
-        f->p50_cycles = Histogram_quantile(histogram, 0.5);
-        f->p99_cycles = Histogram_quantile(histogram, 0.99);
-    }
+    fill_quantiles(f, code);
 }
 
 // Has it been dark at any time since its rate was last taken?

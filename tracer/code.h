@@ -132,6 +132,9 @@ struct Code {
     _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
     uint64_t shown;                // newest snapshot it has a row in
+    uint64_t quantiles_calls;      // self_calls that the next two are of
+    bool quantiles_settled;        // ... and were, at the snapshot before
+    double p50_cycles, p99_cycles;
 
     // The governor's.
     uint64_t ranked_events; // events at the newest Hottest_rank

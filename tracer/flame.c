@@ -30,22 +30,24 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
-static double share_of(const struct Flame *flame, size_t node, double now)
-{
-    return ShareValue_window(&flame->nodes[node].self, now - flame->began);
-}
+struct Part {
+    double self;  // a node's, in the window
+    double total; // and of all below it
+};
 
-// What each node and all below it have in the window. NULL: memory.
-static double *sum_up(const struct Flame *flame, double now)
+// Of each node. The caller's, with free; NULL: memory.
+static struct Part *sum_up(const struct Flame *flame, double now)
 {
-    double *totals = calloc(FLAME_NODES, sizeof(*totals));
+    struct Part *parts = calloc(FLAME_NODES, sizeof(*parts));
 
-    for (size_t i = flame->count; totals && i-- > 0;) {
-        totals[i] += share_of(flame, i, now);
+    for (size_t i = flame->count; parts && i-- > 0;) {
+        parts[i].self =
+            ShareValue_window(&flame->nodes[i].self, now - flame->began);
+        parts[i].total += parts[i].self;
         if (i)
-            totals[flame->nodes[i].parent] += totals[i];
+            parts[flame->nodes[i].parent].total += parts[i].total;
     }
-    return totals;
+    return parts;
 }
 
 static void join(struct FlameNode *caller, const struct FlameNode *node,
@@ -66,7 +68,7 @@ static void link_child(struct Flame *flame, uint32_t number)
 }
 
 // Drops the nodes below that share, with all that is below them.
-static void prune(struct Flame *flame, const double *totals, double least,
+static void prune(struct Flame *flame, const struct Part *parts, double least,
                   double now)
 {
     uint32_t *moved = calloc(FLAME_NODES, sizeof(*moved));
@@ -76,7 +78,7 @@ static void prune(struct Flame *flame, const double *totals, double least,
         return;
     // What goes is added up from the end, before anything has moved.
     for (size_t i = flame->count; i-- > 1;) {
-        if (totals[i] < least)
+        if (parts[i].total < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i],
                  now - flame->began);
     }
@@ -84,7 +86,7 @@ static void prune(struct Flame *flame, const double *totals, double least,
     for (size_t i = 1; i < flame->count; i++) {
         struct FlameNode *node = &flame->nodes[kept];
 
-        if (totals[i] < least)
+        if (parts[i].total < least)
             continue;
         *node = flame->nodes[i];
         node->parent = moved[node->parent];
@@ -98,20 +100,20 @@ static void prune(struct Flame *flame, const double *totals, double least,
 // Room for a quarter of all.
 static void make_room(struct Flame *flame, double now)
 {
-    double *totals = sum_up(flame, now);
+    struct Part *parts = sum_up(flame, now);
     double least = LEAST;
     size_t left = FLAME_NODES;
 
-    while (totals && left > FLAME_NODES * 3 / 4) {
+    while (parts && left > FLAME_NODES * 3 / 4) {
         left = 1;
         for (size_t i = 1; i < flame->count; i++)
-            left += totals[i] >= least;
+            left += parts[i].total >= least;
         if (left > FLAME_NODES * 3 / 4)
             least *= 2;
     }
-    if (totals)
-        prune(flame, totals, least, now);
-    free(totals);
+    if (parts)
+        prune(flame, parts, least, now);
+    free(parts);
 }
 
 // The child of that function, made where there is room, else 0. Who is met
@@ -180,27 +182,27 @@ void Flame_add(struct Flame *flame, const struct FlameSample *sample)
 static struct FlameTable *tell(const struct Flame *flame, double now)
 {
     struct FlameTable *table = FlameTable_new();
-    double *totals = sum_up(flame, now);
+    struct Part *parts = sum_up(flame, now);
     struct FlameRow *rows = NULL;
     uint64_t *numbers = calloc(FLAME_NODES, sizeof(*numbers));
     size_t count = 0;
 
     if (table)
         rows = Arena_alloc(&table->arena, flame->count * sizeof(*rows));
-    for (size_t i = 0; rows && totals && numbers && i < flame->count; i++) {
+    for (size_t i = 0; rows && parts && numbers && i < flame->count; i++) {
         const struct FlameNode *node = &flame->nodes[i];
 
-        if (i && totals[i] < LEAST)
+        if (i && parts[i].total < LEAST)
             continue;
         numbers[i] = count;
         rows[count++] = (struct FlameRow){
             .parent = i ? numbers[node->parent] : NULL_U64,
             .id = node->id ? node->id : NULL_U64,
-            .share = share_of(flame, i, now),
+            .share = parts[i].self,
             .c_share = ShareValue_window(&node->in_c, now - flame->began),
         };
     }
-    free(totals);
+    free(parts);
     free(numbers);
     if (!count) {
         FlameTable_free(table);

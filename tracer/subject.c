@@ -409,37 +409,34 @@ static void count_spot(const struct Ledger *ledger, struct Code *code,
         count_look(spots + Code_spot_count(code));
 }
 
-// Only while somebody looks at the stacks: who is on this one is looked up once
-// more.
-static void credit_flame(const struct Subject *subject,
-                         const struct Ledger *ledger, unsigned top,
-                         const struct ShareCredit *ran)
+// Who is on the stack, outermost first. Only while somebody looks at the
+// stacks: it is looked up once more. Returns how many.
+static size_t find_path(const struct Subject *subject,
+                        const struct Ledger *ledger, uint32_t *path)
 {
-    uint32_t path[WALK_DEPTH + 1];
-    struct FlameSample sample = {.path = path,
-                                 .in_c = top == 0 && subject->top.in_c,
-                                 .now = ran->now,
-                                 .cpu_ns = ran->ns};
+    size_t depth = 0;
 
     if (subject->cut)
-        path[sample.depth++] = 0;
+        path[depth++] = 0;
     for (unsigned i = subject->depth; i-- > 0;) {
         const struct Code *code = code_of(subject, ledger, i);
 
         if (code)
-            path[sample.depth++] = code->id;
+            path[depth++] = code->id;
     }
-    Flame_add(ledger->flame, &sample);
+    return depth;
 }
 
 double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
                       struct Ledger *ledger, double now)
 {
     struct ShareCredit all, ran, waited;
+    uint32_t path[WALK_DEPTH + 1];
+    size_t depth = 0;
     unsigned top = 0;
     double cpu, wait;
     struct Code *code;
-    bool queued;
+    bool queued, is_kept;
 
     split(subject, doing, &cpu, &wait);
     if (!(cpu + wait > 0))
@@ -468,8 +465,14 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
     }
     if (cpu > 0)
         Split_add(&subject->functions, code ? code->id : 0, &ran);
-    if (cpu > 0 && Flame_is_wanted(ledger->flame))
-        credit_flame(subject, ledger, top, &ran);
+    is_kept = cpu > 0 && Flame_is_wanted(ledger->flame);
+    if (is_kept)
+        depth = find_path(subject, ledger, path);
     Rcu_read_unlock();
+    // Whoever asks for all of it has its lock for some time.
+    if (is_kept)
+        Flame_add(ledger->flame,
+                  &(struct FlameSample){
+                      path, depth, top == 0 && subject->top.in_c, now, cpu});
     return code && top == 0 ? 0 : cpu;
 }

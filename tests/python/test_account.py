@@ -5,11 +5,11 @@ have used: server, sampler, timeline, export and governor together."""
 import resource
 import threading
 import time
-from pathlib import Path
 
 import ocular
 import pytest
 from e2e import client
+from e2e.program import cpu_s
 
 GOVERNOR = "ocular-governor"
 EXPORT = "ocular-export"
@@ -23,7 +23,7 @@ def serving(sockets, tmp_path):
     ocular.start_tracing(quiet=True, serve=True, overhead_budget=0.9,
                          deinstrument_threshold=10**6, include_only=["test_account"],
                          output=tmp_path / "trace.json")
-    after = time.process_time(), kernels()
+    after = time.process_time(), cpu_s()
     yield before, after
     ocular.stop_tracing()
 
@@ -33,19 +33,6 @@ def spin(rounds=30):
     for number in range(rounds):
         total += number * 3 % 7
     return total
-
-
-def kernels():
-    """s of CPU time that each of our threads has used, by the kernel's clock."""
-    used = {}
-    for task in Path("/proc/self/task").iterdir():
-        try:
-            name = (task / "comm").read_text().strip()
-            if name.startswith("ocular-"):
-                used[name] = time.clock_gettime(~int(task.name) << 3 | 6)
-        except OSError:
-            pass  # it has ended
-    return used
 
 
 def others(used):
@@ -78,9 +65,9 @@ def check(serving, ended=0, unseen=0):
     before it was gone."""
     (_, switches), (_, base) = serving
     for _ in range(5):  # a thread writes down its own after each round
-        before = kernels()
+        before = cpu_s()
         whole, parts = told(serving)
-        after = kernels()
+        after = cpu_s()
         lost = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
         rearm = before[GOVERNOR] - base.get(GOVERNOR, 0)
         threads = others(before) + ended - others(base)
@@ -110,13 +97,13 @@ def test_the_account_is_the_kernels(serving, tmp_path):
         export.start()
         used = 0
         while export.is_alive():
-            began, now = time.monotonic(), kernels().get(EXPORT, 0)
+            began, now = time.monotonic(), cpu_s().get(EXPORT, 0)
             if now > used:
                 used, seen = now, began
             time.sleep(0.001)
         export.join()
     assert used > 0
     # It stays in the account when its thread has ended.
-    while EXPORT in kernels():
+    while EXPORT in cpu_s():
         time.sleep(0.01)
     check(serving, used, time.monotonic() - seen)

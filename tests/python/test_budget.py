@@ -5,13 +5,12 @@ honest meanwhile, the first descent is cut short, and nobody looks at who idles.
 import os
 import struct
 import time
-from pathlib import Path
 
 import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
-from e2e.program import switches
+from e2e.program import cpu_s, switches
 
 HERE = ["test_budget", "<generated>"]
 
@@ -77,17 +76,33 @@ def test_being_interrupted_is_a_cost(tracing):
     try:
         tracing(overhead_budget=0.05, serve=False)
         began = time.process_time()
-        work_until(lambda s: s["overhead"]["threads"] > 1.1 * sampler_cpu_s()
+        work_until(lambda s: s["overhead"]["threads"] > 1.1 * cpu_s()["ocular-sampler"]
                    / (time.process_time() - began) / 0.95, heavy, seconds=9)
     finally:
         os.sched_setaffinity(0, allowed)
 
 
-def sampler_cpu_s():
-    for task in Path("/proc/self/task").iterdir():
-        if (task / "comm").read_text() == "ocular-sampler\n":
-            return int((task / "schedstat").read_text().split()[0]) / 1e9
-    raise AssertionError("there is no sampler")
+def test_a_thousandth_of_a_core_is_allowed(tracing):
+    """However little the program uses: a hundredth of that would not pay for one
+    look a second."""
+    tracing(serve=True, overhead_budget=0.01)
+    seen = []
+    began = time.monotonic()
+    while time.monotonic() < began + 15:
+        end = time.thread_time() + 0.001
+        while time.thread_time() < end:
+            spin()
+        time.sleep(0.2)
+        ours = sum(cpu_s().values())
+        seen.append((time.monotonic(), time.process_time() - ours, ours))
+    snapshot = ocular.snapshot()
+    before = next(each for each in seen if each[0] > seen[-1][0] - 10)
+    wall, used, spent = (b - a for a, b in zip(before, seen[-1]))
+    allowed = snapshot["overhead"]["allowed"]
+    assert used < 0.03 * wall
+    assert allowed == pytest.approx(max(0.01, 0.001 * wall / used), rel=0.3)
+    assert 0.01 * used < spent < 0.001 * wall
+    assert snapshot["overhead"]["measured"] < allowed
 
 
 # --- Re-arming ----------------------------------------------------------------
@@ -224,6 +239,42 @@ def test_a_storm_within_the_budget_is_not(tracing):
     tracing(overhead_budget=1)
     for mine in storm(300):
         assert mine["calls"] >= 500
+
+
+# --- All at once ---------------------------------------------------------------------
+
+
+def test_what_is_armed_at_once_is_the_burst(tracing):
+    """`A` with many dark functions: two seconds of the allowance may be spent
+    beside what comes in, and then it has to wait."""
+    tracing(serve=True, overhead_budget=0.02, deinstrument_threshold=20)
+    names, functions = generated(3000)
+
+    def work(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for function in functions:
+                function(1)
+        overhead = ocular.snapshot()["overhead"]
+        used = time.process_time() - sum(cpu_s().values())
+        return used, overhead["mean"] * used  # about: with what hooks took
+
+    def calls():
+        return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
+
+    work(8)
+    used, spent = work(4)
+    before = calls()
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        viewer.rate(5)
+        viewer.rearm()
+    then_used, then_spent = work(4)
+    after = calls()
+    visited = sum(after[number] > count for number, count in before.items())
+    part = (then_spent - spent) / (0.02 * (then_used - used))
+    print(f"{visited} of {len(before)} armed, {part:.2f} of the allowance")
+    names.clear()  # their globals: a circle
+    assert part < 1.5 + 0.2
 
 
 # --- The sampler's part --------------------------------------------------------------

@@ -161,6 +161,29 @@ static void test_cells(void **state)
     assert_int_equal(function->state, STATE_ARMED);
 }
 
+// They are read again only after a call, which may have been counted a moment
+// before it was written down.
+static void test_quantiles_are_of_the_newest_call(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = called(f, "f", 10);
+
+    code->histogram = calloc(1, sizeof(struct Histogram));
+    for (unsigned i = 0; i < 3; i++)
+        Histogram_add(code->histogram, 3);
+    Cell_set(&code->self_calls, 12);
+    assert_true(find(build(f), code)->p50_cycles < 4);
+    for (unsigned i = 0; i < 9; i++)
+        Histogram_add(code->histogram, 12);
+    assert_true(find(build(f), code)->p50_cycles >= 12);
+    for (unsigned i = 0; i < 90; i++)
+        Histogram_add(code->histogram, 25);
+    assert_true(find(build(f), code)->p50_cycles < 13);
+    Cell_set(&code->self_calls, 102);
+    assert_true(find(build(f), code)->p50_cycles >= 25);
+    assert_true(find(build(f), code)->p99_cycles >= 25);
+}
+
 // Called and not back yet, or never without a dark callee: that is no zero.
 static void test_what_was_not_timed_is_null(void **state)
 {
@@ -725,6 +748,7 @@ int main(void)
         TEST(test_uptime),
         TEST(test_what_nothing_measures_is_null),
         TEST(test_cells),
+        TEST(test_quantiles_are_of_the_newest_call),
         TEST(test_what_was_not_timed_is_null),
         TEST(test_the_unseen_have_no_row),
         TEST(test_each_state_is_counted_as_itself),
