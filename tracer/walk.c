@@ -118,7 +118,7 @@ static const uint8_t *read_frame(struct Walk *walk,
 
 // What a look reads, next to each other in one page of ours.
 struct Reading {
-    struct MemoryPart parts[2 + WALK_CFRAMES + WALK_OTHERS];
+    struct MemoryPart parts[3 + WALK_CFRAMES + WALK_OTHERS];
     size_t count;
     uint8_t *end;
 };
@@ -148,6 +148,21 @@ static void add_near(struct Reading *reading, const struct WalkStart *start,
     end = least(most(end, start->high), start->top + WALK_ABOVE);
     room = least(room, end - start->chunk);
     Reading_add(reading, end - room, room);
+}
+
+// Some of that once more, where the frame on top is likely to be.
+static void add_again(struct Reading *reading, const struct WalkStart *start)
+{
+    uintptr_t end = ((start->top - 1) | (WALK_PAGE - 1)) + 1;
+    size_t below = WALK_AGAIN - WALK_AGAIN_ABOVE;
+
+    if (start->top <= start->chunk || end < start->top) {
+        Reading_add(reading, 0, 0);
+        return;
+    }
+    end = least(end, start->top + WALK_AGAIN_ABOVE);
+    below = least(below, start->top - start->chunk);
+    Reading_add(reading, start->top - below, end - (start->top - below));
 }
 
 // 3.12 keeps the current frame one pointer further away, on C's stack: in one
@@ -210,30 +225,40 @@ static void forget(uintptr_t *places, const struct MemoryPart *parts,
 // after them is as it was then. The other way about a thread would be met at
 // its next call or return too often, and that is also why no look comes before,
 // to say where to look.
+//
+// Where both share a cache nothing holds it up, and the state is some 50 ns
+// newer than the frames: then the frame on top may have called and be back. So
+// it is read once more, right after the state.
 static void look(struct Walk *walk, struct WalkStart *start)
 {
     const size_t cframes = walk->layout.through_cframe ? WALK_CFRAMES : 0;
     const size_t others = WALK_OTHERS * walk->frame_size;
     struct Reading reading = {.end = walk->page};
     const struct MemoryPart *near = reading.parts, *cframe = near + 1;
-    const struct MemoryPart *state = cframe + cframes, *other = state + 1;
+    const struct MemoryPart *state = cframe + cframes, *again = state + 1;
+    const struct MemoryPart *other = again + 1;
 
     // Some time before the state they would be another moment's, and whole.
     if (walk->memory->pushes)
         add_near(&reading, start,
                  WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
-                     others);
+                     WALK_AGAIN - others);
     else
         Reading_add(&reading, 0, 0);
     // Before the state: a frame that has come since is above its top.
     for (size_t i = 0; i < cframes; i++)
         Reading_add(&reading, start->cframes[i], sizeof(uintptr_t));
     Reading_add(&reading, start->state + walk->state_from, walk->state_size);
+    if (walk->memory->pushes)
+        add_again(&reading, start);
+    else
+        Reading_add(&reading, 0, 0);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         Reading_add(&reading, start->others[i], walk->frame_size);
     Memory_read_parts(walk->memory, reading.parts, reading.count);
     walk->region_count = 0;
     walk->reached = false;
+    walk->again = *again;
     forget(start->cframes, cframe, cframes);
     forget(start->others, other, WALK_OTHERS);
     start->read = state->read;
@@ -247,6 +272,20 @@ static void look(struct Walk *walk, struct WalkStart *start)
     add_region(walk, near);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         add_region(walk, other + i);
+}
+
+// Has the frame on top gone on since that was read? false: it is not known.
+static bool has_moved(const struct Walk *walk, uintptr_t frame,
+                      uintptr_t instruction)
+{
+    const struct MemoryPart *again = &walk->again;
+    size_t at = walk->layout.frame_instruction;
+    size_t end = at + sizeof(instruction);
+
+    return again->read && again->size >= end && frame >= again->from &&
+           frame - again->from <= again->size - end &&
+           word((const uint8_t *)again->to + (frame - again->from), at) !=
+               instruction;
 }
 
 // --- The walk ----------------------------------------------------------------
@@ -299,6 +338,7 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
 
     walk->depth = 0;
     walk->truncated = false;
+    walk->moved = false;
     walk->severed = false;
     walk->torn = !start->read;
     while (at != 0 && !walk->torn) {
@@ -316,6 +356,9 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
         }
         if (!in_stack(start, at) && other_count < WALK_OTHERS)
             others[other_count++] = at;
+        if (walk->depth == 0)
+            walk->moved =
+                has_moved(walk, at, word(frame, layout->frame_instruction));
         // C's own on top: a call that C makes has just begun, or has ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             walk->frames[walk->depth++] = (struct WalkFrame){

@@ -8,14 +8,16 @@
 
 #include "tracer/memory.h"
 
-#define WALK_DEPTH 128      // frames; deeper ones are cut off
-#define WALK_DEEP 16384     // bytes of the data stack that are read at once
-#define WALK_STATE 1024     // bytes, at most, from first to last member needed
-#define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
-#define WALK_CFRAMES 3      // that one thread uses in turn
-#define WALK_OTHERS 6       // frames outside the newest chunk, the same
-#define WALK_PAGE 4096      // what is mapped is at least that and aligned so
-#define WALK_ABOVE 1024     // bytes by which a stack may well have grown
+#define WALK_DEPTH 128       // frames; deeper ones are cut off
+#define WALK_DEEP 16384      // bytes of the data stack that are read at once
+#define WALK_STATE 1024      // bytes, at most, from first to last member needed
+#define WALK_FRAME_SIZE 256  // bytes, at most, of a frame's head
+#define WALK_CFRAMES 3       // that one thread uses in turn
+#define WALK_OTHERS 6        // frames outside the newest chunk, the same
+#define WALK_PAGE 4096       // what is mapped is at least that and aligned so
+#define WALK_ABOVE 1024      // bytes by which a stack may well have grown
+#define WALK_AGAIN 640       // bytes around its top that are read once more
+#define WALK_AGAIN_ABOVE 128 // ... of these above it
 
 // Where things are in this interpreter's structs; filled by python/.
 struct FrameLayout {
@@ -63,6 +65,8 @@ struct Walk {
     bool torn;      // ended at a frame that could not be read or cannot be
     bool severed;   // ... or whose caller is gone: it was popped or has yielded
     bool truncated; // ended at WALK_DEPTH
+    bool moved;     // a moment after the look the frame on top was at another
+                    // instruction
 
     const struct Memory *memory; // borrowed
     struct FrameLayout layout;
@@ -72,7 +76,8 @@ struct Walk {
     uintptr_t newest; // frame
     struct MemoryPart regions[2 + WALK_OTHERS];
     size_t region_count;
-    uint8_t *page; // in `pages`, aligned
+    struct MemoryPart again; // the newest frames, a moment later
+    uint8_t *page;           // in `pages`, aligned
     uint8_t pages[2 * WALK_PAGE];
     bool reached; // more of the data stack has been read, or it was tried
     uint8_t deep[WALK_DEEP];

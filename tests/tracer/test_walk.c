@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/walk: an interpreter's structs built by hand, with a layout like no
 // real one's, walked when whole and when torn in every way.
+#define _GNU_SOURCE 1 // CPU affinity
 #include "tracer/walk.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,6 +155,52 @@ static void test_frames_come_innermost_first(void **state)
     assert_frames(walk_now(world), 40, 40);
     assert_false(world->walk.torn);
     assert_true(world->walk.region_count > 0); // not one by one
+}
+
+static atomic_bool going_on;
+
+// A frame that goes from one instruction to the next, as fast as it can.
+static void *go_on(void *frame)
+{
+    _Atomic uintptr_t *at =
+        (_Atomic uintptr_t *)&((struct FakeFrame *)frame)->instruction;
+
+    while (going_on)
+        *at += 2;
+    return NULL;
+}
+
+// Where the frame on top has gone on while all of it was read, that is known:
+// it may have called, and be back.
+static void test_the_top_goes_on(void **state)
+{
+    struct World *world = *state;
+    struct FakeFrame *top;
+    pthread_t program;
+    cpu_set_t set;
+    int moved = 0;
+
+    push(world, 1);
+    top = push(world, 2);
+    for (int i = 0; i < 100; i++)
+        assert_false(walk_now(world)->moved);
+    if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
+        skip();
+    going_on = true;
+    assert_int_equal(pthread_create(&program, NULL, go_on, top), 0);
+    for (int i = 0; i < 2000000 && moved < 10; i++) {
+        const struct Walk *walk = walk_now(world);
+
+        assert_int_equal(walk->depth, 2);
+        moved += walk->moved;
+    }
+    going_on = false;
+    pthread_join(program, NULL);
+    assert_int_equal(moved, 10);
+    assert_false(walk_now(world)->moved);
+    // Another frame is on top now: that is no other instruction of this one.
+    push(world, 3);
+    assert_false(walk_now(world)->moved);
 }
 
 static void test_through_a_cframe(void **state)
@@ -614,6 +662,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_thread_without_frames),
         TEST(test_frames_come_innermost_first),
+        TEST(test_the_top_goes_on),
         TEST(test_through_a_cframe),
         TEST(test_frames_elsewhere_are_read_too),
         TEST(test_more_than_the_copy_holds),
