@@ -105,7 +105,8 @@ def show_functions(report, most=16):
           f"({100 * report['known']:.0f} % accounted for, waited for a CPU "
           f"{100 * report['delayed']:.1f} %), "
           f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
-          f"overhead as told {100 * report['overhead']:.2f} %")
+          f"overhead as told {100 * report['overhead']:.2f} %, hooks (enter, "
+          f"leave, jump, branch) {report['hook_cost']} ticks")
     print(f"{'':16}{'share':>7}{'off':>7}{'5 s':>7}{'beyond':>9}{'samples':>9}"
           f"{'ns':>9}{'p50':>7}{'noise':>7}{'mean':>8}{'noise':>7}{'calls/s':>9}"
           f"{'age':>6}")

@@ -170,6 +170,7 @@ def main(name, seconds, file, settings="{}"):
     truth.forget()
     runners[0].measures = True
     ocular.start_tracing(**{**SETTINGS, **json.loads(settings)})
+    cost = ocular._ocular.hook_cost()
     began = time.monotonic()
     print("tracing", json.dumps(list(before)), sep="\n", flush=True)
     run_all(runners, seconds)
@@ -181,7 +182,7 @@ def main(name, seconds, file, settings="{}"):
     with open(file, "w") as out:
         json.dump({
             "program": name, "about": program.about, "began": began,
-            "seconds": seconds, "hz": final["tsc_hz"],
+            "seconds": seconds, "hz": final["tsc_hz"], "hook_cost": cost,
             "phases": program.phases(seconds), "contends": program.contends,
             "costs": {f: {"before": before[f], "during": during.get(f),
                           "after": after[f]} for f in before},

@@ -416,7 +416,8 @@ def judge_phases(result, truth, snapshots, report):
 
 def judge(result, snapshots):
     truth = Truth(result)
-    report = {"program": result["program"], "functions": {},
+    report = {"program": result["program"], "hook_cost": result["hook_cost"],
+              "functions": {},
               "delayed": truth.delayed(), "snapshots": len(snapshots),
               "contends": result["contends"] or truth.delayed() > DELAYED,
               "core": truth.core(snapshots[-1]["t"]), "known": 0.0,
