@@ -5,6 +5,7 @@ honest meanwhile, the first descent is cut short, and nobody looks at who idles.
 import os
 import struct
 import time
+from pathlib import Path
 
 import ocular
 import pytest
@@ -251,30 +252,32 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
     names, functions = generated(3000)
 
     def work(seconds):
-        end = time.monotonic() + seconds
+        began, used = time.monotonic(), time.process_time() - sum(cpu_s().values())
+        end = began + seconds
         while time.monotonic() < end:
             for function in functions:
                 function(1)
-        overhead = ocular.snapshot()["overhead"]
-        used = time.process_time() - sum(cpu_s().values())
-        return used, overhead["mean"] * used  # about: with what hooks took
+        told = ocular.snapshot()["overhead"]["mean"]
+        now = time.process_time() - sum(cpu_s().values())
+        return now - used, (now - used) / (time.monotonic() - began), told * now
 
     def calls():
         return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
 
     work(8)
-    used, spent = work(4)
+    _, cores_before, spent_before = work(4)
     before = calls()
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(5)
         viewer.rearm()
-    then_used, then_spent = work(4)
+    used, cores, spent = work(4)
     after = calls()
-    visited = sum(after[number] > count for number, count in before.items())
-    part = (then_spent - spent) / (0.02 * (then_used - used))
-    print(f"{visited} of {len(before)} armed, {part:.2f} of the allowance")
     names.clear()  # their globals: a circle
-    assert part < 1.5 + 0.2
+    assert sum(after[number] > count for number, count in before.items()) > 300
+    # What is armed is armed for some hits, which are not all sure to come, nor to
+    # cost what was expected.
+    allowed = 0.02 * (used + 2 * max(cores, cores_before))
+    assert spent - spent_before < 1.15 * allowed
 
 
 # --- The sampler's part --------------------------------------------------------------
