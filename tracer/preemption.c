@@ -15,6 +15,7 @@
 #define STEP_NS 1000        // ... and a step up, at least
 #define USUAL_NS 10000000   // at most: spans of more than twice that are asked
 #define DRIFT 0.0005        // of one clock against the other (adjtime(2))
+#define STOLEN_NS 1000000   // at once, at least: interrupts take less
 // A clock that stood still is behind by more than drift explains.
 #define STOPPED_NS 1000000000
 
@@ -36,12 +37,12 @@ static bool read_times(struct ThreadTimes *times)
 // Whether the thread was off its CPU by no switch of its own kernel: what a
 // hypervisor gave to others, or interrupts had, is in no thread's CPU time
 // where the kernel accounts for it (Linux, kernel/sched/core.c,
-// update_rq_clock_task). Where it counts no switches at all, who knows?
+// update_rq_clock_task). Where it counts no such switches at all, who knows?
 static bool was_stolen(const struct ThreadTimes *then,
                        const struct ThreadTimes *now)
 {
     return now->waits == then->waits && now->taken == then->taken &&
-           now->waits + now->taken > 0;
+           now->taken > 0;
 }
 
 int64_t Preemption_between(const struct ThreadTimes *then,
@@ -51,16 +52,19 @@ int64_t Preemption_between(const struct ThreadTimes *then,
     int64_t wall = now->wall_ns - then->wall_ns;
     // What comes while it is asked for is not in the span any more.
     int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
-    int64_t taken = now->taken - then->taken, before = 0;
+    int64_t taken = now->taken - then->taken, before;
 
-    if (was_stolen(then, now))
-        off -= (int64_t)(DRIFT * (double)wall);
-    else if (now->waits != then->waits || taken <= 0)
+    if (was_stolen(then, now)) {
+        // Interrupts had a little of all that was before.
+        before = wall > span_ns ? wall - span_ns : 0;
+        off -= (int64_t)(DRIFT * (double)wall + CALM * (double)before);
+        return off < STOLEN_NS ? 0 : off < span_ns ? off : span_ns;
+    }
+    if (now->waits != then->waits || taken <= 0)
         return 0;
     // All but one of the times that the CPU was taken may have been before the
     // span; none of those took longer than nobody asks about.
-    if (taken > 0)
-        before = (taken - 1) * brief_ns;
+    before = (taken - 1) * brief_ns;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;

@@ -193,7 +193,7 @@ static bool calls_c(struct Sampler *sampler, const struct Place *place)
     flags = sampler->opcodes->flags[live.opcode];
     if (!(flags & OPCODE_PUSHES) && !place->returning)
         return true;
-    if (sampler->walk.moved) // it is back, or was before the callee began
+    if (sampler->walk.moved) // it is back, or has only just begun to push
         return false;
     if (flags & OPCODE_VERSIONED)
         callee = Registry_by_version(ledger->registry, live.version);

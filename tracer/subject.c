@@ -172,7 +172,7 @@ static void learn_crowd(struct Subject *subject, double now)
 // Where looks are rare, asking with one in a few would be most of their cost.
 static bool is_crowd_old(const struct Subject *subject, double now)
 {
-    double kept = fmax(CROWD_NS, CROWD_LOOKS * subject->since_ns);
+    double kept = fmax(CROWD_NS, fmin(CROWD_LOOKS * subject->since_ns, RATIO));
 
     return subject->crowd_at <= 0 || now - subject->crowd_at > kept;
 }

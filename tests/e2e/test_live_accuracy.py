@@ -41,6 +41,7 @@ def program(phases=()):
         done[int(bool(phases) and n * STEP >= phases[0])] += 10
     names = [name for kind in kinds for name in kind["calls"]]
     return {"program": "made up", "began": BEGAN, "seconds": SECONDS, "hz": 1e9,
+            "hook_cost": [5, 100, 60, 60],
             "phases": list(phases), "contends": False,
             "costs": {name: {when: costs(NS) for when in (
                 "before", "during", "after")} for name in names},

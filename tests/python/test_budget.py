@@ -102,8 +102,9 @@ def test_a_thousandth_of_a_core_is_allowed(tracing):
     allowed = snapshot["overhead"]["allowed"]
     assert used < 0.03 * wall
     assert allowed == pytest.approx(max(0.01, 0.001 * wall / used), rel=0.3)
-    assert 0.01 * used < spent < 0.001 * wall
-    assert snapshot["overhead"]["measured"] < allowed
+    # What a burst before has left, or begins, is two seconds' worth of it.
+    assert 0.01 * used < spent < 0.0012 * wall
+    assert snapshot["overhead"]["measured"] < 1.2 * allowed
 
 
 # --- Re-arming ----------------------------------------------------------------
@@ -249,6 +250,7 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
     """`A` with many dark functions: two seconds of the allowance may be spent
     beside what comes in, and then it has to wait."""
     tracing(serve=True, overhead_budget=0.02, deinstrument_threshold=20)
+    origin = time.process_time() - sum(cpu_s().values())
     names, functions = generated(3000)
 
     def work(seconds):
@@ -258,8 +260,9 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
             for function in functions:
                 function(1)
         told = ocular.snapshot()["overhead"]["mean"]
-        now = time.process_time() - sum(cpu_s().values())
-        return now - used, (now - used) / (time.monotonic() - began), told * now
+        now = time.process_time() - sum(cpu_s().values())  # with what hooks took
+        return (now - used, (now - used) / (time.monotonic() - began),
+                told * (now - origin) / (1 + told))
 
     def calls():
         return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}

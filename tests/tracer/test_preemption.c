@@ -58,14 +58,17 @@ static void test_the_cpu_was_another_machines(void **state)
     (void)state;
     assert_in_range(told(now, 5 * MS), 3990000, 4 * MS);
     assert_in_range(told(after(9 * MS, 4 * MS, 0, 0), 3 * MS), 3 * MS, 3 * MS);
-    now.reading_ns = 3 * MS; // in asking
-    assert_in_range(told(now, 2 * MS), 990000, MS);
+    now.reading_ns = 2 * MS; // in asking
+    assert_in_range(told(now, 3 * MS), 1900000, 2 * MS);
+    // A little of everything, as interrupts take, was not in the one long span.
+    assert_int_equal(told(after(1003 * MS, 5 * MS / 2, 0, 0), 3 * MS), 0);
+    assert_int_equal(told(after(104 * MS / 10, 520000, 0, 0), 400000), 0);
     // Clocks drift apart, up to 5 in 10 000.
     assert_int_equal(told(after(1000 * MS, MS / 2, 0, 0), 1000 * MS), 0);
     assert_int_equal(told(after(5 * MS, -4 * MS, 0, 0), 5 * MS), 0);
     // Where nobody counts it may have slept.
     now = after(5 * MS, 4 * MS, 0, 0);
-    uncounted.waits = uncounted.taken = now.waits = now.taken = 0;
+    uncounted.taken = now.taken = 0;
     assert_int_equal(
         Preemption_between(&uncounted, &now, 5 * MS, PREEMPTION_BRIEF_NS), 0);
 }
@@ -79,11 +82,11 @@ static void test_stolen_time_ends_the_calm(void **state)
     (void)state;
     Preemption_take(&preemption, 2 * MS);
     assert_false(Preemption_is_spared(&preemption, 9 * MS));
-    if (then->waits + then->taken == 0) // not counted here
+    if (then->taken == 0) // nobody counts, or there was none yet
         skip();
     then->wall_ns -= 15 * MS; // in which it ran for 8 ms
     then->cpu_ns -= 8 * MS;
-    assert_in_range(Preemption_take(&preemption, 9 * MS), 6 * MS, 7 * MS);
+    assert_in_range(Preemption_take(&preemption, 9 * MS), 6 * MS, 9 * MS);
     assert_false(preemption.calm);
 }
 
@@ -174,7 +177,8 @@ static void test_beside_another_on_the_same_cpu(void **state)
 
     (void)state;
     Rival_start(&rival);
-    while (last - begin < 200 * MS || off < 50 * MS) { // as a lane does
+    while (last - begin < 200 * MS || // as a lane does
+           (off < 50 * MS && last - begin < 5000 * (int64_t)MS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -188,7 +192,9 @@ static void test_beside_another_on_the_same_cpu(void **state)
         then = cpu;
     }
     Rival_stop(&rival);
-    assert_in_range(kept, off * 9 / 10, off + MS);
+    if (off < 50 * MS)
+        skip(); // it was never there
+    assert_in_range(kept, off * 8 / 10, off + MS);
 }
 
 // A thread that waits once in a while, too, is seen to be kept from its CPU.

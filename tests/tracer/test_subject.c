@@ -2,6 +2,7 @@
 // tracer/subject: clocks of threads that run, sleep, want to run and have
 // ended; and who is credited for what.
 #define _GNU_SOURCE 1 // gettid, CPU_SET
+#include "ipc/now.h"
 #include "tracer/subject.h"
 
 #include "tests/tracer/make_code.h"
@@ -234,7 +235,9 @@ static void test_whether_it_waits_for_cpus(void **state)
     subject.crowd_run = subject.crowd_delay = 0;
     assert_true(Subject_is_crowded(&subject, 7e9));
     worker.spin = true;
-    rest(300);
+    for (int i = 0; i < 1000 && Now_ns(Now_clock_of(worker.tid)) < 200000000;
+         i++)
+        rest(10);
     subject.crowd_at = 0;
     subject.crowd_run = subject.crowd_delay = 0;
     crowded = Subject_is_crowded(&subject, 8e9);
