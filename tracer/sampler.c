@@ -178,9 +178,10 @@ struct LiveCall {
 
 // The call that the frame on top is at has pushed no frame: a C function runs.
 // Unless it is specialised to Python functions: then it is pushing the frame,
-// or has just thrown it away, and that is the callee's time, as it is in its
-// cycles. Of a tiny function that is nearly all there is: some CPUs are never
-// seen to have pushed its frame. So the instruction itself says who is called.
+// or has just thrown it away, and while it is at that the time is the callee's,
+// as it is in its cycles. Of a tiny function that is nearly all there is: some
+// CPUs are never seen to have pushed its frame. So the instruction itself says
+// who is called.
 static bool calls_c(struct Sampler *sampler, const struct Place *place)
 {
     const struct Ledger *ledger = &sampler->ledger;

@@ -133,15 +133,21 @@ static void Reading_add(struct Reading *reading, uintptr_t from, size_t size)
     reading->end += known;
 }
 
+// The end of the page that the top of the stack was on; 0: there is no telling.
+static uintptr_t end_of_top(const struct WalkStart *start)
+{
+    uintptr_t end = ((start->top - 1) | (WALK_PAGE - 1)) + 1;
+
+    return start->top <= start->chunk || end < start->top ? 0 : end;
+}
+
 // What is likely to hold the newest frames: up to the highest that the stack
 // has been known to reach or, since it may have grown, to the end of the page
 // that its top is on; and as far down as there is room.
 static void add_near(struct Reading *reading, const struct WalkStart *start,
-                     size_t room)
+                     uintptr_t end, size_t room)
 {
-    uintptr_t end = ((start->top - 1) | (WALK_PAGE - 1)) + 1;
-
-    if (start->top <= start->chunk || end < start->top) {
+    if (end == 0) {
         Reading_add(reading, 0, 0);
         return;
     }
@@ -151,12 +157,12 @@ static void add_near(struct Reading *reading, const struct WalkStart *start,
 }
 
 // Some of that once more, where the frame on top is likely to be.
-static void add_again(struct Reading *reading, const struct WalkStart *start)
+static void add_again(struct Reading *reading, const struct WalkStart *start,
+                      uintptr_t end)
 {
-    uintptr_t end = ((start->top - 1) | (WALK_PAGE - 1)) + 1;
     size_t below = WALK_AGAIN - WALK_AGAIN_ABOVE;
 
-    if (start->top <= start->chunk || end < start->top) {
+    if (end == 0) {
         Reading_add(reading, 0, 0);
         return;
     }
@@ -237,22 +243,17 @@ static void look(struct Walk *walk, struct WalkStart *start)
     const struct MemoryPart *near = reading.parts, *cframe = near + 1;
     const struct MemoryPart *state = cframe + cframes, *again = state + 1;
     const struct MemoryPart *other = again + 1;
+    // Some time before the state frames would be another moment's, and whole.
+    const uintptr_t end = walk->memory->pushes ? end_of_top(start) : 0;
 
-    // Some time before the state they would be another moment's, and whole.
-    if (walk->memory->pushes)
-        add_near(&reading, start,
-                 WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
-                     WALK_AGAIN - others);
-    else
-        Reading_add(&reading, 0, 0);
+    add_near(&reading, start, end,
+             WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
+                 WALK_AGAIN - others);
     // Before the state: a frame that has come since is above its top.
     for (size_t i = 0; i < cframes; i++)
         Reading_add(&reading, start->cframes[i], sizeof(uintptr_t));
     Reading_add(&reading, start->state + walk->state_from, walk->state_size);
-    if (walk->memory->pushes)
-        add_again(&reading, start);
-    else
-        Reading_add(&reading, 0, 0);
+    add_again(&reading, start, end);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         Reading_add(&reading, start->others[i], walk->frame_size);
     Memory_read_parts(walk->memory, reading.parts, reading.count);
