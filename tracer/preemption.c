@@ -86,7 +86,8 @@ static int64_t unusual(const struct Preemption *preemption,
     if (brief < PREEMPTION_BRIEF_NS)
         brief = PREEMPTION_BRIEF_NS;
     off = Preemption_between(then, now, span_ns, brief);
-    off -= before > 0 ? (int64_t)(CALM * before) : 0;
+    if (before > 0 && !was_stolen(then, now)) // of that it is off already
+        off -= (int64_t)(CALM * before);
     if (off > span_ns - preemption->usual_ns)
         off = span_ns - preemption->usual_ns;
     return off > 0 ? off : 0;
