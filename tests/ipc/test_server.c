@@ -4,6 +4,7 @@
 #include "ipc/client.h"
 #include "ipc/server.h"
 #include "ipc/socket.h"
+#include "tests/sanitizers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -1076,6 +1077,8 @@ static void test_abandoned_in_a_child(void **state)
     client = join(&tracer);
     expect(client, &message, MESSAGE_SNAPSHOT);
     Message_release(&message);
+    if (FORKS_ALONE)
+        pause_ms(50); // until the server's thread waits
     child = fork();
     if (child == 0) {
         Server_abandon(tracer.server);

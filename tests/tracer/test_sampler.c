@@ -4,6 +4,7 @@
 #define _GNU_SOURCE 1 // gettid, CPU_SET
 #include "tracer/sampler.h"
 
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/rcu.h"
 
@@ -21,15 +22,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#else
-#define UNDER_TSAN 0
-#endif
 
 struct FakeFrame {
     uintptr_t code;
@@ -919,6 +911,8 @@ static void test_a_forked_child_abandons_it(void **state)
         // The list changes every time, so that some forks meet the change.
         Sampler_set_threads(sampler, &thread, (size_t)(i % 2));
         rest(i % 3);
+        if (FORKS_ALONE)
+            Sampler_pause(sampler);
         Rcu_before_fork();
         pid = fork();
         if (pid == 0) {
@@ -935,6 +929,7 @@ static void test_a_forked_child_abandons_it(void **state)
         Rcu_after_fork_parent();
         waitpid(pid, &status, 0);
         assert_int_equal(status, 0);
+        assert_int_equal(Sampler_resume(sampler), 0);
     }
     Sampler_stop(sampler);
     program_stop(&program);

@@ -5,6 +5,7 @@
 #include "tracer/session.h"
 
 #include "ipc/client.h"
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/rcu.h"
 
@@ -19,15 +20,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
-#define UNDER_TSAN 1
-#else
-#define UNDER_TSAN 0
-#endif
 
 struct Fixture {
     struct Engine engine;
@@ -712,8 +704,8 @@ static void test_abandoned_in_a_child(void **state)
     int status;
     pid_t child;
 
-    if (UNDER_TSAN)
-        skip(); // it does not follow a fork of many threads
+    if (FORKS_ALONE)
+        skip(); // the next one pauses it first
     start_usual(f);
     client = join(f);
     // As python/fork.c does: the others may hold any lock at this moment.

@@ -5,6 +5,7 @@
 // same machine at the same time. Something that grows with the square of the
 // functions, or is done for each of them at each key, is many times that. (What
 // that is in milliseconds of a terminal's, `make bench ARGS=--viewer` says.)
+#include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
 #include "tui/keyboard.h"
 #include "tui/screen.h"
@@ -20,7 +21,7 @@
 #include <cmocka.h>
 
 // A sanitizer makes some things slower than others: there it runs, and briefly.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if UNDER_ASAN || UNDER_TSAN
 #define JUDGED 0
 #define FUNCTIONS 500u
 #define TRIES 1
