@@ -5,6 +5,7 @@
 // costs altogether the median over the programs. Interpreter's lock held.
 #include "python/calibrate.h"
 #include "python/adopt.h"
+#include "python/hook.h"
 #include "python/steps.h"
 #include "python/tools.h"
 
@@ -343,11 +344,17 @@ done:
 int Calibrate_hooks(struct State *state, bool timeline)
 {
     static const int64_t none[HOOK_KINDS];
+    uint64_t ticks = Clock_read(&state->engine.clock);
     PyObject *module, *table = NULL;
     int result = -1;
 
-    Lanes_reset(&state->engine.lanes, none, timeline,
-                Clock_read(&state->engine.clock));
+    // Before the rings are made: a lane that a hook makes here has none, and
+    // where there is a timeline its hooks would leave their plain course.
+    if (!Hooks_lane(state, ticks)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Lanes_reset(&state->engine.lanes, none, timeline, ticks);
     module = PyImport_ImportModule("ocular._probes");
     if (module)
         table = PyObject_CallMethod(module, "table", NULL);
