@@ -29,6 +29,11 @@ static void extra_freed(void *extra)
         unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
         return;
     }
+    if (((struct Code *)extra)->probe) {
+        Lanes_forget(&engine->lanes, extra);
+        Code_free(extra);
+        return;
+    }
     if (ocular_state.look_next == extra)
         ocular_state.look_next = Registry_next(extra);
     if (ocular_state.rearm_next == extra)
@@ -162,8 +167,6 @@ static struct Code *make_code(struct State *state, PyCodeObject *code,
         result = NULL;
     }
     PyErr_Clear();
-    if (result)
-        Registry_add(registry, result);
     return result;
 }
 
@@ -212,6 +215,7 @@ static int arm_again(struct State *state, PyCodeObject *code)
 
 bool Adopt_classify(struct State *state, PyCodeObject *code)
 {
+    struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
     bool accepted;
@@ -220,11 +224,14 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
         return false;
     file = text_of(code->co_filename, &keep_file);
     name = text_of(code->co_qualname, &keep_name);
-    accepted =
-        !is_ours(state, file) && Filter_accepts(&state->filter, file, name) &&
-        make_code(state, code, file, name,
-                  atomic_load_explicit(&state->engine.session->first_hits,
-                                       memory_order_relaxed));
+    if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
+        result =
+            make_code(state, code, file, name,
+                      atomic_load_explicit(&state->engine.session->first_hits,
+                                           memory_order_relaxed));
+    if (result)
+        Registry_add(state->engine.registry, result);
+    accepted = result;
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
     // Some code-likes (Cython's) have no instruction to instrument.
@@ -274,7 +281,9 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
 {
     struct Code *result = make_code(state, code, "<ocular>", "probe", 0);
 
-    if (!result)
+    if (result)
+        result->probe = true;
+    else
         PyErr_NoMemory();
     return result;
 }

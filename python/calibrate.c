@@ -2,21 +2,36 @@
 // Runs the programs of ocular/_probes.py with and without hooks, in turns. What
 // a hook costs there is the median over the rounds, so that neither a slow
 // phase of the machine nor a single interruption is taken for it, and what it
-// costs altogether the median over the programs. Interpreter's lock held.
+// costs altogether the median over the programs. During the session they stay
+// armed, and one by one they run again, on a traced thread but on a lane of
+// ours. Interpreter's lock held.
 #include "python/calibrate.h"
+#include "ipc/now.h"
 #include "python/adopt.h"
 #include "python/hook.h"
 #include "python/steps.h"
+#include "python/thread_state.h"
 #include "python/tools.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define WARM_ROUNDS 4 // the interpreter specialises the programs
 #define ROUNDS 5
 #define PASSES 2
 #define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
 #define PROBES_MAX 64
+// Timing hooks again: as seldom as this allows, and as takes a 20th of the
+// budget.
+#define PAUSE_S 0.1
+#define PAUSE_MOST_S 5.0
+#define PART 0.05
+#define USUAL_SHARE 0.01 // of a core, where there is no budget
+#define WARM_AGAIN 2     // rounds: they are specialised
+#define FACTOR_MOST 8.0  // beyond is an accident
+#define UNUSUAL 4        // times as long: something else ran
 
 enum ProbeKind { PROBE_CALL, PROBE_RESUME, PROBE_LOOP, PROBE_FAR, PROBE_KINDS };
 
@@ -45,8 +60,18 @@ struct Probe {
 
 struct Calibration {
     struct State *state;
+    PyObject *table; // keeps the programs
     size_t count;
     struct Probe probes[PROBES_MAX];
+    double cost[HOOK_KINDS]; // ticks, at start
+    struct Lane *lane;       // of a thread that runs one of them again
+    struct Contention contention;
+    size_t next;         // of the probes
+    unsigned long times; // since the start
+    uint64_t due;        // ticks
+    double share;        // of a core: the budget
+    bool runs;
+    bool stopped; // while it ran
 };
 
 // Ticks of a run, or -1 with an exception.
@@ -94,12 +119,13 @@ static double median(double *values, size_t count)
 // predict their jumps as it does those of a program that runs. 0, or -1 with an
 // exception.
 static int time_runs(const struct State *state, const struct Probe *probe,
-                     PyObject *run, PyObject *callee, struct Runs *runs)
+                     bool hooked, PyObject *run, int warm, struct Runs *runs)
 {
+    PyObject *callee = hooked ? probe->hooked_callee : probe->callee;
     double ticks[ROUNDS], cycles[ROUNDS];
     int round;
 
-    for (round = -WARM_ROUNDS; round < ROUNDS; round++) {
+    for (round = -warm; round < ROUNDS; round++) {
         uint64_t before = Cell_get(&probe->cells->self_cycles);
         int64_t taken = time_run(state, run, callee, probe->argument);
 
@@ -118,10 +144,9 @@ static int time_runs(const struct State *state, const struct Probe *probe,
 static int keep_least(const struct State *state, const struct Probe *probe,
                       bool hooked, PyObject *run, struct Runs *least)
 {
-    PyObject *callee = hooked ? probe->hooked_callee : probe->callee;
     struct Runs runs;
 
-    if (time_runs(state, probe, run, callee, &runs) < 0)
+    if (time_runs(state, probe, hooked, run, WARM_ROUNDS, &runs) < 0)
         return -1;
     if (least->ticks <= 0 || runs.ticks < least->ticks)
         *least = runs;
@@ -233,7 +258,7 @@ static double cost_of_far(const struct Calibration *all)
 // out below zero.
 static void conclude(struct Calibration *all)
 {
-    int64_t *cost = all->state->engine.cost;
+    double *cost = all->cost;
     double enter = cost_of_calls(all, PROBE_CALL, true);
     double leave = cost_of_calls(all, PROBE_CALL, false) - enter;
     double resume = cost_of_calls(all, PROBE_RESUME, true);
@@ -242,18 +267,29 @@ static void conclude(struct Calibration *all)
     double branch = cost_of_loops(all, &jump);
     double far = cost_of_far(all);
 
-    cost[HOOK_ENTER] = llround(enter);
-    cost[HOOK_RESUME] = llround(resume);
-    cost[HOOK_LEAVE] = llround(leave);
-    cost[HOOK_LEAVE_FAR] = llround(leave + far);
-    cost[HOOK_YIELD] = llround(yield);
-    cost[HOOK_YIELD_FAR] = llround(yield + 2 * far);
-    cost[HOOK_FINISH] = llround(yield);
-    cost[HOOK_FINISH_FAR] = llround(yield + far);
-    cost[HOOK_JUMP] = llround(jump);
-    cost[HOOK_JUMP_FAR] = llround(jump + 2 * far);
-    cost[HOOK_BRANCH] = llround(branch);
-    cost[HOOK_BRANCH_FAR] = llround(branch + 2 * far);
+    cost[HOOK_ENTER] = enter;
+    cost[HOOK_RESUME] = resume;
+    cost[HOOK_LEAVE] = leave;
+    cost[HOOK_LEAVE_FAR] = leave + far;
+    cost[HOOK_YIELD] = yield;
+    cost[HOOK_YIELD_FAR] = yield + 2 * far;
+    cost[HOOK_FINISH] = yield;
+    cost[HOOK_FINISH_FAR] = yield + far;
+    cost[HOOK_JUMP] = jump;
+    cost[HOOK_JUMP_FAR] = jump + 2 * far;
+    cost[HOOK_BRANCH] = branch;
+    cost[HOOK_BRANCH_FAR] = branch + 2 * far;
+}
+
+// Hooks take so many times what they took at start.
+static void set_cost(struct Calibration *all, double factor)
+{
+    struct Engine *engine = &all->state->engine;
+    int kind;
+
+    for (kind = 0; kind < HOOK_KINDS; kind++)
+        engine->cost[kind] = llround(all->cost[kind] * factor);
+    Lanes_set_cost(&engine->lanes, engine->cost);
 }
 
 // --- The programs ----------------------------------------------------------
@@ -306,67 +342,281 @@ static int arm(struct Calibration *all)
     return 0;
 }
 
-static int disarm(struct Calibration *all)
+// Goes on after errors: the tool's id may be another's by now.
+static void disarm(struct State *state, const struct Probe *probe)
 {
+    if (Tools_set_local(state, probe->code, state->no_events) < 0)
+        PyErr_Clear();
+}
+
+// Those that are run again: calls, if their hooks have seen something. The
+// others go now.
+static void keep_calls(struct Calibration *all)
+{
+    size_t i, count = 0;
+
+    for (i = 0; i < all->count; i++) {
+        const struct Probe *probe = &all->probes[i];
+
+        if (probe->kind == PROBE_CALL && probe->least[HOOKED].self > 0) {
+            all->probes[count++] = *probe;
+            continue;
+        }
+        disarm(all->state, probe);
+        PyList_SetItem(all->table, (Py_ssize_t)i, Py_NewRef(Py_None));
+    }
+    all->count = count;
+}
+
+static PyObject *make_table(void)
+{
+    PyObject *module = PyImport_ImportModule("ocular._probes"), *table = NULL;
+
+    if (module)
+        table = PyObject_CallMethod(module, "table", NULL);
+    Py_XDECREF(module);
+    if (table && !PyList_Check(table)) {
+        PyErr_SetString(PyExc_RuntimeError, "ocular._probes has no table");
+        Py_CLEAR(table);
+    }
+    return table;
+}
+
+static void free_all(struct Calibration *all)
+{
+    Lane_free(all->lane);
+    Py_XDECREF(all->table);
+    PyMem_Free(all);
+}
+
+static int init(struct Calibration *all, bool timeline)
+{
+    struct State *state = all->state;
     size_t i;
 
-    for (i = 0; i < all->count; i++)
-        if (Tools_set_local(all->state, all->probes[i].code,
-                            all->state->no_events) < 0)
+    all->lane = Lane_new(0, state->engine.registry, &all->contention);
+    if (all->lane && timeline)
+        all->lane->ring = Ring_new(NULL);
+    if (!all->lane || (timeline && !all->lane->ring)) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    all->table = make_table();
+    if (!all->table)
+        return -1;
+    for (i = 0; i < (size_t)PyList_GET_SIZE(all->table) && i < PROBES_MAX; i++)
+        if (init_probe(state, &all->probes[i],
+                       PyList_GET_ITEM(all->table, (Py_ssize_t)i)) < 0)
             return -1;
+    all->count = i;
     return 0;
 }
 
-static int calibrate(struct State *state, PyObject *table)
+static int calibrate(struct Calibration *all)
 {
-    struct Calibration *all = PyMem_Calloc(1, sizeof *all);
-    Py_ssize_t count = PyList_GET_SIZE(table), i;
-    int result = -1;
+    if (arm(all) < 0 || time_all(all) < 0)
+        return -1;
+    conclude(all);
+    if (all->state->precise && Steps_calibrate(all->state, all->cost) < 0)
+        return -1;
+    keep_calls(all);
+    return 0;
+}
 
-    if (!all) {
+int Calibration_start(struct State *state, bool timeline)
+{
+    static const int64_t none[HOOK_KINDS];
+    uint64_t ticks = Clock_read(&state->engine.clock);
+    struct Calibration *all = PyMem_Calloc(1, sizeof *all);
+    int result;
+
+    Hooks_take_back();
+    // The lane before the rings are made: one that a hook makes here has none,
+    // and where there is a timeline its hooks would leave their plain course.
+    if (!all || !Hooks_lane(state, ticks)) {
+        PyMem_Free(all);
         PyErr_NoMemory();
         return -1;
     }
     all->state = state;
-    for (i = 0; i < count && i < PROBES_MAX; i++)
-        if (init_probe(state, &all->probes[i], PyList_GET_ITEM(table, i)) < 0)
-            goto done;
-    all->count = (size_t)i;
-    if (arm(all) < 0 || time_all(all) < 0 || disarm(all) < 0)
-        goto done;
-    conclude(all);
-    result = 0;
-done:
-    PyMem_Free(all);
-    return result;
-}
-
-int Calibrate_hooks(struct State *state, bool timeline)
-{
-    static const int64_t none[HOOK_KINDS];
-    uint64_t ticks = Clock_read(&state->engine.clock);
-    PyObject *module, *table = NULL;
-    int result = -1;
-
-    // Before the rings are made: a lane that a hook makes here has none, and
-    // where there is a timeline its hooks would leave their plain course.
-    if (!Hooks_lane(state, ticks)) {
-        PyErr_NoMemory();
-        return -1;
-    }
+    all->share = USUAL_SHARE;
+    state->calibration = all;
     Lanes_reset(&state->engine.lanes, none, timeline, ticks);
-    module = PyImport_ImportModule("ocular._probes");
-    if (module)
-        table = PyObject_CallMethod(module, "table", NULL);
-    if (table)
-        result = calibrate(state, table);
-    // The probes go now, not during the session.
-    Py_XDECREF(table);
-    Py_XDECREF(module);
-    if (result == 0 && state->precise)
-        result = Steps_calibrate(state);
-    if (result < 0 && !PyErr_Occurred())
+    all->runs = true;
+    result = init(all, timeline) == 0 ? calibrate(all) : -1;
+    all->runs = false;
+    // A child that was forked meanwhile traces nothing.
+    if (all->stopped) {
+        free_all(all);
+        result = -1;
+    }
+    if (result == 0) {
+        set_cost(all, 1);
+        return 0;
+    }
+    if (!PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the cost of a hook cannot be measured");
-    return result;
+    return -1;
+}
+
+void Calibration_stop(struct State *state)
+{
+    struct Calibration *all = state->calibration;
+    PyObject *error = PyErr_GetRaisedException();
+    size_t i;
+
+    state->calibration = NULL;
+    if (all) {
+        for (i = 0; i < all->count; i++)
+            disarm(state, &all->probes[i]);
+        all->stopped = true;
+        if (!all->runs)
+            free_all(all);
+    }
+    PyErr_SetRaisedException(error);
+}
+
+// --- Again, in the midst of the program ------------------------------------
+
+unsigned long Calibration_count(const struct Calibration *all)
+{
+    return all ? all->times : 0;
+}
+
+void Calibration_allow(struct Calibration *all, double share)
+{
+    all->share = share > 0 ? share : USUAL_SHARE;
+}
+
+bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
+                        const PyThreadState *thread, uint64_t ticks)
+{
+    return all && !all->runs && all->count > 0 && !lane->stands_for &&
+           (int64_t)(ticks - all->due) >= 0 &&
+           all->state->phase == PHASE_TRACING &&
+           ThreadState_is_in_callback(thread) &&
+           !ThreadState_is_watched(thread) && !PyErr_Occurred();
+}
+
+struct Lane *Calibration_begin(struct Calibration *all, struct Lane *own)
+{
+    static const int64_t none[HOOK_KINDS];
+    const struct Clock *clock = &all->state->engine.clock;
+
+    all->runs = true;
+    Contention_init(&all->contention, Clock_hz(clock));
+    Lane_reset(all->lane, none, Clock_read(clock));
+    all->next = (all->next + 1) % all->count;
+    all->lane->usual_ticks =
+        (uint64_t)(all->probes[all->next].least[HOOKED].ticks *
+                   (WARM_AGAIN + ROUNDS));
+    all->lane->cpu_start_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    all->lane->stands_for = own;
+    return all->lane;
+}
+
+static bool is_ours(const struct Calibration *all, PyTracebackObject *entry)
+{
+    PyCodeObject *code = PyFrame_GetCode(entry->tb_frame);
+    int result =
+        PyUnicode_Compare(code->co_filename, all->probes[0].code->co_filename);
+
+    Py_DECREF(code);
+    return result == 0;
+}
+
+// What our own programs have met is over with them: there was no room for them
+// on the stack, or no memory. Whatever else was raised is the program's, as if
+// by its own next instruction, and tells nothing of ours.
+static int pass_on(const struct Calibration *all)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    PyObject *traceback = PyException_GetTraceback(error);
+    PyTracebackObject *entry = (PyTracebackObject *)traceback;
+
+    while (entry && is_ours(all, entry))
+        entry = entry->tb_next;
+    if (!entry && (Py_IS_TYPE(error, (PyTypeObject *)PyExc_RecursionError) ||
+                   Py_IS_TYPE(error, (PyTypeObject *)PyExc_MemoryError))) {
+        Py_XDECREF(traceback);
+        Py_DECREF(error);
+        return 0;
+    }
+    PyException_SetTraceback(error, entry ? (PyObject *)entry : Py_None);
+    Py_XDECREF(traceback);
+    PyErr_SetRaisedException(error);
+    return -1;
+}
+
+// How many times as long as at start its hooks take now, as far as a callee's
+// span between its two hooks tells, most of which is theirs. Only that run:
+// such phases may last less than two, and a difference of one from each would
+// be neither's. NaN: an accident, or another tool has taken our id. -1 with an
+// exception.
+static double factor_of(const struct State *state, const struct Probe *probe)
+{
+    struct Runs hooked;
+    double factor;
+
+    if (time_runs(state, probe, true, probe->hooked_run, WARM_AGAIN, &hooked) <
+        0)
+        return -1;
+    factor = hooked.self / probe->least[HOOKED].self;
+    return factor > 1 / FACTOR_MOST && factor < FACTOR_MOST ? factor : NAN;
+}
+
+int Calibration_renew(struct Calibration *all)
+{
+    double factor;
+
+    // Another tool would be shown hundreds of calls that are none of its
+    // program's.
+    Tools_watch(all->state);
+    if (all->state->robbed || !Tools_are_alone(all->state))
+        return 0;
+    factor = factor_of(all->state, &all->probes[all->next]);
+    if (factor < 0)
+        return pass_on(all);
+    if (!isnan(factor) && !all->stopped && all->lane->stands_for) {
+        set_cost(all, factor);
+        all->times++;
+    }
+    return 0;
+}
+
+// Ticks of CPU time since the lane was lent, as far as they are ours: a garbage
+// collection, a handler without events are the program's. A fork sets the clock
+// back.
+static uint64_t used_ticks(const struct Lane *lane)
+{
+    uint64_t ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - lane->cpu_start_ns;
+    double ticks = (double)(int64_t)ns * 1e-9 * lane->contention->hz;
+
+    if (ticks < 0 || ticks > (double)(UNUSUAL * lane->usual_ticks))
+        return lane->usual_ticks;
+    return (uint64_t)ticks;
+}
+
+uint64_t Calibration_break_off(struct Lane *lane)
+{
+    lane->stands_for = NULL;
+    return used_ticks(lane);
+}
+
+uint64_t Calibration_end(struct Calibration *all)
+{
+    uint64_t ticks = all->lane->stands_for ? used_ticks(all->lane) : 0;
+    double hz = all->contention.hz;
+    double pause = fmax((double)ticks / hz / (PART * all->share), PAUSE_S);
+
+    all->due = Clock_read(&all->state->engine.clock) +
+               (uint64_t)(fmin(pause, PAUSE_MOST_S) * hz);
+    all->runs = false;
+    all->lane->stands_for = NULL;
+    if (all->lane->ring)
+        Ring_clear(all->lane->ring);
+    if (all->stopped)
+        free_all(all);
+    return ticks;
 }

@@ -66,6 +66,7 @@ static void take_down(struct State *state)
     Tools_disarm(state);
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
+    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(state);
     ThreadList_release(&state->thread_list);
@@ -102,7 +103,7 @@ static int set_up(struct State *state, const struct Request *request)
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (Interpreter_switch_interval(state) < 0 ||
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
-        Calibrate_hooks(state, request->config.timeline) < 0)
+        Calibration_start(state, request->config.timeline) < 0)
         return -1;
     // The doorman or the heir, whose thread is none of the program's: it has a
     // lane only for having run the calibration.
@@ -350,6 +351,7 @@ static void finish(struct State *state)
     Poll_all(state); // before the sites lose what hides there
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
+    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(state);
     state->look_next = state->rearm_next = state->trim_next = NULL;

@@ -3,6 +3,7 @@
 // know of; see the header.
 #include "python/fork.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/governor.h"
 #include "python/hook.h"
 #include "python/thread_state.h"
@@ -198,6 +199,7 @@ void Fork_after_in_child(struct State *state)
         Tools_disarm(state);
         if (Adopt_disarm(state) < 0)
             PyErr_Clear();
+        Calibration_stop(state);
         Tools_close(state);
         Governor_abandon(state);
         state->look_next = state->rearm_next = state->trim_next = NULL;

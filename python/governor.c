@@ -3,6 +3,7 @@
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/code_words.h"
 #include "python/poll.h"
 #include "python/tools.h"
@@ -356,6 +357,22 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
+// What visits are taken to cost, by what hooks do now.
+static void price(struct Governor *governor)
+{
+    const struct Engine *engine = &governor->state->engine;
+    const int64_t *cost = engine->cost;
+    double tick = 1 / Clock_hz(&engine->clock);
+
+    governor->costs = (struct PolicyCosts){
+        .fixed = REARM_S,
+        .byte = REARM_BYTE_S,
+        .call = (double)(cost[HOOK_ENTER] + cost[HOOK_LEAVE]) * tick,
+        .site = (double)cost[HOOK_JUMP] * tick,
+        .leaving = LEAVING_S,
+    };
+}
+
 // A full slice, or one that only goes on with what was begun. true: there is
 // more of it.
 static bool slice(struct Governor *governor, bool full)
@@ -368,6 +385,9 @@ static bool slice(struct Governor *governor, bool full)
     if (state->phase != PHASE_TRACING)
         return false;
     if (full) {
+        price(governor);
+        Calibration_allow(state->calibration,
+                          governor->held ? governor->rate : 0);
         Tools_watch(state);
         note_edges(state, deadline);
         state->poll.hottest = governor->hottest;
@@ -542,7 +562,6 @@ int Governor_start(struct State *state)
     struct Governor *governor = calloc(1, sizeof *governor);
     const struct Engine *engine = &state->engine;
     pthread_condattr_t monotonic;
-    double tick;
     int error;
 
     if (!governor) {
@@ -552,15 +571,7 @@ int Governor_start(struct State *state)
     governor->state = state;
     governor->interpreter = PyInterpreterState_Get();
     governor->trimmed_to = engine->session->config.threshold;
-    tick = 1 / Clock_hz(&engine->clock);
-    governor->costs = (struct PolicyCosts){
-        .fixed = REARM_S,
-        .byte = REARM_BYTE_S,
-        .call = (double)(engine->cost[HOOK_ENTER] + engine->cost[HOOK_LEAVE]) *
-                tick,
-        .site = (double)engine->cost[HOOK_JUMP] * tick,
-        .leaving = LEAVING_S,
-    };
+    price(governor);
     governor->rate = 1;
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The hot path's entry: one function an event, called by the interpreter on
-// the traced thread with its lock held. A hook never raises or prints. Off its
-// plain course it may allocate what grows (a lane, a Code, its callers, a
-// histogram, the shadow stack), lock to take over a thread's name, and ask the
-// kernel after a long span. It returns None or DISABLE, both immortal.
+// the traced thread with its lock held. A hook never prints, and raises nothing
+// of its own. Off its plain course it may allocate what grows (a lane, a Code,
+// its callers, a histogram, the shadow stack), lock to take over a thread's
+// name, and ask the kernel after a long span. It returns None or DISABLE, both
+// immortal; or NULL, where hooks were timed and something else has raised there
+// (time_again).
 #include "python/hook.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/callees.h"
 #include "python/frames.h"
 #include "python/thread_state.h"
@@ -66,7 +69,18 @@ void Hooks_end_lane(void)
 
 struct Lane *Hooks_own_lane(void)
 {
+    Hooks_take_back();
     return own_lane;
+}
+
+void Hooks_take_back(void)
+{
+    struct Lane *lane = own_lane;
+
+    if (!lane || !lane->stands_for)
+        return;
+    own_lane = lane->stands_for;
+    Cell_add(&own_lane->debt, Calibration_break_off(lane));
 }
 
 // What a callback knows of its event once it has looked.
@@ -116,6 +130,11 @@ static void follow(struct Call *call)
     call->ticks += ticks - begin;
 }
 
+static bool is_timing(void)
+{
+    return own_lane && own_lane->stands_for;
+}
+
 // false: nothing to do here (not accepted, not a code object, no memory).
 static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
                  uint64_t ticks)
@@ -128,6 +147,14 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
     if (!call->code || !PyLong_Check(args[1]))
         return false;
     call->unit = unit_of(args[1]);
+    // Hooks are being timed, and something else has come in between, a signal's
+    // handler, say: that is off then, and what is left of it is not seen.
+    if (OCULAR_UNLIKELY(call->code->probe != is_timing()) &&
+        ocular_state.phase != PHASE_STARTING) {
+        if (call->code->probe)
+            return false;
+        Hooks_take_back();
+    }
     call->lane = Hooks_lane(&ocular_state, ticks);
     if (!call->lane || call->unit >= call->code->unit_count)
         return false;
@@ -184,12 +211,53 @@ static bool enter_call(struct Call *call)
                       COURSE_WHOLE);
 }
 
+// The first and the last call of a visit: those that need not be timed.
+static bool is_edge(const struct Code *code)
+{
+    return Cell_get(&code->calls) + 1 >= code->stop_at &&
+           code->enter_hook == HOOK_ENTER;
+}
+
+// A visit begins here, or ends, in the midst of the program and in whatever
+// state its CPU is: the place to time hooks again. Not where something resumes:
+// between an await and what it awaits CPython lets nothing come in. The thread
+// is in a callback, in which there are no events: it leaves that for as long.
+// What it takes is our cost, not the program's time. False: what came in
+// between has raised.
+static bool time_again(struct Call *call)
+{
+    struct Calibration *calibration = ocular_state.calibration;
+    PyThreadState *thread = PyThreadState_Get();
+    struct Lane *own = own_lane;
+    bool raised;
+
+    own_lane = Calibration_begin(calibration, own);
+    PyThreadState_LeaveTracing(thread);
+    raised = Calibration_renew(calibration) < 0;
+    PyThreadState_EnterTracing(thread);
+    own_lane = own;
+    Cell_add(&own->debt, Calibration_end(calibration));
+    call->ticks = Clock_read(&ocular_state.engine.clock);
+    return !raised;
+}
+
 __attribute__((noinline)) static PyObject *
 enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
-    if (!look(&call, args, nargsf, ticks) || !enter_call(&call))
+    if (!look(&call, args, nargsf, ticks))
+        return Py_None;
+    if (is_edge(call.code) &&
+        Calibration_is_due(ocular_state.calibration, call.lane, call.state,
+                           call.ticks)) {
+        if (!time_again(&call))
+            return NULL;
+        // Tracing may have ended meanwhile, and begun again.
+        if (!look(&call, args, nargsf, call.ticks))
+            return Py_None;
+    }
+    if (!enter_call(&call))
         return Py_None;
     mark_dark(call.code, call.unit);
     return ocular_state.disable;
@@ -482,6 +550,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock), paid = debt();
+    struct Lane *lane = own_lane;
     struct Call call;
 
     (void)self, (void)names;
@@ -493,8 +562,9 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
             enter_call(&call);
     }
-    // Looking at new code is our cost, not its caller's time.
-    if (own_lane)
+    // Looking at new code is our cost, not its caller's time. A thread that had
+    // no lane until now has paid nothing.
+    if (own_lane && (!lane || own_lane == lane))
         charge(own_lane, paid, (int64_t)(ticks - paid),
                Clock_read(clock) - ticks);
     return ocular_state.disable;

@@ -127,7 +127,7 @@ static double each(double ticks, double events)
     return events > 0 ? ticks / events : 0;
 }
 
-static int measure(struct State *state, PyObject *globals)
+static int measure(struct State *state, PyObject *globals, double *costs)
 {
     struct Probe near = {.run = NULL}, far = near;
     double of_near = NAN, of_far = NAN, cost;
@@ -141,13 +141,12 @@ static int measure(struct State *state, PyObject *globals)
     if (isnan(of_far))
         return -1;
     cost = each(of_near, near.near);
-    state->engine.cost[HOOK_INSTRUCTION] = llround(cost);
-    state->engine.cost[HOOK_INSTRUCTION_FAR] =
-        llround(each(of_far - far.near * cost, far.far));
+    costs[HOOK_INSTRUCTION] = cost;
+    costs[HOOK_INSTRUCTION_FAR] = each(of_far - far.near * cost, far.far);
     return 0;
 }
 
-int Steps_calibrate(struct State *state)
+int Steps_calibrate(struct State *state, double cost[HOOK_KINDS])
 {
     PyObject *globals = PyDict_New(), *code = NULL, *done = NULL;
     int result = -1;
@@ -158,7 +157,7 @@ int Steps_calibrate(struct State *state)
     if (code)
         done = PyEval_EvalCode(code, globals, globals);
     if (done)
-        result = measure(state, globals);
+        result = measure(state, globals, cost);
     if (globals) // as in calibrate.c: the probes are to go now
         PyDict_Clear(globals);
     Py_XDECREF(done);

@@ -6,8 +6,8 @@
 
 #include "python/state.h"
 
-// Fills those two of engine.cost, while no cost of any kind is taken off yet.
-// Takes about 8 ms. 0, or -1 with or without an exception.
-int Steps_calibrate(struct State *state);
+// Fills those two of `cost` (ticks), while no cost of any kind is taken off
+// yet. Takes about 8 ms. 0, or -1 with or without an exception.
+int Steps_calibrate(struct State *state, double cost[HOOK_KINDS]);
 
 #endif

@@ -400,7 +400,8 @@ void Code_rearm(struct Code *code, uint64_t hits)
         code->dark_callees += !code->warming;
         code->warming = true;
     }
-    code->dark = code->closed = code->broken = false;
+    code->dark = code->closed = false;
+    code->broken = false;
     for (i = 0; i < code->site_count; i++) {
         struct Site *site = &code->sites[i];
 

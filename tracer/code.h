@@ -101,6 +101,7 @@ struct Code {
                          // instruction.h): where a block or an instruction ends
                          // is not seen; the governor reads it
     uint8_t enter_hook; // enum HookKind
+    bool probe;         // what hooks are timed on: in no registry
 
     // The leave hook's line.
     cell_t self_calls; // calls in self_cycles and waited_cycles
