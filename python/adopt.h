@@ -51,8 +51,8 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits);
 // A call of it begins that is to be timed: arms the callees that are dark, as
 // Code_want_callees has asked.
 void Adopt_arm_callees(struct State *state, struct Code *code);
-// Adopts it whatever the filter says, never to go dark, without setting local
-// events: for the calibration. NULL with an exception.
+// Adopts it whatever the filter says, never to go dark, in no registry and
+// without setting local events: for the calibration. NULL with an exception.
 struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
 // All code objects that were ever classified are classified anew. 0 or -1.
 int Adopt_again(struct State *state);

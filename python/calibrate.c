@@ -23,11 +23,10 @@
 #define PASSES 2
 #define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
 #define PROBES_MAX 64
-// Timing hooks again: as seldom as this allows, and as takes a 20th of the
-// budget.
-#define PAUSE_S 0.1
+// Timing hooks again:
+#define PAUSE_S 0.1 // at least, until the next time
 #define PAUSE_MOST_S 5.0
-#define PART 0.05
+#define PART 0.05        // of the budget, at most
 #define USUAL_SHARE 0.01 // of a core, where there is no budget
 #define WARM_AGAIN 2     // rounds: they are specialised
 #define FACTOR_MOST 8.0  // beyond is an accident
@@ -70,8 +69,8 @@ struct Calibration {
     unsigned long times; // since the start
     uint64_t due;        // ticks
     double share;        // of a core: the budget
-    bool runs;
-    bool stopped; // while it ran
+    bool running;        // one of them, or all at start
+    bool stopped;        // meanwhile
 };
 
 // Ticks of a run, or -1 with an exception.
@@ -442,9 +441,9 @@ int Calibration_start(struct State *state, bool timeline)
     all->share = USUAL_SHARE;
     state->calibration = all;
     Lanes_reset(&state->engine.lanes, none, timeline, ticks);
-    all->runs = true;
+    all->running = true;
     result = init(all, timeline) == 0 ? calibrate(all) : -1;
-    all->runs = false;
+    all->running = false;
     // A child that was forked meanwhile traces nothing.
     if (all->stopped) {
         free_all(all);
@@ -471,7 +470,7 @@ void Calibration_stop(struct State *state)
         for (i = 0; i < all->count; i++)
             disarm(state, &all->probes[i]);
         all->stopped = true;
-        if (!all->runs)
+        if (!all->running)
             free_all(all);
     }
     PyErr_SetRaisedException(error);
@@ -492,7 +491,7 @@ void Calibration_allow(struct Calibration *all, double share)
 bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
                         const PyThreadState *thread, uint64_t ticks)
 {
-    return all && !all->runs && all->count > 0 && !lane->stands_for &&
+    return all && !all->running && all->count > 0 && !lane->stands_for &&
            (int64_t)(ticks - all->due) >= 0 &&
            all->state->phase == PHASE_TRACING &&
            ThreadState_is_in_callback(thread) &&
@@ -504,7 +503,7 @@ struct Lane *Calibration_begin(struct Calibration *all, struct Lane *own)
     static const int64_t none[HOOK_KINDS];
     const struct Clock *clock = &all->state->engine.clock;
 
-    all->runs = true;
+    all->running = true;
     Contention_init(&all->contention, Clock_hz(clock));
     Lane_reset(all->lane, none, Clock_read(clock));
     all->next = (all->next + 1) % all->count;
@@ -612,7 +611,7 @@ uint64_t Calibration_end(struct Calibration *all)
 
     all->due = Clock_read(&all->state->engine.clock) +
                (uint64_t)(fmin(pause, PAUSE_MOST_S) * hz);
-    all->runs = false;
+    all->running = false;
     all->lane->stands_for = NULL;
     if (all->lane->ring)
         Ring_clear(all->lane->ring);

@@ -105,7 +105,7 @@ struct Lane {
     struct Stacks parked; // those of greenlets that do not run now
     struct Lane *stands_for; // the thread's own, while hooks are timed on this
                              // one (python/calibrate.h); or NULL
-    uint64_t usual_ticks;    // that this takes
+    uint64_t usual_ticks;    // that timing them takes
     unsigned number;
     pid_t tid;
     char name[64];         // under Lanes.mutex
