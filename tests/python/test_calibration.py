@@ -12,7 +12,7 @@ from e2e.program import PYTHON, SLOW, write
 # What is put into `meddle` happens inside the next program that hooks are timed
 # on.
 PRELUDE = """
-import os, signal, sys, threading, time, traceback, types
+import functools, json, os, signal, sys, threading, time, traceback, types
 import ocular
 from ocular import _ocular, _probes
 
@@ -237,14 +237,15 @@ print(timed_again(3))
 BETWEEN = """
 signal.signal(signal.SIGUSR1, handler)
 start()
-meddled(lambda: signal.raise_signal(signal.SIGUSR1))
+# Not by a function of the program's, which would have an event.
+meddled(functools.partial(signal.raise_signal, signal.SIGUSR1))
 print(timed_again())
 """
 
 
 def test_what_comes_in_between_is_the_programs(tmp_path):
-    """Its calls are counted, and its time is its own: not the caller's, nor the
-    callee's, nor our cost."""
+    """Its calls are counted and in the timeline, and its time is its own: not the
+    caller's, nor the callee's, nor our cost."""
     words = answer(tmp_path, """
 def handler(*_):
     end = time.monotonic() + 1
@@ -255,15 +256,23 @@ def handler(*_):
         for _ in range(10):
             n += busy(1)
     print(n == calls("busy"))
+
+def start():
+    ocular.start_tracing(deinstrument_threshold=20, quiet=True,
+                         overhead_budget=0.5, output="trace.json")
 """ + BETWEEN + """
 told = ocular.snapshot()
 cycles = {}
 for row in told["functions"] + told["retired"]:
     cycles[row["name"]] = cycles.get(row["name"], 0) + (row["total_cycles"] or 0)
 print(cycles["handler"] / told["tsc_hz"], cycles["f"] / told["tsc_hz"])
+ocular.stop_tracing()
+events = json.load(open("trace.json"))["traceEvents"]
+print(any(each["name"] == "handler" and each["ph"] == "B" for each in events))
 """)
     assert words[:2] == ["True", "1"]
     assert 0.2 < float(words[2]) < 1.2 and float(words[3]) < 0.5
+    assert words[4] == "True"
 
 
 def test_what_fires_no_event_there_is_none_of_our_cost(tmp_path):
@@ -274,9 +283,9 @@ def handler(*_):
     while time.process_time() < end:
         pass
 
-def start(**more):
+def start():
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20, quiet=True,
-                         overhead_budget=0.5, exclude=["handler"], **more)
+                         overhead_budget=0.5, exclude=["handler"])
 """ + BETWEEN + """
 print(ocular.snapshot()["overhead"]["mean"])
 """)
