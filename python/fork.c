@@ -41,6 +41,7 @@ static void be_a_child(void)
     Rcu_after_fork_child();
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
+    Hooks_take_back(); // the lane of a timing is not in the list
     Lanes_keep_only(&engine->lanes, Hooks_own_lane());
     if (engine->session)
         Session_abandon(engine->session);

@@ -69,7 +69,6 @@ void Hooks_end_lane(void)
 
 struct Lane *Hooks_own_lane(void)
 {
-    Hooks_take_back();
     return own_lane;
 }
 

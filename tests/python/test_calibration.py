@@ -349,6 +349,21 @@ for _ in range(3):
     assert words == ["0", "True"] * 3
 
 
+def test_a_fork_without_an_event_there(tmp_path):
+    # os.fork itself is what comes in: no hook of ours sees it.
+    words = answer(tmp_path, """
+start()
+parent = os.getpid()
+meddled(os.fork)
+if os.getpid() != parent:
+    work()
+    start()
+    os._exit(0 if timed_again(2) >= 2 and calls("f") > 0 else 1)
+print(os.wait()[1], timed_again(2) >= 2)
+""")
+    assert words == ["0", "True"]
+
+
 def test_other_threads_have_their_turns_there(tmp_path):
     words = answer(tmp_path, """
 sys.setswitchinterval(1e-5)
