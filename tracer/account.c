@@ -55,7 +55,7 @@ static struct BudgetReading read_all(struct Session *session)
     reading.hooks =
         (double)Lanes_sum(&engine->lanes).debt / Clock_hz(&engine->clock);
     reading.rearm = worker_s(&session->governor);
-    reading.sampler = sampler.cpu_s;
+    reading.sampler = sampler.cpu_s - sampler.measure_s;
     reading.wakeups = sampler.wakeups;
     reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +
                       worker_s(&session->export.worker);
@@ -64,9 +64,9 @@ static struct BudgetReading read_all(struct Session *session)
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
             1e9;
     counts = count_interruptions(session, sampler.wakeups);
-    Interruptions_read(&account->interruptions, &counts);
-    reading.threads +=
-        (double)account->interruptions.count * sampler.interruption_s;
+    Interruptions_read(&account->interruptions, &counts,
+                       sampler.interruption_s);
+    reading.threads += account->interruptions.cost_s;
     // Last, so that what is ours is never more than all.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;

@@ -8,6 +8,7 @@
 #include "ipc/now.h"
 #include "ipc/worker.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -20,6 +21,10 @@
 #define LEAST_GAP 2000   // ns in which the clock was not read: interrupted
 #define MOST_NS 50000000 // in all
 #define STACK_BYTES (64u << 10)
+#define FIRST_NS 3e9 // see InterruptionPlan_is_due
+#define AGAIN_NS 10e9
+#define RARELY_NS 600e9
+#define AGAIN_WAKEUPS 1000
 
 // The thread that wakes up.
 struct Waker {
@@ -129,6 +134,27 @@ double Interruption_measure(uint64_t *cpu_ns)
     return lost[count / 2] > 0 ? (double)lost[count / 2] * 1e-9 : 0;
 }
 
+// --- When ------------------------------------------------------------------
+
+bool InterruptionPlan_is_due(const struct InterruptionPlan *plan, double now_ns,
+                             uint64_t wakeups)
+{
+    if (plan->measured_ns == 0)
+        return now_ns >= FIRST_NS;
+    return now_ns - plan->measured_ns >= plan->pause_ns &&
+           wakeups - plan->measured >= AGAIN_WAKEUPS;
+}
+
+void InterruptionPlan_done(struct InterruptionPlan *plan, double now_ns,
+                           uint64_t wakeups, bool known)
+{
+    bool again = !known && plan->pause_ns > 0;
+
+    plan->pause_ns = again ? fmin(2 * plan->pause_ns, RARELY_NS) : AGAIN_NS;
+    plan->measured_ns = now_ns;
+    plan->measured = wakeups;
+}
+
 // --- Counting --------------------------------------------------------------
 
 void Interruptions_init(struct Interruptions *all,
@@ -138,12 +164,16 @@ void Interruptions_init(struct Interruptions *all,
 }
 
 void Interruptions_read(struct Interruptions *all,
-                        const struct InterruptionCounts *counts)
+                        const struct InterruptionCounts *counts, double each_s)
 {
     uint64_t switches = counts->switches - all->last.switches;
     uint64_t wakeups = counts->wakeups - all->last.wakeups;
 
-    all->count += (switches < wakeups ? switches : wakeups) + counts->forced -
-                  all->last.forced;
+    all->unpriced += (switches < wakeups ? switches : wakeups) +
+                     counts->forced - all->last.forced;
     all->last = *counts;
+    if (each_s > 0) {
+        all->cost_s += (double)all->unpriced * each_s;
+        all->unpriced = 0;
+    }
 }

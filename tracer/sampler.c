@@ -21,7 +21,6 @@
 #define STILL_NS 100e6   // when nothing has run for so long, looks get rarer,
 #define STRETCH_NS 125e6 // up to so far apart
 #define STILL_BATCH 256  // threads a wake-up then
-#define MEASURE_NS 3e9   // who ends before that does not pay for measuring
 #define PACE_NS 2e9      // the rate achieved is a mean over this
 #define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
 
@@ -39,8 +38,8 @@ struct Sampler {
     size_t still;       // threads looked at since one had run
     double ran_at;      // when one had
     double interval_ns; // to the next wake-up, in the mean
-    bool measured;      // interruption_s
-    bool stretched;     // the newest: longer than it is to be by itself
+    struct InterruptionPlan measuring;
+    bool stretched; // the newest: longer than it is to be by itself
 
     struct Worker worker;
     pthread_mutex_t lock; // guards the three below
@@ -56,7 +55,9 @@ struct Sampler {
     cell_t unknown;
     cell_t truncated;
     cell_t interruption_s; // a double's bits
-    cell_t measure_ns;     // CPU time of the thread that helped to measure it
+    cell_t spun_ns;        // CPU time that the sampler has measured it in,
+    cell_t spins_ns;       // what it had used when it began to, 0: it does not,
+    cell_t measure_ns;     // and CPU time of the threads that helped
     struct ShareValue elsewhere;
 };
 
@@ -368,11 +369,18 @@ static uint64_t turn(struct Sampler *sampler, uint64_t due)
 
 static void measure(struct Sampler *sampler)
 {
-    uint64_t cpu_ns;
+    uint64_t began_ns = Worker_cpu_ns(&sampler->worker), cpu_ns;
+    double cost_s;
 
-    sampler->measured = true;
-    Cell_set_double(&sampler->interruption_s, Interruption_measure(&cpu_ns));
-    Cell_set(&sampler->measure_ns, cpu_ns);
+    Cell_set(&sampler->spins_ns, began_ns);
+    cost_s = Interruption_measure(&cpu_ns);
+    InterruptionPlan_done(&sampler->measuring, Sampler_now(sampler),
+                          Cell_get(&sampler->wakeups), cost_s > 0);
+    Cell_add(&sampler->measure_ns, cpu_ns);
+    Cell_add(&sampler->spun_ns, Worker_cpu_ns(&sampler->worker) - began_ns);
+    Cell_set(&sampler->spins_ns, 0);
+    if (cost_s > 0) // else it could not be measured: it costs what it did
+        Cell_set_double(&sampler->interruption_s, cost_s);
 }
 
 static void run(void *argument)
@@ -385,7 +393,8 @@ static void run(void *argument)
     Worker_take_short_turns();
     while (wait_turn(sampler, &due)) {
         due = turn(sampler, due);
-        if (!sampler->measured && Sampler_now(sampler) > MEASURE_NS)
+        if (InterruptionPlan_is_due(&sampler->measuring, Sampler_now(sampler),
+                                    Cell_get(&sampler->wakeups)))
             measure(sampler);
     }
 }
@@ -549,6 +558,7 @@ uint64_t Sampler_threads_dropped(struct Sampler *sampler)
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     double now = Sampler_now(sampler);
+    uint64_t cpu_ns, measure_ns, spins_ns;
     bool stands_by;
 
     pthread_mutex_lock(&sampler->lock);
@@ -563,7 +573,12 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     totals->truncated = Cell_get(&sampler->truncated);
     totals->elsewhere = ShareValue_window(&sampler->elsewhere, now);
     totals->interruption_s = Cell_get_double(&sampler->interruption_s);
-    totals->cpu_s = (double)(Worker_cpu_ns(&sampler->worker) +
-                             Cell_get(&sampler->measure_ns)) /
-                    1e9;
+    spins_ns = Cell_get(&sampler->spins_ns);
+    measure_ns = Cell_get(&sampler->spun_ns) + Cell_get(&sampler->measure_ns);
+    cpu_ns = Worker_cpu_ns(&sampler->worker);
+    if (spins_ns)
+        measure_ns += cpu_ns - spins_ns;
+    cpu_ns += Cell_get(&sampler->measure_ns);
+    totals->measure_s = (double)measure_ns * 1e-9;
+    totals->cpu_s = (double)cpu_ns * 1e-9;
 }

@@ -23,7 +23,8 @@ struct SamplerTotals {
     // excluded or unknown code, whether an accepted caller was credited or
     // nobody was. Waiting there is not counted: that is how idle threads live.
     double elsewhere;
-    double cpu_s;          // the sampler thread's own CPU time
+    double cpu_s;          // CPU time of its thread and of those that help it;
+    double measure_s;      // of that, what measuring interruption_s has taken
     double interruption_s; // what a wake-up of a thread of ours costs whom it
                            // takes the CPU from; 0 until it is known
 };

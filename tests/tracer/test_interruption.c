@@ -24,15 +24,19 @@
 static struct Interruptions all;
 static struct InterruptionCounts counts;
 
-static uint64_t pass(uint64_t switches, uint64_t wakeups, uint64_t forced)
+#define EACH_S 0.25 // what one costs, but where another price is named
+
+// What it has cost, in units of EACH_S.
+static double pass(uint64_t switches, uint64_t wakeups, uint64_t forced,
+                   double each_s)
 {
-    uint64_t before = all.count;
+    double before = all.cost_s;
 
     counts.switches += switches;
     counts.wakeups += wakeups;
     counts.forced += forced;
-    Interruptions_read(&all, &counts);
-    return all.count - before;
+    Interruptions_read(&all, &counts, each_s);
+    return (all.cost_s - before) / EACH_S;
 }
 
 static void test_what_counts(void **state)
@@ -40,14 +44,63 @@ static void test_what_counts(void **state)
     (void)state;
     counts = (struct InterruptionCounts){1000, 0, 0};
     Interruptions_init(&all, &counts);
-    assert_int_equal(pass(0, 0, 0), 0);
-    assert_int_equal(pass(100, 100, 0), 100); // one CPU
-    assert_int_equal(pass(0, 100, 0), 0);     // our threads have another one
-    assert_int_equal(pass(1000, 3, 0), 3);    // others interrupt, too
-    assert_int_equal(pass(0, 5, 5), 5);       // the interpreter was wanted
+    assert_true(pass(0, 0, 0, EACH_S) == 0);
+    assert_true(pass(100, 100, 0, EACH_S) == 100); // one CPU
+    assert_true(pass(0, 100, 0, EACH_S) == 0);  // our threads have another one
+    assert_true(pass(1000, 3, 0, EACH_S) == 3); // others interrupt, too
+    assert_true(pass(0, 5, 5, EACH_S) == 5);    // the interpreter was wanted
     // What came too much in one reading is not made up for in the next.
-    assert_int_equal(pass(50, 0, 0), 0);
-    assert_int_equal(pass(0, 50, 0), 0);
+    assert_true(pass(50, 0, 0, EACH_S) == 0);
+    assert_true(pass(0, 50, 0, EACH_S) == 0);
+}
+
+static void test_each_at_the_price_of_its_time(void **state)
+{
+    (void)state;
+    counts = (struct InterruptionCounts){0, 0, 0};
+    Interruptions_init(&all, &counts);
+    assert_true(pass(10, 10, 0, 0) == 0); // not known yet
+    assert_true(pass(20, 20, 0, 0) == 0);
+    assert_true(pass(1, 1, 0, EACH_S) == 31);    // and for those before
+    assert_true(pass(0, 0, 0, 4 * EACH_S) == 0); // they are paid for
+    assert_true(pass(2, 2, 1, 4 * EACH_S) == 12);
+    assert_true(pass(2, 2, 0, 0) == 0);
+    assert_true(pass(0, 0, 0, EACH_S) == 2);
+}
+
+static void test_when_it_is_measured(void **state)
+{
+    struct InterruptionPlan plan = {0};
+
+    (void)state;
+    assert_false(InterruptionPlan_is_due(&plan, 2.9e9, 100000));
+    assert_true(InterruptionPlan_is_due(&plan, 3e9, 3));
+    InterruptionPlan_done(&plan, 3e9, 3, true);
+    assert_false(InterruptionPlan_is_due(&plan, 12.9e9, 100000));
+    assert_false(InterruptionPlan_is_due(&plan, 13e9, 1002));
+    assert_true(InterruptionPlan_is_due(&plan, 13e9, 1003));
+    assert_false(InterruptionPlan_is_due(&plan, 1e15, 1002));
+    InterruptionPlan_done(&plan, 20e9, 5000, true);
+    assert_false(InterruptionPlan_is_due(&plan, 29e9, 6000));
+    assert_true(InterruptionPlan_is_due(&plan, 30e9, 6000));
+}
+
+// As with a clock that takes too long to be read.
+static void test_what_cannot_be_measured_is_tried_ever_more_rarely(void **state)
+{
+    struct InterruptionPlan plan = {0};
+    double now = 3e9;
+    int tries = 0;
+
+    (void)state;
+    for (; now < 3600e9; now += 1e9)
+        if (InterruptionPlan_is_due(&plan, now, (uint64_t)(now * 1e-6))) {
+            InterruptionPlan_done(&plan, now, (uint64_t)(now * 1e-6), false);
+            tries++;
+        }
+    assert_in_range(tries, 10, 13);
+    InterruptionPlan_done(&plan, now, 0, true);
+    assert_true(InterruptionPlan_is_due(&plan, now + 10e9, 1000));
 }
 
 // Of some microseconds. It has one CPU: where system calls are filtered, two
@@ -134,6 +187,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts),
+        cmocka_unit_test(test_each_at_the_price_of_its_time),
+        cmocka_unit_test(test_when_it_is_measured),
+        cmocka_unit_test(
+            test_what_cannot_be_measured_is_tried_ever_more_rarely),
         cmocka_unit_test(test_it_costs_something),
         cmocka_unit_test(test_where_system_calls_are_filtered),
         cmocka_unit_test(test_the_thread_goes_where_it_might_before),
