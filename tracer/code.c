@@ -524,6 +524,17 @@ void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
     Recent_note(&code->recent, &now, ticks, (uint64_t)(RECENT_S * hz));
 }
 
+void Code_age_histogram(struct Code *code)
+{
+    uint64_t calls = Cell_get(&Recent_mark(&code->recent)->calls);
+    struct Histogram *histogram = Code_histogram(code);
+
+    if (!histogram || calls == code->aged_calls)
+        return;
+    code->aged_calls = calls;
+    Histogram_age(histogram);
+}
+
 double Code_mean_cycles(const struct Code *code)
 {
     const struct RecentMark *from = Recent_mark(&code->recent);

@@ -163,8 +163,9 @@ struct Code {
 
     // Guarded by the interpreter's lock; the story by the log's mutex as well,
     // and who only reads that may have either.
-    struct Story story; // of its specialisation
-    uint32_t *callers;  // ids of known callers
+    struct Story story;  // of its specialisation
+    uint64_t aged_calls; // the mean's beginning when the histogram was aged
+    uint32_t *callers;   // ids of known callers
     uint32_t caller_count;
     uint32_t caller_room;
     uint32_t *callees; // ids of what it is known to call, the newest 64
@@ -320,6 +321,10 @@ uint64_t Code_sampled_ns(const struct Code *code);
 double Code_self_mean(const struct Code *code);
 // For the governor: what it costs now is to count for the means from then on.
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
+// The median and its like follow the mean: where that has begun anew since the
+// last time, half of the histogram is forgotten. At the next visit: what is
+// armed all the time keeps all its hits. Interpreter's lock.
+void Code_age_histogram(struct Code *code);
 // The mean cycles of a call, of that time: its waits in, callees out; timed, or
 // else sampled; NaN before the first. Of the waits that hooks have met, the
 // part counts that samples say is its own: a wait for the interpreter comes

@@ -52,6 +52,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
             code->dark_calls = code->dark_calls + calls;
         tell_callers(engine, code);
     }
+    Code_age_histogram(code);
     Code_rearm(code, threshold);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reading a histogram: bounds, count, quantiles. Any thread; the writer may add
-// in between, which moves a result by that hit and no more.
+// in between, which moves a result by that hit, or halve, which moves it a
+// little.
 #include "tracer/histogram.h"
 
 #include <math.h>
@@ -17,6 +18,22 @@ void Histogram_halve(struct Histogram *histogram)
         atomic_store_explicit(&histogram->buckets[i],
                               (uint16_t)((at(histogram, i) + 1) / 2),
                               memory_order_relaxed);
+}
+
+void Histogram_age(struct Histogram *histogram)
+{
+    uint64_t total = Histogram_count(histogram);
+    unsigned half = total / 2 % 2; // left over by the odd bucket before
+
+    if (total < HISTOGRAM_FEW)
+        return;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        unsigned count = (unsigned)at(histogram, i) + half;
+
+        half = count % 2;
+        atomic_store_explicit(&histogram->buckets[i], (uint16_t)(count / 2),
+                              memory_order_relaxed);
+    }
 }
 
 uint64_t Histogram_floor(unsigned bucket)
@@ -51,15 +68,18 @@ static double within(unsigned bucket, double position)
 
 double Histogram_quantile(const struct Histogram *histogram, double q)
 {
-    uint64_t count = Histogram_count(histogram);
+    uint64_t hits[HISTOGRAM_BUCKETS], count = 0;
     double rank, below = 0;
     unsigned last = 0;
 
+    // Read once: the writer may halve them all meanwhile.
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        count += hits[i] = at(histogram, i);
     if (count == 0 || isnan(q))
         return NAN;
     rank = fmin(fmax(q, 0), 1) * (double)count;
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        double here = (double)at(histogram, i);
+        double here = (double)hits[i];
 
         if (here == 0)
             continue;
@@ -68,5 +88,5 @@ double Histogram_quantile(const struct Histogram *histogram, double q)
         below += here;
         last = i;
     }
-    return within(last, 1); // rounding only: counts never shrink
+    return within(last, 1); // rounding only
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16      // buckets an octave
+#define HISTOGRAM_FEW 400     // hits, of which quantiles need half
 #define HISTOGRAM_BUCKETS 592 // values up to 2^40; larger ones in the last
 
 struct Histogram {
@@ -30,6 +31,10 @@ static inline unsigned Histogram_bucket(uint64_t value)
 // Halves every bucket, so that none wraps: quantiles stay, weeks pass. What is
 // rare stays too: half of one is one.
 void Histogram_halve(struct Histogram *histogram);
+// As much is forgotten, of what is rare too: every other single hit. Quantiles
+// become those of what is added from now on. The writer. Of few hits none is
+// forgotten.
+void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
 {

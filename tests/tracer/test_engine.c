@@ -87,6 +87,40 @@ static void test_rearm_clears_the_caller(void **state)
     assert_int_equal(f->caller->dark_callees, 0);
 }
 
+// Its calls, and the time at which the governor has looked.
+static void run_more(struct Code *code, uint64_t calls, double s)
+{
+    for (uint64_t i = 0; i < calls; i++)
+        Histogram_add(Code_histogram(code), 100);
+    Cell_add(&code->self_calls, calls);
+    Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
+}
+
+// When its mean has begun anew, and then once.
+static void test_rearm_ages_the_quantiles(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = f->callee;
+    uint64_t first;
+
+    for (unsigned i = 0; i < 2; i++) { // it has a histogram then
+        enter(f, code, 2, 600 + 100 * i);
+        leave(f, code, 2, 650 + 100 * i);
+    }
+    first = Histogram_count(Code_histogram(code));
+    run_more(code, 2000, 40);
+    Engine_rearm(&f->engine, code, 3);
+    assert_int_equal(Histogram_count(Code_histogram(code)), first + 2000);
+    run_more(code, 2000, 80); // the mean is of these now
+    Engine_rearm(&f->engine, code, 3);
+    assert_in_range(Histogram_count(Code_histogram(code)), 2000, 2001 + first);
+    first = Histogram_count(Code_histogram(code));
+    Engine_rearm(&f->engine, code, 3);
+    run_more(code, 100, 120); // too few
+    Engine_rearm(&f->engine, code, 3);
+    assert_int_equal(Histogram_count(Code_histogram(code)), first + 100);
+}
+
 // A caller with two of them is clean when both are back.
 static void test_each_callee_counts(void **state)
 {
@@ -267,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_init),
         TEST(test_rearm_clears_the_caller),
+        TEST(test_rearm_ages_the_quantiles),
         TEST(test_each_callee_counts),
         TEST(test_a_caller_may_be_gone),
         TEST(test_recursion),

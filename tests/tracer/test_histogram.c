@@ -149,6 +149,51 @@ static void test_a_full_bucket_halves_all(void **state)
     assert_int_equal(histogram.buckets[3], (1u << 15) + 1);
 }
 
+static void test_age_takes_half_of_everything(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++) // what is rare, too
+        histogram.buckets[3 * i] = 1;
+    histogram.buckets[400] = UINT16_MAX - 1;
+    histogram.buckets[HISTOGRAM_BUCKETS - 1] = 1;
+    Histogram_age(&histogram);
+    assert_in_range(histogram.buckets[400], UINT16_MAX / 2, UINT16_MAX / 2 + 1);
+    assert_in_range(Histogram_count(&histogram), UINT16_MAX / 2 + 50,
+                    UINT16_MAX / 2 + 51);
+    for (unsigned i = 0; i < 16; i++)
+        Histogram_age(&histogram);
+    // Not all: a call that always waits has few that are its own.
+    assert_in_range(Histogram_count(&histogram), HISTOGRAM_FEW / 2,
+                    HISTOGRAM_FEW - 1);
+    assert_true(isfinite(Histogram_quantile(&histogram, 0.99)));
+}
+
+// It has become three times as slow: two ages later that is what is told.
+static void test_quantiles_follow_a_cost_that_has_changed(void **state)
+{
+    struct Histogram histogram = {0};
+
+    (void)state;
+    for (int i = 0; i < 50000; i++)
+        Histogram_add(&histogram, i % 50 ? 1000 : 90000);
+    for (int age = 0; age < 8; age++) {
+        Histogram_age(&histogram);
+        for (int i = 0; i < 1000; i++)
+            Histogram_add(&histogram, i % 50 ? 1000 : 90000);
+    }
+    assert_true(fabs(Histogram_quantile(&histogram, 0.5) / 1000 - 1) < 0.035);
+    assert_true(fabs(Histogram_quantile(&histogram, 0.99) / 90000 - 1) < 0.035);
+    assert_true(fabs(Histogram_quantile(&histogram, 0.97) / 1000 - 1) < 0.035);
+    for (int age = 0; age < 2; age++) {
+        Histogram_age(&histogram);
+        for (int i = 0; i < 1000; i++)
+            Histogram_add(&histogram, i % 50 ? 3000 : 90000);
+    }
+    assert_true(fabs(Histogram_quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
+}
+
 // A function that is called for weeks: what it costs lately is what is told,
 // and its rare slow calls are not forgotten.
 static void test_millions_of_hits(void **state)
@@ -173,6 +218,8 @@ int main(void)
         cmocka_unit_test(test_small_values_are_exact),
         cmocka_unit_test(test_a_full_bucket_halves_all),
         cmocka_unit_test(test_millions_of_hits),
+        cmocka_unit_test(test_age_takes_half_of_everything),
+        cmocka_unit_test(test_quantiles_follow_a_cost_that_has_changed),
         cmocka_unit_test(test_odd_quantiles),
         cmocka_unit_test(test_quantiles_are_close),
         cmocka_unit_test(test_one_large_value_is_within_its_bucket),
