@@ -17,26 +17,36 @@
 
 #define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
 #define REFRESH_MS 2000
-#define DEBTORS_S 0.95 // a bit less than the usual period
+#define DEBTORS_S 0.95      // a bit less than the usual period
+#define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
+#define DEBTORS_PATIENCE 10 // snapshots in debt, one after the other
 #define GOODBYE_MS 200
 
 // --- What the server asks --------------------------------------------------
 
 // What is built for viewers is part of the overhead: while that is over the
-// budget they get a snapshot every second at most, and who has just come makes
-// do with the last one.
+// budget they get a snapshot every second at most, every two where it stays
+// so, and who has just come makes do with the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
     double now_s = Now_s(CLOCK_MONOTONIC);
+    double waited = now_s - session->built_s;
+    bool patient = session->debt_builds < DEBTORS_PATIENCE;
 
-    if (now_s - session->built_s >= DEBTORS_S ||
-        !Account_is_overdrawn(session)) {
-        session->built_s = now_s;
-        Collector_want(&session->collector);
-    } else if (first) {
-        Server_notify(session->server);
+    if (!Account_is_overdrawn(session)) {
+        session->debt_builds = 0;
+    } else if (waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
+        if (first)
+            Server_notify(session->server);
+        return;
+    } else {
+        // Viewers that are there all the time, not one after a pause.
+        session->debt_builds =
+            waited < 2 * DEBTORS_MOST_S ? session->debt_builds + 1 : 1;
     }
+    session->built_s = now_s;
+    Collector_want(&session->collector);
 }
 
 static const struct Snapshot *get(void *context)

@@ -48,8 +48,9 @@ struct Session {
     bool sampler_refused;      // one was wanted; see SESSION_REFUSED
     struct Server *server;   // NULL: not serving; config.door's if there is one
     uint64_t server_base_ns; // CPU time that it had used before
-    double built_s;  // when viewers had one built last; the server's thread
-    bool hands_over; // viewers stay, for the next session
+    double built_s; // when viewers had one built last; the server's thread
+    unsigned debt_builds; // of these the newest, in turn, while overdrawn
+    bool hands_over;      // viewers stay, for the next session
     struct Collector collector;
     struct Publish publish;
     struct Export export;

@@ -600,7 +600,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer that asks for ten a second of a program with much to tell, and
-    little to spend."""
+    little to spend: it gets one every two seconds."""
     source = """
 code = "\\n".join(f"def f{n}(): return {n}" for n in range(3000))
 space = {}
@@ -618,7 +618,7 @@ say("end")
             client.rate(0.1)
             before = client.snapshot()["uptime_s"]
             limit = time.monotonic() + 60
-            while (now := client.snapshot()["uptime_s"]) - before < 0.8:
+            while (now := client.snapshot()["uptime_s"]) - before < 1.8:
                 before = now
                 assert time.monotonic() < limit
             with Client(served.path) as other:  # gets what there is, at once
