@@ -485,6 +485,21 @@ static void take_interpreter(struct Governor *governor)
         Cell_add(&engine->session->governor_forced, 1);
 }
 
+// With the interpreter's lock.
+static bool timed_slice(struct Governor *governor, bool full)
+{
+    struct Session *session = governor->state->engine.session;
+    uint64_t ns = Worker_cpu_ns(&session->governor);
+    bool more = slice(governor, full);
+
+    ns = Worker_cpu_ns(&session->governor) - ns;
+    Cell_add(&session->governor_slices, 1);
+    Cell_add(&session->governor_slices_ns, ns);
+    if (ns > Cell_get(&session->governor_longest_ns))
+        Cell_set(&session->governor_longest_ns, ns);
+    return more;
+}
+
 // With the interpreter's lock for a moment; ms until the next.
 static long attend(struct Governor *governor, bool full)
 {
@@ -492,7 +507,7 @@ static long attend(struct Governor *governor, bool full)
     long pause;
 
     take_interpreter(governor);
-    more = slice(governor, full);
+    more = timed_slice(governor, full);
     PyEval_SaveThread();
     governor->more = more;
     pause = ms_until_due(governor);

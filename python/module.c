@@ -277,6 +277,24 @@ static PyObject *hooks_timed(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
 }
 
+PyDoc_STRVAR(slices_doc,
+             "slices() -> (how many the governor has had since the start, the "
+             "CPU time (s) that it held the interpreter for in all of them, "
+             "and in the longest); zeros where nothing is traced.");
+
+static PyObject *slices(PyObject *module, PyObject *unused)
+{
+    const struct Session *session = ocular_state.engine.session;
+
+    (void)module, (void)unused;
+    if (ocular_state.phase != PHASE_TRACING)
+        return Py_BuildValue("(Kdd)", 0ull, 0.0, 0.0);
+    return Py_BuildValue(
+        "(Kdd)", (unsigned long long)Cell_get(&session->governor_slices),
+        (double)Cell_get(&session->governor_slices_ns) * 1e-9,
+        (double)Cell_get(&session->governor_longest_ns) * 1e-9);
+}
+
 static PyObject *hook_cost(PyObject *module, PyObject *unused)
 {
     const int64_t *cost = ocular_state.engine.cost;
@@ -362,6 +380,7 @@ static PyMethodDef methods[] = {
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
     {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
+    {"slices", slices, METH_NOARGS, slices_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {"before_fork", before_fork, METH_NOARGS, fork_doc},
     {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},

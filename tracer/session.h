@@ -58,6 +58,9 @@ struct Session {
     uint64_t snapshots;     // built; both under Collector.draining
     struct Worker governor; // python/'s; here, so that its time is known
     cell_t governor_wakeups;
+    cell_t governor_slices;
+    cell_t governor_slices_ns; // its CPU time with the interpreter's lock
+    cell_t governor_longest_ns;
     cell_t governor_forced; // times it made another thread give it the
                             // interpreter
     _Atomic double budget;  // share of CPU time, as set last; NaN = none

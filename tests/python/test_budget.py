@@ -194,6 +194,27 @@ def test_deep_recursion_is_timed_again(tracing):
                lambda: descend(150))
 
 
+def test_slices_are_short(tracing):
+    """The governor holds the interpreter, which the program's threads wait for,
+    for some 50 us at a time, also where there is much to arm again: of CPU time,
+    in which what a hypervisor takes may be, so that the best of some is taken."""
+    names, functions = generated(2000)
+    seen = []
+    for _ in range(3):
+        tracing(overhead_budget=0.05, deinstrument_threshold=50)
+        end = time.monotonic() + 3
+        while time.monotonic() < end:
+            for function in functions:
+                function(1)
+        seen.append(ocular._ocular.slices())
+        ocular.stop_tracing()
+    names.clear()  # their globals: a circle
+    assert all(count >= 8 and 5e-6 < held / count <= longest
+               for count, held, longest in seen)
+    assert min(held / count for count, held, _ in seen) < 100e-6
+    assert min(longest for _, _, longest in seen) < 1e-3
+
+
 # --- The first descent ------------------------------------------------------------
 
 
