@@ -139,6 +139,18 @@ static void test_overhead_without_a_budget(void **state)
     assert_false(says(f, "idle"));
 }
 
+static void test_what_the_overhead_is_made_of(void **state)
+{
+    struct Fixture *f = *state;
+    struct Snapshot *snapshot = costing(.0093, .01);
+
+    snapshot->overhead_hooks = .0012;
+    snapshot->overhead_rearm = .0027;
+    snapshot->overhead_threads = .0054;
+    draw(f, snapshot, 150);
+    assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
+}
+
 // --- Without a sampler
 
 static void test_why_there_are_no_shares(void **state)
@@ -238,6 +250,7 @@ int main(void)
         TEST(test_overhead_beyond_the_budget),
         TEST(test_overhead_of_one_that_does_little),
         TEST(test_overhead_without_a_budget),
+        TEST(test_what_the_overhead_is_made_of),
         TEST(test_why_there_are_no_shares),
         TEST(test_what_a_thread_has_beside_its_rows),
         TEST(test_what_the_rows_lack),
