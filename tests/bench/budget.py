@@ -4,11 +4,16 @@ same work untraced and traced in turns (A B A B), a viewer and a foreign sampler
 beside them: does Ocular cost what it may, does it know what it costs, and does
 it still see what there is to see?
 
-Two processes, forked from one, take turns of a fifth of a second, so that both see the machine as it
-is at that time. A pair whose untraced turns before and after the traced one
-differ by more than 5 % is left out: the machine has changed in between."""
+Two processes, forked from one, take turns of a fifth of a second, so that both see
+the machine as it is at that time. A pair whose untraced turns before and after the
+traced one differ by more than 5 % is left out: the machine has changed in between.
+In the first half of a run the one is traced, in the second the other: two processes
+differ by one or two hundredths for as long as they live, which the mean of both
+halves is free of. (What is untraced in the second has been traced before: if that
+leaves something behind, half of it is not seen.)"""
 
 import argparse
+import collections
 import contextlib
 import glob
 import itertools
@@ -73,7 +78,7 @@ class Child:
     def __init__(self, line):
         self.line = line.makefile("rw")
         self.cpu = 0.0
-        self.pid, self.start = self.told()
+        self.pid = self.told()
 
     def told(self):
         line = self.line.readline()
@@ -81,22 +86,25 @@ class Child:
             raise Failed("a process has ended")
         return json.loads(line)
 
-    def turn(self):
-        """CPU s since the last turn ended, and wall s of this one."""
-        self.line.write("go\n")
+    def do(self, order):
+        """CPU s since it has last answered, and wall s of this."""
+        self.line.write(order + "\n")
         self.line.flush()
         cpu, wall = self.told()
         spent, self.cpu = cpu - self.cpu, cpu
         return spent, wall
 
+    def turn(self):
+        return self.do("go")
+
 
 class Pair:
-    """The untraced process, and the traced one with what is beside it."""
+    """Two processes that are traced in turns, and what is beside them."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
         os.chmod(self.folder, 0o700)
-        self.beside = []
+        self.beside, self.children = [], []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(
             [sys.executable, CHILD, json.dumps({**job, "settings": settings}),
@@ -106,7 +114,7 @@ class Pair:
         for end in theirs:
             end.close()
         try:
-            self.bare, self.traced = map(Child, ours)
+            self.children = [Child(end) for end in ours]
         except BaseException:
             self.__exit__()
             raise
@@ -115,10 +123,9 @@ class Pair:
         return self
 
     def __exit__(self, *_):
-        for child in ("bare", "traced"):
-            if hasattr(self, child):
-                with contextlib.suppress(OSError):
-                    os.kill(getattr(self, child).pid, signal.SIGKILL)
+        for child in self.children:
+            with contextlib.suppress(OSError):
+                os.kill(child.pid, signal.SIGKILL)
         for each in (self.parent, *self.beside):
             each.kill()
             each.wait()
@@ -127,59 +134,77 @@ class Pair:
     def beside_it(self, name, command):
         """Starts something whose output goes to a file."""
         with open(os.path.join(self.folder, name), "w") as out:
-            self.beside.append(subprocess.Popen(command, stdout=out,
-                                                stderr=subprocess.DEVNULL))
+            # In the background SIGINT is ignored, also by those that inherit
+            # that: leave_alone() would wait for ever.
+            self.beside.append(subprocess.Popen(
+                command, stdout=out, stderr=subprocess.DEVNULL,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))
 
-    def watch(self):
+    def watch(self, child):
         self.beside_it("viewer", [os.environ["OCULAR_TOP"], "--json", "-d", "1",
-                                  "-p", str(self.traced.pid)])
+                                  "-p", str(child.pid)])
 
-    def sample(self):
+    def sample(self, traced, bare):
         """Both, so that both pay for it."""
         # Else it would stop the process at each look, and cost it CPU time.
-        for name, child in (("raw", self.traced), ("raw of the other", self.bare)):
+        for name, child in (("raw", traced), ("raw of the other", bare)):
             self.beside_it("said", [
                 os.path.join(place(), "bin", "py-spy"), "record",
                 "--nonblocking", "--pid", str(child.pid), "--rate", str(HZ),
                 "--function", "--duration", "unlimited", "--format", "raw",
                 "--output", os.path.join(self.folder, name)])
 
+    def leave_alone(self):
+        """Ends what is beside them; it writes down what it has seen."""
+        for each in self.beside:
+            each.send_signal(signal.SIGINT)
+        for each in self.beside:
+            each.wait(timeout=60)
+        self.beside.clear()
+
     def end(self):
-        """What was beside them ends with them."""
-        for child in (self.bare, self.traced):
+        for child in self.children:
             child.line.write("\n")
             child.line.flush()
-        for each in (self.parent, *self.beside):
-            each.wait(timeout=60)
+        self.parent.wait(timeout=60)
 
 
 def take_turns(job, settings, options):
-    """One spell: [(untraced before, traced, untraced after)] of each turn, and
-    what was seen of it."""
-    count = round((options.warm + options.seconds) / TURN)
+    """One run: its two halves."""
     with Pair(job, settings) as pair:
-        bare, traced = pair.bare, pair.traced
-        pair.watch()
-        turns, walls = [], 0.0
-        for child in (bare, traced):
+        for child in pair.children:
             child.turn()
-        before = bare.turn()[0]
-        for number in range(count):
-            if number == round(options.warm / TURN):
-                pair.sample()
-                time.sleep(1)  # has read what it must know
-                traced.turn()
-                before = bare.turn()[0]
-            spent, wall = traced.turn()
-            walls += wall
-            after = bare.turn()[0]
-            turns.append((before, spent, after))
-            before = after
+        halves = [half(pair, traced, bare, options) for traced, bare in
+                  (pair.children, reversed(pair.children))]
         pair.end()
-        return {"turns": turns, "start": traced.start,
-                "core": sum(turn[1] for turn in turns) / walls,
-                "looks": looks(pair.folder),
-                "samples": samples(pair.folder)}
+        return halves
+
+
+def half(pair, traced, bare, options):
+    """[(untraced before, traced, untraced after)] of each turn, and what was
+    seen of it."""
+    early = round(options.warm / TURN)
+    count = early + round(options.seconds / 2 / TURN)
+    start = traced.do("start")[0]
+    pair.watch(traced)
+    turns, walls = [], 0.0
+    before = bare.turn()[0]
+    for number in range(count):
+        if number == early:
+            pair.sample(traced, bare)
+            time.sleep(1)  # has read what it must know
+            traced.turn()
+            before = bare.turn()[0]
+        spent, wall = traced.turn()
+        walls += wall
+        after = bare.turn()[0]
+        turns.append((before, spent, after))
+        before = after
+    pair.leave_alone()
+    traced.do("stop")
+    return {"turns": turns, "start": start,
+            "core": sum(turn[1] for turn in turns) / walls,
+            "looks": looks(pair.folder), "samples": samples(pair.folder)}
 
 
 def looks(folder):
@@ -191,45 +216,47 @@ FRAME = re.compile(r"(.*) \((.*):(\d+)\)")
 
 
 def samples(folder):
-    """{(file, line): part of all} of the innermost frames."""
-    path, counts = os.path.join(folder, "raw"), {}
+    """{(file, line, name): how often it was the innermost frame}"""
+    path, counts = os.path.join(folder, "raw"), collections.Counter()
     if not os.path.exists(path):
-        return {}
+        return counts
     with open(path) as file:
         for line in file:
             stack, _, count = line.rpartition(" ")
             match = FRAME.fullmatch(stack.split(";")[-1])
             if match:
                 key = (os.path.basename(match[2]), int(match[3]), match[1])
-                counts[key] = counts.get(key, 0) + int(count)
-    whole = sum(counts.values())
-    return {key: count / whole for key, count in counts.items()}
+                counts[key] += int(count)
+    os.remove(path)
+    return counts
 
 
 # --- What the viewer saw ----------------------------------------------------------------
 
 
 def ours(seen):
-    """{(file, line, name): part of the CPU time between first and last look}"""
+    """{(file, line, name): CPU s between the first and the last look}"""
     first, last = ({(os.path.basename(row["file"]), row["line"], row["name"]):
                     (row["run_share"] or 0) * look["uptime_s"]
                     for row in look["functions"]} for look in
                    (seen[0], seen[-1]))
-    gained = {key: value - first.get(key, 0) for key, value in last.items()}
-    whole = sum(gained.values())
-    return {key: value / whole for key, value in gained.items()} if whole else {}
+    return collections.Counter({key: value - first.get(key, 0)
+                                for key, value in last.items()})
+
+
+def shares(counts):
+    """{(file, line, bare name): part of all}"""
+    whole, parts = sum(counts.values()), collections.Counter()
+    for (file, line, name), count in counts.items():
+        parts[file, line, name.rpartition(".")[2]] += count / whole if whole else 0
+    return parts
 
 
 def shares_off(theirs, own):
     """How far ours are off the others' for their five largest, at most."""
-    by_place = {}
-    for (file, line, name), share in own.items():
-        key = (file, line, name.rpartition(".")[2])
-        by_place[key] = by_place.get(key, 0) + share
+    theirs, own = shares(theirs), shares(own)
     top = sorted(theirs, key=theirs.get, reverse=True)[:TOP]
-    return max((abs(theirs[key] - by_place.get(
-        (*key[:2], key[2].rpartition(".")[2]), 0)) for key in top),
-        default=math.nan)
+    return max((abs(theirs[key] - own[key]) for key in top), default=math.nan)
 
 
 def oldest(seen):
@@ -301,25 +328,36 @@ def ratio_of(turns):
         statistics.stdev(each) / math.sqrt(len(each))
 
 
-def figures(spell, options):
+def figures(halves, options):
     early = round(options.warm / TURN)
-    warm, steady = spell["turns"][:early], spell["turns"][early:]
-    ratio, sigma = ratio_of(steady)
+    steady = [half["turns"][early:] for half in halves]
+    ratios, sigmas = zip(*map(ratio_of, steady))
     # What the viewer saw while the work was as it would always be.
-    seen = [look for look in spell["looks"]
-            if look["uptime_s"] > 2 * options.warm]
-    theirs = spell["samples"]
-    first = sum(spent - (before + after) / 2 for before, spent, after in warm)
+    seen = [[look for look in half["looks"] if look["uptime_s"] > 2 * options.warm]
+            for half in halves]
+    watched = all(len(looks) > 1 for looks in seen)
+    theirs, own = collections.Counter(), collections.Counter()
+    for half, looks in zip(halves, seen):
+        if watched and half["samples"]:
+            theirs.update(half["samples"])
+            own.update(ours(looks))
+    # How the two processes differ is in the one ratio upright, in the other
+    # upside down.
+    ratio = math.prod(ratios) ** (1 / len(ratios))
     return {
-        "ratio": ratio, "sigma": sigma,
-        "kept": len(kept(steady)) / len(steady),
+        "ratio": ratio, "sigma": math.hypot(*sigmas) / len(sigmas),
+        "unlike": abs(math.log(ratios[0] / ratios[-1])) / 2,
+        "kept": statistics.fmean(len(kept(turns)) / len(turns) for turns in steady),
         "measured": ratio - 1,  # of what the program used without us, as told
-        "told": told(seen) if seen else math.nan,
-        "start_alone": spell["start"], "start": spell["start"] + first,
-        "off": shares_off(theirs, ours(seen))
-        if len(seen) > 1 and theirs else math.nan,
-        "oldest": oldest(seen) if len(seen) > 1 else math.nan,
-        "core": spell["core"]}
+        "told": statistics.fmean(map(told, seen)) if watched else math.nan,
+        "start": statistics.fmean(half["start"] for half in halves),
+        "descent": statistics.fmean(
+            sum(spent - ratio * (before + after) / 2
+                for before, spent, after in half["turns"][:early])
+            for half in halves),
+        "off": shares_off(theirs, own) if theirs else math.nan,
+        "oldest": max(map(oldest, seen)) if watched else math.nan,
+        "core": statistics.fmean(half["core"] for half in halves)}
 
 
 def misses(budget, row):
@@ -338,20 +376,24 @@ def show(name, rows):
     for budget, row in rows.items():
         print(f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f}"
               f" +-{row['sigma']:5.3f}"
-              f"{1 + budget + ALLOWED:8.3f}{100 * row['kept']:7.0f}"
+              f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
+              f"{100 * row['kept']:6.0f}"
               f"{100 * row['measured']:9.2f}{100 * row['told']:7.2f}"
-              f"{row['start'] * 1e3:9.0f}{row['start_alone'] * 1e3:7.0f}"
               f"{100 * row['off']:8.1f}{row['oldest']:8.0f}"
               f"{100 * row['core']:7.0f}  {misses(budget, row)}", flush=True)
+    start, descent = (middle(row[key] for row in rows.values()) * 1e3
+                      for key in ("start", "descent"))
+    print(f"{name:16}  start-up: {start:.0f} ms of CPU time to start, "
+          f"{descent:.0f} ms in the first seconds, above the usual", flush=True)
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="make bench ARGS='--budget ...'",
                                      description=__doc__)
     parser.add_argument("--seconds", type=float, default=30,
-                        help="of a run, untraced (default: 30)")
+                        help="of a run, traced and untraced each (default: 30)")
     parser.add_argument("--warm", type=float, default=5,
-                        help="s of work before that, which hold the first "
+                        help="s of work before each half, which hold the first "
                         "descent into darkness (default: 5)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--budgets", type=float, nargs="+", default=BUDGETS)
@@ -365,16 +407,16 @@ def parse(arguments):
 def main(arguments):
     options = parse(arguments)
     place()
-    spell = 2 * (options.seconds + options.warm) + 5
+    spell = 2 * (options.seconds + 2 * options.warm) + 7
     hours = len(options.benchmarks) * options.rounds * len(options.budgets) * \
         spell / 3600
     print(f"budgets: {options.rounds} rounds of {options.seconds:g} s, "
           f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours")
-    print(f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'kept':>7}"
-          f"{'measured':>9}{'told':>7}{'start-up':>9}{'alone':>7}"
-          f"{'top 5':>8}{'oldest':>8}{'core':>7}")
-    print(f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>9}{'%':>7}"
-          f"{'ms':>9}{'ms':>7}{'points':>8}{'s':>8}{'%':>7}")
+    print(f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
+          f"{'kept':>6}{'measured':>9}{'told':>7}{'top 5':>8}{'oldest':>8}"
+          f"{'core':>7}")
+    print(f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}"
+          f"{'%':>7}{'points':>8}{'s':>8}{'%':>7}")
     found = {}
     for name in options.benchmarks:
         try:

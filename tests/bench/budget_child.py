@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """One benchmark for budget.py. Says what was asked, then forks into two processes
-that do the same work in turns, each when it is told to, and say what CPU time they
-have taken so far: one untraced, one traced.
+that do the same work in turns and are traced in turns, each when it is told to:
+"go", "start" or "stop", a line each. The answer is the CPU time (s) it has taken
+since it began to work, and for how long (s) it has just worked.
 
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" it says how many loops take "seconds". The sockets are the untraced
-process's and the traced one's. Both come from one process because two that are
-started alike differ by some hundredths for all their life: their memory lies
-elsewhere."""
+Without "chunk" it says how many loops take "seconds". The sockets are the
+processes'. Both come from one process because two that are started alike differ
+by some hundredths for all their life: their memory lies elsewhere. These still
+differ by one or two."""
 
 import json
 import os
@@ -60,17 +61,17 @@ def take_turns(benches, chunk, line, settings):
     def tell(what):
         print(json.dumps(what), file=line, flush=True)
 
-    begin = cpu()
-    if settings:
-        ocular.start_tracing(perfetto=False, quiet=True, serve=True, **settings)
-    tell([os.getpid(), cpu() - begin])
+    orders = {
+        "go": lambda: run(benches, chunk),
+        "start": lambda: ocular.start_tracing(
+            perfetto=False, quiet=True, serve=True, **settings),
+        "stop": ocular.stop_tracing}
     base = cpu()
-    while line.readline() == "go\n":
+    tell(os.getpid())
+    while order := line.readline().strip():
         begin = time.monotonic()
-        run(benches, chunk)
+        orders[order]()
         tell([cpu() - base, time.monotonic() - begin])
-    if settings:
-        ocular.stop_tracing()
 
 
 def fork(benches, chunk, descriptor, settings):
@@ -91,8 +92,8 @@ def main(job, descriptors):
         return
     for _ in range(3):  # is specialised, traced or not
         run(benches, job["chunk"])
-    each = [fork(benches, job["chunk"], descriptor, settings)
-            for descriptor, settings in zip(descriptors, (None, job["settings"]))]
+    each = [fork(benches, job["chunk"], descriptor, job["settings"])
+            for descriptor in descriptors]
     for descriptor in descriptors:
         os.close(descriptor)
     for pid in each:  # neither has its pages to itself while this one lives
