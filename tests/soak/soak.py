@@ -112,7 +112,7 @@ class Soak:
                 self.seen()
                 if self.now() - before > PATIENCE_S / 2:
                     self.fail("no snapshot came for half a minute")
-                self.memory.append((self.now(), resident_kib(self.pid)))
+                self.memory.append((self.now(), own_kib(self.pid)))
 
 
 def cpu_s(pid):
@@ -120,9 +120,12 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def resident_kib(pid):
-    fields = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return int(fields.split("Pss:")[1].split()[0])
+def own_kib(pid):
+    """Not pages of files: of those (in Pss) a process has the less the more others
+    run the same Python, so that who ends one beside it makes its memory grow."""
+    fields = Path(f"/proc/{pid}/status").read_text()
+    return sum(int(fields.split(name)[1].split()[0])
+               for name in ("RssAnon:", "VmSwap:"))
 
 
 def count_files(pid):
