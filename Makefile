@@ -124,7 +124,7 @@ fuzz: ## fuzz the decoders of both sides for a minute (SECONDS=600)
 	@tests/fuzz/run_fuzzers $(or $(SECONDS),60) $(foreach f,$(fuzzers),\
 		'$(notdir $f) $(patsubst %.o,%.c,$(objects_$f))')
 
-bench: all $(obj_programs) $(test_modules) $(benchmarks) ## measure the overhead (ARGS=--budget: is it held?)
+bench: all $(test_modules) $(benchmarks) ## measure the overhead (ARGS=--budget: is it held?)
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
 		'$(interpreter)' tests/bench/bench.py $(ARGS)
 
