@@ -4,13 +4,16 @@ same work untraced and traced in turns (A B A B), a viewer and a foreign sampler
 beside them: does Ocular cost what it may, does it know what it costs, and does
 it still see what there is to see?
 
-Two processes, forked from one, take turns of a fifth of a second, so that both see
-the machine as it is at that time. A pair whose untraced turns before and after the
-traced one differ by more than 5 % is left out: the machine has changed in between.
+Two processes, forked from one, take turns of a twentieth of a second, so that both
+see the machine as it is at that time. Each is compared with those before and after it,
+but for neighbours that differ by more than a tenth from what they usually do: the
+machine has changed its speed between them. That is as likely to take out a turn of the
+one as of the other, which it would not be, were only the untraced ones looked at.
 In the first half of a run the one is traced, in the second the other: two processes
 differ by one or two hundredths for as long as they live, which the mean of both
 halves is free of. (What is untraced in the second has been traced before: if that
-leaves something behind, half of it is not seen.)"""
+leaves something behind, half of it is not seen.) A budget of 0 is the control: nothing is traced, nobody looks,
+and the ratio is what this method makes of nothing."""
 
 import argparse
 import collections
@@ -43,8 +46,9 @@ ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between told and measured
 TOP = 5
 RUNS = 0.005  # of a core: a function that has that much runs
 HZ = 100  # of py-spy
-TURN = 0.2  # s
-CHANGED = 0.05
+TURN = 0.05  # s, or one loop of the benchmark
+CHANGED = 0.1
+WINDOW = 10  # s, of the overhead that a snapshot tells
 
 
 class Failed(Exception):
@@ -104,6 +108,7 @@ class Pair:
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
         os.chmod(self.folder, 0o700)
+        self.traces = bool(settings)
         self.beside, self.children = [], []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(
@@ -141,8 +146,9 @@ class Pair:
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))
 
     def watch(self, child):
-        self.beside_it("viewer", [os.environ["OCULAR_TOP"], "--json", "-d", "1",
-                                  "-p", str(child.pid)])
+        if self.traces:
+            self.beside_it("viewer", [os.environ["OCULAR_TOP"], "--json",
+                                      "-d", "1", "-p", str(child.pid)])
 
     def sample(self, traced, bare):
         """Both, so that both pay for it."""
@@ -181,34 +187,40 @@ def take_turns(job, settings, options):
 
 
 def half(pair, traced, bare, options):
-    """[(untraced before, traced, untraced after)] of each turn, and what was
-    seen of it."""
-    early = round(options.warm / TURN)
-    count = early + round(options.seconds / 2 / TURN)
+    """What the two have used in turns, at first and then, and what was seen."""
     start = traced.do("start")[0]
     pair.watch(traced)
-    turns, walls = [], 0.0
-    before = bare.turn()[0]
-    for number in range(count):
-        if number == early:
-            pair.sample(traced, bare)
-            time.sleep(1)  # has read what it must know
-            traced.turn()
-            before = bare.turn()[0]
-        spent, wall = traced.turn()
-        walls += wall
-        after = bare.turn()[0]
-        turns.append((before, spent, after))
-        before = after
+    early, _ = turns_of(traced, bare, options.warm)
+    pair.sample(traced, bare)
+    time.sleep(1)  # has read what it must know
+    traced.turn()
+    turns, worked = turns_of(traced, bare, options.seconds / 2)
     pair.leave_alone()
     traced.do("stop")
-    return {"turns": turns, "start": start,
-            "core": sum(turn[1] for turn in turns) / walls,
+    return {"early": early, "turns": turns, "start": start,
+            "core": sum(turn[1] for turn in turns) / worked,
             "looks": looks(pair.folder), "samples": samples(pair.folder)}
 
 
+def turns_of(traced, bare, seconds):
+    """[(CPU s untraced before, traced, untraced after)] of the turns for which the
+    traced one has worked that long or a bit longer, and for how long."""
+    turns, worked = [], 0.0
+    before = bare.turn()[0]
+    while worked < seconds:
+        spent, wall = traced.turn()
+        after = bare.turn()[0]
+        turns.append((before, spent, after))
+        before = after
+        worked += wall
+    return turns, worked
+
+
 def looks(folder):
-    with open(os.path.join(folder, "viewer")) as file:
+    path = os.path.join(folder, "viewer")
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
         return [json.loads(line) for line in file if line.endswith("}\n")]
 
 
@@ -277,9 +289,11 @@ def oldest(seen):
     return worst
 
 
-def told(seen):
-    """The overhead that the viewer was told, over the steady part."""
-    return statistics.fmean(look["overhead"]["measured"] or 0 for look in seen)
+def told(seen, since):
+    """The overhead that the viewer was told, of the time since that uptime (s)."""
+    return mean(math.nan if look["overhead"]["measured"] is None else
+                look["overhead"]["measured"]
+                for look in seen if look["uptime_s"] > since + WINDOW)
 
 
 # --- One benchmark ------------------------------------------------------------------------
@@ -287,84 +301,85 @@ def told(seen):
 
 def job_of(name):
     job = {"script": script_of(name), "args": BENCHMARKS[name]}
-    told = subprocess.run(
+    answer = subprocess.run(
         [sys.executable, CHILD, json.dumps({**job, "seconds": TURN})],
         capture_output=True, text=True, check=False)
-    if told.returncode:
-        raise Failed(f"ended with status {told.returncode}: " +
-                     told.stderr.strip().rpartition("\n")[2])
-    return {**job, "chunk": json.loads(told.stdout)}
+    if answer.returncode:
+        raise Failed(f"ended with status {answer.returncode}: " +
+                     answer.stderr.strip().rpartition("\n")[2])
+    return {**job, "chunk": json.loads(answer.stdout)}
 
 
 def measure(name, options):
     """{budget: row}"""
     job = job_of(name)
-    rows = {budget: [] for budget in options.budgets}
+    halves = {budget: [] for budget in options.budgets}
     for _ in range(options.rounds):
         for budget in options.budgets:
-            rows[budget].append(figures(take_turns(
-                job, {"overhead_budget": budget}, options), options))
-    return {budget: {key: middle(row[key] for row in each) for key in each[0]}
-            for budget, each in rows.items()}
+            settings = {"overhead_budget": budget} if budget else None
+            halves[budget] += take_turns(job, settings, options)
+    return {budget: figures(each, options) for budget, each in halves.items()}
 
 
-def middle(values):
-    values = [value for value in values if not math.isnan(value)]
-    return statistics.median(values) if values else math.nan
-
-
-def kept(turns):
-    return [turn for turn in turns
-            if max(turn[0], turn[2]) <= (1 + CHANGED) * min(turn[0], turn[2])]
+def mean(values):
+    """NaN of none."""
+    values = list(values)
+    return statistics.fmean(values) if values else math.nan
 
 
 def ratio_of(turns):
-    """Traced over untraced, and how sure that is: one sigma."""
-    pairs = [(spent, (before + after) / 2) for before, spent, after in kept(turns)]
-    if len(pairs) < 3:
-        return math.nan, math.nan
-    each = [spent / bare for spent, bare in pairs]
-    return sum(spent for spent, _ in pairs) / sum(bare for _, bare in pairs), \
-        statistics.stdev(each) / math.sqrt(len(each))
+    """Traced over untraced, how sure that is (one sigma), and the part of the
+    neighbours that were compared."""
+    logs = [math.log(spent / bare)
+            for before, spent, after in turns for bare in (before, after)]
+    usual = statistics.median(logs)
+    alike = [each for each in logs if abs(each - usual) < CHANGED]
+    if len(alike) < 10:
+        return math.nan, math.nan, len(alike) / len(logs)
+    # Each turn is in two of them.
+    return math.exp(statistics.fmean(alike)), \
+        statistics.stdev(alike) * math.sqrt(2 / len(alike)), len(alike) / len(logs)
 
 
 def figures(halves, options):
-    early = round(options.warm / TURN)
-    steady = [half["turns"][early:] for half in halves]
-    ratios, sigmas = zip(*map(ratio_of, steady))
+    """Of the halves of one run or of several."""
+    ratios, sigmas, kept = zip(*(ratio_of(one["turns"]) for one in halves))
     # What the viewer saw while the work was as it would always be.
-    seen = [[look for look in half["looks"] if look["uptime_s"] > 2 * options.warm]
-            for half in halves]
-    watched = all(len(looks) > 1 for looks in seen)
+    steady = 2 * options.warm
+    seen = [[look for look in one["looks"] if look["uptime_s"] > steady]
+            for one in halves]
+    watched = all(len(one) > 1 for one in seen)
     theirs, own = collections.Counter(), collections.Counter()
-    for half, looks in zip(halves, seen):
-        if watched and half["samples"]:
-            theirs.update(half["samples"])
-            own.update(ours(looks))
-    # How the two processes differ is in the one ratio upright, in the other
-    # upside down.
+    for one, looked in zip(halves, seen):
+        if watched and one["samples"]:
+            theirs.update(one["samples"])
+            own.update(ours(looked))
+    # How the two processes differ is in the one half's ratio upright, in the
+    # other's upside down.
     ratio = math.prod(ratios) ** (1 / len(ratios))
     return {
         "ratio": ratio, "sigma": math.hypot(*sigmas) / len(sigmas),
-        "unlike": abs(math.log(ratios[0] / ratios[-1])) / 2,
-        "kept": statistics.fmean(len(kept(turns)) / len(turns) for turns in steady),
+        "unlike": mean(abs(math.log(first / second)) / 2
+                       for first, second in zip(ratios[::2], ratios[1::2])),
+        "kept": mean(kept),
         "measured": ratio - 1,  # of what the program used without us, as told
-        "told": statistics.fmean(map(told, seen)) if watched else math.nan,
-        "start": statistics.fmean(half["start"] for half in halves),
-        "descent": statistics.fmean(
+        "told": mean(told(one, steady) for one in seen),
+        "start": mean(one["start"] for one in halves),
+        "descent": mean(
             sum(spent - ratio * (before + after) / 2
-                for before, spent, after in half["turns"][:early])
-            for half in halves),
+                for before, spent, after in one["early"])
+            for one in halves),
         "off": shares_off(theirs, own) if theirs else math.nan,
         "oldest": max(map(oldest, seen)) if watched else math.nan,
-        "core": statistics.fmean(half["core"] for half in halves)}
+        "core": mean(one["core"] for one in halves),
+        "turns": [one["turns"] for one in halves]}
 
 
 def misses(budget, row):
     found = []
     if not row["ratio"] <= 1 + budget + ALLOWED:
         found.append("MISS ratio")
-    if not abs(row["told"] - row["measured"]) <= KNOWN:
+    if budget and not abs(row["told"] - row["measured"]) <= KNOWN:
         found.append("MISS told")
     # As unsure as what is asked: nothing is known.
     if found and not row["sigma"] <= KNOWN:
@@ -381,7 +396,7 @@ def show(name, rows):
               f"{100 * row['measured']:9.2f}{100 * row['told']:7.2f}"
               f"{100 * row['off']:8.1f}{row['oldest']:8.0f}"
               f"{100 * row['core']:7.0f}  {misses(budget, row)}", flush=True)
-    start, descent = (middle(row[key] for row in rows.values()) * 1e3
+    start, descent = (1e3 * statistics.median(row[key] for row in rows.values())
                       for key in ("start", "descent"))
     print(f"{name:16}  start-up: {start:.0f} ms of CPU time to start, "
           f"{descent:.0f} ms in the first seconds, above the usual", flush=True)

@@ -7,7 +7,8 @@ since it began to work, and for how long (s) it has just worked.
     budget_child.py {"script", "args", "seconds"}
     budget_child.py {"script", "args", "chunk", "settings"} FD FD
 
-Without "chunk" it says how many loops take "seconds". The sockets are the
+Without "chunk" it says how many loops take "seconds"; without "settings" nothing is
+traced. The sockets are the
 processes'. Both come from one process because two that are started alike differ
 by some hundredths for all their life: their memory lies elsewhere. These still
 differ by one or two."""
@@ -63,9 +64,9 @@ def take_turns(benches, chunk, line, settings):
 
     orders = {
         "go": lambda: run(benches, chunk),
-        "start": lambda: ocular.start_tracing(
+        "start": lambda: settings and ocular.start_tracing(
             perfetto=False, quiet=True, serve=True, **settings),
-        "stop": ocular.stop_tracing}
+        "stop": lambda: settings and ocular.stop_tracing()}
     base = cpu()
     tell(os.getpid())
     while order := line.readline().strip():

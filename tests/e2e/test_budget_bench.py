@@ -4,6 +4,8 @@ Ocular costs stands in docs/overhead.md."""
 
 import math
 import os
+import random
+import statistics
 import sys
 
 import pytest
@@ -63,14 +65,37 @@ def test_what_is_held_passes():
 
 def test_ratio():
     turns = [(1.0, 1.02, 1.0)] * 10 + [(2.0, 2.04, 2.0)] * 10
-    ratio, sigma = budget.ratio_of(turns)
-    assert ratio == pytest.approx(1.02) and sigma == pytest.approx(0)
-    # The machine became slower under a traced turn: nobody's fault.
-    assert budget.ratio_of(turns + [(1.0, 1.7, 1.5)])[0] == pytest.approx(1.02)
-    # A turn that costs more does count, be it one of many.
-    assert budget.ratio_of(turns + [(1.0, 1.62, 1.0)])[0] == pytest.approx(
-        1.02 + 0.6 / 31)
-    assert math.isnan(budget.ratio_of([(1.0, 1.0, 2.0)] * 9)[0])
+    ratio, sigma, kept = budget.ratio_of(turns)
+    assert ratio == pytest.approx(1.02) and sigma == pytest.approx(0) and kept == 1
+    # The machine became slower once: nobody's fault, whoever it was.
+    for slow in (1.0, 1.7, 1.5), (1.5, 1.02, 1.0):
+        ratio, _, kept = budget.ratio_of(turns + [slow])
+        assert ratio == pytest.approx(1.02) and kept < 1
+    # What costs a twentieth of a turn once a second does count.
+    often = [(1.0, 1.02, 1.0)] * 19 + [(1.0, 1.07, 1.0)]
+    assert budget.ratio_of(often)[0] == pytest.approx(1.0225, abs=1e-4)
+    assert math.isnan(budget.ratio_of([(1.0, 1.0, 2.0)] * 4)[0])
+
+
+@pytest.mark.parametrize("part", [1.0, 1.02])
+def test_noise_makes_no_overhead(part):
+    """Half of the time the machine takes half as long again, for some turns, and is
+    disturbed besides: neither the one nor the other is taken for a cost."""
+    dice = random.Random(7)
+    ratios, sigmas = [], []
+    for _ in range(200):
+        costs, slow = [], 1.0
+        for number in range(301):
+            slow = dice.choice((1.0, 1.5)) if dice.random() < 0.3 else slow
+            costs.append(slow * (dice.gauss(1, 0.015) + (dice.random() < 0.2) *
+                                 dice.expovariate(20)) * (part if number % 2 else 1))
+        ratio, sigma, kept = budget.ratio_of(
+            [tuple(costs[n:n + 3]) for n in range(0, 299, 2)])
+        assert 0.5 < kept < 0.9
+        ratios.append(ratio)
+        sigmas.append(sigma)
+    assert statistics.fmean(ratios) == pytest.approx(part, abs=0.002)
+    assert statistics.stdev(ratios) == pytest.approx(statistics.fmean(sigmas), rel=0.3)
 
 
 def test_what_the_sampler_said(tmp_path):
@@ -116,9 +141,10 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     job = budget.job_of("made up")
     assert len(job["chunk"]) == 3 and min(job["chunk"]) > 2
     halves = budget.take_turns(job, {"overhead_budget": 0.01}, options)
-    assert [len(half["turns"]) for half in halves] == [5, 5]
-    assert all(cost > 0.01 for half in halves for turn in half["turns"]
-               for cost in turn)
+    for half in halves:
+        assert 3 < len(half["turns"]) < 40
+        assert all(cost > 0.005 for turn in half["early"] + half["turns"]
+                   for cost in turn)
     pids = set()
     for half in halves:
         last = half["looks"][-1]
@@ -133,6 +159,8 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     budget.show("made up", {0.01: found})
 
 
+# A round takes 40 s, and as much again where others have the CPUs.
+@pytest.mark.timeout(300)
 def test_a_budget_is_held(tmp_path, monkeypatch):
     """In short what the benchmark does at length: as sure as so few seconds on
     whatever machine this is can be, which is what sigma says."""
@@ -143,15 +171,15 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
-    for _ in range(3):  # until the machine is the same for long enough
+    for _ in range(2):  # until the machine is steady for long enough
         halves = budget.take_turns(job, {"overhead_budget": 0.02}, options)
         found = budget.figures(halves, options)
         budget.show("made up", {0.02: found})
-        if all(len(budget.kept(half["turns"])) >= 20 for half in halves):
+        unsure = 4 * found["sigma"]
+        if unsure < 0.02:
             break
     else:
-        pytest.skip("the machine changes from one turn to the next")
-    unsure = 4 * found["sigma"]
+        pytest.skip(f"the machine is not steady: to {unsure:.3f}")
     assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
     assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
     # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
@@ -161,9 +189,10 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
 
 
 def made(ratio, told, oldest):
-    return {"turns": [(1.0, ratio, 1.0)] * 5, "start": 0.004, "core": 0.9,
+    return {"early": [(1.0, ratio, 1.0)], "turns": [(1.0, ratio, 1.0)] * 5,
+            "start": 0.004, "core": 0.9,
             "looks": [look(0.3, f=(0.5, 1)),
-                      *({**look(2.0 + age, f=(0.5, 1)),
+                      *({**look(12.0 + age, f=(0.5, 1)),
                          "overhead": {"measured": told}} for age in (0, oldest))],
             "samples": {("f.py", 10, "f"): 10}}
 
