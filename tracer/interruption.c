@@ -25,6 +25,9 @@
 #define AGAIN_NS 10e9
 #define RARELY_NS 600e9
 #define AGAIN_WAKEUPS 1000
+// The first 3 s at the sampler's greatest rate: what came in an hour in which
+// it could not be measured is not billed in one moment.
+#define MOST_UNPRICED 1500
 
 // The thread that wakes up.
 struct Waker {
@@ -171,6 +174,8 @@ void Interruptions_read(struct Interruptions *all,
 
     all->unpriced += (switches < wakeups ? switches : wakeups) +
                      counts->forced - all->last.forced;
+    if (all->unpriced > MOST_UNPRICED && each_s <= 0)
+        all->unpriced = MOST_UNPRICED;
     all->last = *counts;
     if (each_s > 0) {
         all->cost_s += (double)all->unpriced * each_s;

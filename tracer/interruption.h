@@ -43,7 +43,7 @@ struct InterruptionCounts {
 
 struct Interruptions {
     struct InterruptionCounts last;
-    uint64_t unpriced; // what came before a price was known
+    uint64_t unpriced; // what came before a price was known, of 1 500 at most
     double cost_s;     // of all others
 };
 
@@ -51,8 +51,9 @@ struct Interruptions {
 void Interruptions_init(struct Interruptions *all,
                         const struct InterruptionCounts *counts);
 // The next counts. A wake-up has interrupted the program only if a thread was
-// switched away from: there are at most as many as of either. Each costs each_s
-// (s, 0: not known yet); what was paid for stays at its price.
+// switched away from: there are at most as many as of either. (The ten or so
+// that measuring takes are among both: 0.2 ms in 10 s.) Each costs each_s (s,
+// 0: not known yet); what was paid for stays at its price.
 void Interruptions_read(struct Interruptions *all,
                         const struct InterruptionCounts *counts, double each_s);
 

@@ -38,15 +38,18 @@ struct Sampler {
     size_t still;       // threads looked at since one had run
     double ran_at;      // when one had
     double interval_ns; // to the next wake-up, in the mean
+    bool stretched;     // the newest: longer than it is to be by itself
     struct InterruptionPlan measuring;
-    bool stretched; // the newest: longer than it is to be by itself
 
     struct Worker worker;
-    pthread_mutex_t lock; // guards the three below
+    pthread_mutex_t lock; // guards the six below
     pthread_cond_t wake;
     double mean_ns; // between wake-ups; 0: it stands by
     bool changed;   // mean_ns
     bool stop;
+    uint64_t spins_ns;  // its CPU time when it began to measure; 0: it does not
+    uint64_t spun_ns;   // CPU time that it has measured in before,
+    uint64_t helped_ns; // and that of the threads which woke it
 
     cell_t now; // of the newest look; a double's bits
     cell_t hz;  // achieved; a double's bits
@@ -55,9 +58,6 @@ struct Sampler {
     cell_t unknown;
     cell_t truncated;
     cell_t interruption_s; // a double's bits
-    cell_t spun_ns;        // CPU time that the sampler has measured it in,
-    cell_t spins_ns;       // what it had used when it began to, 0: it does not,
-    cell_t measure_ns;     // and CPU time of the threads that helped
     struct ShareValue elsewhere;
 };
 
@@ -369,16 +369,20 @@ static uint64_t turn(struct Sampler *sampler, uint64_t due)
 
 static void measure(struct Sampler *sampler)
 {
-    uint64_t began_ns = Worker_cpu_ns(&sampler->worker), cpu_ns;
+    uint64_t helped_ns;
     double cost_s;
 
-    Cell_set(&sampler->spins_ns, began_ns);
-    cost_s = Interruption_measure(&cpu_ns);
+    pthread_mutex_lock(&sampler->lock);
+    sampler->spins_ns = Worker_cpu_ns(&sampler->worker);
+    pthread_mutex_unlock(&sampler->lock);
+    cost_s = Interruption_measure(&helped_ns);
+    pthread_mutex_lock(&sampler->lock);
+    sampler->helped_ns += helped_ns;
+    sampler->spun_ns += Worker_cpu_ns(&sampler->worker) - sampler->spins_ns;
+    sampler->spins_ns = 0;
+    pthread_mutex_unlock(&sampler->lock);
     InterruptionPlan_done(&sampler->measuring, Sampler_now(sampler),
                           Cell_get(&sampler->wakeups), cost_s > 0);
-    Cell_add(&sampler->measure_ns, cpu_ns);
-    Cell_add(&sampler->spun_ns, Worker_cpu_ns(&sampler->worker) - began_ns);
-    Cell_set(&sampler->spins_ns, 0);
     if (cost_s > 0) // else it could not be measured: it costs what it did
         Cell_set_double(&sampler->interruption_s, cost_s);
 }
@@ -558,11 +562,16 @@ uint64_t Sampler_threads_dropped(struct Sampler *sampler)
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     double now = Sampler_now(sampler);
-    uint64_t cpu_ns, measure_ns, spins_ns;
+    uint64_t cpu_ns, measure_ns;
     bool stands_by;
 
     pthread_mutex_lock(&sampler->lock);
     stands_by = sampler->mean_ns == 0;
+    cpu_ns = Worker_cpu_ns(&sampler->worker);
+    measure_ns = sampler->spun_ns + sampler->helped_ns;
+    if (sampler->spins_ns)
+        measure_ns += cpu_ns - sampler->spins_ns;
+    cpu_ns += sampler->helped_ns;
     pthread_mutex_unlock(&sampler->lock);
     totals->hz = 0;
     if (now > 0 && !stands_by)
@@ -573,12 +582,6 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     totals->truncated = Cell_get(&sampler->truncated);
     totals->elsewhere = ShareValue_window(&sampler->elsewhere, now);
     totals->interruption_s = Cell_get_double(&sampler->interruption_s);
-    spins_ns = Cell_get(&sampler->spins_ns);
-    measure_ns = Cell_get(&sampler->spun_ns) + Cell_get(&sampler->measure_ns);
-    cpu_ns = Worker_cpu_ns(&sampler->worker);
-    if (spins_ns)
-        measure_ns += cpu_ns - spins_ns;
-    cpu_ns += Cell_get(&sampler->measure_ns);
     totals->measure_s = (double)measure_ns * 1e-9;
     totals->cpu_s = (double)cpu_ns * 1e-9;
 }

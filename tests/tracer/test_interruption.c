@@ -68,6 +68,18 @@ static void test_each_at_the_price_of_its_time(void **state)
     assert_true(pass(0, 0, 0, EACH_S) == 2);
 }
 
+// After an hour in which it could not be measured: not all of it at once.
+static void test_a_late_price_is_for_the_first_seconds(void **state)
+{
+    (void)state;
+    counts = (struct InterruptionCounts){0, 0, 0};
+    Interruptions_init(&all, &counts);
+    for (int i = 0; i < 3600; i++)
+        assert_true(pass(100, 100, 1, 0) == 0);
+    assert_true(pass(100, 100, 0, EACH_S) == 1600);
+    assert_true(pass(5000, 5000, 0, EACH_S) == 5000); // a price was known
+}
+
 static void test_when_it_is_measured(void **state)
 {
     struct InterruptionPlan plan = {0};
@@ -188,6 +200,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts),
         cmocka_unit_test(test_each_at_the_price_of_its_time),
+        cmocka_unit_test(test_a_late_price_is_for_the_first_seconds),
         cmocka_unit_test(test_when_it_is_measured),
         cmocka_unit_test(
             test_what_cannot_be_measured_is_tried_ever_more_rarely),
