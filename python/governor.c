@@ -60,6 +60,7 @@ struct Governor {
     double grant, urgent; // s that may be promised, and where it was asked for
     double spent;         // s that were, and it has not been told yet
     uint64_t due;         // ticks of the next full slice
+    struct Slices slices;
 };
 
 bool Governor_owns(const struct State *state, const PyThreadState *thread)
@@ -488,16 +489,22 @@ static void take_interpreter(struct Governor *governor)
 // With the interpreter's lock.
 static bool timed_slice(struct Governor *governor, bool full)
 {
-    struct Session *session = governor->state->engine.session;
-    uint64_t ns = Worker_cpu_ns(&session->governor);
+    const struct Worker *worker = &governor->state->engine.session->governor;
+    struct Slices *slices = &governor->slices;
+    uint64_t ns = Worker_cpu_ns(worker);
     bool more = slice(governor, full);
 
-    ns = Worker_cpu_ns(&session->governor) - ns;
-    Cell_add(&session->governor_slices, 1);
-    Cell_add(&session->governor_slices_ns, ns);
-    if (ns > Cell_get(&session->governor_longest_ns))
-        Cell_set(&session->governor_longest_ns, ns);
+    ns = Worker_cpu_ns(worker) - ns;
+    slices->count++;
+    slices->held_ns += ns;
+    if (ns > slices->longest_ns)
+        slices->longest_ns = ns;
     return more;
+}
+
+struct Slices Governor_slices(const struct State *state)
+{
+    return state->governor ? state->governor->slices : (struct Slices){0};
 }
 
 // With the interpreter's lock for a moment; ms until the next.

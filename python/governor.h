@@ -9,6 +9,13 @@
 
 struct Governor;
 
+// How long it has held the interpreter, in CPU time.
+struct Slices {
+    unsigned long long count;
+    uint64_t held_ns; // in all of them
+    uint64_t longest_ns;
+};
+
 // Interpreter's lock held. 0, or -1 with an exception.
 int Governor_start(struct State *state);
 // Releases the interpreter's lock while it joins the thread.
@@ -21,5 +28,7 @@ int Governor_resume(struct State *state);
 void Governor_abandon(struct State *state);
 // Is that thread state the governor's?
 bool Governor_owns(const struct State *state, const PyThreadState *thread);
+// Since it was started; zeros where none runs. Interpreter's lock held.
+struct Slices Governor_slices(const struct State *state);
 
 #endif

@@ -7,6 +7,7 @@
 #include "python/callees.h"
 #include "python/control.h"
 #include "python/fork.h"
+#include "python/governor.h"
 #include "python/hook.h"
 #include "python/interpreter.h"
 #include "python/thread_name.h"
@@ -284,15 +285,11 @@ PyDoc_STRVAR(slices_doc,
 
 static PyObject *slices(PyObject *module, PyObject *unused)
 {
-    const struct Session *session = ocular_state.engine.session;
+    struct Slices all = Governor_slices(&ocular_state);
 
     (void)module, (void)unused;
-    if (ocular_state.phase != PHASE_TRACING)
-        return Py_BuildValue("(Kdd)", 0ull, 0.0, 0.0);
-    return Py_BuildValue(
-        "(Kdd)", (unsigned long long)Cell_get(&session->governor_slices),
-        (double)Cell_get(&session->governor_slices_ns) * 1e-9,
-        (double)Cell_get(&session->governor_longest_ns) * 1e-9);
+    return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
+                         (double)all.longest_ns * 1e-9);
 }
 
 static PyObject *hook_cost(PyObject *module, PyObject *unused)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reading a histogram: bounds, count, quantiles. Any thread; the writer may add
-// in between, which moves a result by that hit, or halve, which moves it a
-// little.
+// in between, which moves a result by that hit, or halve, of which a result may
+// see the lower half only: until it is read again.
 #include "tracer/histogram.h"
 
 #include <math.h>
@@ -23,7 +23,9 @@ void Histogram_halve(struct Histogram *histogram)
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
-    unsigned half = total / 2 % 2; // left over by the odd bucket before
+    // What an odd bucket leaves over goes to the next one. Begins with either,
+    // or the lowest single hit would always be the one that is forgotten.
+    unsigned half = total / 2 % 2;
 
     if (total < HISTOGRAM_FEW)
         return;

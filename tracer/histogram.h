@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16      // buckets an octave
-#define HISTOGRAM_FEW 400     // hits, of which quantiles need half
+#define HISTOGRAM_FEW 400     // hits: half of them make no p99
 #define HISTOGRAM_BUCKETS 592 // values up to 2^40; larger ones in the last
 
 struct Histogram {
@@ -28,12 +28,13 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Halves every bucket, so that none wraps: quantiles stay, weeks pass. What is
-// rare stays too: half of one is one.
+// Both are the writer's, with the interpreter's lock. This one is for a bucket
+// that would wrap: each is halved and rounded up, so that quantiles stay and
+// what is rare is not lost: half of one is one.
 void Histogram_halve(struct Histogram *histogram);
-// As much is forgotten, of what is rare too: every other single hit. Quantiles
-// become those of what is added from now on. The writer. Of few hits none is
-// forgotten.
+// This one is to forget, so that quantiles become those of what is added from
+// now on: half of all hits go, every other one of those that are alone in
+// their bucket. Of fewer than HISTOGRAM_FEW none.
 void Histogram_age(struct Histogram *histogram);
 
 static inline void Histogram_add(struct Histogram *histogram, uint64_t value)

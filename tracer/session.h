@@ -49,7 +49,7 @@ struct Session {
     struct Server *server;   // NULL: not serving; config.door's if there is one
     uint64_t server_base_ns; // CPU time that it had used before
     double built_s; // when viewers had one built last; the server's thread
-    unsigned debt_builds; // of these the newest, in turn, while overdrawn
+    unsigned debt_builds; // in a row, each while overdrawn; the server's thread
     bool hands_over;      // viewers stay, for the next session
     struct Collector collector;
     struct Publish publish;
@@ -58,9 +58,6 @@ struct Session {
     uint64_t snapshots;     // built; both under Collector.draining
     struct Worker governor; // python/'s; here, so that its time is known
     cell_t governor_wakeups;
-    cell_t governor_slices;
-    cell_t governor_slices_ns; // its CPU time with the interpreter's lock
-    cell_t governor_longest_ns;
     cell_t governor_forced; // times it made another thread give it the
                             // interpreter
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
