@@ -111,6 +111,26 @@ def reachable(path):
     return seen
 
 
+def test_what_decides_knows_only_what_it_is_told():
+    """The budget's control and the policy: no clock, no lock, no file, no Python."""
+    for unit in "budget", "policy":
+        path = ROOT / "tracer" / f"{unit}.c"
+        foreign = {*includes(path.read_text())[1],
+                   *includes(path.with_suffix(".h").read_text())[1]}
+        assert foreign <= {"errno.h", "math.h", "stdbool.h", "stddef.h", "stdint.h",
+                           "stdlib.h", "string.h"}
+        assert reachable(path) <= {f"tracer/{unit}.h"}
+
+
+def test_who_attaches_to_the_interpreter():
+    """The governor, all the time. The doorman and the heir, when a session begins or
+    ends; and one thread state is made for its place in a list."""
+    assert {path.name for path in sources()
+            if re.search(r"\b(PyThreadState_New|Attach_start)\(", path.read_text())
+            and path.suffix == ".c"} == {
+        "attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
+
+
 def test_no_header_includes_itself_through_others():
     for path in sources():
         if path.suffix == ".h":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The judge of `make soak`: does it find an overhead that is over the budget?"""
+"""The judge of `make soak`: does it find an overhead that is over the budget,
+memory that grows, numbers that are old?"""
 
 import sys
 from pathlib import Path
@@ -64,3 +65,40 @@ def test_a_mean_that_is_over(soak):
     assert "mean overhead is 1.08" in troubles
     assert "mean overhead of ten seconds is 1.08" in troubles
     assert not judged(soak, lambda second: 0.0104)
+
+
+@pytest.mark.parametrize("seconds", [120, 600])
+def test_gross_errors_of_short_runs(soak, seconds):
+    """In minutes what begins weighs more than what goes on: less is judged."""
+    assert bool(judged(soak, lambda second: 0.03, seconds)) == (seconds >= 300)
+    assert "mean overhead is 4.10" in judged(soak, lambda second: 0.041, seconds)
+
+
+def remembered(soak, growth, seconds=3600, every=1):
+    """The troubles of memory that grows by so many KiB in all, beside noise."""
+    seen = soak.Soak(0, "")
+    seen.memory = [(at, 40_000 + growth * at / seconds + 500 * (at % 3))
+                   for at in range(0, seconds, every)]
+    soak.check_memory(seen, seconds)
+    return " ".join(seen.troubles)
+
+
+def test_memory_that_grows(soak):
+    assert not remembered(soak, 0)
+    assert not remembered(soak, -10_000)
+    assert not remembered(soak, 3000)  # 1.2 MiB from one half to the other
+    assert "memory grows" in remembered(soak, 6000)
+    assert not remembered(soak, 6000, seconds=60)  # too short for that
+    assert "memory grows" in remembered(soak, 30_000, seconds=60)
+    assert "too few" in remembered(soak, 0, every=1000)
+
+
+def test_numbers_that_are_old(soak):
+    for age, trouble in (29, ""), (31, "beat() runs, and its numbers were 31 s old"):
+        seen = soak.Soak(0, "")
+        seen.ages = [(30, 2, "beat"), (31, age, "beat"), (32, 1, "beat")]
+        assert soak.check_ages(seen) == f"oldest {age} s"
+        assert trouble in " ".join(seen.troubles) and bool(trouble) == bool(seen.troubles)
+    nothing = soak.Soak(0, "")
+    soak.check_ages(nothing)
+    assert "no ages" in nothing.troubles[0]

@@ -113,8 +113,14 @@ def test_a_thousandth_of_a_core_is_allowed(tracing):
 @pytest.mark.parametrize("serve", [False, True])
 def test_what_is_dark_is_armed_again(tracing, serve):
     tracing(deinstrument_threshold=50, overhead_budget=0.05, serve=serve)
-    snapshot = work_until(lambda s: (row(s, "spin") or {}).get("calls", 0) > 150,
-                          spin)
+    ages = []
+
+    def visited(snapshot):
+        mine = row(snapshot, "spin")
+        ages.append(mine["age_s"])
+        return mine["calls"] > 150 and min(ages[1:], default=9) < 0.5 * max(ages)
+
+    snapshot = work_until(visited, spin)  # at a visit numbers become young again
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
     assert mine["calls_estimated"] > 2 * mine["calls"]
@@ -178,6 +184,23 @@ def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
     work_until(lambda s: timed(row(s, name)) > seen + 8, many)
 
 
+@pytest.mark.parametrize("callees", [40, 400])
+def test_a_caller_of_hundreds_has_no_more_than_its_own(tracing, callees):
+    """Beyond 64 they are armed for more hits than its call makes, or its own time
+    is what samples say: with either, all of what they take is theirs."""
+    def calls_them():
+        for _ in range(callees):
+            spin(60)
+    tracing(deinstrument_threshold=30, overhead_budget=0.05)
+    name = calls_them.__qualname__
+    snapshot = work_until(
+        lambda s: row(s, name)["avg_cycles"] and
+        timed(row(s, name)) + row(s, name)["samples"] > 20, calls_them)
+    mine, callee = row(snapshot, name), row(snapshot, "spin")
+    # A call of spin() and the loop's turn around it: a tenth of the whole, or less.
+    assert mine["avg_cycles"] < 0.3 * callees * callee["p50_cycles"]
+
+
 def descend(depth):
     if depth:
         return descend(depth - 1)
@@ -197,10 +220,15 @@ def test_deep_recursion_is_timed_again(tracing):
 def test_slices_are_short(tracing):
     """The governor holds the interpreter, which the program's threads wait for,
     for some 50 us at a time, also where there is much to arm again: of CPU time,
-    in which what a hypervisor takes may be, so that the best of some is taken."""
+    in which what a hypervisor takes may be, so that one run of ten will do."""
     names, functions = generated(2000)
     seen = []
-    for _ in range(3):
+
+    def are_short(count, held, longest):
+        assert count >= 8 and 0 < held / count <= longest
+        return held / count < 100e-6 and longest < 1e-3
+
+    while not (seen and are_short(*seen[-1])) and len(seen) < 10:
         tracing(overhead_budget=0.05, deinstrument_threshold=50)
         end = time.monotonic() + 3
         while time.monotonic() < end:
@@ -209,10 +237,7 @@ def test_slices_are_short(tracing):
         seen.append(ocular._ocular.slices())
         ocular.stop_tracing()
     names.clear()  # their globals: a circle
-    assert all(count >= 8 and 5e-6 < held / count <= longest
-               for count, held, longest in seen)
-    assert min(held / count for count, held, _ in seen) < 100e-6
-    assert min(longest for _, _, longest in seen) < 1e-3
+    assert are_short(*seen[-1]), seen
 
 
 # --- The first descent ------------------------------------------------------------
@@ -256,6 +281,9 @@ def test_a_storm_is_cut_short(tracing):
     for mine in rows:  # a bounded loss, and said
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
+    # Paid back: at most ten seconds' allowance is owed.
+    work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"],
+               spin)
 
 
 def test_a_storm_within_the_budget_is_not(tracing):
@@ -300,6 +328,27 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
     assert spent < 0.01 * (used + max(used, used_before) / 2)
 
 
+def test_one_function_asked_for_without_end(tracing):
+    """`a`, twenty times a second, of a function that is called all the time: each
+    time for 10 000 hits, it would take several times the budget."""
+    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
+    snapshot = work_until(lambda s: row(s, "spin")["state"] == "dark" and
+                          s["uptime_s"] > 3, spin)
+    number, calls = row(snapshot, "spin")["id"], row(snapshot, "spin")["calls"]
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        limit = time.monotonic() + 12  # a window, and what may be spent at once
+        while time.monotonic() < limit:
+            viewer.rearm(number)
+            pause = time.monotonic() + 0.05
+            while time.monotonic() < pause:
+                spin()
+        snapshot = ocular.snapshot()
+    assert row(snapshot, "spin")["calls"] > calls + 500  # it was
+    overhead = snapshot["overhead"]
+    # Two seconds' allowance besides, in a window of ten.
+    assert overhead["measured"] < 1.3 * overhead["allowed"], overhead
+
+
 # --- The sampler's part --------------------------------------------------------------
 
 
@@ -308,9 +357,14 @@ def test_a_viewer_changes_the_budget(tracing):
     low = work_until(lambda s: s["uptime_s"] > 3, spin)
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.ask(client.BUDGET, struct.pack("<d", 0.2))
-    high = work_until(
-        lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"], spin)
-    assert high["overhead"]["budget"] == 0.2
+        high = work_until(
+            lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"], spin)
+        assert high["overhead"]["budget"] == 0.2
+        viewer.ask(client.BUDGET, struct.pack("<d", 0.002))
+    down = work_until(
+        lambda s: s["sampler"]["hz"] < high["sampler"]["hz"] / 2 and
+        s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], spin)
+    assert down["overhead"]["budget"] == 0.002
 
 
 @pytest.mark.parametrize("perfetto", [False, True])
@@ -328,6 +382,7 @@ def test_who_idles_is_left_alone(tracing, perfetto, tmp_path):
     rates = {name: (after[name] - before[name]) / took for name in after}
     assert sum(rates.values()) < 25, rates
     assert rates["ocular-governor"] < 5 and rates["ocular-collect"] < 5, rates
+    assert rates["ocular-sampler"] < 12, rates  # it wakes up eight times
 
 
 def test_where_nothing_goes_dark_nothing_is_cut_short(tracing):

@@ -362,7 +362,7 @@ def test_who_runs_for_less_than_a_look_takes():
         assert 0.05 < expected < 0.6
         assert near(share, expected, looks), (share, expected)
 
-    attempts(3, check)
+    attempts(3, check, seconds=240)
 
 
 def without_the_lock(seconds):
@@ -393,6 +393,22 @@ def test_c_that_gives_the_interpreter_away_runs():
     assert 0.35 < shares["without_the_lock"] / sum(shares.values()) < 0.65, ours
     mine = ours["without_the_lock"]
     assert mine["c_share"] > 0.75 * mine["cpu_share"]
+
+
+def below(depth, work, *arguments):
+    return below(depth - 1, work, *arguments) if depth else work(*arguments)
+
+
+def test_deep_stacks_are_cut_off_and_counted():
+    ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
+    try:
+        shallow = enough(computes, looks=30)["sampler"]
+        deep = enough(lambda seconds: below(300, computes, seconds), least=computes,
+                      looks=60)["sampler"]
+    finally:
+        ocular.stop_tracing()
+    assert shallow["truncated"] == 0
+    assert 50 < deep["truncated"] <= deep["samples"] - shallow["samples"]
 
 
 # --- Callers -----------------------------------------------------------------

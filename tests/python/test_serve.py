@@ -616,11 +616,12 @@ say("end")
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:
             client.rate(0.1)
-            before = client.snapshot()["uptime_s"]
             limit = time.monotonic() + 60
-            while (now := client.snapshot()["uptime_s"]) - before < 1.8:
-                before = now
-                assert time.monotonic() < limit
+            took = [client.snapshot()["uptime_s"]] * 4
+            # Three in turn: a pause of somebody else's is one.
+            while min(b - a for a, b in zip(took[-4:], took[-3:])) < 1.5:
+                took.append(client.snapshot()["uptime_s"])
+                assert time.monotonic() < limit, took
             with Client(served.path) as other:  # gets what there is, at once
                 asked = time.monotonic()
                 other.snapshot()

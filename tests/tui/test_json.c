@@ -43,12 +43,23 @@ static double number(struct json_object *object, const char *key)
 static void test_reads_back(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 3});
-    struct json_object *root = read_back(snapshot);
+    struct json_object *root;
     (void)state;
+    snapshot->overhead_measured = .5;
+    snapshot->overhead_allowed = .625;
+    snapshot->overhead_hooks = .25;
+    snapshot->overhead_rearm = .125;
+    snapshot->overhead_threads = .0625;
+    root = read_back(snapshot);
     assert_int_equal(number(root, "schema"), 1);
     assert_int_equal(number(root, "pid"), 48213);
     assert_true(number(root, "uptime_s") == 8052);
     assert_true(number(get(root, "overhead"), "budget") == .01);
+    assert_true(number(get(root, "overhead"), "measured") == .5);
+    assert_true(number(get(root, "overhead"), "allowed") == .625);
+    assert_true(number(get(root, "overhead"), "hooks") == .25);
+    assert_true(number(get(root, "overhead"), "rearm") == .125);
+    assert_true(number(get(root, "overhead"), "threads") == .0625);
     assert_int_equal(number(get(root, "sites"), "dark"), 5310);
     assert_int_equal(number(get(root, "sampler"), "hz"), 100);
     struct json_object *functions = get(root, "functions");
