@@ -126,7 +126,8 @@ def test_who_attaches_to_the_interpreter():
     """The governor, all the time. The doorman and the heir, when a session begins or
     ends; and one thread state is made for its place in a list."""
     assert {path.name for path in sources()
-            if re.search(r"\b(PyThreadState_New|Attach_start)\(", path.read_text())
+            if re.search(r"\b(PyThreadState_New|Attach_start|PyGILState_Ensure|"
+                         r"PyEval_(Acquire|Restore)Thread)\(", path.read_text())
             and path.suffix == ".c"} == {
         "attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
 

@@ -52,8 +52,8 @@ void Interruptions_init(struct Interruptions *all,
                         const struct InterruptionCounts *counts);
 // The next counts. A wake-up has interrupted the program only if a thread was
 // switched away from: there are at most as many as of either. (The ten or so
-// that measuring takes are among both: 0.2 ms in 10 s.) Each costs each_s (s,
-// 0: not known yet); what was paid for stays at its price.
+// that measuring takes are among the switches: 0.2 ms in 10 s at most.) Each
+// costs each_s (s, 0: not known yet); what was paid for stays at its price.
 void Interruptions_read(struct Interruptions *all,
                         const struct InterruptionCounts *counts, double each_s);
 

@@ -7,13 +7,15 @@ it still see what there is to see?
 Two processes, forked from one, take turns of a twentieth of a second, so that both
 see the machine as it is at that time. Each is compared with those before and after it,
 but for neighbours that differ by more than a tenth from what they usually do: the
-machine has changed its speed between them. That is as likely to take out a turn of the
-one as of the other, which it would not be, were only the untraced ones looked at.
+machine has changed its speed between them. It does so as often upwards as downwards,
+so that this takes out as many turns of the one as of the other; where the traced one
+is the dearer in more of them than chance would have it, that is a cost in bursts, and
+a miss.
 In the first half of a run the one is traced, in the second the other: two processes
 differ by one or two hundredths for as long as they live, which the mean of both
 halves is free of. (What is untraced in the second has been traced before: if that
-leaves something behind, half of it is not seen.) A budget of 0 is the control: nothing is traced, nobody looks,
-and the ratio is what this method makes of nothing."""
+leaves something behind, half of it is not seen.) A budget of 0 is the control: nothing is traced, no viewer
+looks, and the ratio is what this method makes of nothing."""
 
 import argparse
 import collections
@@ -328,22 +330,26 @@ def mean(values):
 
 
 def ratio_of(turns):
-    """Traced over untraced, how sure that is (one sigma), and the part of the
-    neighbours that were compared."""
+    """Traced over untraced, how sure that is (one sigma), the part of the neighbours
+    that were compared, and whether the others are more often dear than cheap, in
+    sigmas. Each turn is in two of all these."""
     logs = [math.log(spent / bare)
             for before, spent, after in turns for bare in (before, after)]
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
+    dear = sum(each >= usual + CHANGED for each in logs)
+    cheap = len(logs) - len(alike) - dear
+    bursts = (dear - cheap) / math.sqrt(2 * (dear + cheap)) if dear + cheap else 0
     if len(alike) < 10:
-        return math.nan, math.nan, len(alike) / len(logs)
-    # Each turn is in two of them.
+        return math.nan, math.nan, len(alike) / len(logs), bursts
     return math.exp(statistics.fmean(alike)), \
-        statistics.stdev(alike) * math.sqrt(2 / len(alike)), len(alike) / len(logs)
+        statistics.stdev(alike) * math.sqrt(2 / len(alike)), \
+        len(alike) / len(logs), bursts
 
 
 def figures(halves, options):
     """Of the halves of one run or of several."""
-    ratios, sigmas, kept = zip(*(ratio_of(one["turns"]) for one in halves))
+    ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
     # What the viewer saw while the work was as it would always be.
     steady = 2 * options.warm
     seen = [[look for look in one["looks"] if look["uptime_s"] > steady]
@@ -361,7 +367,7 @@ def figures(halves, options):
         "ratio": ratio, "sigma": math.hypot(*sigmas) / len(sigmas),
         "unlike": mean(abs(math.log(first / second)) / 2
                        for first, second in zip(ratios[::2], ratios[1::2])),
-        "kept": mean(kept),
+        "kept": mean(kept), "bursts": sum(bursts) / math.sqrt(len(bursts)),
         "measured": ratio - 1,  # of what the program used without us, as told
         "told": mean(told(one, steady) for one in seen),
         "start": mean(one["start"] for one in halves),
@@ -381,6 +387,8 @@ def misses(budget, row):
         found.append("MISS ratio")
     if budget and not abs(row["told"] - row["measured"]) <= KNOWN:
         found.append("MISS told")
+    if row["bursts"] > 3:
+        found.append("MISS bursts")
     # As unsure as what is asked: nothing is known.
     if found and not row["sigma"] <= KNOWN:
         found.append("(noise)")

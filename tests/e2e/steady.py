@@ -44,7 +44,7 @@ def yardstick():
 
 def attempts(count, check, most=30, seconds=60):
     """A busy machine may spoil one try, not all. One during which it has changed
-    its speed, or others had a hundredth of its CPUs, does not count where it
+    its speed, or others had a hundredth of a CPU, does not count where it
     fails. None is begun after so many seconds."""
     failed, limit = 0, time.monotonic() + seconds
     for turn in range(most):

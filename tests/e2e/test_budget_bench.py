@@ -48,7 +48,7 @@ if __name__ == "__main__":
 
 def row(**changed):
     return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
-            **changed}
+            "bursts": 0.5, **changed}
 
 
 def test_what_is_held_passes():
@@ -65,16 +65,26 @@ def test_what_is_held_passes():
 
 def test_ratio():
     turns = [(1.0, 1.02, 1.0)] * 10 + [(2.0, 2.04, 2.0)] * 10
-    ratio, sigma, kept = budget.ratio_of(turns)
-    assert ratio == pytest.approx(1.02) and sigma == pytest.approx(0) and kept == 1
+    ratio, sigma, kept, bursts = budget.ratio_of(turns)
+    assert ratio == pytest.approx(1.02) and sigma == pytest.approx(0)
+    assert kept == 1 and bursts == 0
     # The machine became slower once: nobody's fault, whoever it was.
     for slow in (1.0, 1.7, 1.5), (1.5, 1.02, 1.0):
-        ratio, _, kept = budget.ratio_of(turns + [slow])
-        assert ratio == pytest.approx(1.02) and kept < 1
+        ratio, _, kept, bursts = budget.ratio_of(turns + [slow])
+        assert ratio == pytest.approx(1.02) and kept < 1 and abs(bursts) < 1.1
     # What costs a twentieth of a turn once a second does count.
     often = [(1.0, 1.02, 1.0)] * 19 + [(1.0, 1.07, 1.0)]
     assert budget.ratio_of(often)[0] == pytest.approx(1.0225, abs=1e-4)
     assert math.isnan(budget.ratio_of([(1.0, 1.0, 2.0)] * 4)[0])
+
+
+@pytest.mark.parametrize("cost, often", [(0.15, 3), (0.12, 10), (1.0, 10)])
+def test_bursts_are_a_miss(cost, often):
+    """They would be left out, as what the machine does, were they not one-sided."""
+    turns = [(1.0, 1.005 + cost * (number % often == 0), 1.0) for number in range(300)]
+    ratio, _, _, bursts = budget.ratio_of(turns)
+    assert ratio == pytest.approx(1.005)
+    assert "MISS bursts" in budget.misses(0.01, row(bursts=bursts))
 
 
 @pytest.mark.parametrize("part", [1.0, 1.02])
@@ -82,18 +92,20 @@ def test_noise_makes_no_overhead(part):
     """Half of the time the machine takes half as long again, for some turns, and is
     disturbed besides: neither the one nor the other is taken for a cost."""
     dice = random.Random(7)
-    ratios, sigmas = [], []
+    ratios, sigmas, uneven = [], [], []
     for _ in range(200):
         costs, slow = [], 1.0
         for number in range(301):
             slow = dice.choice((1.0, 1.5)) if dice.random() < 0.3 else slow
             costs.append(slow * (dice.gauss(1, 0.015) + (dice.random() < 0.2) *
                                  dice.expovariate(20)) * (part if number % 2 else 1))
-        ratio, sigma, kept = budget.ratio_of(
+        ratio, sigma, kept, bursts = budget.ratio_of(
             [tuple(costs[n:n + 3]) for n in range(0, 299, 2)])
         assert 0.5 < kept < 0.9
         ratios.append(ratio)
         sigmas.append(sigma)
+        uneven.append(bursts)
+    assert sum(bursts > 3 for bursts in uneven) < 4
     assert statistics.fmean(ratios) == pytest.approx(part, abs=0.002)
     assert statistics.stdev(ratios) == pytest.approx(statistics.fmean(sigmas), rel=0.3)
 
@@ -157,6 +169,11 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     assert 0.0002 < found["start"] < 2
     assert math.isnan(found["off"])  # py-spy was not there
     budget.show("made up", {0.01: found})
+    # The control: nobody traces.
+    halves = budget.take_turns(job, None, options)
+    found = budget.figures(halves, options)
+    assert halves[0]["looks"] == [] and math.isnan(found["told"])
+    budget.show("made up", {0: found})
 
 
 # A round takes 40 s, and as much again where others have the CPUs.

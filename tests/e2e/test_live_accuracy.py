@@ -310,14 +310,14 @@ def faults(report):
     rows = report["functions"].values()
     judged = [row for row in rows if row["judged"]]
     costs = [row for row in rows if row["cycles_judged"]]
+    assert len(judged) >= 6 and report["pairs"] >= 10 and len(costs) >= 4
+    # In 25 s nothing can be as old as is allowed: half of it is seen.
+    assert max(row["stale"] for row in rows) < live_judge.AGE / 2
     return {fault for fault, found in {
-        "few rows": len(judged) < 6 or report["pairs"] < 10 or len(costs) < 4,
         "shares": any(row["run_miss"] for row in judged),
         "order": report["pairs_wrong"],
         "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
         "p50": sum(row["p50"] == "MISS" for row in costs) > len(costs) / 3,
-        # In 25 s nothing can be as old as is allowed: half of it is seen.
-        "age": max(row["stale"] for row in rows) > live_judge.AGE / 2,
     }.items() if found}
 
 
