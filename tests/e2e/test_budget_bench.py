@@ -137,6 +137,8 @@ def test_shares_and_ages():
     assert budget.shares_off(theirs, own) == pytest.approx(0.05)
     assert budget.shares_off({("h.py", 1, "h"): 5, ("g.py", 10, "g"): 5},
                              own) == pytest.approx(0.5)
+    assert budget.shares_off({**theirs, ("socket.py", 728, "write"): 50},
+                             own) == pytest.approx(0.05)
     assert budget.oldest(seen) == pytest.approx(6.0)  # f; g: 4 s
     for each in seen:  # f is called no more
         each["functions"][0]["calls_per_s"] = 0.5
