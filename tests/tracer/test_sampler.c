@@ -642,7 +642,7 @@ static void test_it_stands_still_with_the_program(void **state)
     struct Program program;
     struct SampledThread thread;
     struct Sampler *sampler;
-    uint64_t wakeups, samples;
+    uint64_t least = UINT64_MAX, samples;
     double from, waited;
 
     (void)state;
@@ -653,13 +653,16 @@ static void test_it_stands_still_with_the_program(void **state)
                      0);
     Sampler_set_threads(sampler, &thread, 1);
     wait_for_wakeups(sampler, 200);
-    rest(300); // the intervals have grown
-    wakeups = totals_of(sampler).wakeups;
     from = Sampler_now(sampler);
     waited = wait_s(registry, NAP);
-    rest(1000);
-    // 8 a second, and more where it has seen us run: we wake up, too.
-    assert_true(totals_of(sampler).wakeups - wakeups < 15);
+    for (int i = 0; i < 4; i++) { // in one of them the nap may end
+        uint64_t wakeups = totals_of(sampler).wakeups;
+
+        rest(500);
+        wakeups = totals_of(sampler).wakeups - wakeups;
+        least = wakeups < least ? wakeups : least;
+    }
+    assert_in_range(least, 1, 7); // 8 a second
     waited = wait_s(registry, NAP) - waited;
     from = (Sampler_now(sampler) - from) * 1e-9;
     assert_true(fabs(waited / from - 1) < 0.25); // of the last looks, not all
