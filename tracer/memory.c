@@ -20,6 +20,13 @@ static bool works(const struct Memory *memory)
            copy == probe;
 }
 
+static void open_file(struct Memory *memory)
+{
+    memory->fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    if (memory->fd >= 0)
+        Opened_note(&memory->opened, memory->fd);
+}
+
 int Memory_open(struct Memory *memory)
 {
     *memory = (struct Memory){.pid = getpid(), .fd = -1, .pushes = true};
@@ -28,8 +35,9 @@ int Memory_open(struct Memory *memory)
     memory->pushes = false;
     if (works(memory))
         return 0;
-    memory->fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    if (memory->fd >= 0 && works(memory))
+    memory->by_file = true;
+    open_file(memory);
+    if (works(memory))
         return 0;
     Memory_close(memory);
     return -EPERM;
@@ -37,9 +45,14 @@ int Memory_open(struct Memory *memory)
 
 void Memory_close(struct Memory *memory)
 {
-    if (memory->fd >= 0)
-        close(memory->fd);
+    Opened_close(&memory->opened, memory->fd);
     memory->fd = -1;
+}
+
+void Memory_keep(struct Memory *memory)
+{
+    if (memory->by_file && !Opened_holds(&memory->opened, memory->fd))
+        open_file(memory);
 }
 
 static bool adjoins(const struct iovec *before, const void *to)
@@ -103,10 +116,12 @@ void Memory_read_parts(const struct Memory *memory, struct MemoryPart *parts,
 
     for (size_t i = 0; i < count; i++)
         parts[i].read = false;
+    if (memory->by_file && !Opened_holds(&memory->opened, memory->fd))
+        return; // another file's number
     while (done < count) {
         size_t left = count - done;
 
-        if (memory->fd < 0) {
+        if (!memory->by_file) {
             done +=
                 read_batch(memory, parts + done, left < BATCH ? left : BATCH);
             continue;

@@ -12,15 +12,19 @@
 #ifndef OCULAR_TRACER_MEMORY_H
 #define OCULAR_TRACER_MEMORY_H
 
+#include "ipc/opened.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct Memory {
-    pid_t pid;   // our own, for the system calls
-    bool pushes; // process_vm_writev
-    int fd;      // of /proc/self/mem; -1: not needed
+    pid_t pid;    // our own, for the system calls
+    bool pushes;  // process_vm_writev
+    bool by_file; // /proc/self/mem
+    int fd;       // of that; -1: not open
+    struct Opened opened;
 };
 
 struct MemoryPart {
@@ -33,6 +37,10 @@ struct MemoryPart {
 // Chooses the way that works, once. 0, or -EPERM when none does.
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
+// Opens the file anew where the program has closed it, as who becomes a daemon
+// does; until then nothing is read of what has got its number. Costs a system
+// call where there is a file, nothing elsewhere. Not while somebody reads.
+void Memory_keep(struct Memory *memory);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);

@@ -4,6 +4,7 @@
 #include "tracer/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -183,6 +184,36 @@ static int check_file(void)
     return 0;
 }
 
+// The program closes all descriptors, and a file of its own gets the number.
+static int check_lost_file(void)
+{
+    static const char text[] = "what is here";
+    struct Memory memory;
+    char copy[sizeof text];
+    int number, other;
+
+    if (Memory_open(&memory) != 0)
+        return 1;
+    number = memory.fd;
+    other = open("/dev/zero", O_RDONLY);
+    if (dup2(other, number) != number)
+        return 2;
+    if (Memory_read(&memory, (uintptr_t)text, copy, sizeof copy))
+        return 3;
+    Memory_keep(&memory);
+    if (memory.fd == number)
+        return 4;
+    check_all(&memory);
+    Memory_keep(&memory); // nothing to do
+    if (dup2(other, memory.fd) != memory.fd)
+        return 5;
+    other = memory.fd;
+    Memory_close(&memory);
+    if (fcntl(number, F_GETFD) < 0 || fcntl(other, F_GETFD) < 0)
+        return 6; // it was not ours to close
+    return 0;
+}
+
 static int check_nothing(void)
 {
     struct Memory memory;
@@ -210,6 +241,7 @@ static void test_reads_by_the_file_where_the_calls_are_forbidden(void **state)
     if (status == CANNOT_FORBID)
         skip();
     assert_int_equal(status, 0);
+    assert_int_equal(in_a_cage(calls, 2, check_lost_file), 0);
 }
 
 static void test_says_so_where_all_are_forbidden(void **state)
