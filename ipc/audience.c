@@ -16,6 +16,7 @@
 #define RATE_MAX_S 60.0
 #define HELLO_MS 5000     // to say hello
 #define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
+#define STACKS_PER_TURN 8 // of one viewer; who records, too, asks for two
 
 static bool is_open(const struct Viewer *viewer)
 {
@@ -204,7 +205,12 @@ static int serve(struct Audience *audience, struct Viewer *viewer,
     case MESSAGE_BUDGET:
     case MESSAGE_EXPORT:
     case MESSAGE_CANCEL:
-    case MESSAGE_FLAME:
+        source->request(source->context, viewer->id, message);
+        return 0;
+    case MESSAGE_FLAME: // its answer is large, and made before it is sent
+        if (viewer->stacks++ >= STACKS_PER_TURN)
+            return Viewer_refuse(viewer, message->request, EBUSY,
+                                 "ask for the stacks again once they are here");
         source->request(source->context, viewer->id, message);
         return 0;
     default:
@@ -244,6 +250,7 @@ static void take_requests(struct Audience *audience, struct Viewer *viewer,
 static void read_viewer(struct Audience *audience, struct Viewer *viewer,
                         uint64_t now)
 {
+    viewer->stacks = 0;
     for (int i = 0; i < READS_PER_TURN && !viewer->closing; i++) {
         int more = Viewer_receive(viewer);
 

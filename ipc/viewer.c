@@ -110,6 +110,13 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
+    // Who always leaves some of it unread makes it no longer than that.
+    if (viewer->control_sent > CONTROL_MAX) {
+        control->size -= viewer->control_sent;
+        memmove(control->data, control->data + viewer->control_sent,
+                control->size);
+        viewer->control_sent = 0;
+    }
     Bytes_put(control, bytes->data, bytes->size);
     return control->error;
 }

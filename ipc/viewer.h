@@ -24,13 +24,14 @@ void Frame_drop(struct Frame *frame);          // NULL is fine
 struct Viewer {
     atomic_int fd; // -1: a free slot; atomic for a fork at any moment
     struct Opened opened;
-    uint64_t id;   // never used again
-    bool greeted;  // its hello was fine
-    bool waiting;  // for the next snapshot
-    bool shown;    // it has been sent one before
-    double seen_s; // and which: its uptime_s
-    bool ending;   // END follows what is queued
-    bool closing;  // dropped once what is queued is sent
+    uint64_t id;     // never used again
+    bool greeted;    // its hello was fine
+    bool waiting;    // for the next snapshot
+    bool shown;      // it has been sent one before
+    double seen_s;   // and which: its uptime_s
+    bool ending;     // END follows what is queued
+    bool closing;    // dropped once what is queued is sent
+    unsigned stacks; // how often it has asked for them in this turn
     uint64_t period_ms;
     uint64_t due_ms;      // its next snapshot
     uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The stacks that a process sends to a viewer who asks: whose time is whose."""
 
+import errno
+import struct
 import time
 
 import pytest
@@ -123,6 +125,29 @@ def test_the_paths(running):
     spinning = sum(share for path, share in totals.items()
                    if path[-1:] == ("spin",))
     assert spinning == pytest.approx(rows["spin"]["cpu_share"], rel=0.2)
+
+
+def test_asked_too_often_at_once(running):
+    """Each answer is large, and made before the viewer reads one: the others are
+    refused. That is no reason to be left."""
+    with Client(running) as viewer:
+        watch(viewer, 1)
+        first = viewer.last_request + 1
+        head = client.MAGIC + struct.pack("<HI", client.FLAME, 0)
+        viewer.socket.sendall(b"".join(
+            head + struct.pack("<I", first + n) for n in range(300)))
+        answers = {}
+        while len(answers) < 300:
+            kind, request, value = viewer.receive()
+            if request >= first:
+                answers[request] = kind, value
+        kinds = [answers[first + n][0] for n in range(300)]
+        assert kinds[:8] == [client.STACKS] * 8
+        assert 8 <= kinds.count(client.STACKS) <= 60  # it may come in pieces
+        assert {value[0] for kind, value in answers.values()
+                if kind == client.ERROR} == {errno.EBUSY}
+        viewer.last_request = first + 300
+        assert viewer.ask(client.FLAME)["rows"] and viewer.snapshot()
 
 
 @pytest.mark.parametrize("running", [True], indirect=True)

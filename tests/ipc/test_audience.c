@@ -175,12 +175,51 @@ static void test_who_does_not_read_skips(void **state)
     close_hall(&hall);
 }
 
+// Who reads as much as comes, and always leaves something: what is kept for it
+// does not grow.
+static void test_answers_that_wait_are_bounded(void **state)
+{
+    enum { SIZE = 60 << 10, ROUNDS = 200 };
+    struct Hall hall;
+    struct Viewer *viewer;
+    struct Bytes answer;
+    char *taken;
+
+    (void)state;
+    open_hall(&hall);
+    viewer = &hall.audience.viewers[0];
+    taken = test_malloc(SIZE);
+    Bytes_init(&answer);
+    assert_non_null(Bytes_extend(&answer, SIZE));
+    memset(answer.data, 0, SIZE);
+    while (viewer->control.size - viewer->control_sent < SIZE) {
+        Audience_answer(&hall.audience, viewer->id, &answer, 0);
+        assert_int_equal(Viewer_flush(viewer), 0);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        for (long left = SIZE, got; left > 0; left -= got) {
+            got = read(hall.ends[0], taken, (size_t)left);
+            assert_true(got > 0 || Viewer_flush(viewer) == 0);
+            got = got > 0 ? got : 0;
+        }
+        Audience_answer(&hall.audience, viewer->id, &answer, 0);
+        assert_int_equal(Viewer_flush(viewer), 0);
+        assert_false(viewer->closing);
+        assert_true(viewer->control_sent > 0 || i == 0);
+        assert_true(viewer->control.size < 10 * SIZE);
+    }
+    Bytes_release(&answer);
+    test_free(taken);
+    close_hall(&hall);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_frame_goes_to_all),
         cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
         cmocka_unit_test(test_who_does_not_read_skips),
+        cmocka_unit_test(test_answers_that_wait_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
