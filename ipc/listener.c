@@ -89,20 +89,22 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
 {
     struct ListenerPath *path;
     struct stat status;
-    int old, fd = look_before(text, why, why_size);
+    int old, error, fd = look_before(text, why, why_size);
 
     if (fd < 0)
         return fd;
     path = calloc(1, sizeof(*path));
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
-        fd = fd < 0 ? fd : -errno;
+        error = fd < 0 ? fd : -errno; // somebody has removed it already
+        if (fd >= 0)
+            close(fd);
         snprintf(why, why_size,
                  "cannot listen at %s: %s; set OCULAR_DIR to a directory that "
                  "you can write to",
-                 text, strerror(-fd));
+                 text, strerror(-error));
         free(path);
-        return fd;
+        return error;
     }
     snprintf(path->text, sizeof(path->text), "%s", text);
     path->older = atomic_load(&listener->path);
