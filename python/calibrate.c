@@ -12,6 +12,7 @@
 #include "python/steps.h"
 #include "python/thread_state.h"
 #include "python/tools.h"
+#include "tracer/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -492,7 +493,8 @@ bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
                         const PyThreadState *thread, uint64_t ticks)
 {
     return all && !all->running && all->count > 0 && !lane->stands_for &&
-           (int64_t)(ticks - all->due) >= 0 &&
+           !Policy_is_ahead(all->due, ticks,
+                            (uint64_t)(PAUSE_MOST_S * all->contention.hz)) &&
            all->state->phase == PHASE_TRACING &&
            ThreadState_is_in_callback(thread) &&
            !ThreadState_is_watched(thread) && !PyErr_Occurred();

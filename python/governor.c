@@ -278,7 +278,7 @@ static void urge(void *context)
     uint64_t now = Clock_read(&governor->state->engine.clock);
 
     pthread_mutex_lock(&governor->mutex);
-    if (now >= governor->urge_due) {
+    if (!Policy_is_ahead(governor->urge_due, now, ticks_of(governor, URGE_S))) {
         governor->urge_due = now + ticks_of(governor, URGE_S);
         governor->urged = true;
         pthread_cond_signal(&governor->wake);

@@ -199,18 +199,22 @@ static int id_of(const struct State *state, int tool)
     return tool ? state->tracer : state->scout;
 }
 
-// Who holds an id of ours by now? 1: we do; 0: nobody; -1: somebody else.
-static int holder(struct State *state, int tool)
+enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
+
+// Who holds an id of ours by now? Unknown where memory is out.
+static enum Holder holder(struct State *state, int tool)
 {
     PyObject *name =
         PyObject_CallFunction(state->get_tool, "i", id_of(state, tool));
-    int result = -1;
+    enum Holder result = HOLDER_OTHERS;
 
-    if (name && Py_IsNone(name))
-        result = 0;
-    else if (name && PyUnicode_Check(name) &&
+    if (!name)
+        result = HOLDER_UNKNOWN;
+    else if (Py_IsNone(name))
+        result = HOLDER_NOBODY;
+    else if (PyUnicode_Check(name) &&
              PyUnicode_CompareWithASCIIString(name, TOOL_NAMES[tool]) == 0)
-        result = 1;
+        result = HOLDER_WE;
     Py_XDECREF(name);
     PyErr_Clear();
     return result;
@@ -247,7 +251,12 @@ void Tools_watch(struct State *state)
     int tool;
 
     for (tool = 0; tool < 2; tool++) {
-        state->held[tool] = id_of(state, tool) && holder(state, tool) == 1;
+        enum Holder found =
+            id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
+
+        if (found == HOLDER_UNKNOWN) // it is as it was
+            continue;
+        state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
             state->robbed = true;
     }
@@ -257,7 +266,7 @@ void Tools_watch(struct State *state)
 // all our events are still set on it.
 static void regain(struct State *state, int tool)
 {
-    if (holder(state, tool) != 0)
+    if (holder(state, tool) != HOLDER_NOBODY)
         return;
     state->held[tool] = call(state->use_tool_id, "(is)", id_of(state, tool),
                              TOOL_NAMES[tool]) == 0;

@@ -4,6 +4,7 @@
 #include "ipc/now.h"
 #include "tracer/session.h"
 
+#include <math.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -52,8 +53,10 @@ static struct BudgetReading read_all(struct Session *session)
 
     if (session->sampler)
         Sampler_totals(session->sampler, &sampler);
-    reading.hooks =
-        (double)Lanes_sum(&engine->lanes).debt / Clock_hz(&engine->clock);
+    // Less than nothing, by some ns, where all there was yet is a hook that
+    // gives back more than it takes.
+    reading.hooks = fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
+                    Clock_hz(&engine->clock);
     reading.rearm = worker_s(&session->governor);
     reading.sampler = sampler.cpu_s - sampler.measure_s;
     reading.wakeups = sampler.wakeups;
