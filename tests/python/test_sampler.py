@@ -16,9 +16,11 @@ import zlib
 from collections import Counter
 from contextlib import suppress
 
+import extensions
 import ocular
 import pytest
 from e2e.counting import row
+from e2e.program import wait_until
 from e2e.steady import attempts
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
@@ -329,13 +331,17 @@ def keep_apart(cpus):
     """Our thread on one, the sampler's on another: where they share one it takes
     the CPU away from who has just been woken, and is told less of that."""
     os.sched_setaffinity(0, {min(cpus)})
-    moved = 0
-    for task in os.listdir("/proc/self/task"):
-        with suppress(OSError), open(f"/proc/self/task/{task}/comm") as name:
-            if name.read() == "ocular-sampler\n":
-                os.sched_setaffinity(int(task), {max(cpus)})
-                moved += 1
-    assert moved == 1
+
+    def move():
+        moved = 0
+        for task in os.listdir("/proc/self/task"):
+            with suppress(OSError), open(f"/proc/self/task/{task}/comm") as name:
+                if name.read() == "ocular-sampler\n":
+                    os.sched_setaffinity(int(task), {max(cpus)})
+                    moved += 1
+        return moved == 1
+
+    wait_until(move)  # it may not have its name yet
 
 
 def test_who_runs_for_less_than_a_look_takes():
@@ -362,7 +368,18 @@ def test_who_runs_for_less_than_a_look_takes():
         assert 0.05 < expected < 0.6
         assert near(share, expected, looks), (share, expected)
 
-    attempts(3, check, seconds=240)
+    try:
+        attempts(3, check, seconds=240)
+    except AssertionError:
+        # On some virtual machines one CPU hardly ever sees who has just been woken
+        # on another, whoever looks: it is with the hypervisor then, and so may be
+        # the one that looks.
+        watch = extensions.load("python", "native_threads").watch
+        truth, seen = watch(min(cpus), max(cpus), 8.0)
+        if near(seen, truth, 800):
+            raise
+        pytest.skip(f"one CPU does not see what another does: {seen:.2f} of "
+                    f"{truth:.2f}, without Ocular")
 
 
 def without_the_lock(seconds):
@@ -536,8 +553,11 @@ def test_each_thread_has_its_own():
     try:
         for thread in threads:
             thread.start()
-        time.sleep(1.5)
+        limit = time.monotonic() + 60
         snapshot = ocular.snapshot()
+        while time.monotonic() < limit and snapshot["sampler"]["samples"] < 300:
+            time.sleep(0.5)
+            snapshot = ocular.snapshot()
     finally:
         stop.set()
         for thread in threads:
