@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -577,6 +578,13 @@ static void test_the_rate_changes(void **state)
     Registry_free(registry);
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
 // No rhythm of the program can hide from it.
 static void test_looks_keep_no_step(void **state)
 {
@@ -602,12 +610,13 @@ static void test_looks_keep_no_step(void **state)
         gaps[count++] = at - before;
         mean += (at - before) / 200;
     }
+    // Where the machine stalls, some are late by many: of that the mean knows.
+    qsort(gaps, 200, sizeof *gaps, compare_doubles);
     for (int i = 0; i < count; i++) {
-        little += gaps[i] < 0.8 * mean;
-        much += gaps[i] > 1.2 * mean;
+        little += gaps[i] < 0.8 * gaps[100];
+        much += gaps[i] > 1.2 * gaps[100];
     }
-    // Evenly from a half to one and a half of the mean: 60 of each. Few that
-    // are late do not make so many.
+    // Evenly from a half to one and a half of the middle: 60 of each.
     assert_in_range(little, 25, 95);
     assert_in_range(much, 25, 95);
     assert_true(mean > 7e6 && mean < 20e6);
