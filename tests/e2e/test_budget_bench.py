@@ -179,7 +179,7 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
 
 
 # A round takes 40 s, and as much again where others have the CPUs.
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_budget_is_held(tmp_path, monkeypatch):
     """In short what the benchmark does at length: as sure as so few seconds on
     whatever machine this is can be, which is what sigma says."""
@@ -190,21 +190,26 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
-    for _ in range(2):  # until the machine is steady for long enough
+    oldest = []
+    for _ in range(3):  # until the machine is steady for long enough
         halves = budget.take_turns(job, {"overhead_budget": 0.02}, options)
         found = budget.figures(halves, options)
         budget.show("made up", {0.02: found})
         unsure = 4 * found["sigma"]
-        if unsure < 0.02:
-            break
-    else:
+        if unsure >= 0.02:
+            continue
+        assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
+        assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
+        # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
+        # allowance may be spent at once, and are seen from the fourth on.
+        assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)
+        # What hardly takes time is visited every 12 s, and in 15 s may not be.
+        oldest.append(found["oldest"])
+        if oldest[-1] < 10:
+            return
+    if not oldest:
         pytest.skip(f"the machine is not steady: to {unsure:.3f}")
-    assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
-    assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
-    # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
-    # allowance may be spent at once, and are seen from the fourth on.
-    assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)
-    assert found["oldest"] < 10
+    raise AssertionError(oldest)
 
 
 def made(ratio, told, oldest):

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
 
 import live  # noqa: E402
 import live_judge  # noqa: E402
+from e2e.steady import attempts  # noqa: E402
 
 BEGAN, SECONDS, STEP = 1000.0, 60, 0.1
 # Calls a round of 10 ms, and ns a call: shares of 0.5, 0.3, 0.1 and 0.005.
@@ -287,7 +288,7 @@ def test_new_leaders_that_are_late():
 # --- For real -----------------------------------------------------------------------------
 
 
-def test_a_program_runs_and_is_seen():
+def look_at_leaves():
     result, seen = live.run("leaves", 3.0, rate=0.25)
     report = live_judge.judge(result, seen)
     assert len(seen) > 4
@@ -306,15 +307,19 @@ def test_a_program_runs_and_is_seen():
     live.show_summary([report, copy.deepcopy(report)])
 
 
+def test_a_program_runs_and_is_seen():
+    attempts(2, look_at_leaves)
+
+
 def faults(report):
     """Not single costs and rates: of so few looks a part of them misses."""
     rows = report["functions"].values()
     judged = [row for row in rows if row["judged"]]
     costs = [row for row in rows if row["cycles_judged"]]
-    assert len(judged) >= 6 and report["pairs"] >= 10 and len(costs) >= 4
-    # In 25 s nothing can be as old as is allowed: half of it is seen.
-    assert max(row["stale"] for row in rows) < live_judge.AGE / 2
     return {fault for fault, found in {
+        "too little": len(judged) < 6 or report["pairs"] < 10 or len(costs) < 4,
+        # In 25 s nothing can be as old as is allowed: half of it is seen.
+        "ages": max(row["stale"] for row in rows) >= live_judge.AGE / 2,
         "shares": any(row["run_miss"] for row in judged),
         "order": report["pairs_wrong"],
         "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
@@ -324,11 +329,11 @@ def faults(report):
 
 def unsure(report):
     """How far the truth has moved by itself, as the machine changed its speed."""
-    return statistics.median(row["p50_noise"] for row in report["functions"].values()
-                             if row["cycles_judged"])
+    return statistics.median([row["p50_noise"] for row in report["functions"].values()
+                              if row["cycles_judged"]] or [0])
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_what_is_steady_is_seen_right():
     """In short what `make accuracy ARGS=--live` does at length. A busy machine may
     spoil a run, not three in turn; those do not count in which the truth is unsure."""
@@ -345,7 +350,7 @@ def test_what_is_steady_is_seen_right():
     pytest.skip(f"the truth itself is unsure, by {unsure(report):.0%} at last")
 
 
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_new_phase_is_seen_soon():
     for _ in range(3):
         report = live_judge.judge(*live.run("phases", 45.0))

@@ -12,9 +12,12 @@ import pytest
 from e2e import client
 from e2e.counting import row
 from e2e.program import cpu_s, switches
-from e2e.steady import stolen
+from e2e.steady import attempts, stolen
 
 HERE = ["test_budget", "<generated>"]
+
+# Some wait for several things in turn, each for as long as it may take.
+pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture
@@ -320,17 +323,22 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
     def calls():
         return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
 
+    def check():
+        used_before, _ = work(4)
+        before = calls()
+        with client.Client(ocular._ocular.socket_path()) as viewer:
+            viewer.rearm()
+        used, spent = work(4)
+        after = calls()
+        armed = sum(after[number] > count for number, count in before.items())
+        assert 300 < armed < 6000
+        assert spent < 0.01 * (used + max(used, used_before) / 2)
+
     work(8)
-    used_before, _ = work(4)
-    before = calls()
-    with client.Client(ocular._ocular.socket_path()) as viewer:
-        viewer.rearm()
-    used, spent = work(4)
-    after = calls()
-    names.clear()  # their globals: a circle
-    armed = sum(after[number] > count for number, count in before.items())
-    assert 300 < armed < 6000
-    assert spent < 0.01 * (used + max(used, used_before) / 2)
+    try:
+        attempts(2, check)
+    finally:
+        names.clear()  # their globals: a circle
 
 
 def test_one_function_asked_for_without_end(tracing):

@@ -9,6 +9,7 @@ import pytest
 from e2e import client
 from e2e.counting import row
 from e2e.program import wait_until
+from e2e.steady import attempts
 
 QUIET = dict(perfetto=False, quiet=True)
 
@@ -429,14 +430,18 @@ def work(n):
 
 
 def test_calls_of_dark_code_are_estimated_from_its_share(tracing, sockets):
-    tracing(deinstrument_threshold=200, serve=True)
-    limit = time.monotonic() + 4
-    calls = 0
-    while time.monotonic() < limit:
-        for _ in range(50):
-            work(3000)
-        calls += 50
-    mine = row(ocular.snapshot(), "work")
-    assert mine["calls"] < calls / 4 and not mine["calls_exact"]
-    assert calls / 2 < mine["calls_estimated"] < calls * 2
-    assert calls / 4 / 2 < mine["calls_per_s"] < calls / 4 * 2
+    def check():
+        ocular.stop_tracing()
+        tracing(deinstrument_threshold=200, serve=True)
+        limit = time.monotonic() + 4
+        calls = 0
+        while time.monotonic() < limit:
+            for _ in range(50):
+                work(3000)
+            calls += 50
+        mine = row(ocular.snapshot(), "work")
+        assert mine["calls"] < calls / 4 and not mine["calls_exact"]
+        assert calls / 2 < mine["calls_estimated"] < calls * 2
+        assert calls / 4 / 2 < mine["calls_per_s"] < calls / 4 * 2
+
+    attempts(2, check)
