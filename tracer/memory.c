@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define BATCH 32 // parts a system call
+#define AGAIN_NS 2000000000u
 
 static bool works(const struct Memory *memory)
 {
@@ -22,9 +23,11 @@ static bool works(const struct Memory *memory)
 
 static void open_file(struct Memory *memory)
 {
-    memory->fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    if (memory->fd >= 0)
-        Opened_note(&memory->opened, memory->fd);
+    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+    Opened_note(&memory->opened, fd);
+    memory->fd = fd;
+    memory->again_ns = 0;
 }
 
 int Memory_open(struct Memory *memory)
@@ -49,9 +52,14 @@ void Memory_close(struct Memory *memory)
     memory->fd = -1;
 }
 
-void Memory_keep(struct Memory *memory)
+void Memory_keep(struct Memory *memory, uint64_t now_ns)
 {
-    if (memory->by_file && !Opened_holds(&memory->opened, memory->fd))
+    if (!memory->by_file || Opened_holds(&memory->opened, memory->fd))
+        return;
+    memory->fd = -1;
+    if (!memory->again_ns)
+        memory->again_ns = now_ns + AGAIN_NS;
+    else if (now_ns >= memory->again_ns)
         open_file(memory);
 }
 

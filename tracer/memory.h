@@ -25,6 +25,7 @@ struct Memory {
     bool by_file; // /proc/self/mem
     int fd;       // of that; -1: not open
     struct Opened opened;
+    uint64_t again_ns; // when it may be opened anew; 0: it is not lost
 };
 
 struct MemoryPart {
@@ -38,9 +39,11 @@ struct MemoryPart {
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // Opens the file anew where the program has closed it, as who becomes a daemon
-// does; until then nothing is read of what has got its number. Costs a system
-// call where there is a file, nothing elsewhere. Not while somebody reads.
-void Memory_keep(struct Memory *memory);
+// does: two seconds after that is seen, since who closes all there is opens its
+// own next and counts on their numbers. Until then nothing is read, nor of what
+// has got the number. Costs a system call where there is a file, nothing
+// elsewhere. CLOCK_MONOTONIC. Not while somebody reads.
+void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);

@@ -354,7 +354,7 @@ static uint64_t turn(struct Sampler *sampler, uint64_t due)
     if (now > before)
         Cell_set_double(&sampler->hz, Cell_get_double(&sampler->hz) * kept +
                                           (1 - kept) * 1e9 / (now - before));
-    Memory_keep(&sampler->memory);
+    Memory_keep(&sampler->memory, began);
     Subjects_take(&sampler->subjects);
     if (sampler->subjects.table != table)
         sampler->still = 0; // there are new ones

@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#define S 1000000000u // ns
+
 // Two pages, the second of which is not there.
 static char *half_mapped(size_t *page)
 {
@@ -200,16 +202,22 @@ static int check_lost_file(void)
         return 2;
     if (Memory_read(&memory, (uintptr_t)text, copy, sizeof copy))
         return 3;
-    Memory_keep(&memory);
+    Memory_keep(&memory, 5 * S);
+    Memory_keep(&memory, 7 * S - 1);
+    if (memory.fd >= 0 || Memory_read(&memory, (uintptr_t)text, copy, 1))
+        return 4; // it may still want the numbers for its own
+    Memory_keep(&memory, 7 * S);
     if (memory.fd == number)
-        return 4;
+        return 7;
     check_all(&memory);
-    Memory_keep(&memory); // nothing to do
+    number = memory.fd;
+    Memory_keep(&memory, 100 * S); // nothing to do
+    if (memory.fd != number)
+        return 8;
     if (dup2(other, memory.fd) != memory.fd)
         return 5;
-    other = memory.fd;
     Memory_close(&memory);
-    if (fcntl(number, F_GETFD) < 0 || fcntl(other, F_GETFD) < 0)
+    if (fcntl(number, F_GETFD) < 0)
         return 6; // it was not ours to close
     return 0;
 }
