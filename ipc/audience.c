@@ -16,7 +16,7 @@
 #define RATE_MAX_S 60.0
 #define HELLO_MS 5000     // to say hello
 #define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
-#define STACKS_PER_TURN 8 // of one viewer; who records, too, asks for two
+#define STACKS_PER_TURN 2 // of one viewer: one for its view, one to record
 
 static bool is_open(const struct Viewer *viewer)
 {

@@ -142,8 +142,8 @@ def test_asked_too_often_at_once(running):
             if request >= first:
                 answers[request] = kind, value
         kinds = [answers[first + n][0] for n in range(300)]
-        assert kinds[:8] == [client.STACKS] * 8
-        assert 8 <= kinds.count(client.STACKS) <= 60  # it may come in pieces
+        assert kinds[:2] == [client.STACKS] * 2
+        assert 2 <= kinds.count(client.STACKS) <= 20  # it may come in pieces
         assert {value[0] for kind, value in answers.values()
                 if kind == client.ERROR} == {errno.EBUSY}
         viewer.last_request = first + 300
