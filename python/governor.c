@@ -275,9 +275,10 @@ static bool write_words(struct Governor *governor, uint64_t deadline)
 static void urge(void *context)
 {
     struct Governor *governor = context;
-    uint64_t now = Clock_read(&governor->state->engine.clock);
+    uint64_t now;
 
     pthread_mutex_lock(&governor->mutex);
+    now = Clock_read(&governor->state->engine.clock);
     if (!Policy_is_ahead(governor->urge_due, now, ticks_of(governor, URGE_S))) {
         governor->urge_due = now + ticks_of(governor, URGE_S);
         governor->urged = true;

@@ -220,10 +220,11 @@ static enum Holder holder(struct State *state, int tool)
     return result;
 }
 
+// Less than 0 where memory is out.
 static long events_of_id(struct State *state, int id)
 {
     PyObject *events = PyObject_CallFunction(state->get_events, "i", id);
-    long result = events ? PyLong_AsLong(events) : 0;
+    long result = events ? PyLong_AsLong(events) : -1;
 
     Py_XDECREF(events);
     PyErr_Clear();
@@ -336,6 +337,7 @@ int Tools_arm(struct State *state)
 
 void Tools_disarm(struct State *state)
 {
+    long events;
     int tool;
 
     Tools_watch(state);
@@ -346,7 +348,8 @@ void Tools_disarm(struct State *state)
             regain(state, tool);
         if (!state->held[tool])
             continue;
-        if (events_of(state, tool) != state->global_events[tool])
+        events = events_of(state, tool);
+        if (events >= 0 && events != state->global_events[tool])
             state->robbed = true;
         if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
             PyErr_Clear();
