@@ -197,7 +197,15 @@ def waited(rounds):
     return sum(wait for _, wait, _ in rounds) / sum(wall for _, _, wall in rounds)
 
 
-def face_bad_viewers(program):
+def note(wrong, check):
+    """What no machine is to blame for is wrong if it happens once."""
+    try:
+        assert check()
+    except AssertionError as error:
+        wrong.append(repr(error))
+
+
+def face_bad_viewers(program, wrong):
     before = program.sockets()
     with Client(program.path) as viewer:  # it is not alone before, either
         viewer.snapshot()
@@ -215,7 +223,7 @@ def face_bad_viewers(program):
     try:
         program.measure("during")
         ours, theirs = program.ours()[0], time.process_time()
-        assert Witness(program).is_content()
+        note(wrong, Witness(program).is_content)
         program.works_on()
         ours, theirs = program.ours()[0] - ours, time.process_time() - theirs
         program.measure("")
@@ -224,12 +232,12 @@ def face_bad_viewers(program):
         for one in bad_ones:
             one.join(30)
     # Nothing is left of them, and others are let in.
-    wait_until(lambda: program.sockets() == before)
+    note(wrong, lambda: wait_until(lambda: program.sockets() == before))
     with Client(program.path) as viewer:
         assert viewer.snapshot()["functions"]
     rounds, calls, lost = program.end()
-    assert 0 < calls <= rounds  # a floor, once it is dark
-    assert lost == 0
+    # A floor, once it is dark.
+    note(wrong, lambda: 0 < calls <= rounds and lost == 0)
     # It did not notice: it waits for nothing, its work takes what it took, and
     # those who storm pay more for it than it does.
     quiet, busy = program.rounds("before"), program.rounds("during")
@@ -242,11 +250,16 @@ def face_bad_viewers(program):
 @pytest.mark.timeout(600)
 def test_bad_viewers(tmp_path, sockets):
     """All kinds of them, as fast as they can, while one looks who behaves."""
+    wrong = []
+
     def check():
         with Program(tmp_path) as program:
-            face_bad_viewers(program)
+            face_bad_viewers(program, wrong)
 
-    attempts(2, check)
+    try:
+        attempts(2, check)
+    finally:
+        assert not wrong
 
 
 def take_frames(viewer, most):
@@ -259,7 +272,7 @@ def take_frames(viewer, most):
             viewer.frames.append(hash(payload))
 
 
-def face_a_hundred(program):
+def face_a_hundred(program, wrong):
     with Client(program.path) as viewer:
         viewer.snapshot()
         program.measure("before")
@@ -274,7 +287,7 @@ def face_a_hundred(program):
         for number in range(1, 5):
             for viewer in some:
                 take_frames(viewer, number)
-        assert witness.is_content()
+        note(wrong, witness.is_content)
         program.works_on()
         program.measure("")
     finally:
@@ -282,7 +295,8 @@ def face_a_hundred(program):
             viewer.close()
     # They came at different times, and fell into step.
     assert len({viewer.frames[3] for viewer in some}) <= 20
-    assert program.end()[2] == 0
+    lost = program.end()[2]
+    note(wrong, lambda: lost == 0)
     quiet, busy = program.rounds("before"), program.rounds("during")
     assert len(quiet) > 20 and len(busy) > 20
     assert waited(busy) < waited(quiet) + 0.01
@@ -293,8 +307,13 @@ def face_a_hundred(program):
 def test_a_hundred_viewers(tmp_path, sockets):
     """Each has all of its snapshots; what is built and encoded for all of them
     is what is for one, and the program does not notice."""
+    wrong = []
+
     def check():
         with Program(tmp_path) as program:
-            face_a_hundred(program)
+            face_a_hundred(program, wrong)
 
-    attempts(2, check)
+    try:
+        attempts(2, check)
+    finally:
+        assert not wrong

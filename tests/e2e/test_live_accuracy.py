@@ -319,7 +319,7 @@ def faults(report):
     return {fault for fault, found in {
         "too little": len(judged) < 6 or report["pairs"] < 10 or len(costs) < 4,
         # In 25 s nothing can be as old as is allowed: half of it is seen.
-        "ages": max(row["stale"] for row in rows) >= live_judge.AGE / 2,
+        "ages": max((row["stale"] for row in rows), default=0) >= live_judge.AGE / 2,
         "shares": any(row["run_miss"] for row in judged),
         "order": report["pairs_wrong"],
         "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
@@ -344,7 +344,7 @@ def test_what_is_steady_is_seen_right():
         found = faults(report)
         if not found:
             return
-        if unsure(report) < 0.25:
+        if unsure(report) < 0.25 or found & {"too little", "ages"}:
             failed.append((found, report["misses"]))
         assert len(failed) < 3, failed
     pytest.skip(f"the truth itself is unsure, by {unsure(report):.0%} at last")

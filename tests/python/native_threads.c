@@ -6,6 +6,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -140,35 +141,50 @@ static void look(struct Watched *watched, clockid_t clock, double *seen)
         seen[doing] += part < 1 ? part : 1;
 }
 
+// Returns an errno.
+static int watch_for(struct Watched *watched, double seconds, double *seen)
+{
+    unsigned random = 1;
+    pthread_t thread;
+    clockid_t clock;
+    double end;
+    int error = pthread_create(&thread, NULL, nap_and_work, watched);
+
+    if (error)
+        return error;
+    pthread_getcpuclockid(thread, &clock);
+    end = read_s(CLOCK_MONOTONIC) + seconds;
+    while (read_s(CLOCK_MONOTONIC) < end) {
+        sleep_us(1000 + (unsigned)rand_r(&random) % 2000);
+        look(watched, clock, seen);
+    }
+    watched->stop = true;
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 // watch(cpu, other, seconds): the part of its CPU time that a thread on a CPU
 // takes for naps, and the part that a thread on the other one sees of that.
 static PyObject *watch(PyObject *module, PyObject *args)
 {
     struct Watched watched = {0};
-    double seen[DOINGS] = {0}, seconds, end;
-    unsigned random = 1;
+    double seen[DOINGS] = {0}, seconds;
     cpu_set_t before;
-    pthread_t thread;
-    clockid_t clock;
-    int other;
+    int other, error;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "iid", &watched.cpu, &other, &seconds))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     pthread_getaffinity_np(pthread_self(), sizeof before, &before);
-    pthread_create(&thread, NULL, nap_and_work, &watched);
-    pthread_getcpuclockid(thread, &clock);
     take_cpu(other);
-    end = read_s(CLOCK_MONOTONIC) + seconds;
-    while (read_s(CLOCK_MONOTONIC) < end) {
-        sleep_us(1000 + (unsigned)rand_r(&random) % 2000);
-        look(&watched, clock, seen);
-    }
-    watched.stop = true;
-    pthread_join(thread, NULL);
+    error = watch_for(&watched, seconds, seen);
     pthread_setaffinity_np(pthread_self(), sizeof before, &before);
     Py_END_ALLOW_THREADS;
+    if (error) {
+        errno = error;
+        return PyErr_SetFromErrno(PyExc_OSError);
+    }
     return Py_BuildValue("dd",
                          watched.spent[NAPS] /
                              (watched.spent[NAPS] + watched.spent[WORKS]),

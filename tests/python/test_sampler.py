@@ -349,7 +349,10 @@ def test_who_runs_for_less_than_a_look_takes():
     if len(cpus) < 2:
         pytest.skip("takes a CPU for each of two")
 
+    last = []
+
     def check():
+        last.clear()
         spent, looks = Counter(), 0
         limit = time.monotonic() + 60
         ocular.start_tracing(**SETTINGS, overhead_budget=0.9)
@@ -366,6 +369,7 @@ def test_who_runs_for_less_than_a_look_takes():
         share = told["is_woken"] / sum(told.values())
         expected = spent["is_woken"] / sum(spent.values())
         assert 0.05 < expected < 0.6
+        last[:] = share, expected
         assert near(share, expected, looks), (share, expected)
 
     try:
@@ -373,10 +377,10 @@ def test_who_runs_for_less_than_a_look_takes():
     except AssertionError:
         # On some virtual machines one CPU hardly ever sees who has just been woken
         # on another, whoever looks: it is with the hypervisor then, and so may be
-        # the one that looks.
+        # the one that looks. Ours is told no less than that.
         watch = extensions.load("python", "native_threads").watch
         truth, seen = watch(min(cpus), max(cpus), 8.0)
-        if near(seen, truth, 800):
+        if not last or near(seen, truth, 800) or not seen - 0.03 < last[0] < last[1]:
             raise
         pytest.skip(f"one CPU does not see what another does: {seen:.2f} of "
                     f"{truth:.2f}, without Ocular")
