@@ -278,7 +278,7 @@ def shares_off(theirs, own):
 
 def oldest(seen):
     """The longest time for which a function's cycles have stood still though it
-    ran and was called once a second and more, from look to look."""
+    ran in that time, and was called once a second and more, from look to look."""
     grown, worst = {}, 0.0
     for look in seen:
         now = look["uptime_s"]
@@ -286,10 +286,12 @@ def oldest(seen):
             # One that always calls something dark has new totals only: its own
             # part of them is the samples' (avg_estimated).
             cycles = (row["self_cycles"] or 0) + (row["total_cycles"] or 0)
-            at, before = grown.get(row["id"], (now, -1))
+            # Since the start: a share of lately outlives what has ended by seconds.
+            ran = (row["run_share"] or 0) * now
+            at, before, then = grown.get(row["id"], (now, -1, 0))
             if cycles > before:
-                grown[row["id"]] = now, cycles
-            elif (row["cpu_share"] or 0) > RUNS and (row["calls_per_s"] or 0) >= 1:
+                grown[row["id"]] = now, cycles, ran
+            elif ran - then > RUNS * (now - at) and (row["calls_per_s"] or 0) >= 1:
                 worst = max(worst, now - at)
     return worst
 

@@ -145,6 +145,14 @@ def test_shares_and_ages():
     assert budget.oldest(seen) == pytest.approx(4.0)
 
 
+def test_what_has_ended_does_not_age():
+    """Its share is of the time that a window remembers; what it has run stands still."""
+    seen = [look(10.0, f=(0.2, 5)), look(20.0, f=(0.1, 5)), look(40.0, f=(0.05, 5))]
+    assert budget.oldest(seen) == 0
+    seen.append(look(50.0, f=(0.1, 5)))  # it runs again: 3 s of 40
+    assert budget.oldest(seen) == pytest.approx(40.0)
+
+
 def test_a_benchmark_runs(tmp_path, monkeypatch):
     script = tmp_path / "run_benchmark.py"
     script.write_text(BENCHMARK)
@@ -179,7 +187,7 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
 
 
 # A round takes 40 s, and as much again where others have the CPUs.
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_a_budget_is_held(tmp_path, monkeypatch):
     """In short what the benchmark does at length: as sure as so few seconds on
     whatever machine this is can be, which is what sigma says."""
@@ -190,26 +198,21 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
-    oldest = []
-    for _ in range(3):  # until the machine is steady for long enough
+    for _ in range(2):  # until the machine is steady for long enough
         halves = budget.take_turns(job, {"overhead_budget": 0.02}, options)
         found = budget.figures(halves, options)
         budget.show("made up", {0.02: found})
         unsure = 4 * found["sigma"]
-        if unsure >= 0.02:
-            continue
-        assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
-        assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
-        # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
-        # allowance may be spent at once, and are seen from the fourth on.
-        assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)
-        # What hardly takes time is visited every 12 s, and in 15 s may not be.
-        oldest.append(found["oldest"])
-        if oldest[-1] < 10:
-            return
-    if not oldest:
+        if unsure < 0.02:
+            break
+    else:
         pytest.skip(f"the machine is not steady: to {unsure:.3f}")
-    raise AssertionError(oldest)
+    assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
+    assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
+    # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
+    # allowance may be spent at once, and are seen from the fourth on.
+    assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)
+    assert found["oldest"] < 10
 
 
 def made(ratio, told, oldest):
