@@ -205,6 +205,20 @@ def note(wrong, check):
         wrong.append(repr(error))
 
 
+def notices_nothing(face, directory):
+    """The program, of what face(program, wrong) lets loose on it."""
+    wrong = []
+
+    def check():
+        with Program(directory) as program:
+            face(program, wrong)
+
+    try:
+        attempts(2, check)
+    finally:
+        assert not wrong
+
+
 def face_bad_viewers(program, wrong):
     before = program.sockets()
     with Client(program.path) as viewer:  # it is not alone before, either
@@ -250,16 +264,7 @@ def face_bad_viewers(program, wrong):
 @pytest.mark.timeout(600)
 def test_bad_viewers(tmp_path, sockets):
     """All kinds of them, as fast as they can, while one looks who behaves."""
-    wrong = []
-
-    def check():
-        with Program(tmp_path) as program:
-            face_bad_viewers(program, wrong)
-
-    try:
-        attempts(2, check)
-    finally:
-        assert not wrong
+    notices_nothing(face_bad_viewers, tmp_path)
 
 
 def take_frames(viewer, most):
@@ -307,13 +312,4 @@ def face_a_hundred(program, wrong):
 def test_a_hundred_viewers(tmp_path, sockets):
     """Each has all of its snapshots; what is built and encoded for all of them
     is what is for one, and the program does not notice."""
-    wrong = []
-
-    def check():
-        with Program(tmp_path) as program:
-            face_a_hundred(program, wrong)
-
-    try:
-        attempts(2, check)
-    finally:
-        assert not wrong
+    notices_nothing(face_a_hundred, tmp_path)

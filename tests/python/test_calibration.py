@@ -116,7 +116,7 @@ print(_ocular.hooks_timed())
 def test_no_more_often_than_the_budget_allows(tmp_path):
     """A 20th of it; some 25 us each, and ten a second at most. One that something
     came into may have to be paid for for five seconds."""
-    said = answer(tmp_path, """
+    counts = answer(tmp_path, """
 for budget in 0.5, 0.001:
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20,
                          overhead_budget=budget, quiet=True)
@@ -125,12 +125,10 @@ for budget in 0.5, 0.001:
     work(3)
     while _ocular.hooks_timed() == before and time.monotonic() < began + 20:
         work(0.1)
-    print(_ocular.hooks_timed() - before, time.monotonic() - began)
+    print(_ocular.hooks_timed() - before)
     ocular.stop_tracing()
 """)
-    (many, long), (few, longer) = [(int(said[n]), float(said[n + 1]))
-                                   for n in (0, 2)]
-    assert 15 <= many <= 10 * long + 1 and 1 <= few <= 4 * longer
+    assert 15 <= int(counts[0]) <= 31 and 1 <= int(counts[1]) <= 12
 
 
 def test_costs_follow(tmp_path):

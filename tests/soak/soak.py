@@ -345,7 +345,7 @@ def run(options, folder):
     if process.poll() is None:
         left = (settled(count_files, process.pid, files),
                 settled(count_threads, process.pid, threads))
-        if left[0] > files or left[1] > threads:
+        if left != (files, threads):
             soak.fail(f"{left[0]} descriptors and {left[1]} threads are left "
                       f"of {files} and {threads}")
     if options.json:
