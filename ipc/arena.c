@@ -10,6 +10,8 @@
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
 #define PAGES_MIN ((size_t)64 << 10) // from here on the kernel's
+#define SPARE_PART 4                 // of a chunk: kept for what grows a bit
+#define LEAST_USED 2                 // of a chunk: less, and it is too large
 
 struct ArenaChunk {
     struct ArenaChunk *next; // older
@@ -54,27 +56,44 @@ void Arena_release(struct Arena *arena)
     arena->newest = NULL;
 }
 
+static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
+{
+    struct ArenaChunk *chunk = room > SIZE_MAX / 4 ? NULL : new_chunk(room);
+
+    if (!chunk)
+        return NULL;
+    chunk->size = room;
+    chunk->next = arena->newest;
+    arena->newest = chunk;
+    return chunk;
+}
+
 // A chunk twice as large as the one before, so that a large snapshot takes few
 // of them and a small one little memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {
-    struct ArenaChunk *newest = arena->newest;
-    size_t room = newest ? newest->size * 2 : CHUNK_MIN;
-    struct ArenaChunk *chunk;
+    size_t room = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;
 
     if (room > CHUNK_MAX)
         room = CHUNK_MAX;
-    if (room < size)
-        room = size;
-    if (room > SIZE_MAX / 4)
-        return NULL;
-    chunk = new_chunk(room);
-    if (!chunk)
-        return NULL;
-    chunk->size = room;
-    chunk->next = newest;
-    arena->newest = chunk;
-    return chunk;
+    return push_chunk(arena, room < size ? size : room);
+}
+
+void Arena_clear(struct Arena *arena)
+{
+    struct ArenaChunk *newest = arena->newest;
+    size_t used = 0;
+
+    for (const struct ArenaChunk *c = newest; c; c = c->next)
+        used += c->used;
+    if (newest && !newest->next && used >= newest->size / LEAST_USED) {
+        memset(newest->data, 0, used);
+        newest->used = 0;
+        return;
+    }
+    Arena_release(arena);
+    if (used) // without memory it is as good as a new one
+        push_chunk(arena, used + used / SPARE_PART);
 }
 
 static void *take(struct Arena *arena, size_t size, size_t alignment)

@@ -13,6 +13,9 @@ struct Arena { // zeroed: empty
 };
 
 void Arena_release(struct Arena *arena); // empty again
+// Empty again, with memory for as much as there was: fresh pages cost more than
+// what is written to them.
+void Arena_clear(struct Arena *arena);
 // Zeroed memory; NULL when memory is out.
 void *Arena_alloc(struct Arena *arena, size_t size);
 // A copy of text (NULL stays NULL); NULL when memory is out.

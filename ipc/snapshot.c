@@ -162,6 +162,15 @@ struct Snapshot *Snapshot_new(void)
     return snapshot;
 }
 
+void Snapshot_renew(struct Snapshot *snapshot)
+{
+    struct Arena arena = snapshot->arena;
+
+    Arena_clear(&arena);
+    *snapshot = (struct Snapshot){.arena = arena};
+    Record_clear(&SNAPSHOT_RECORD, snapshot);
+}
+
 void Snapshot_free(struct Snapshot *snapshot)
 {
     if (!snapshot)

@@ -159,6 +159,8 @@ const char *State_name(uint64_t state); // "armed", "partial", "dark"; or NULL
 // NULL when memory is out. The caller owns it.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // NULL is fine
+// Makes it as a new one is, in memory that it has already.
+void Snapshot_renew(struct Snapshot *snapshot);
 
 // Memory that lives as long as the snapshot; zeroed; NULL when memory is out.
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);

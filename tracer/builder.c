@@ -16,6 +16,8 @@
 
 #define RATE_WINDOW 0.5 // s, the least span a rate is taken over
 
+static const double QUANTILES[] = {0.5, 0.99};
+
 // What the functions' figures are computed with.
 struct Moment {
     struct Session *session;
@@ -75,12 +77,14 @@ static void fill_quantiles(struct Function *f, struct Code *code)
         atomic_load_explicit(&code->histogram, memory_order_acquire);
     uint64_t calls = Cell_get(&code->self_calls);
     bool same = calls == code->quantiles_calls;
+    double quantiles[2];
 
     if (!histogram)
         return;
     if (!same || !code->quantiles_settled) {
-        code->p50_cycles = Histogram_quantile(histogram, 0.5);
-        code->p99_cycles = Histogram_quantile(histogram, 0.99);
+        Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
+        code->p50_cycles = quantiles[0];
+        code->p99_cycles = quantiles[1];
         code->quantiles_calls = calls;
         code->quantiles_settled = same;
     }
@@ -414,14 +418,15 @@ static uint64_t memory_of(struct Session *session,
            totals->bytes +
            (session->timeline ? Timeline_bytes(session->timeline) : 0) +
            sizeof session->transitions + Details_bytes(&session->details) +
-           Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot);
+           Transitions_bytes(&session->transitions) + Snapshot_bytes(snapshot) +
+           Publish_bytes(&session->publish);
 }
 
 struct Snapshot *Builder_snapshot(struct Session *session)
 {
     struct Engine *engine = session->engine;
     struct LanesTotals totals = Lanes_sum(&engine->lanes);
-    struct Snapshot *snapshot = Snapshot_new();
+    struct Snapshot *snapshot = Publish_blank(&session->publish);
     struct Moment at = {
         .session = session,
         .now = Now_s(CLOCK_MONOTONIC),

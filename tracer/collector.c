@@ -2,6 +2,7 @@
 // The collector's thread: sleeps until somebody wants something or the rings
 // are due, and does it. See collector.h.
 #include "tracer/collector.h"
+#include "ipc/now.h"
 #include "tracer/builder.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
@@ -15,6 +16,7 @@
 // clock is refined, the retired are freed.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
+#define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
 
 static struct timespec in_ms(unsigned ms)
 {
@@ -98,11 +100,20 @@ void Collector_build(struct Collector *collector)
     drain(session);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&collector->draining);
+    collector->built_s = Now_s(CLOCK_MONOTONIC);
     if (!snapshot) // memory is out: the one before stays
         return;
     Publish_set(&session->publish, snapshot);
     if (session->server)
         Server_notify(session->server);
+}
+
+// Nobody wants a snapshot.
+static void rest(struct Collector *collector)
+{
+    Collector_drain(collector);
+    if (Now_s(CLOCK_MONOTONIC) - collector->built_s > SPARE_S)
+        Publish_trim(&collector->session->publish);
 }
 
 // One turn, with the mutex held on entry and exit.
@@ -124,7 +135,7 @@ static void turn(struct Collector *collector)
     if (wanted != collector->done)
         Collector_build(collector);
     else
-        Collector_drain(collector);
+        rest(collector);
     Details_serve(session);
     Clock_refine(&session->engine->clock);
     pthread_mutex_lock(&collector->mutex);

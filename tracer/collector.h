@@ -22,6 +22,7 @@ struct Collector {
     bool running;
     uint64_t wanted;          // snapshots asked for
     uint64_t done;            // snapshots built
+    double built_s;           // when the newest was; the thread's
     pthread_mutex_t draining; // one at a time
 };
 

@@ -68,27 +68,53 @@ static double within(unsigned bucket, double position)
     return least + position * (greatest - least);
 }
 
-double Histogram_quantile(const struct Histogram *histogram, double q)
+// What is read of a histogram at one moment, of the buckets that have any.
+struct Reading {
+    uint16_t hits[HISTOGRAM_BUCKETS];
+    unsigned first, last;
+    uint32_t count;
+};
+
+static void read_all(struct Reading *reading, const struct Histogram *histogram)
 {
-    uint64_t hits[HISTOGRAM_BUCKETS], count = 0;
-    double rank, below = 0;
-    unsigned last = 0;
-
-    // Read once: the writer may halve them all meanwhile.
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
-        count += hits[i] = at(histogram, i);
-    if (count == 0 || isnan(q))
-        return NAN;
-    rank = fmin(fmax(q, 0), 1) * (double)count;
+    reading->first = HISTOGRAM_BUCKETS;
+    reading->last = reading->count = 0;
     for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-        double here = (double)hits[i];
+        uint16_t hits = (uint16_t)at(histogram, i);
 
-        if (here == 0)
+        reading->hits[i] = hits;
+        reading->count += hits;
+        if (!hits)
             continue;
-        if (below + here >= rank)
+        reading->last = i;
+        if (reading->first > i)
+            reading->first = i;
+    }
+}
+
+static double quantile(const struct Reading *reading, double q)
+{
+    double rank = fmin(fmax(q, 0), 1) * reading->count, below = 0;
+
+    if (reading->count == 0 || isnan(q))
+        return NAN;
+    for (unsigned i = reading->first; i <= reading->last; i++) {
+        double here = reading->hits[i];
+
+        if (here > 0 && below + here >= rank)
             return within(i, (rank - below) / here);
         below += here;
-        last = i;
     }
-    return within(last, 1); // rounding only
+    return within(reading->last, 1); // rounding only
+}
+
+void Histogram_quantiles(const struct Histogram *histogram, const double *q,
+                         double *values, unsigned count)
+{
+    struct Reading reading;
+
+    // Once for all: the writer may halve them meanwhile.
+    read_all(&reading, histogram);
+    for (unsigned i = 0; i < count; i++)
+        values[i] = quantile(&reading, q[i]);
 }

@@ -50,7 +50,9 @@ static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
 // The least value that falls into a bucket.
 uint64_t Histogram_floor(unsigned bucket);
 uint64_t Histogram_count(const struct Histogram *histogram);
-// The q-quantile (0 < q <= 1), interpolated within its bucket; NaN when empty.
-double Histogram_quantile(const struct Histogram *histogram, double q);
+// The q-quantiles (0 < q <= 1), interpolated within their buckets; NaN when
+// empty. To read the buckets is most of it: ask for all at once.
+void Histogram_quantiles(const struct Histogram *histogram, const double *q,
+                         double *values, unsigned count);
 
 #endif

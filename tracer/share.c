@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define TAU (SHARE_WINDOW * 1e9) // ns
+#define LONG (40 * TAU)          // what is left after that rounds to nothing
 
 static double decayed(const struct ShareValue *value, double now)
 {
@@ -61,12 +62,18 @@ void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
     Cell_set_double(&value->window_at, now);
 }
 
+// What a full core would have gathered since the start.
+static double full(double now)
+{
+    return now < LONG ? -TAU * expm1(-now / TAU) : TAU;
+}
+
 double ShareValue_window(const struct ShareValue *value, double now)
 {
-    // What a full core would have gathered since the start.
-    double full = -TAU * expm1(-now / TAU);
-
-    return full > 0 ? decayed(value, now) / full : 0;
+    // Most functions have never waited, and most have not been met at all.
+    if (Cell_get_double(&value->window_ns) == 0 || !(now > 0))
+        return 0;
+    return decayed(value, now) / full(now);
 }
 
 double ShareValue_total(const struct ShareValue *value, double now)

@@ -29,6 +29,13 @@ def traced(function, *arguments, **settings):
     return result, final
 
 
+def memory_bytes():
+    """What is held while somebody looks: this snapshot and the one before, which
+    the first of a trace has not."""
+    ocular.snapshot()
+    return ocular.snapshot()["memory_bytes"]
+
+
 def by_ocular(function, *arguments, **settings):
     return keyed(traced(function, *arguments, **settings)[1])
 

@@ -212,6 +212,48 @@ static void test_a_large_arena_is_in_no_heap(void **state)
     Snapshot_free(snapshot);
 }
 
+// As a new one; in the memory that it had, once that is one chunk.
+static void test_a_snapshot_is_built_in_the_same_memory(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    unsigned char *first = NULL;
+    size_t bytes = 0;
+
+    (void)state;
+    for (int round = 0; round < 4; round++) {
+        assert_null(snapshot->functions);
+        assert_int_equal(snapshot->function_count, 0);
+        assert_int_equal(snapshot->pid, NULL_U64);
+        assert_null(snapshot->command);
+        for (size_t i = 0; i < 300; i++) {
+            unsigned char *block = Snapshot_alloc(snapshot, 1000);
+
+            for (size_t b = 0; b < 1000; b++)
+                assert_int_equal(block[b], 0);
+            memset(block, 0xee, 1000);
+            if (i == 0 && round == 1)
+                first = block;
+            if (i == 0 && round > 1)
+                assert_ptr_equal(block, first);
+        }
+        snapshot->pid = snapshot->function_count = 7;
+        snapshot->functions = (struct Function *)first;
+        snapshot->command = Snapshot_text(snapshot, "python");
+        if (round > 1)
+            assert_int_equal(Snapshot_bytes(snapshot), bytes);
+        bytes = Snapshot_bytes(snapshot);
+        assert_true(bytes >= 300000 && bytes < 1000000);
+        Snapshot_renew(snapshot);
+    }
+    // What has become small gives back what it does not need.
+    assert_non_null(Snapshot_alloc(snapshot, 10000));
+    Snapshot_renew(snapshot);
+    assert_true(Snapshot_bytes(snapshot) < 20000);
+    Snapshot_renew(snapshot); // nothing is in it
+    assert_true(Snapshot_bytes(snapshot) < 20000);
+    Snapshot_free(snapshot);
+}
+
 static void test_text_is_copied(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -250,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_state_names),
         cmocka_unit_test(test_arena_is_aligned_zeroed_and_apart),
         cmocka_unit_test(test_a_large_arena_is_in_no_heap),
+        cmocka_unit_test(test_a_snapshot_is_built_in_the_same_memory),
         cmocka_unit_test(test_text_is_copied),
         cmocka_unit_test(test_too_much_is_refused),
     };

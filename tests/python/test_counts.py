@@ -9,7 +9,7 @@ import threading
 
 import ocular
 import pytest
-from e2e.counting import EXACT, by_cprofile, by_ocular, row, traced
+from e2e.counting import EXACT, by_cprofile, by_ocular, memory_bytes, row, traced
 from ocular.demo import pure
 
 
@@ -411,8 +411,8 @@ def test_memory_of_freed_code_is_given_back():
 
     ocular.start_tracing(**EXACT)
     make(500)
-    before = ocular.snapshot()["memory_bytes"]
+    before = memory_bytes()
     make(5000)
-    after = ocular.snapshot()["memory_bytes"]
+    after = memory_bytes()
     ocular.stop_tracing()
     assert after < before + 300_000

@@ -8,7 +8,7 @@ import time
 import ocular
 import pytest
 from e2e import trace
-from e2e.counting import row
+from e2e.counting import memory_bytes, row
 from ocular.demo import pure
 
 
@@ -232,10 +232,10 @@ def test_memory_stays_within_the_limit(record):
     def much():
         for _ in range(8):
             pure.CASES["loops"]()
-        sizes.append(ocular.snapshot()["memory_bytes"])
+        sizes.append(memory_bytes())
         for _ in range(8):
             pure.CASES["loops"]()
-        sizes.append(ocular.snapshot()["memory_bytes"])
+        sizes.append(memory_bytes())
 
     sizes = []
     record(much, timeline_limit=1 << 20)

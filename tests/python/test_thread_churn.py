@@ -6,7 +6,7 @@ import json
 import threading
 
 import ocular
-from e2e.counting import row
+from e2e.counting import memory_bytes, row
 from e2e.program import wait_until
 
 LIMIT = 1 << 20  # the least there is
@@ -43,12 +43,12 @@ def test_short_threads_leave_room(tmp_path):
     )
     try:
         churn(200)
-        before = ocular.snapshot()["memory_bytes"]
+        before = memory_bytes()
         churn(1200)
         # The recorder is full by now, and all else is as it was, once the ring
         # of a thread that has just been joined is gone.
         most = before + LIMIT + (200 << 10)
-        wait_until(lambda: ocular.snapshot()["memory_bytes"] < most)
+        wait_until(lambda: memory_bytes() < most)
         snapshot = ocular.snapshot()
         trace = exported(tmp_path / "now.json")
     finally:

@@ -156,6 +156,28 @@ static void *stop_it(void *context)
     return NULL;
 }
 
+// A snapshot is built in the memory of the one before the last; once nobody has
+// wanted one for a while it goes.
+static void test_no_memory_is_kept_for_nobody(void **state)
+{
+    struct Fixture *f = *state;
+    size_t both;
+
+    assert_int_equal(Collector_start(f->collector), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(Collector_wait(f->collector, 10000), 0);
+    pause_ms(1500); // a turn of its own, while there is hope
+    Collector_stop(f->collector);
+    both = Publish_bytes(&f->session.publish);
+    assert_non_null(f->session.publish.spare);
+    assert_int_equal(Collector_start(f->collector), 0);
+    pause_ms(3500);
+    Collector_stop(f->collector);
+    assert_null(f->session.publish.spare);
+    assert_true(Publish_bytes(&f->session.publish) < both);
+    assert_true(newest_uptime(f) > 0); // the newest stays
+}
+
 static void test_who_waits_hears_of_the_end(void **state)
 {
     struct Fixture *f = *state;
@@ -544,6 +566,7 @@ int main(void)
         TEST(test_wanting_does_not_wait),
         TEST(test_many_wait_at_once),
         TEST(test_a_wait_ends),
+        TEST(test_no_memory_is_kept_for_nobody),
         TEST(test_who_waits_hears_of_the_end),
         TEST(test_start_and_stop),
         TEST(test_rings_are_drained),

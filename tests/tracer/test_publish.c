@@ -14,15 +14,19 @@
 
 #include <cmocka.h>
 
-static struct Snapshot *numbered(uint64_t number)
+static struct Snapshot *number(struct Snapshot *snapshot, uint64_t n)
 {
-    struct Snapshot *snapshot = Snapshot_new();
     char text[32];
 
-    snprintf(text, sizeof text, "%ju", (uintmax_t)number);
-    snapshot->pid = number;
+    snprintf(text, sizeof text, "%ju", (uintmax_t)n);
+    snapshot->pid = n;
     snapshot->command = Snapshot_text(snapshot, text);
     return snapshot;
+}
+
+static struct Snapshot *numbered(uint64_t n)
+{
+    return number(Snapshot_new(), n);
 }
 
 static void test_the_newest_is_got(void **state)
@@ -70,6 +74,37 @@ static void test_sections_nest(void **state)
     Publish_set(&publish, NULL);
 }
 
+// The one before the newest, once its readers have gone.
+static void test_a_blank_one_is_the_one_before(void **state)
+{
+    struct Publish publish = {NULL};
+    struct Snapshot *first = numbered(1), *second = numbered(2), *blank;
+
+    (void)state;
+    Publish_set(&publish, first);
+    blank = Publish_blank(&publish);
+    assert_ptr_not_equal(blank, first); // it is read
+    Snapshot_free(blank);
+    Publish_set(&publish, second);
+    assert_true(Publish_bytes(&publish) >=
+                Snapshot_bytes(first) + Snapshot_bytes(second));
+    blank = Publish_blank(&publish);
+    assert_ptr_equal(blank, first);
+    assert_int_equal(blank->pid, NULL_U64);
+    assert_null(blank->command);
+    assert_int_equal(Publish_bytes(&publish), Snapshot_bytes(second));
+    Publish_set(&publish, blank);
+    Publish_trim(&publish);
+    assert_int_equal(Publish_bytes(&publish), Snapshot_bytes(blank));
+    Publish_set(&publish, numbered(3));
+    Publish_set(&publish, NULL);
+    assert_int_equal(Publish_bytes(&publish), 0);
+    Publish_set(&publish, numbered(4));
+    Publish_set(&publish, numbered(5));
+    Snapshot_free(Publish_take(&publish));
+    assert_int_equal(Publish_bytes(&publish), 0);
+}
+
 struct Race {
     struct Publish publish;
     _Atomic bool stop;
@@ -104,13 +139,13 @@ static void test_readers_while_it_changes(void **state)
     struct Race race = {.stop = false};
     struct Snapshot *last;
     pthread_t threads[2];
-    uint64_t number = 0;
+    uint64_t n = 0;
 
     (void)state;
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, read_all, &race);
-    while (number < 200 || race.reads < 200)
-        Publish_set(&race.publish, numbered(++number));
+    while (n < 200 || race.reads < 200)
+        Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
     // Taken from under its readers; nobody reads it any more.
     last = Publish_take(&race.publish);
     last->pid = 0;
@@ -127,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_the_newest_is_got),
         cmocka_unit_test(test_what_is_taken_is_the_callers),
         cmocka_unit_test(test_sections_nest),
+        cmocka_unit_test(test_a_blank_one_is_the_one_before),
         cmocka_unit_test(test_readers_while_it_changes),
     };
 
