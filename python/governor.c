@@ -56,7 +56,7 @@ struct Governor {
     // As the budget has said.
     bool held; // there is one
     double hz; // the sampler's rate, as set last
-    double rate, pressure, cores;
+    double rate, pace, pressure, cores;
     double grant, urgent; // s that may be promised, and where it was asked for
     double spent;         // s that were, and it has not been told yet
     uint64_t due;         // ticks of the next full slice
@@ -333,6 +333,7 @@ static void control(struct Governor *governor)
     governor->spent = 0;
     governor->held = budget->share > 0;
     governor->rate = governor->held ? budget->rate : 1;
+    governor->pace = governor->held ? budget->pace : 1;
     governor->cores = Budget_cores(budget);
     governor->pressure = Budget_pressure(budget);
     governor->grant = Budget_grant(budget, false);
@@ -450,7 +451,7 @@ static bool prepare(struct Governor *governor)
         return false;
     control(governor);
     governor->due =
-        now + ticks_of(governor, Policy_slice_pause(governor->rate));
+        now + ticks_of(governor, Policy_slice_pause(governor->pace));
     rank(governor);
     return true;
 }
@@ -595,7 +596,7 @@ int Governor_start(struct State *state)
     governor->interpreter = PyInterpreterState_Get();
     governor->trimmed_to = engine->session->config.threshold;
     price(governor);
-    governor->rate = 1;
+    governor->rate = governor->pace = 1;
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

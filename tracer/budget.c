@@ -7,7 +7,9 @@
 #include <string.h>
 
 #define LATELY 2.0       // s, the allowance's rate is that of
+#define NOW 0.5          // s, and where it is less then, the pace
 #define LEAST_SPAN 0.1   // s, or it is not known
+#define AIM 0.9          // of the allowance: it is a limit, and no target
 #define BURST 2.0        // s of allowance that the bucket holds
 #define DEBT 10.0        // s of allowance it can owe; what is more is forgiven
 #define SPEND 2.0        // s in which the bucket would be spent by re-arming
@@ -27,6 +29,11 @@
 static double max(double a, double b)
 {
     return a > b ? a : b;
+}
+
+static double min(double a, double b)
+{
+    return a < b ? a : b;
 }
 
 static double clamp(double value, double least, double most)
@@ -93,6 +100,7 @@ void Budget_set(struct Budget *budget, double share)
     } else {
         budget->rate = max(share, BUDGET_LEAST); // as if it used one core
     }
+    budget->pace = budget->rate;
 }
 
 // --- Readings --------------------------------------------------------------
@@ -147,16 +155,19 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         double room;
 
         budget->rate = rate_over(budget, LATELY);
+        budget->pace = min(budget->rate, rate_over(budget, NOW));
         // What a burst leaves is there for the next one.
         room = BURST * max(budget->rate, rate_over(budget, BUDGET_WINDOW));
-        budget->level += earn(budget, wall, program(&before, reading)) -
+        budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));
         budget->level = clamp(budget->level, -DEBT / BURST * room, room);
-        // The fuller, the faster; a fixed share of what is in it a second.
-        budget->purse +=
-            wall * max(budget->level / SPEND, TRICKLE * budget->rate);
+        // The fuller, the faster: a fixed share of what is in it a second. But
+        // no faster than it fills: while the program pauses, what it has left
+        // is kept for when it works.
+        budget->purse += wall * clamp(budget->level / SPEND,
+                                      TRICKLE * budget->pace, budget->pace);
         budget->purse =
-            clamp(budget->purse, -BURST * budget->rate, PURSE * budget->rate);
+            clamp(budget->purse, -BURST * budget->rate, PURSE * budget->pace);
     }
     if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
         keep(budget, reading);
@@ -207,7 +218,7 @@ double Budget_hz(const struct Budget *budget)
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
     double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
 
-    return clamp(SAMPLER * budget->rate * clamp(fill, TRICKLE, 1) /
+    return clamp(SAMPLER * budget->pace * clamp(fill, TRICKLE, 1) /
                      budget->wakeup,
                  least, MOST_HZ);
 }

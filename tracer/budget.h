@@ -3,11 +3,12 @@
 // uses, and what may be spent next. Pure: it is fed with readings and knows no
 // clock, no thread and no Python; whoever shares one locks it.
 //
-// The control is a bucket. It fills with the budget's share of the CPU time
-// that the program uses (or a thousandth of a core, where that is more), and
-// everything that tracing costs is taken out as it is measured. So the bucket
-// is the sum of all errors so far: while it is held above empty, the mean is
-// within the budget. What is spent follows from how full it is, see the .c.
+// The control is a bucket. It fills with nine tenths of the budget's share of
+// the CPU time that the program uses (or of a thousandth of a core, where that
+// is more), and everything that tracing costs is taken out as it is measured.
+// So the bucket is the sum of all errors so far: while it is held above empty,
+// the mean is within that. What is spent follows from how full it is, see the
+// .c.
 #ifndef OCULAR_TRACER_BUDGET_H
 #define OCULAR_TRACER_BUDGET_H
 
@@ -46,6 +47,7 @@ struct Budget {
     struct BudgetReading origin;
     struct BudgetReading last; // the newest, kept or not
     double rate;               // allowance, s a second, lately
+    double pace;               // that of now, where it is less
     double level;              // s in the bucket; less than 0: a debt
     double unused;             // s that the floor adds, if more than 0
     double purse;              // s that re-arming may promise

@@ -65,7 +65,7 @@ def take_turns(benches, chunk, line, settings):
     orders = {
         "go": lambda: run(benches, chunk),
         "start": lambda: settings and ocular.start_tracing(
-            perfetto=False, quiet=True, serve=True, **settings),
+            **{"perfetto": False, "quiet": True, "serve": True, **settings}),
         "stop": lambda: settings and ocular.stop_tracing()}
     base = cpu()
     tell(os.getpid())

@@ -198,8 +198,10 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
+    settings = {"overhead_budget": 0.02, "perfetto": True,  # as by default
+                "output": str(tmp_path / "trace.json")}
     for _ in range(2):  # until the machine is steady for long enough
-        halves = budget.take_turns(job, {"overhead_budget": 0.02}, options)
+        halves = budget.take_turns(job, settings, options)
         found = budget.figures(halves, options)
         budget.show("made up", {0.02: found})
         unsure = 4 * found["sigma"]
