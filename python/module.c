@@ -414,10 +414,34 @@ static int initialise_state(struct State *state)
     return -1;
 }
 
+static void note_end(void)
+{
+    ocular_state.finalized = true;
+}
+
+static int set_up(void)
+{
+    if (ocular_state.ready)
+        return 0;
+    if (initialise_state(&ocular_state) < 0)
+        return -1;
+    ocular_state.ready = true;
+    Py_AtExit(note_end); // there are few places: without one it is not known
+    return 0;
+}
+
 // The state outlives the module (see state.h): a second import finds it ready.
-// A subinterpreter's must not: the trace is that of the main one.
+// A subinterpreter's must not: the trace is that of the main one. Nor that of
+// an interpreter that comes after it.
 static int initialise(PyObject *module)
 {
+    if (ocular_state.finalized) {
+        PyErr_SetString(PyExc_ImportError,
+                        "Ocular has been imported in this process by an "
+                        "interpreter that is gone (Py_Finalize), and cannot "
+                        "begin anew: import it in a process of its own");
+        return -1;
+    }
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
         PyErr_SetString(PyExc_ImportError,
                         "Ocular does not work in a subinterpreter: import it "
@@ -425,9 +449,8 @@ static int initialise(PyObject *module)
                         "and no other's");
         return -1;
     }
-    if (!ocular_state.ready && initialise_state(&ocular_state) < 0)
+    if (set_up() < 0)
         return -1;
-    ocular_state.ready = true;
     if (PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
         PyModule_AddIntMacro(module, BY_DOORMAN) < 0)

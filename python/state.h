@@ -65,6 +65,7 @@ struct State {
     struct Fusion fusion;
     enum Phase phase;
     bool ready;     // set up, whole
+    bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
     bool forked;    // this process is a child that does not trace any more
 
