@@ -311,6 +311,23 @@ def test_a_program_runs_and_is_seen():
     attempts(2, look_at_leaves)
 
 
+def look_at_the_tail():
+    result, seen = live.run("tail", 50.0)
+    report = live_judge.judge(result, seen)
+    assert len(report["functions"]) == 2000
+    ages = [row["stale"] for row in report["functions"].values()]
+    # The costs of all are known, and none has stood still for too long.
+    assert all(row["self_cycles"] for row in seen[-1]["functions"].values())
+    assert 1 < max(ages) <= live_judge.AGE
+
+
+@pytest.mark.timeout(300)
+def test_a_long_tail_stays_young():
+    """2 000 functions, of which the last is called a two-thousandth as often as
+    the first: the budget has to go round all of them."""
+    attempts(2, look_at_the_tail)
+
+
 def faults(report):
     """Not single costs and rates: of so few looks a part of them misses."""
     rows = report["functions"].values()

@@ -177,6 +177,45 @@ def test_a_dark_callee_never_inflates_its_caller(tracing):
     assert caller["p99_cycles"] < callee["p50_cycles"]
 
 
+async def deep():
+    return heavy()
+
+
+async def awaits():
+    for _ in range(5):
+        await deep()
+
+
+def finishes():
+    try:
+        awaits().send(None)
+    except StopIteration:
+        pass
+
+
+def gives():
+    yield heavy()
+
+
+def takes():
+    for _ in range(5):
+        for _ in gives():
+            pass
+
+
+@pytest.mark.parametrize("caller, callee, run", [
+    ("awaits", "deep", finishes), ("takes", "gives", takes)])
+def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run):
+    """What they call is dark, too: each is to be armed for its caller's call."""
+    tracing(deinstrument_threshold=20, overhead_budget=0.05)
+    snapshot = work_until(
+        lambda s: all(timed(row(s, name)) > 6 for name in (caller, callee)) and
+        timed(row(s, "heavy")) > 40, run)
+    whole = row(snapshot, "heavy")["p50_cycles"]
+    for name in caller, callee:
+        assert row(snapshot, name)["avg_cycles"] < whole / 4, name
+
+
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
     """Its callee's hits would be over before a call of its own is."""
     def many():
@@ -222,12 +261,16 @@ def test_deep_recursion_is_timed_again(tracing):
                lambda: descend(150))
 
 
-def test_slices_are_short(tracing):
+HUGE = "def huge(x):\n    if x:\n" + "        x += 1\n" * 5000
+
+
+@pytest.mark.parametrize("among", ["", HUGE])
+def test_slices_are_short(tracing, among):
     """The governor holds the interpreter, which the program's threads wait for,
     for some 50 us at a time, also where there is much to arm again: of CPU time,
     in which what a hypervisor takes may be, so that one run of three will do, and
     those do not count in which it has taken some."""
-    names, functions = generated(2000)
+    names, functions = generated(2000, among)
     seen, undisturbed = [], 0
 
     def are_short(count, held, longest):
@@ -241,6 +284,8 @@ def test_slices_are_short(tracing):
         while time.monotonic() < end:
             for function in functions:
                 function(1)
+            if among:
+                names["huge"](0)
         seen.append(ocular._ocular.slices())
         ocular.stop_tracing()
         undisturbed += stolen() == taken
@@ -260,9 +305,9 @@ def f{}(x):
 """
 
 
-def generated(count):
+def generated(count, more=""):
     names = {}
-    exec(compile("".join(map(GENERATED.format, range(count))), "<generated>",
+    exec(compile("".join(map(GENERATED.format, range(count))) + more, "<generated>",
                  "exec"), names)
     return names, [names[f"f{number}"] for number in range(count)]
 

@@ -189,6 +189,21 @@ def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
     assert int(out) < 200 and err == ""
 
 
+def test_it_stays_armed_while_one_looks(tmp_path, sockets):
+    with serving(tmp_path, sockets) as served:
+        with Client(served.path) as stays:
+            stays.rate(0.1)
+            with Client(served.path) as goes:
+                goes.snapshot()
+                wait_until(served.is_armed)
+            before = stays.snapshot()["events"]
+            time.sleep(3)  # three times the grace
+            assert served.is_armed()
+            stays.wait_for(lambda s: s["uptime_s"] > 3 and s["events"] > before)
+        wait_until(lambda: set(served.threads()) == IDLE)
+        served.end()
+
+
 def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
     patient = "ocular._GRACE_S = 30\n" + LOOP.format(arguments="")
     with Served(tmp_path, sockets, patient) as served:
