@@ -102,3 +102,31 @@ def test_numbers_that_are_old(soak):
     nothing = soak.Soak(0, "")
     soak.check_ages(nothing)
     assert "no ages" in nothing.troubles[0]
+
+
+def test_what_runs_throughout(soak):
+    """A kind of work is meant where it is done in each moment in between, but for
+    the idle spells."""
+    program, meant = soak.program, set()
+    for begin in range(0, 200, 3):
+        names = program.run_throughout(begin, begin + 30)
+        for at in range(begin, begin + 31):
+            done = {program.kind_at(at, number).__name__
+                    for number in range(program.WORKERS)}
+            assert names <= done | {"beat"}
+        meant |= names
+    assert meant == {"beat"} | {kind.__name__ for kind in program.KINDS}
+
+
+def test_who_is_looked_at(soak, monkeypatch):
+    seen = soak.Soak(0, "")
+    seen.began = 900
+    names = soak.program.run_throughout(1000, 1030)
+    rows = [{"name": name, "age_s": 40.0, "file": "/there/program.py"}
+            for name in names | {"main"}]
+    monkeypatch.setattr(soak.time, "monotonic", lambda: 1030.0)
+    seen.note_ages(rows + [{"name": "beat", "age_s": 50.0, "file": "/else/where.py"}])
+    assert sorted(row[1:] for row in seen.ages) == sorted((40.0, name) for name in names)
+    assert len(names) > 1 and not seen.troubles
+    seen.note_ages([row for row in rows if row["name"] != "beat"])
+    assert "beat" in seen.troubles[0] and "not listed" in seen.troubles[0]

@@ -79,17 +79,31 @@ def climb(dice, depth=60):
 
 
 KINDS = (walk, parse, sieve, search, climb)
+WORKERS = 3
+
+
+def kind_at(seconds, number):
+    """What that worker does at that time of the monotonic clock."""
+    return KINDS[(int(seconds // PHASE_S) + number) % len(KINDS)]
+
+
+def run_throughout(begin, end):
+    """Names of what runs at both times and all the time between them: each kind
+    does for as many phases as there are workers, and then for two it does not."""
+    return {"beat"} | set.intersection(*(
+        {kind_at(at, number).__name__ for number in range(WORKERS)}
+        for at in (begin, end)))
 
 
 def working(number):
     """Another kind of work in each phase; a spell of none at its end."""
     dice = random.Random(number)
     while not over.is_set():
-        phase, into = divmod(time.monotonic(), PHASE_S)
-        if into > PHASE_S - IDLE_S:
+        now = time.monotonic()
+        if now % PHASE_S > PHASE_S - IDLE_S:
             over.wait(0.05)
             continue
-        KINDS[(int(phase) + number) % len(KINDS)](dice)
+        kind_at(now, number)(dice)
         counts["rounds"] += 1
 
 
@@ -144,7 +158,7 @@ def main():
     ocular.start_tracing(serve=True, overhead_budget=BUDGET, quiet=True,
                          timeline_limit=4 << 20)
     threads = [threading.Thread(target=working, args=(number,))
-               for number in range(3)]
+               for number in range(WORKERS)]
     threads += [threading.Thread(target=target) for target in (
         beating, churning, lambda: asyncio.run(asynchronous()))]
     for thread in threads:

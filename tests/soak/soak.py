@@ -24,8 +24,7 @@ import program  # noqa: E402
 from e2e import client  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-STEADY = ("beat",)  # functions that run all the time
-MOST_AGE_S = 30     # of what runs at least once a second
+MOST_AGE_S = 30     # of what has run several times a second for as long
 MOST_GROWTH = 0.03  # of the memory, from one half to the other
 MOST_KIB = 2048     # or so much
 SHORT_S = 300       # less than that, and what begins weighs more than what goes
@@ -90,18 +89,22 @@ class Soak:
             "at": self.now(), "cpu": cpu_s(self.pid), "hz": snapshot["sampler"]["hz"],
             **{key: overhead[key] for key in
                ("mean", "measured", "allowed", "hooks", "rearm", "threads")}})
-        runs = [f for f in snapshot["functions"] if f["name"] in STEADY]
         if self.now() > SETTLE_S:
-            if len(runs) != len(STEADY):
-                self.fail("a function that runs is not listed")
-            for function in runs:
-                self.ages.append((self.now(), function["age_s"],
-                                  function["name"]))
+            self.note_ages(snapshot["functions"])
         if snapshot["sampler"]["samples"] and \
                 snapshot["sampler"]["unknown"] > \
                 0.05 * snapshot["sampler"]["samples"] + 100:
             self.fail(f"the sampler does not know "
                       f"{snapshot['sampler']['unknown']} of its samples")
+
+    def note_ages(self, functions):
+        now = time.monotonic()
+        names = program.run_throughout(now - min(self.now(), MOST_AGE_S), now)
+        runs = {f["name"]: f["age_s"] for f in functions if f["name"] in names and
+                os.path.basename(f["file"]) == "program.py"}
+        if runs.keys() != names:
+            self.fail(f"{names - runs.keys()} runs and is not listed")
+        self.ages += ((self.now(), age, name) for name, age in runs.items())
 
     def watch(self):
         """One viewer that is always there."""
