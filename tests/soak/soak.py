@@ -266,6 +266,7 @@ def check_overhead(soak, seconds):
     # In the tracer's own windows of ten seconds, against what is allowed there,
     over = [row["measured"] for row in steady
             if row["measured"] > OVER * row["allowed"]]
+    often = f"over by a tenth {len(over)} times of {len(steady)}"
     if len(over) > MOST_OVER * len(steady) and seconds >= SHORT_S:
         soak.fail(f"the overhead is over the budget {len(over)} times of "
                   f"{len(steady)}: up to {max(over):.2%}")
@@ -287,8 +288,8 @@ def check_overhead(soak, seconds):
              for part in ("hooks", "rearm", "threads")]
     worst = f"at most {max(shares):.2%} in a minute, " if shares else ""
     return (f"overhead {mean:.2%} of {program.BUDGET:.2%} ({worst}"
-            f"in ten seconds {measured:.2%} of {allowed:.2%}: hooks {parts[0]:.2%}, "
-            f"re-arm {parts[1]:.2%}, threads {parts[2]:.2%})")
+            f"in ten seconds {measured:.2%} of {allowed:.2%}, {often}: "
+            f"hooks {parts[0]:.2%}, re-arm {parts[1]:.2%}, threads {parts[2]:.2%})")
 
 
 def check_ages(soak):
