@@ -181,6 +181,7 @@ static bool calibrate(struct Clock *clock)
     struct Pair from = read_pair(), to;
     double hz, error, stated = stated_hz();
 
+    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
     clock->start_ticks = from.ticks;
     clock->start_raw_ns = from.raw_ns;
     clock->start_error = from.error;
@@ -199,7 +200,6 @@ static bool calibrate(struct Clock *clock)
 void Clock_start(struct Clock *clock)
 {
     memset(clock, 0, sizeof(*clock));
-    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
     clock->counter = has_counter() && calibrate(clock);
     if (clock->counter)
         return;

@@ -325,7 +325,7 @@ def look_at_the_tail():
 def test_a_long_tail_stays_young():
     """2 000 functions, of which the last is called a two-thousandth as often as
     the first: the budget has to go round all of them."""
-    attempts(2, look_at_the_tail)
+    attempts(2, look_at_the_tail, seconds=120)
 
 
 def faults(report):

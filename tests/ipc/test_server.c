@@ -28,6 +28,7 @@
 struct Tracer {
     struct Server *server;
     struct Snapshot *_Atomic snapshot;
+    const struct Snapshot *given;
     bool mute; // wants are heard, nothing is published
     atomic_uint wants, firsts, gets, puts, viewers, requests;
     atomic_uint_fast64_t viewer; // who asked last
@@ -49,14 +50,15 @@ static const struct Snapshot *give(void *context)
     struct Tracer *tracer = context;
 
     tracer->gets++;
-    return tracer->snapshot;
+    tracer->given = tracer->snapshot;
+    return tracer->given;
 }
 
 static void take_back(void *context, const struct Snapshot *snapshot)
 {
     struct Tracer *tracer = context;
 
-    assert_ptr_equal(snapshot, tracer->snapshot);
+    assert_ptr_equal(snapshot, tracer->given);
     tracer->puts++;
 }
 
@@ -421,6 +423,7 @@ static void test_nobody_looks_nothing_runs(void **state)
 
     (void)state;
     start(&tracer, 1);
+    EVENTUALLY(Server_cpu_ns(tracer.server) > 0);
     pause_ms(50);
     before = Server_cpu_ns(tracer.server);
     for (int i = 0; i < 10; i++)
@@ -824,6 +827,7 @@ static void test_close_waits_for_readers_only(void **state)
     start(&tracer, 20000);
     reader.client = join(&tracer);
     pthread_create(&thread, NULL, read_to_the_end, &reader);
+    EVENTUALLY(tracer.viewers == 1);
     pause_ms(100);
     begin = seconds();
     Server_close(tracer.server, 5000);

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ocular
 import pytest
-from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
+from e2e.client import ERROR, HELLO, NOTICE, SNAPSHOT, Client, Ended, Refused
 from e2e.program import PYTHON, TOP, Running, run, script, start, wait_until, write
 
 PRELUDE = """
@@ -144,7 +144,7 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             # Threads of ours are none of the program's.
             assert not [t for t in found["threads"]
                         if t["name"].startswith("ocular-")]
-        left = time.monotonic()
+            left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE)
         assert time.monotonic() - left > 0.8  # the grace time
         wait_until(served.sleeps)
@@ -639,8 +639,10 @@ say("end")
                 assert time.monotonic() < limit, took
             with Client(served.path) as other:  # gets what there is, at once
                 asked = time.monotonic()
-                other.snapshot()
+                assert other.receive()[0] == HELLO
+                head = other.read(12)  # to read all of it takes us a while
                 assert time.monotonic() - asked < 0.8
+                assert int.from_bytes(head[2:4], "little") == SNAPSHOT
         served.end()
 
 

@@ -229,7 +229,7 @@ static void test_calm_threads_are_spared(void **state)
 {
     const struct timespec nap = {0, 2 * MS};
     struct Preemption preemption = {.known = false};
-    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    int64_t begin = clock_ns(CLOCK_MONOTONIC), took;
     unsigned asked = 0, i;
 
     (void)state;
@@ -239,8 +239,9 @@ static void test_calm_threads_are_spared(void **state)
         Preemption_take(&preemption, 2 * MS);
     }
     assert_true(preemption.calm); // not before a tenth of a second has shown it
-    assert_true(clock_ns(CLOCK_MONOTONIC) - begin >= 100 * MS);
-    assert_true(i > 20);
+    took = clock_ns(CLOCK_MONOTONIC) - begin;
+    assert_true(took >= 100 * MS);
+    assert_true(i > 20 || took > 150 * MS); // or its naps were late
     for (i = 0; i < 640; i++) {
         bool spared = Preemption_is_spared(&preemption, MS);
 

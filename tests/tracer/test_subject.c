@@ -10,6 +10,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <time.h>
@@ -29,6 +30,7 @@ struct Worker {
     _Atomic pid_t tid;
     _Atomic bool spin;
     _Atomic bool stop;
+    sem_t wake;
 };
 
 static void *work(void *argument)
@@ -93,8 +95,8 @@ static void *sleep_long(void *argument)
     struct Worker *worker = argument;
 
     worker->tid = gettid();
-    while (!worker->stop)
-        rest(300);
+    while (sem_wait(&worker->wake) != 0)
+        ;
     return NULL;
 }
 
@@ -105,6 +107,7 @@ static void test_a_sleeping_thread_idles(void **state)
     struct Worker worker = {.tid = 0};
 
     (void)state;
+    sem_init(&worker.wake, 0, 0);
     pthread_create(&worker.thread, NULL, sleep_long, &worker);
     while (worker.tid == 0)
         rest(1);
@@ -122,7 +125,9 @@ static void test_a_sleeping_thread_idles(void **state)
     assert_true(subject.idle_ns > 19e6);
     assert_true(subject.ran_ns < 1e6);
     assert_int_equal(Cell_get(&subject.samples), 2);
+    sem_post(&worker.wake);
     halt(&worker);
+    sem_destroy(&worker.wake);
 }
 
 static void test_a_thread_that_ended(void **state)
@@ -136,7 +141,7 @@ static void test_a_thread_that_ended(void **state)
     Subject_init(&subject, 1, worker.tid);
     Subject_look(&subject, 0);
     halt(&worker);
-    for (int i = 0; i < 100 && look != SUBJECT_GONE; i++) {
+    for (int i = 0; i < 5000 && look != SUBJECT_GONE; i++) {
         rest(1); // join returns a moment before the kernel is done
         look = Subject_look(&subject, 1e6);
     }

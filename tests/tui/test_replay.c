@@ -121,8 +121,8 @@ static void test_at_its_time(void **state)
     int seen = 0;
     (void)state;
     record(.05);
-    open_replay(&feed, true);
     double began = Feed_now();
+    open_replay(&feed, true);
     while (!feed.ended) {
         Feed_wait(&feed, 5000);
         Feed_next(&feed, &answer);
