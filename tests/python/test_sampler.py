@@ -612,12 +612,10 @@ def test_calls_of_dark_code(function, argument):
     become slower, that much is not its fault. Others on its CPU change nothing."""
     ocular.start_tracing(**{**SETTINGS, "deinstrument_threshold": 200})
     try:
-        total, call_s = repeat(function, argument, times=200)
-        spent = total * call_s
+        total, _ = repeat(function, argument, times=200)
         for seconds in range(1, 21):
             calls, call_s = repeat(function, argument, seconds=1)
             total += calls
-            spent += calls * call_s
             snapshot = ocular.snapshot()
             mine = row(snapshot, function.__name__)
             if mine["samples"] >= 60 and seconds >= 6:
@@ -630,8 +628,7 @@ def test_calls_of_dark_code(function, argument):
     assert not mine["calls_exact"] and mine["calls"] < total
     rate = mine["calls_per_s"] * call_s
     assert min(abs(rate - 1), abs(rate / slower - 1)) < within, (rate, slower)
-    on_the_whole = slower * spent / total / call_s
-    if 0.9 < slower < 1.1 and 0.9 < on_the_whole < 1.1:
+    if 0.9 < slower < 1.1:
         assert mine["calls_per_s"] * call_s == pytest.approx(1, abs=within)
         assert mine["calls_estimated"] == pytest.approx(total, rel=within + 0.1)
 

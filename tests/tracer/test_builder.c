@@ -475,7 +475,7 @@ static void test_rate_by_shares(void **state)
     while (Sampler_now(f->session.sampler) < 100e6)
         rest(0.001);
     Sampler_set_hz(f->session.sampler, 0); // its clock stands, too
-    rest(0.5);                             // once a look that was due is done
+    rest(0.1);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, now, 0.2 * now);
     ShareValue_add(&code->share.wait, now, 0.1 * now);

@@ -228,20 +228,24 @@ static void test_calm_ends_where_another_comes(void **state)
 static void test_calm_threads_are_spared(void **state)
 {
     const struct timespec nap = {0, 2 * MS};
-    struct Preemption preemption = {.known = false};
-    int64_t begin = clock_ns(CLOCK_MONOTONIC), took;
-    unsigned asked = 0, i;
+    struct Preemption preemption;
+    int64_t begin;
+    unsigned asked = 0, i, tries = 0;
 
     (void)state;
-    for (i = 0; i < 500 && !preemption.calm; i++) {
-        assert_false(Preemption_is_spared(&preemption, MS));
-        nanosleep(&nap, NULL); // by its own will
-        Preemption_take(&preemption, 2 * MS);
-    }
-    assert_true(preemption.calm); // not before a tenth of a second has shown it
-    took = clock_ns(CLOCK_MONOTONIC) - begin;
-    assert_true(took >= 100 * MS);
-    assert_true(i > 20 || took > 150 * MS); // or its naps were late
+    do { // again where its naps are late, and few are a tenth of a second
+        preemption = (struct Preemption){.known = false};
+        begin = clock_ns(CLOCK_MONOTONIC);
+        for (i = 0; i < 500 && !preemption.calm; i++) {
+            assert_false(Preemption_is_spared(&preemption, MS));
+            nanosleep(&nap, NULL); // by its own will
+            Preemption_take(&preemption, 2 * MS);
+        }
+        // Not before a tenth of a second has shown it.
+        assert_true(preemption.calm);
+        assert_true(clock_ns(CLOCK_MONOTONIC) - begin >= 100 * MS);
+    } while (i <= 20 && ++tries < 5);
+    assert_true(i > 20);
     for (i = 0; i < 640; i++) {
         bool spared = Preemption_is_spared(&preemption, MS);
 

@@ -141,7 +141,7 @@ static void test_a_thread_that_ended(void **state)
     Subject_init(&subject, 1, worker.tid);
     Subject_look(&subject, 0);
     halt(&worker);
-    for (int i = 0; i < 5000 && look != SUBJECT_GONE; i++) {
+    for (int i = 0; i < 100 && look != SUBJECT_GONE; i++) {
         rest(1); // join returns a moment before the kernel is done
         look = Subject_look(&subject, 1e6);
     }
