@@ -9,14 +9,14 @@
 #include <time.h>
 
 static struct InterruptionCounts
-count_interruptions(const struct Session *session, uint64_t sampler_wakeups)
+count_interruptions(const struct Session *session, uint64_t sampler_met)
 {
     struct rusage used = {0};
 
     getrusage(RUSAGE_SELF, &used);
     return (struct InterruptionCounts){
         .switches = (uint64_t)used.ru_nivcsw,
-        .wakeups = sampler_wakeups + Cell_get(&session->governor_wakeups),
+        .wakeups = sampler_met + Cell_get(&session->governor_wakeups),
         .forced = Cell_get(&session->governor_forced),
     };
 }
@@ -66,7 +66,7 @@ static struct BudgetReading read_all(struct Session *session)
         reading.threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
             1e9;
-    counts = count_interruptions(session, sampler.wakeups);
+    counts = count_interruptions(session, sampler.met);
     Interruptions_read(&account->interruptions, &counts,
                        sampler.interruption_s);
     reading.threads += account->interruptions.cost_s;

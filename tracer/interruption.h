@@ -37,7 +37,7 @@ void InterruptionPlan_done(struct InterruptionPlan *plan, double now_ns,
 // Sums since the trace began.
 struct InterruptionCounts {
     uint64_t switches; // of context that the process's threads did not want
-    uint64_t wakeups;  // of our threads
+    uint64_t wakeups;  // of our threads, while it may have run
     uint64_t forced;   // times the interpreter was taken from who had it
 };
 

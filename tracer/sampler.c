@@ -23,6 +23,7 @@
 #define STILL_BATCH 256  // threads a wake-up then
 #define PACE_NS 2e9      // the rate achieved is a mean over this
 #define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
+#define OTHERS_NS 100000 // of CPU time: more than our other threads use
 
 struct Sampler {
     struct Ledger ledger;          // its registry is borrowed
@@ -37,6 +38,7 @@ struct Sampler {
     size_t next;        // whose turn it is in the table
     size_t still;       // threads looked at since one had run
     double ran_at;      // when one had
+    uint64_t used_ns;   // CPU time of all other threads; 0: not known
     double interval_ns; // to the next wake-up, in the mean
     bool stretched;     // the newest: longer than it is to be by itself
     struct InterruptionPlan measuring;
@@ -54,6 +56,7 @@ struct Sampler {
     cell_t now; // of the newest look; a double's bits
     cell_t hz;  // achieved; a double's bits
     cell_t wakeups;
+    cell_t met; // of these, that the program has run before
     cell_t samples;
     cell_t unknown;
     cell_t truncated;
@@ -261,7 +264,8 @@ static enum SubjectDoing find_doing(struct Sampler *sampler,
     return doing;
 }
 
-static void sample(struct Sampler *sampler, double now)
+// Threads that have run since.
+static size_t sample(struct Sampler *sampler, double now)
 {
     struct Subject *ran[BATCH];
     size_t count = look_all(sampler, ran, now);
@@ -274,6 +278,22 @@ static void sample(struct Sampler *sampler, double now)
         walk(sampler, subject, newest_id);
         credit(sampler, subject, find_doing(sampler, subject, now, &asks), now);
     }
+    return count;
+}
+
+// Whether this wake-up can have taken somebody's CPU. Not all threads may have
+// been looked at, and those without Python are none of ours: where none was
+// seen to have run, the process's clock tells, from one such look to the next.
+static bool has_met(struct Sampler *sampler, size_t ran)
+{
+    uint64_t before = sampler->used_ns;
+
+    sampler->used_ns = 0;
+    if (ran > 0)
+        return true;
+    sampler->used_ns =
+        Now_ns(CLOCK_PROCESS_CPUTIME_ID) - Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    return before > 0 && sampler->used_ns > before + OTHERS_NS;
 }
 
 // --- The thread --------------------------------------------------------------
@@ -358,7 +378,8 @@ static uint64_t turn(struct Sampler *sampler, uint64_t due)
     Subjects_take(&sampler->subjects);
     if (sampler->subjects.table != table)
         sampler->still = 0; // there are new ones
-    sample(sampler, now);
+    if (has_met(sampler, sample(sampler, now)))
+        Cell_add(&sampler->met, 1);
     Cell_set_double(&sampler->now, now);
     pthread_mutex_lock(&sampler->lock);
     choose_interval(sampler, sampler->mean_ns);
@@ -578,6 +599,7 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     if (now > 0 && !stands_by)
         totals->hz = Cell_get_double(&sampler->hz) / -expm1(-now / PACE_NS);
     totals->wakeups = Cell_get(&sampler->wakeups);
+    totals->met = Cell_get(&sampler->met);
     totals->samples = Cell_get(&sampler->samples);
     totals->unknown = Cell_get(&sampler->unknown);
     totals->truncated = Cell_get(&sampler->truncated);

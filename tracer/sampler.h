@@ -15,6 +15,7 @@
 struct SamplerTotals {
     double hz; // as achieved lately
     uint64_t wakeups;
+    uint64_t met;       // of these: the program had run just before
     uint64_t samples;   // looks at a thread
     uint64_t unknown;   // of these: stacks that could not be read to the end
     uint64_t truncated; // of these: stacks deeper than WALK_DEPTH

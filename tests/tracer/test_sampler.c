@@ -699,6 +699,58 @@ static void test_it_stands_still_with_the_program(void **state)
     Registry_free(registry);
 }
 
+static _Atomic bool native_stop;
+
+static void *run_native(void *argument)
+{
+    while (!native_stop)
+        continue;
+    return argument;
+}
+
+// Only a wake-up while something runs can interrupt it, be it Python or not.
+static void test_whom_it_has_met(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    struct SamplerTotals before, after;
+    pthread_t native;
+
+    (void)state;
+    program_start(&program, true);
+    program.nap_ms = 2000;
+    rest(10);
+    thread = listed(&program);
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000),
+                     0);
+    Sampler_set_threads(sampler, &thread, 1);
+    rest(20);
+    before = totals_of(sampler);
+    rest(500); // nobody polls: that, too, would be the process's CPU time
+    after = totals_of(sampler);
+    assert_true(after.wakeups - before.wakeups > 3);
+    assert_true(after.met - before.met <=
+                1 + (after.wakeups - before.wakeups) / 5);
+
+    Sampler_set_threads(sampler, NULL, 0); // it looks rarely from now on
+    assert_int_equal(pthread_create(&native, NULL, run_native, NULL), 0);
+    rest(300);
+    before = totals_of(sampler);
+    rest(1500);
+    after = totals_of(sampler);
+    assert_true(after.wakeups - before.wakeups > 3);
+    // It may be at the newest.
+    assert_true(after.met - before.met + 1 >= after.wakeups - before.wakeups);
+    native_stop = true;
+    pthread_join(native, NULL);
+
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+}
+
 // --- The list of threads -----------------------------------------------------
 
 // Those that live.
@@ -1057,6 +1109,7 @@ int main(void)
         cmocka_unit_test(test_looks_keep_no_step),
         cmocka_unit_test(test_the_rate_changes_all_the_time),
         cmocka_unit_test(test_it_stands_still_with_the_program),
+        cmocka_unit_test(test_whom_it_has_met),
         cmocka_unit_test(test_threads_come_and_go),
         cmocka_unit_test(test_many_threads_take_turns),
         cmocka_unit_test(test_everything_changes_at_once),
