@@ -5,7 +5,8 @@ beside them: does Ocular cost what it may, does it know what it costs, and does
 it still see what there is to see?
 
 Two processes, forked from one, take turns of a twentieth of a second, so that both
-see the machine as it is at that time. Each is compared with those before and after it,
+see the machine as it is at that time; the other one is stopped (SIGSTOP) meanwhile,
+our threads in it included. Each is compared with those before and after it,
 but for neighbours that differ by more than a tenth from what they usually do: the
 machine has changed its speed between them. It does so as often upwards as downwards,
 so that this takes out as many turns of the one as of the other; where the traced one
@@ -88,16 +89,26 @@ class Child:
         self.pid = self.told()
 
     def told(self):
-        line = self.line.readline()
-        if not line:
-            raise Failed("a process has ended")
-        return json.loads(line)
+        try:
+            return json.loads(self.line.readline())
+        except (OSError, ValueError) as error:
+            raise Failed("a process has ended") from error
+
+    def tell(self, order):
+        try:
+            os.kill(self.pid, signal.SIGCONT)
+            self.line.write(order + "\n")
+            self.line.flush()
+        except OSError as error:
+            raise Failed("a process has ended") from error
 
     def do(self, order):
-        """CPU s since it has last answered, and wall s of this."""
-        self.line.write(order + "\n")
-        self.line.flush()
+        """CPU s since it has last answered, and wall s of this. Until it is
+        told again its threads stand still: else they would interrupt the other
+        one's work, which is to be as if they were not there."""
+        self.tell(order)
         cpu, wall = self.told()
+        os.kill(self.pid, signal.SIGSTOP)
         spent, self.cpu = cpu - self.cpu, cpu
         return spent, wall
 
@@ -173,8 +184,7 @@ class Pair:
 
     def end(self):
         for child in self.children:
-            child.line.write("\n")
-            child.line.flush()
+            child.tell("")
         self.parent.wait(timeout=60)
 
 

@@ -13,10 +13,12 @@ processes'. Both come from one process because two that are started alike differ
 by some hundredths for all their life: their memory lies elsewhere. These still
 differ by one or two."""
 
+import ctypes
 import json
 import os
 import resource
 import runpy
+import signal
 import socket
 import sys
 import time
@@ -58,6 +60,12 @@ def loops_of(bench, seconds):
     return loops
 
 
+def die_with_parent():
+    """A process that stands still does not notice that nobody tells it to go on."""
+    PR_SET_PDEATHSIG = 1  # prctl(2)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def take_turns(benches, chunk, line, settings):
     def tell(what):
         print(json.dumps(what), file=line, flush=True)
@@ -75,9 +83,12 @@ def take_turns(benches, chunk, line, settings):
         tell([cpu() - base, time.monotonic() - begin])
 
 
-def fork(benches, chunk, descriptor, settings):
+def fork(benches, chunk, descriptor, others, settings):
     pid = os.fork()
     if pid == 0:
+        die_with_parent()
+        for other in others:  # or its end would not be seen
+            os.close(other)
         # Text both ways: each waits for the other's line.
         with socket.socket(fileno=descriptor) as end, end.makefile("rw") as line:
             take_turns(benches, chunk, line, settings)
@@ -86,6 +97,7 @@ def fork(benches, chunk, descriptor, settings):
 
 
 def main(job, descriptors):
+    die_with_parent()
     benches = load(job["script"], job["args"])
     if "chunk" not in job:
         print(json.dumps([loops_of(bench, job["seconds"] / len(benches))
@@ -93,8 +105,9 @@ def main(job, descriptors):
         return
     for _ in range(3):  # is specialised, traced or not
         run(benches, job["chunk"])
-    each = [fork(benches, job["chunk"], descriptor, job["settings"])
-            for descriptor in descriptors]
+    each = [fork(benches, job["chunk"], descriptor,
+                 [other for other in descriptors if other != descriptor],
+                 job["settings"]) for descriptor in descriptors]
     for descriptor in descriptors:
         os.close(descriptor)
     for pid in each:  # neither has its pages to itself while this one lives

@@ -5,8 +5,12 @@ Ocular costs stands in docs/overhead.md."""
 import math
 import os
 import random
+import signal
 import statistics
+import subprocess
 import sys
+import textwrap
+import time
 
 import pytest
 
@@ -184,6 +188,61 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     found = budget.figures(halves, options)
     assert halves[0]["looks"] == [] and math.isnan(found["told"])
     budget.show("made up", {0: found})
+
+
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return None
+
+
+def wait_for(state, pids):
+    for _ in range(1000):
+        if all(state_of(pid) in state for pid in pids):
+            return
+        time.sleep(0.01)
+    assert [state_of(pid) for pid in pids] == state
+
+
+def made_up(tmp_path):
+    script = tmp_path / "run_benchmark.py"
+    script.write_text(BENCHMARK)
+    return {"script": str(script), "args": ["--size", "200"], "chunk": [1, 1, 1]}
+
+
+def test_only_who_has_its_turn_runs(tmp_path):
+    """Our threads do not interrupt the untraced turns."""
+    with budget.Pair(made_up(tmp_path), {"overhead_budget": 0.01}) as pair:
+        traced, bare = pair.children
+        traced.do("start")
+        assert traced.turn()[0] > 0 and bare.turn()[0] > 0
+        wait_for("T", [traced.pid, bare.pid])
+        os.kill(bare.pid, signal.SIGKILL)
+        with pytest.raises(budget.Failed, match="has ended"):
+            bare.turn()
+    wait_for([None, "Z"], [traced.pid])
+
+
+def test_nobody_is_left_standing(tmp_path):
+    """Whoever ran the benchmark was killed: what it has stopped does not stay."""
+    program = textwrap.dedent(f"""
+        import os, sys, time
+        sys.path.insert(0, {os.path.dirname(budget.__file__)!r})
+        import budget
+        pair = budget.Pair({made_up(tmp_path)!r}, None)
+        for child in pair.children:
+            child.turn()
+        print(pair.parent.pid, *(child.pid for child in pair.children), flush=True)
+        time.sleep(60)
+    """)
+    with subprocess.Popen([sys.executable, "-c", program], text=True,
+                          stdout=subprocess.PIPE) as bench:
+        pids = [int(pid) for pid in bench.stdout.readline().split()]
+        assert len(pids) == 3
+        bench.kill()
+    wait_for([None, "Z"], pids)
 
 
 # A round takes 40 s, and as much again where others have the CPUs.
