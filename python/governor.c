@@ -92,15 +92,31 @@ static void spend(struct Governor *governor, double seconds)
     governor->urgent -= seconds;
 }
 
-// Somebody has asked for it.
-static void rearm_wished(struct Governor *governor, struct Code *code,
-                         uint64_t hits)
+// One of all: its callees have their own turn.
+static void rearm_one(struct Governor *governor, struct Code *code,
+                      uint64_t hits)
 {
     const struct PolicyFunction function = {.bytes = 2 * code->unit_count,
                                             .sites = code->jump_count};
 
     Adopt_rearm(governor->state, code, hits);
     spend(governor, Policy_cost(&governor->costs, &function, (uint32_t)hits));
+}
+
+// Somebody has asked for it: also for what it takes of its own, which nobody
+// knows while it calls something dark.
+static void rearm_wished(struct Governor *governor, struct Code *code)
+{
+    const struct PolicyFunction function = {
+        .callees = code->warming ? 0 : code->dark_callees,
+        .reach = code->visit.reach,
+    };
+
+    rearm_one(governor, code, threshold_of(governor));
+    if (function.callees) {
+        Code_want_callees(code, Policy_callee_hits(function.reach));
+        spend(governor, Policy_cost(&governor->costs, &function, 0));
+    }
 }
 
 // Every dark or partly dark function, a slice at a time.
@@ -114,7 +130,7 @@ static void rearm_all(struct Governor *governor, uint64_t deadline)
 
         state->rearm_next = Registry_next(code);
         if (!code->exact)
-            rearm_wished(governor, code, governor->all_hits);
+            rearm_one(governor, code, governor->all_hits);
     }
 }
 
@@ -147,7 +163,7 @@ static void rearm_wanted(struct Governor *governor, uint64_t deadline)
         if (id == 0 && !state->rearm_next)
             begin_round(governor);
         else if (code)
-            rearm_wished(governor, code, threshold_of(governor));
+            rearm_wished(governor, code);
     }
     rearm_all(governor, deadline);
 }

@@ -369,6 +369,22 @@ def test_rearm_one_function(tracing, sockets):
     assert not mine["calls_exact"]
 
 
+def test_rearm_one_with_its_callees(tracing, sockets):
+    """Else what it takes of its own would stay as old as it was."""
+    tracing(deinstrument_threshold=50, serve=True)
+    call_often(2000)
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        before = viewer.snapshot()
+        mine, callee = row(before, "branchy"), row(before, "leaf")
+        assert mine["state"] == callee["state"] == "dark"
+        viewer.rearm(mine["id"])
+        wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed")
+        call_often(40)
+        now = ocular.snapshot()
+    assert row(now, "branchy")["self_cycles"] > mine["self_cycles"]
+    assert row(now, "leaf")["calls"] >= callee["calls"] + 4
+
+
 def test_rearm_all(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
