@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE 110 // from here on there is room for bars and words
-#define MUCH .01 // what is left out is told from here on
+#define WIDE 110   // from here on there is room for bars and words,
+#define WIDER 140  // what the overhead is made of,
+#define WIDEST 170 // and long bars
+#define MUCH .01   // what is left out is told from here on
 
 static void draw(struct Strip *strip, struct Canvas *canvas, int y)
 {
@@ -147,7 +149,7 @@ static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
                  {snapshot->overhead_threads, "threads"}};
     if (!isfinite(snapshot->overhead_measured))
         return;
-    Strip_item(strip, 8);
+    Strip_item(strip, 5);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         Strip_add(strip, STYLE_FAINT, "%s%s ", i ? " " : "", parts[i].name);
         Strip_add(strip, STYLE_PLAIN, "%.1f", parts[i].share * 100);
@@ -162,7 +164,7 @@ static void add_events(struct Strip *strip, const struct Model *model)
     if (isfinite(model->tally.events_per_s)) {
         snprintf(rate, sizeof rate, "%s/s",
                  Number_rate(number, model->tally.events_per_s));
-        labelled(strip, 4, "events", rate);
+        labelled(strip, 6, "events", rate);
         if (model->reset)
             Strip_add(strip, STYLE_FAINT, ", %s since reset",
                       Number_count(number, Row_u64(snapshot->events) -
@@ -184,7 +186,7 @@ static void add_functions(struct Strip *strip, const struct Model *model)
     uint64_t total = snapshot->functions_total;
     if (total == NULL_U64 || total < snapshot->function_count)
         total = snapshot->function_count;
-    labelled(strip, 6, "functions", Number_grouped(number, total));
+    labelled(strip, 7, "functions", Number_grouped(number, total));
     if (total > snapshot->function_count)
         Strip_add(strip, STYLE_FAINT, ", the first %s",
                   Number_grouped(number, snapshot->function_count));
@@ -203,7 +205,7 @@ static void add_states(struct Strip *strip, const struct Tally *tally,
               words ? " dark" : "");
     if (!isfinite(tally->oldest_s))
         return;
-    Strip_item(strip, 5);
+    Strip_item(strip, 4);
     Strip_add(strip, STYLE_FAINT, "oldest data ");
     Strip_add(strip, tally->oldest_s > STALE_S ? STYLE_ALERT : STYLE_PLAIN,
               "%s", Number_age(age, tally->oldest_s));
@@ -214,8 +216,12 @@ static void draw_cost(struct Canvas *canvas, const struct Model *model)
     struct Strip strip;
     bool wide = canvas->width >= WIDE;
     Strip_init(&strip);
-    add_overhead(&strip, model->snapshot, wide ? 10 : 0);
-    add_parts(&strip, model->snapshot);
+    add_overhead(&strip, model->snapshot,
+                 canvas->width >= WIDEST ? 10
+                 : wide                  ? 6
+                                         : 0);
+    if (canvas->width >= WIDER)
+        add_parts(&strip, model->snapshot);
     add_events(&strip, model);
     add_functions(&strip, model);
     add_states(&strip, &model->tally, wide);

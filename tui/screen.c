@@ -122,7 +122,9 @@ void Screen_answer(struct Screen *screen, const struct Answer *answer)
         Screen_say(screen, false, "The overhead budget is %s now.",
                    Number_percent(number, answer->progress));
     else if (answer->request == MESSAGE_REARM)
-        Screen_say(screen, false, "Done: %s will be measured anew.", what);
+        Screen_say(screen, false,
+                   "Done: %s will be measured anew, as the budget allows.",
+                   what);
 }
 
 void Screen_receive(struct Screen *screen)

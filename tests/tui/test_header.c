@@ -87,10 +87,12 @@ static void test_overhead_within_the_budget(void **state)
 {
     struct Fixture *f = *state;
 
-    draw(f, costing(.008, .01), 150);
+    draw(f, costing(.008, .01), 200);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of 1.0%  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
+    draw(f, costing(.008, .01), 150); // of 6
+    assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     // From an older process, which does not say what is allowed.
     draw(f, costing(.008, NULL_F64), 150);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
@@ -101,7 +103,7 @@ static void test_overhead_beyond_the_budget(void **state)
 {
     struct Fixture *f = *state;
 
-    draw(f, costing(.02, .01), 150);
+    draw(f, costing(.02, .01), 200);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
     draw(f, costing(.02, NULL_F64), 80);
@@ -116,7 +118,7 @@ static void test_overhead_of_one_that_does_little(void **state)
 {
     struct Fixture *f = *state;
 
-    draw(f, costing(.3, .5), 150);
+    draw(f, costing(.3, .5), 200);
     assert_int_equal(style_of(f, 1, "30.0%"), STYLE_ARMED);
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 6);
     assert_true(says(f, "30.0% of 50.0% (nearly idle; budget 1.0%)"));
@@ -149,6 +151,10 @@ static void test_what_the_overhead_is_made_of(void **state)
     snapshot->overhead_threads = .0054;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
+    // With all else that a process may have there.
+    draw(f, Sample_new((struct SampleWish){0}), 150);
+    assert_true(says(f, "hooks 0.6 re-arm 0.1 threads 0.1"));
+    assert_true(says(f, "oldest data"));
 }
 
 // --- Without a sampler

@@ -209,8 +209,8 @@ EFFECTS = {
         "E": ([], r"Save as JSON to: ocular-\d+.json_"),
     },
     "The traced process": {
-        "a": (FIND, "Done: the function will be measured anew"),
-        "A": ([], "Done: all functions will be measured anew"),
+        "a": (FIND, "Done: the function will be measured anew, as the budget allows"),
+        "A": ([], "Done: all functions will be measured anew, as the budget allows"),
         "B": ([], "Overhead budget, in per cent of CPU time: 1_"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },
