@@ -344,12 +344,22 @@ def mean(values):
     return statistics.fmean(values) if values else math.nan
 
 
+def logs_of(turns):
+    """Of traced over untraced. Each turn is in two of all these."""
+    return [math.log(spent / bare)
+            for before, spent, after in turns for bare in (before, after)]
+
+
+def ratio_of_all(turns):
+    """The same of all neighbours. Where the machine is steady what differs is ours."""
+    return math.exp(statistics.fmean(logs_of(turns)))
+
+
 def ratio_of(turns):
     """Traced over untraced, how sure that is (one sigma), the part of the neighbours
     that were compared, and whether the others are more often dear than cheap, in
-    sigmas. Each turn is in two of all these."""
-    logs = [math.log(spent / bare)
-            for before, spent, after in turns for bare in (before, after)]
+    sigmas."""
+    logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
     dear = sum(each >= usual + CHANGED for each in logs)
@@ -384,6 +394,8 @@ def figures(halves, options):
                        for first, second in zip(ratios[::2], ratios[1::2])),
         "kept": mean(kept), "bursts": sum(bursts) / math.sqrt(len(bursts)),
         "measured": ratio - 1,  # of what the program used without us, as told
+        "all": math.prod(ratio_of_all(one["turns"]) for one in halves)
+        ** (1 / len(halves)) - 1,
         "told": mean(told(one, steady) for one in seen),
         "start": mean(one["start"] for one in halves),
         "descent": mean(
@@ -416,7 +428,8 @@ def show(name, rows):
               f" +-{row['sigma']:5.3f}"
               f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
               f"{100 * row['kept']:6.0f}"
-              f"{100 * row['measured']:9.2f}{100 * row['told']:7.2f}"
+              f"{100 * row['measured']:9.2f}{100 * row['all']:6.2f}"
+              f"{100 * row['told']:7.2f}"
               f"{100 * row['off']:8.1f}{row['oldest']:8.0f}"
               f"{100 * row['core']:7.0f}  {misses(budget, row)}", flush=True)
     start, descent = (1e3 * statistics.median(row[key] for row in rows.values())
@@ -451,9 +464,9 @@ def main(arguments):
     print(f"budgets: {options.rounds} rounds of {options.seconds:g} s, "
           f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours")
     print(f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
-          f"{'kept':>6}{'measured':>9}{'told':>7}{'top 5':>8}{'oldest':>8}"
+          f"{'kept':>6}{'measured':>9}{'all':>6}{'told':>7}{'top 5':>8}{'oldest':>8}"
           f"{'core':>7}")
-    print(f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}"
+    print(f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}{'%':>6}"
           f"{'%':>7}{'points':>8}{'s':>8}{'%':>7}")
     found = {}
     for name in options.benchmarks:

@@ -79,6 +79,10 @@ def test_ratio():
     # What costs a twentieth of a turn once a second does count.
     often = [(1.0, 1.02, 1.0)] * 19 + [(1.0, 1.07, 1.0)]
     assert budget.ratio_of(often)[0] == pytest.approx(1.0225, abs=1e-4)
+    # What costs more is beside it, with all else.
+    often = [(1.0, 1.02, 1.0)] * 19 + [(1.0, 1.52, 1.0)]
+    assert budget.ratio_of(often)[0] == pytest.approx(1.02)
+    assert budget.ratio_of_all(often) == pytest.approx(1.0405, abs=1e-3)
     assert math.isnan(budget.ratio_of([(1.0, 1.0, 2.0)] * 4)[0])
 
 
