@@ -16,7 +16,7 @@
 #define PURSE 0.5        // s of allowance that the purse holds
 #define TRICKLE 0.1      // of the allowance: re-arming's, whatever is owed
 #define SAMPLER 0.4      // of the allowance: the sampler's
-#define SAMPLER_FULL 0.5 // s of allowance in the bucket that give it all that
+#define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that
 #define LEAST_HZ 4.0
 #define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
 #define MOST_HZ 500.0
