@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Encoding is done by the thread that answers, outside the lock.
 #include "ipc/answers.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 void Answers_init(struct Answers *answers)
 {
@@ -30,7 +30,7 @@ void Answer_free(struct Answer *first)
         struct Answer *next = first->next;
 
         Bytes_release(&first->bytes);
-        free(first);
+        Heap_free(first);
         first = next;
     }
 }
@@ -50,7 +50,7 @@ static int encode(struct Bytes *bytes, const struct Message *message)
 int Answers_push(struct Answers *answers, uint64_t viewer,
                  const struct Message *message)
 {
-    struct Answer *answer = calloc(1, sizeof(*answer));
+    struct Answer *answer = Heap_zeroed(1, sizeof(*answer));
     int error;
 
     if (!answer)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A list of chunks, each twice as large as the one before. See arena.h.
 #include "ipc/arena.h"
+#include "ipc/heap.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -29,7 +29,7 @@ static struct ArenaChunk *new_chunk(size_t room)
     struct ArenaChunk *chunk;
 
     if (room < PAGES_MIN)
-        return calloc(1, bytes);
+        return Heap_zeroed(1, bytes);
     chunk = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return chunk == MAP_FAILED ? NULL : chunk;
@@ -38,7 +38,7 @@ static struct ArenaChunk *new_chunk(size_t room)
 static void free_chunk(struct ArenaChunk *chunk)
 {
     if (chunk->size < PAGES_MIN)
-        free(chunk);
+        Heap_free(chunk);
     else
         munmap(chunk, sizeof(*chunk) + chunk->size);
 }

@@ -3,10 +3,10 @@
 // that checks bounds, so that wire.c can read hostile bytes without care.
 // Called by wire, server and client; any thread, no shared state.
 #include "ipc/bytes.h"
+#include "ipc/heap.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 256u
@@ -18,7 +18,7 @@ void Bytes_init(struct Bytes *bytes)
 
 void Bytes_release(struct Bytes *bytes)
 {
-    free(bytes->data);
+    Heap_free(bytes->data);
     Bytes_init(bytes);
 }
 
@@ -39,7 +39,7 @@ static int reserve(struct Bytes *bytes, size_t size)
         capacity *= 2;
     if (capacity == bytes->capacity)
         return 0;
-    data = realloc(bytes->data, capacity);
+    data = Heap_resize(bytes->data, capacity);
     if (!data)
         return -ENOMEM;
     bytes->data = data;

@@ -2,9 +2,8 @@
 // The flame table's schema. Append rows only: their order is the wire's.
 #include "ipc/flame_table.h"
 
+#include "ipc/heap.h"
 #include "ipc/rows.h"
-
-#include <stdlib.h>
 
 static const struct Field ROW_FIELDS[] = {
     U64(FlameRow, parent),
@@ -34,7 +33,7 @@ const struct Record FLAME_TABLE_RECORD =
 
 struct FlameTable *FlameTable_new(void)
 {
-    struct FlameTable *table = calloc(1, sizeof(*table));
+    struct FlameTable *table = Heap_zeroed(1, sizeof(*table));
 
     if (table)
         Record_clear(&FLAME_TABLE_RECORD, table);
@@ -46,5 +45,5 @@ void FlameTable_free(struct FlameTable *table)
     if (!table)
         return;
     Arena_release(&table->arena);
-    free(table);
+    Heap_free(table);
 }

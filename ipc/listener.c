@@ -3,12 +3,12 @@
 // live socket stands is never fought over.
 #include "ipc/listener.h"
 
+#include "ipc/heap.h"
 #include "ipc/socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -93,7 +93,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
 
     if (fd < 0)
         return fd;
-    path = calloc(1, sizeof(*path));
+    path = Heap_zeroed(1, sizeof(*path));
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
         error = fd < 0 ? fd : -errno; // somebody has removed it already
@@ -103,7 +103,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
                  "cannot listen at %s: %s; set OCULAR_DIR to a directory that "
                  "you can write to",
                  text, strerror(-error));
-        free(path);
+        Heap_free(path);
         return error;
     }
     snprintf(path->text, sizeof(path->text), "%s", text);
@@ -200,7 +200,7 @@ void Listener_release(struct Listener *listener)
     while (path) {
         struct ListenerPath *older = path->older;
 
-        free(path);
+        Heap_free(path);
         path = older;
     }
 }

@@ -2,9 +2,8 @@
 // The listing's schema. Append rows only: their order is the wire's.
 #include "ipc/listing.h"
 
+#include "ipc/heap.h"
 #include "ipc/rows.h"
-
-#include <stdlib.h>
 
 static const struct Field ROW_FIELDS[] = {
     U64(ListingRow, offset),         U64(ListingRow, line),
@@ -30,7 +29,7 @@ const struct Record LISTING_RECORD = RECORD(Listing, "listing", LISTING_FIELDS);
 
 struct Listing *Listing_new(void)
 {
-    struct Listing *listing = calloc(1, sizeof(*listing));
+    struct Listing *listing = Heap_zeroed(1, sizeof(*listing));
 
     if (listing)
         Record_clear(&LISTING_RECORD, listing);
@@ -42,5 +41,5 @@ void Listing_free(struct Listing *listing)
     if (!listing)
         return;
     Arena_release(&listing->arena);
-    free(listing);
+    Heap_free(listing);
 }

@@ -3,6 +3,7 @@
 // other threads ring, and the audience. Other threads reach it through `fresh`,
 // `stopping`, the list of answers and an `order`, for which they wait.
 #include "ipc/server.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 
 #include "ipc/answers.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -296,7 +296,7 @@ static void free_server(struct Server *server)
 {
     Listener_release(&server->listener);
     Bell_close(&server->bell);
-    free(server);
+    Heap_free(server);
 }
 
 static void release_locks(struct Server *server)
@@ -309,7 +309,7 @@ static void release_locks(struct Server *server)
 int Server_open(struct Server **out, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size)
 {
-    struct Server *server = calloc(1, sizeof(*server));
+    struct Server *server = Heap_zeroed(1, sizeof(*server));
     int error;
 
     if (!server) {

@@ -4,9 +4,8 @@
 // wire.c; read by anybody afterwards.
 #include "ipc/snapshot.h"
 
+#include "ipc/heap.h"
 #include "ipc/rows.h"
-
-#include <stdlib.h>
 
 // --- The schema. Append rows only: their order is the wire's.
 
@@ -155,7 +154,7 @@ const char *State_name(uint64_t state)
 
 struct Snapshot *Snapshot_new(void)
 {
-    struct Snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    struct Snapshot *snapshot = Heap_zeroed(1, sizeof(*snapshot));
 
     if (snapshot)
         Record_clear(&SNAPSHOT_RECORD, snapshot);
@@ -176,7 +175,7 @@ void Snapshot_free(struct Snapshot *snapshot)
     if (!snapshot)
         return;
     Arena_release(&snapshot->arena);
-    free(snapshot);
+    Heap_free(snapshot);
 }
 
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size)

@@ -4,12 +4,12 @@
 // on the server's thread.
 #include "ipc/viewer.h"
 
+#include "ipc/heap.h"
 #include "ipc/socket.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 
 struct Frame *Frame_new(void)
 {
-    struct Frame *frame = calloc(1, sizeof(*frame));
+    struct Frame *frame = Heap_zeroed(1, sizeof(*frame));
 
     if (frame)
         frame->references = 1;
@@ -39,7 +39,7 @@ void Frame_drop(struct Frame *frame)
     if (!frame || --frame->references)
         return;
     Bytes_release(&frame->bytes);
-    free(frame);
+    Heap_free(frame);
 }
 
 void Viewer_init(struct Viewer *viewer)

@@ -4,9 +4,9 @@
 // tail it does not know and a newer one reads null for what is missing.
 // Called by server and client on their own threads; no state.
 #include "ipc/wire.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HEADER_SIZE 12u // magic, type, payload length, request number
@@ -333,7 +333,7 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
 
     if (!text)
         return 0;
-    message->text = malloc(size + 1);
+    message->text = Heap_alloc(size + 1);
     if (!message->text)
         return -ENOMEM;
     memcpy(message->text, text, size);
@@ -403,7 +403,7 @@ long Message_decode(struct Message *message, const void *data, size_t size,
 
 void Message_release(struct Message *message)
 {
-    free(message->text);
+    Heap_free(message->text);
     Snapshot_free(message->snapshot);
     Listing_free(message->listing);
     FlameTable_free(message->stacks);

@@ -46,7 +46,7 @@ struct Message {
                       // EXPORT: 1 = overwrite; REPLY: bytes written;
                       // ERROR: errno
     double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1
-    char *text;       // HELLO: Ocular's version; EXPORT, REPLY: path;
+    char *text;       // for Heap_free(). HELLO: version; EXPORT, REPLY: path;
                       // ERROR: what went wrong and what to do;
                       // NOTICE: what it waits for
     struct Snapshot *snapshot; // SNAPSHOT; owned

@@ -2,9 +2,9 @@
 // Classifies code objects, once each, and ties them to their struct Code
 // through co_extra. Interpreter's lock held throughout.
 #include "python/adopt.h"
+#include "ipc/heap.h"
 #include "python/tools.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // --- The extra's end -------------------------------------------------------
@@ -14,7 +14,7 @@ static void unlink_other(struct OtherCode *other)
     *other->link = other->next;
     if (other->next)
         other->next->link = other->link;
-    free(other);
+    Heap_free(other);
 }
 
 // A code object is freed, or its extra is replaced. Also called while the
@@ -82,7 +82,7 @@ int Adopt_init(struct State *state)
 
 static int set_other(struct State *state, PyCodeObject *code)
 {
-    struct OtherCode *other = malloc(sizeof *other);
+    struct OtherCode *other = Heap_alloc(sizeof *other);
 
     if (!other)
         return -1;

@@ -6,6 +6,7 @@
 // armed, and one by one they run again, on a traced thread but on a lane of
 // ours. Interpreter's lock held.
 #include "python/calibrate.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "python/adopt.h"
 #include "python/hook.h"
@@ -386,7 +387,7 @@ static void free_all(struct Calibration *all)
 {
     Lane_free(all->lane);
     Py_XDECREF(all->table);
-    PyMem_Free(all);
+    Heap_free(all);
 }
 
 static int init(struct Calibration *all, bool timeline)
@@ -427,14 +428,14 @@ int Calibration_start(struct State *state, bool timeline)
 {
     static const int64_t none[HOOK_KINDS];
     uint64_t ticks = Clock_read(&state->engine.clock);
-    struct Calibration *all = PyMem_Calloc(1, sizeof *all);
+    struct Calibration *all = Heap_zeroed(1, sizeof *all);
     int result;
 
     Hooks_take_back();
     // The lane before the rings are made: one that a hook makes here has none,
     // and where there is a timeline its hooks would leave their plain course.
     if (!all || !Hooks_lane(state, ticks)) {
-        PyMem_Free(all);
+        Heap_free(all);
         PyErr_NoMemory();
         return -1;
     }

@@ -2,6 +2,7 @@
 // Python's fork handlers, and C's, which also cover a fork that Python does not
 // know of; see the header.
 #include "python/fork.h"
+#include "ipc/heap.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/governor.h"
@@ -24,10 +25,12 @@ static void hold_locks(void)
     pthread_mutex_lock(&ocular_state.engine.lanes.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
     Rcu_before_fork();
+    Heap_before_fork();
 }
 
 static void let_go_of_locks(void)
 {
+    Heap_after_fork();
     Rcu_after_fork_parent();
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
     pthread_mutex_unlock(&ocular_state.engine.lanes.mutex);
@@ -38,6 +41,7 @@ static void be_a_child(void)
 {
     struct Engine *engine = &ocular_state.engine;
 
+    Heap_after_fork();
     Rcu_after_fork_child();
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);

@@ -2,6 +2,7 @@
 // The governor's thread. It holds the interpreter for about 50 us at a time
 // and waits for none of our other threads meanwhile.
 #include "python/governor.h"
+#include "ipc/heap.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/code_words.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -599,7 +599,7 @@ int Governor_resume(struct State *state)
 
 int Governor_start(struct State *state)
 {
-    struct Governor *governor = calloc(1, sizeof *governor);
+    struct Governor *governor = Heap_zeroed(1, sizeof *governor);
     const struct Engine *engine = &state->engine;
     pthread_condattr_t monotonic;
     int error;
@@ -625,7 +625,7 @@ int Governor_start(struct State *state)
         return 0;
     }
     state->governor = NULL;
-    free(governor);
+    Heap_free(governor);
     PyErr_Format(PyExc_RuntimeError, "the governor cannot start: %s",
                  strerror(-error));
     return -1;
@@ -664,7 +664,7 @@ void Governor_stop(struct State *state)
     pthread_cond_destroy(&governor->wake);
     Plan_release(&governor->plan);
     Words_free(governor->words);
-    free(governor);
+    Heap_free(governor);
 }
 
 void Governor_abandon(struct State *state)
@@ -674,6 +674,6 @@ void Governor_abandon(struct State *state)
         Words_free(state->governor->words);
     }
     // CPython frees the thread states of the other threads after fork.
-    free(state->governor);
+    Heap_free(state->governor);
     state->governor = NULL;
 }

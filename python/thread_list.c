@@ -3,12 +3,11 @@
 // (add_threadstate in Python/pystate.c), with a larger id: what is there and
 // what was listed before are in the same order.
 #include "python/thread_list.h"
+#include "ipc/heap.h"
 #include "python/governor.h"
 #include "python/interpreter.h"
 #include "python/thread_name.h"
 #include "tracer/policy.h"
-
-#include <stdlib.h>
 
 // Asked for anew each time: a thread may be renamed.
 #define NAMES 16
@@ -42,7 +41,7 @@ static bool grow(struct SampledThread **threads, size_t count, size_t *room)
 
     if (count < *room)
         return true;
-    more = realloc(*threads, (2 * *room + 8) * sizeof *more);
+    more = Heap_resize(*threads, (2 * *room + 8) * sizeof *more);
     if (!more)
         return false;
     *threads = more;
@@ -80,7 +79,7 @@ static bool walk(const struct State *state, struct ThreadList *list)
         if (!is_programs(state, thread))
             continue;
         if (!grow(&threads, count, &room)) {
-            free(threads);
+            Heap_free(threads);
             return false;
         }
         listed = &threads[count++];
@@ -98,7 +97,7 @@ static bool walk(const struct State *state, struct ThreadList *list)
         asked += again;
     }
     list->next = asked < NAMES ? 0 : list->next + NAMES;
-    free(list->threads);
+    Heap_free(list->threads);
     list->threads = threads;
     list->count = count;
     return true;
@@ -136,6 +135,6 @@ void ThreadList_update(struct State *state)
 
 void ThreadList_release(struct ThreadList *list)
 {
-    free(list->threads);
+    Heap_free(list->threads);
     *list = (struct ThreadList){.count = 0};
 }

@@ -132,6 +132,22 @@ def test_who_attaches_to_the_interpreter():
         "attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
 
 
+# Strings that the C library makes; what only the viewer has; what is pure.
+MAY_MALLOC = {"ipc/heap.c", "ipc/address.c", "ipc/client.c", "ipc/process.c",
+              "tracer/output.c", "tracer/policy.c"}
+MALLOC = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"
+                    r"posix_memalign|strn?dup|v?asprintf|free|PyMem_(Raw)?[CM]alloc|"
+                    r"PyObject_[CM]alloc)\(")
+
+
+def test_the_traced_programs_heap_is_left_alone():
+    """What Ocular keeps lies in memory of its own (ipc/heap.h)."""
+    found = {path.relative_to(ROOT).as_posix() for path in sources()
+             if path.suffix == ".c" and path.parts[-2] != "tui"
+             and MALLOC.search(path.read_text())}
+    assert found == MAY_MALLOC
+
+
 def test_no_header_includes_itself_through_others():
     for path in sources():
         if path.suffix == ".h":

@@ -2,15 +2,15 @@
 // A binary heap, the oldest on top. An age that is out of date is too old, so
 // only the top one has to be right; it is brought up to date there.
 #include "tracer/ages.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #define FIRST_ROOM 16u
 
 void Ages_release(struct Ages *ages)
 {
-    free(ages->tracks);
+    Heap_free(ages->tracks);
     *ages = (struct Ages){0};
 }
 
@@ -54,7 +54,7 @@ int Ages_add(struct Ages *ages, struct Track *track)
     if (ages->count + 1 >= ages->room) {
         size_t room = ages->room ? 2 * ages->room : FIRST_ROOM;
         struct Track **tracks =
-            realloc(ages->tracks, room * sizeof *ages->tracks);
+            Heap_resize(ages->tracks, room * sizeof *ages->tracks);
 
         if (!tracks)
             return -ENOMEM;

@@ -2,21 +2,22 @@
 // The memory of a chunk. Reference counts change on any thread, the rest under
 // the timeline's mutex.
 #include "tracer/chunk.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
                         size_t open_count, size_t room)
 {
-    struct Chunk *chunk = calloc(1, sizeof *chunk);
+    struct Chunk *chunk = Heap_zeroed(1, sizeof *chunk);
 
     if (!chunk)
         return NULL;
     chunk->references = 1;
-    chunk->events = malloc((room ? room : 1) * sizeof *chunk->events);
-    chunk->open = malloc((open_count ? open_count : 1) * sizeof *chunk->open);
+    chunk->events = Heap_alloc((room ? room : 1) * sizeof *chunk->events);
+    chunk->open =
+        Heap_alloc((open_count ? open_count : 1) * sizeof *chunk->open);
     if (!chunk->events || !chunk->open) {
         Chunk_put(chunk);
         return NULL;
@@ -36,7 +37,7 @@ struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
 int Chunk_grow(struct Chunk *chunk)
 {
     size_t room = 2 * chunk->room < chunk->full ? 2 * chunk->room : chunk->full;
-    struct Event *events = realloc(chunk->events, room * sizeof *events);
+    struct Event *events = Heap_resize(chunk->events, room * sizeof *events);
 
     if (!events)
         return -ENOMEM;
@@ -50,7 +51,7 @@ void Chunk_fit(struct Chunk *chunk)
 {
     size_t room = chunk->shown.event_count;
     struct Event *events =
-        realloc(chunk->events, (room ? room : 1) * sizeof *events);
+        Heap_resize(chunk->events, (room ? room : 1) * sizeof *events);
 
     if (!events)
         return;
@@ -70,9 +71,9 @@ void Chunk_put(struct Chunk *chunk)
     if (atomic_fetch_sub_explicit(&chunk->references, 1, memory_order_acq_rel) >
         1)
         return;
-    free(chunk->events);
-    free(chunk->open);
-    free(chunk);
+    Heap_free(chunk->events);
+    Heap_free(chunk->open);
+    Heap_free(chunk);
 }
 
 size_t Chunk_bytes(const struct Chunk *chunk)

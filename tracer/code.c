@@ -3,10 +3,10 @@
 // what is learnt of it. Called with the interpreter's lock held, but for
 // Code_free (the collector) and the readers' functions.
 #include "tracer/code.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RESUME_LOCATION 3    // the bits of RESUME's argument that say where
@@ -113,7 +113,7 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
 
 static void *copy(const void *data, size_t size)
 {
-    void *result = malloc(size ? size : 1);
+    void *result = Heap_alloc(size ? size : 1);
 
     if (result && size)
         memcpy(result, data, size);
@@ -124,7 +124,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms)
 {
-    struct Code *code = calloc(1, sizeof *code);
+    struct Code *code = Heap_zeroed(1, sizeof *code);
     size_t count;
 
     if (!code)
@@ -140,17 +140,17 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->line = source->line;
     code->version = source->version;
     code->unit_count = (uint32_t)(source->bytecode_size / 2);
-    code->name = strdup(source->name);
-    code->file = strdup(source->file);
+    code->name = Heap_text(source->name);
+    code->file = Heap_text(source->file);
     code->bytecode = copy(source->bytecode, source->bytecode_size);
     code->line_table = copy(source->line_table, source->line_table_size);
     code->line_table_size = source->line_table_size;
-    code->units = calloc(code->unit_count + 1u, sizeof *code->units);
+    code->units = Heap_zeroed(code->unit_count + 1u, sizeof *code->units);
     if (!code->name || !code->file || !code->bytecode || !code->line_table ||
         !code->units)
         goto fail;
     count = lay_out(code, opcodes, threshold, two_arms);
-    code->sites = calloc(count + 1, sizeof *code->sites);
+    code->sites = Heap_zeroed(count + 1, sizeof *code->sites);
     if (!code->sites)
         goto fail;
     lay_out(code, opcodes, threshold, two_arms);
@@ -182,21 +182,21 @@ void Code_free(struct Code *code)
 {
     if (!code)
         return;
-    free(code->histogram);
-    free(code->units);
-    free(code->sites);
-    free(code->instructions);
-    free(code->name);
-    free(code->file);
-    free(code->bytecode);
-    free(code->line_table);
+    Heap_free(code->histogram);
+    Heap_free(code->units);
+    Heap_free(code->sites);
+    Heap_free(code->instructions);
+    Heap_free(code->name);
+    Heap_free(code->file);
+    Heap_free(code->bytecode);
+    Heap_free(code->line_table);
     Story_release(&code->story);
-    free(code->callers);
-    free(code->share.callers);
-    free((void *)code->share.spots);
-    free(code->share.callees);
-    free(code->callees);
-    free(code);
+    Heap_free(code->callers);
+    Heap_free(code->share.callers);
+    Heap_free((void *)code->share.spots);
+    Heap_free(code->share.callees);
+    Heap_free(code->callees);
+    Heap_free(code);
 }
 
 size_t Code_bytes(const struct Code *code)
@@ -256,7 +256,7 @@ int Code_add_caller(struct Code *code, uint32_t caller)
         return 0;
     if (code->caller_count == code->caller_room) {
         uint32_t room = code->caller_room ? 2 * code->caller_room : 4;
-        uint32_t *callers = realloc(code->callers, room * sizeof *callers);
+        uint32_t *callers = Heap_resize(code->callers, room * sizeof *callers);
 
         if (!callers)
             return -ENOMEM;
@@ -279,7 +279,7 @@ static void add_callee(struct Code *code, uint32_t callee)
             code->callees[code->callee_next++ % CALLEES_MOST] = callee;
             return;
         }
-        callees = realloc(code->callees, room * sizeof *callees);
+        callees = Heap_resize(code->callees, room * sizeof *callees);
         if (!callees)
             return;
         Cell_add(&code->grown_bytes,

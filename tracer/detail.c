@@ -6,11 +6,11 @@
 // so the hits are a floor, and exact only at the site itself or where every
 // call is known to have returned.
 #include "tracer/detail.h"
+#include "ipc/heap.h"
 #include "tracer/lines.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct Step {       // what a row is to the flow of control
@@ -365,15 +365,15 @@ int Detail_init(struct Detail *detail, const struct Code *code,
                 const struct Story *story, const struct Opcodes *opcodes)
 {
     size_t units = (size_t)code->unit_count + 1;
-    uint32_t *lines = malloc(units * sizeof *lines);
+    uint32_t *lines = Heap_alloc(units * sizeof *lines);
     struct Walk walk = {.code = code, .story = story, .opcodes = opcodes};
     struct Totals totals;
     int error = -ENOMEM;
 
     memset(detail, 0, sizeof *detail);
-    walk.rows = calloc(units, sizeof *walk.rows);
-    walk.steps = calloc(units, sizeof *walk.steps);
-    walk.row_of = malloc(units * sizeof *walk.row_of);
+    walk.rows = Heap_zeroed(units, sizeof *walk.rows);
+    walk.steps = Heap_zeroed(units, sizeof *walk.steps);
+    walk.row_of = Heap_alloc(units * sizeof *walk.row_of);
     if (lines && walk.rows && walk.steps && walk.row_of) {
         Lines_decode(lines, code->unit_count, code->line_table,
                      code->line_table_size, code->line);
@@ -391,15 +391,15 @@ int Detail_init(struct Detail *detail, const struct Code *code,
         walk.rows = NULL;
         error = 0;
     }
-    free(lines);
-    free(walk.rows);
-    free(walk.steps);
-    free(walk.row_of);
+    Heap_free(lines);
+    Heap_free(walk.rows);
+    Heap_free(walk.steps);
+    Heap_free(walk.row_of);
     return error;
 }
 
 void Detail_release(struct Detail *detail)
 {
-    free(detail->rows);
+    Heap_free(detail->rows);
     memset(detail, 0, sizeof *detail);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A hash table by thread id, open addressing, made large enough at once.
 #include "tracer/ends.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int Ends_init(struct Ends *ends, size_t count)
 {
@@ -12,13 +12,13 @@ int Ends_init(struct Ends *ends, size_t count)
     while (places < 2 * count)
         places *= 2;
     ends->mask = places - 1;
-    ends->places = calloc(places, sizeof *ends->places);
+    ends->places = Heap_zeroed(places, sizeof *ends->places);
     return ends->places ? 0 : -ENOMEM;
 }
 
 void Ends_release(struct Ends *ends)
 {
-    free(ends->places);
+    Heap_free(ends->places);
     ends->places = NULL;
 }
 

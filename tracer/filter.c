@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Substring rules over paths and qualified names; see the header.
 #include "tracer/filter.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void Filter_init(struct Filter *filter)
@@ -14,8 +14,8 @@ void Filter_init(struct Filter *filter)
 static void release(char **texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
+        Heap_free(texts[i]);
+    Heap_free(texts);
 }
 
 void Filter_release(struct Filter *filter)
@@ -31,12 +31,12 @@ static int append(char ***texts, size_t *count, const char *text)
 
     if (text[0] == '\0')
         return -EINVAL; // would match everything
-    copy = strdup(text);
+    copy = Heap_text(text);
     if (copy == NULL)
         return -ENOMEM;
-    grown = realloc(*texts, (*count + 1) * sizeof(*grown));
+    grown = Heap_resize(*texts, (*count + 1) * sizeof(*grown));
     if (grown == NULL) {
-        free(copy);
+        Heap_free(copy);
         return -ENOMEM;
     }
     grown[(*count)++] = copy;

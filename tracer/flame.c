@@ -3,6 +3,7 @@
 // that one pass from the end sums up what is below each.
 #include "tracer/flame.h"
 
+#include "ipc/heap.h"
 #include "tracer/rcu.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ void Flame_release(struct Flame *flame)
 
 void Flame_abandon(struct Flame *flame)
 {
-    free(flame->nodes);
+    Heap_free(flame->nodes);
     flame->nodes = NULL;
 }
 
@@ -38,7 +39,7 @@ struct Part {
 // Of each node. The caller's, with free; NULL: memory.
 static struct Part *sum_up(const struct Flame *flame, double now)
 {
-    struct Part *parts = calloc(FLAME_NODES, sizeof(*parts));
+    struct Part *parts = Heap_zeroed(FLAME_NODES, sizeof(*parts));
 
     for (size_t i = flame->count; parts && i-- > 0;) {
         parts[i].self =
@@ -71,7 +72,7 @@ static void link_child(struct Flame *flame, uint32_t number)
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   double now)
 {
-    uint32_t *moved = calloc(FLAME_NODES, sizeof(*moved));
+    uint32_t *moved = Heap_zeroed(FLAME_NODES, sizeof(*moved));
     size_t kept = 1;
 
     if (!moved)
@@ -94,7 +95,7 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
         link_child(flame, (uint32_t)kept++);
     }
     flame->count = kept;
-    free(moved);
+    Heap_free(moved);
 }
 
 // Room for a quarter of all.
@@ -113,7 +114,7 @@ static void make_room(struct Flame *flame, double now)
     }
     if (parts)
         prune(flame, parts, least, now);
-    free(parts);
+    Heap_free(parts);
 }
 
 // The child of that function, made where there is room, else 0. Who is met
@@ -162,7 +163,7 @@ static void add(struct Flame *flame, const struct FlameSample *sample)
 
 static void forget(struct Flame *flame)
 {
-    free(flame->nodes);
+    Heap_free(flame->nodes);
     flame->nodes = NULL;
     atomic_store_explicit(&flame->wanted, false, memory_order_relaxed);
 }
@@ -184,7 +185,7 @@ static struct FlameTable *tell(const struct Flame *flame, double now)
     struct FlameTable *table = FlameTable_new();
     struct Part *parts = sum_up(flame, now);
     struct FlameRow *rows = NULL;
-    uint64_t *numbers = calloc(FLAME_NODES, sizeof(*numbers));
+    uint64_t *numbers = Heap_zeroed(FLAME_NODES, sizeof(*numbers));
     size_t count = 0;
 
     if (table)
@@ -202,8 +203,8 @@ static struct FlameTable *tell(const struct Flame *flame, double now)
             .c_share = ShareValue_window(&node->in_c, now - flame->began),
         };
     }
-    free(parts);
-    free(numbers);
+    Heap_free(parts);
+    Heap_free(numbers);
     if (!count) {
         FlameTable_free(table);
         return NULL;
@@ -217,7 +218,7 @@ static struct FlameTable *tell(const struct Flame *flame, double now)
 
 static bool begin(struct Flame *flame, double now)
 {
-    flame->nodes = calloc(FLAME_NODES, sizeof(*flame->nodes));
+    flame->nodes = Heap_zeroed(FLAME_NODES, sizeof(*flame->nodes));
     flame->count = 1;
     flame->began = now;
     flame->samples = 0;

@@ -4,9 +4,8 @@
 // went: a span is an instruction's own if the next event is of one that can
 // run after it, and none that can is dark (lane.h).
 #include "tracer/instruction.h"
+#include "ipc/heap.h"
 #include "tracer/code.h"
-
-#include <stdlib.h>
 
 struct Walk { // over a code object's instructions
     const struct Code *code;
@@ -162,7 +161,7 @@ struct Instruction *Instructions_new(const struct Code *code,
     walk.stop_at = threshold ? threshold : CODE_NEVER;
     measure(&walk);
     // Two more: the last one, and room for a number that is one too high.
-    walk.all = calloc(walk.count + 2u, sizeof *walk.all);
+    walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
     if (!walk.all)
         return NULL;
     lay_out(&walk);

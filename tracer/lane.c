@@ -3,10 +3,10 @@
 // since it happens once per function, per thread or per surprise. Run by the
 // lane's own thread with the interpreter's lock held.
 #include "tracer/lane.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "tracer/registry.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,13 +16,13 @@
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
                       struct Contention *contention)
 {
-    struct Lane *lane = calloc(1, sizeof *lane);
+    struct Lane *lane = Heap_zeroed(1, sizeof *lane);
 
     if (!lane)
         return NULL;
     lane->stack = Stack_new(FIRST_FRAMES);
     if (!lane->stack) {
-        free(lane);
+        Heap_free(lane);
         return NULL;
     }
     lane->top = lane->bottom = lane->stack->bottom;
@@ -43,7 +43,7 @@ void Lane_free(struct Lane *lane)
     Stack_free(lane->stack);
     Stack_free(lane->spare);
     Stacks_clear(&lane->parked);
-    free(lane);
+    Heap_free(lane);
 }
 
 void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
@@ -133,7 +133,7 @@ bool Lane_grow(struct Lane *lane)
     memcpy(frames, lane->bottom, count * sizeof *frames);
     lane->top = frames + (lane->top - lane->bottom);
     lane->limit = frames + 2 * count - 1;
-    free(lane->bottom);
+    Heap_free(lane->bottom);
     lane->bottom = frames;
     lane->stack_bytes += count * sizeof *frames;
     return true;
@@ -255,7 +255,7 @@ void Lane_record_first(struct Code *code, uint64_t self)
 
     if (Cell_get(&code->self_calls) < 2)
         return;
-    histogram = calloc(1, sizeof *histogram);
+    histogram = Heap_zeroed(1, sizeof *histogram);
     if (!histogram)
         return;
     if (Cell_get(&code->self_calls) == 2 && !Cell_get(&code->waited_cycles))

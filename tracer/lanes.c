@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The list of lanes: added to by traced threads, visited by the collector.
 #include "tracer/lanes.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -158,7 +158,7 @@ long Lanes_threads(struct Lanes *lanes, struct LaneThread **threads,
     room = ended->count;
     for (lane = lanes->first; lane; lane = lane->next)
         room++;
-    *threads = malloc((room + 1) * sizeof **threads);
+    *threads = Heap_alloc((room + 1) * sizeof **threads);
     for (lane = lanes->first; *threads && lane; lane = lane->next)
         (*threads)[count++] = thread_of(lane);
     for (size_t i = 0; *threads && i < ended->count; i++)

@@ -64,8 +64,8 @@ void Lanes_forget(struct Lanes *lanes, const struct Code *code);
 void Lanes_visit(struct Lanes *lanes,
                  void (*visit)(void *context, struct Lane *lane, bool ended),
                  void *context);
-// All threads that have or had a lane since the last reset, malloc'ed; of those
-// that have ended a part, *dropped more are not among them. The count or
+// All threads that have or had a lane since the last reset, for Heap_free(); of
+// those that have ended a part, *dropped more are not among them. The count or
 // -ENOMEM.
 long Lanes_threads(struct Lanes *lanes, struct LaneThread **threads,
                    uint64_t *dropped);

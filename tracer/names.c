@@ -2,9 +2,9 @@
 // Function ids to names: the living from the registry, inside an RCU read
 // section; the retired from a ring that forgets its oldest, with a table by id.
 #include "tracer/names.h"
+#include "ipc/heap.h"
 #include "tracer/rcu.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void Names_init(struct Names *names)
@@ -36,8 +36,8 @@ static void forget(struct RetiredNames *retired, size_t slot)
     while (*link != slot + 1)
         link = &retired->slots[*link - 1].next;
     *link = old->next;
-    free(old->name);
-    free(old->file);
+    Heap_free(old->name);
+    Heap_free(old->file);
     old->name = old->file = NULL;
 }
 
@@ -62,7 +62,7 @@ void Names_release(struct Names *names)
 
     for (slot = 0; names->retired && slot < NAMES_ROOM; slot++)
         forget(names->retired, slot);
-    free(names->retired);
+    Heap_free(names->retired);
     pthread_mutex_destroy(&names->mutex);
     Names_init(names);
 }
@@ -71,7 +71,7 @@ void Names_retire(struct Names *names, struct Code *code)
 {
     pthread_mutex_lock(&names->mutex);
     if (!names->retired) {
-        names->retired = calloc(1, sizeof *names->retired);
+        names->retired = Heap_zeroed(1, sizeof *names->retired);
         names->bytes = names->retired ? sizeof *names->retired : 0;
     }
     if (names->retired) {
@@ -105,8 +105,8 @@ void NameQuery_init(struct NameQuery *query, struct Names *names,
 
 void NameQuery_release(struct NameQuery *query)
 {
-    free(query->name);
-    free(query->file);
+    Heap_free(query->name);
+    Heap_free(query->file);
     query->name = query->file = NULL;
 }
 
@@ -115,8 +115,8 @@ static void answer(struct NameQuery *query, struct PerfettoName *name,
                    uintptr_t address)
 {
     NameQuery_release(query);
-    query->name = strdup(text);
-    query->file = strdup(file);
+    query->name = Heap_text(text);
+    query->file = Heap_text(file);
     name->name = query->name ? query->name : "?";
     name->file = query->file ? query->file : "?";
     name->line = line;

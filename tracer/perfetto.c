@@ -4,6 +4,7 @@
 // names and arguments, is kept as shared objects. No memory for an object
 // makes it NULL, and that which was to hold it: one check, when it is written.
 #include "tracer/perfetto.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "ipc/version.h"
 #include "tracer/ends.h"
@@ -15,7 +16,6 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -432,7 +432,7 @@ static int write_document(struct Writer *writer)
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result)
 {
-    struct Writer *writer = calloc(1, sizeof *writer);
+    struct Writer *writer = Heap_zeroed(1, sizeof *writer);
     int error;
     size_t i;
 
@@ -440,7 +440,7 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
         return -ENOMEM;
     error = Output_open(&writer->output, path);
     if (error) {
-        free(writer);
+        Heap_free(writer);
         return error;
     }
     writer->trace = trace;
@@ -456,6 +456,6 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
         forget_function(&writer->known[i]);
     json_object_put(writer->pid);
     json_object_put(writer->tid);
-    free(writer);
+    Heap_free(writer);
     return error;
 }

@@ -3,8 +3,7 @@
 // One writer at a time (the interpreter's lock); a removed code keeps its own
 // links, so that a reader that stands on it walks on.
 #include "tracer/registry.h"
-
-#include <stdlib.h>
+#include "ipc/heap.h"
 
 // Every store that makes a code reachable is a release and pairs with this.
 static struct Code *follow(struct Code *const _Atomic *link)
@@ -72,7 +71,7 @@ static void unchain(struct Code *_Atomic *bucket, struct Code *code,
 
 struct Registry *Registry_new(void)
 {
-    return calloc(1, sizeof(struct Registry));
+    return Heap_zeroed(1, sizeof(struct Registry));
 }
 
 void Registry_free_retired(struct Registry *registry)
@@ -96,7 +95,7 @@ void Registry_free(struct Registry *registry)
         next = Registry_next(code);
         Code_free(code);
     }
-    free(registry);
+    Heap_free(registry);
 }
 
 uint32_t Registry_next_id(struct Registry *registry)

@@ -2,9 +2,9 @@
 // A call's level says where it belongs: an event at some level ends all calls
 // above it, so that the stack is right again one event after any loss.
 #include "tracer/replay.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 struct Replay {
     const struct ReplayTarget *target;
@@ -19,7 +19,8 @@ static int push(struct Replay *replay, uint32_t id, unsigned level,
 {
     if (replay->depth == replay->room) {
         size_t room = replay->room ? 2 * replay->room : 64;
-        struct OpenCall *stack = realloc(replay->stack, room * sizeof *stack);
+        struct OpenCall *stack =
+            Heap_resize(replay->stack, room * sizeof *stack);
 
         if (!stack)
             return -ENOMEM;
@@ -146,6 +147,6 @@ int Replay_lane(const struct TimelineView *view,
         replay.now = view->last_ticks;
     if (!error)
         error = pop_from(&replay, 0, CALL_OPEN);
-    free(replay.stack);
+    Heap_free(replay.stack);
     return error;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The list of retired functions, searched by a hash of who they are.
 #include "tracer/retired.h"
+#include "ipc/heap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void Retired_release(struct Retired *retired)
@@ -10,8 +10,8 @@ void Retired_release(struct Retired *retired)
     size_t i;
 
     for (i = 0; i < retired->count; i++) {
-        free(retired->functions[i].name);
-        free(retired->functions[i].file);
+        Heap_free(retired->functions[i].name);
+        Heap_free(retired->functions[i].file);
     }
     memset(retired, 0, sizeof *retired);
 }
@@ -98,8 +98,8 @@ static size_t fold(struct Retired *retired)
     add_totals(&retired->others, &functions[least].totals);
     retired->bytes -=
         strlen(functions[least].name) + strlen(functions[least].file) + 2;
-    free(functions[least].name);
-    free(functions[least].file);
+    Heap_free(functions[least].name);
+    Heap_free(functions[least].file);
     return least;
 }
 
@@ -107,12 +107,12 @@ static size_t fold(struct Retired *retired)
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {
-    char *name = strdup(code->name), *file = strdup(code->file);
+    char *name = Heap_text(code->name), *file = Heap_text(code->file);
     size_t place;
 
     if (!name || !file) {
-        free(name);
-        free(file);
+        Heap_free(name);
+        Heap_free(file);
         return NULL;
     }
     place = retired->count < RETIRED_ROOM ? retired->count++ : fold(retired);

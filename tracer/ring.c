@@ -3,23 +3,22 @@
 // consumer's end. Ring_push_slow runs on the producer's thread inside a hook;
 // Ring_peek and Ring_pop on the consumer's.
 #include "tracer/ring.h"
+#include "ipc/heap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define HALF (RING_EVENTS / 2)
 
 struct Ring *Ring_new(sem_t *half_full)
 {
-    struct Ring *ring = aligned_alloc(_Alignof(struct Ring), sizeof *ring);
+    struct Ring *ring = Heap_zeroed(1, sizeof *ring);
 
     if (!ring)
         return NULL;
-    memset(ring, 0, sizeof *ring);
     // Zeroed by the kernel as it is touched: an idle thread costs one page.
-    ring->events = calloc(RING_EVENTS, sizeof *ring->events);
+    ring->events = Heap_zeroed(RING_EVENTS, sizeof *ring->events);
     if (!ring->events) {
-        free(ring);
+        Heap_free(ring);
         return NULL;
     }
     ring->half_full = half_full;
@@ -31,8 +30,8 @@ void Ring_free(struct Ring *ring)
 {
     if (!ring)
         return;
-    free(ring->events);
-    free(ring);
+    Heap_free(ring->events);
+    Heap_free(ring);
 }
 
 void Ring_clear(struct Ring *ring)

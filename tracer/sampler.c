@@ -2,6 +2,7 @@
 // The sampler's thread: when it wakes, what it does then, and the account of
 // it. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 
 #include "tracer/interruption.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
 #define STACK_SIZE (128u << 10)
@@ -437,7 +437,7 @@ static void free_all(struct Sampler *sampler)
 {
     Memory_close(&sampler->memory);
     Subjects_release(&sampler->subjects);
-    free(sampler);
+    Heap_free(sampler);
 }
 
 static void init_waiting(struct Sampler *sampler)
@@ -470,7 +470,7 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
 
     if (!(hz > 0 && hz <= MAX_HZ))
         return -EINVAL;
-    sampler = calloc(1, sizeof(*sampler));
+    sampler = Heap_zeroed(1, sizeof(*sampler));
     if (sampler == NULL)
         return -ENOMEM;
     sampler->ledger = (struct Ledger){

@@ -55,8 +55,8 @@ void Sampler_abandon(struct Sampler *sampler); // after fork: frees, no join
 // -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct SampledThread *threads, size_t count);
-// Any thread. *shares is malloc'ed; returns the count or -errno. Threads that
-// have ended are among them, but for the ones dropped.
+// Any thread. *shares is for Heap_free(); returns the count or -errno. Threads
+// that have ended are among them, but for the ones dropped.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);

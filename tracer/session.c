@@ -3,13 +3,13 @@
 // Start and finish: the thread that python/ calls from. Requests: the server's
 // thread.
 #include "tracer/session.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -291,7 +291,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 int Session_start(struct Session **result, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size)
 {
-    struct Session *session = calloc(1, sizeof *session);
+    struct Session *session = Heap_zeroed(1, sizeof *session);
     int error = -ENOMEM;
 
     snprintf(why, why_size, "memory is out");
@@ -391,7 +391,7 @@ void Session_free(struct Session *session)
     Details_release(&session->details);
     Account_release(&session->account);
     Transitions_release(&session->transitions);
-    free(session);
+    Heap_free(session);
 }
 
 void Session_pause(struct Session *session)

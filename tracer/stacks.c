@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The hash of parked shadow stacks, and the order they were parked in.
 #include "tracer/stacks.h"
+#include "ipc/heap.h"
 #include "tracer/lane.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BUCKETS 1024u // a power of two
@@ -22,7 +22,7 @@ int Stacks_park(struct Stacks *stacks, struct Stack *stack)
     struct Stack **bucket;
 
     if (!stacks->buckets)
-        stacks->buckets = calloc(BUCKETS, sizeof *stacks->buckets);
+        stacks->buckets = Heap_zeroed(BUCKETS, sizeof *stacks->buckets);
     if (!stacks->buckets)
         return -ENOMEM;
     bucket = bucket_of(stacks, stack->root);
@@ -80,29 +80,25 @@ void Stacks_clear(struct Stacks *stacks)
     }
     stacks->newest = NULL;
     stacks->count = 0;
-    free(stacks->buckets);
+    Heap_free(stacks->buckets);
     stacks->buckets = NULL;
 }
 
 struct Frame *Stack_frames(size_t count)
 {
-    struct Frame *frames =
-        aligned_alloc(sizeof(struct Frame), count * sizeof *frames);
-
-    if (frames)
-        memset(frames, 0, count * sizeof *frames);
-    return frames;
+    _Static_assert(sizeof(struct Frame) == 64, "Heap_zeroed aligns to that");
+    return Heap_zeroed(count, sizeof(struct Frame));
 }
 
 struct Stack *Stack_new(size_t frames)
 {
-    struct Stack *stack = calloc(1, sizeof *stack);
+    struct Stack *stack = Heap_zeroed(1, sizeof *stack);
 
     if (!stack)
         return NULL;
     stack->bottom = Stack_frames(frames);
     if (!stack->bottom) {
-        free(stack);
+        Heap_free(stack);
         return NULL;
     }
     stack->top = stack->bottom;
@@ -114,6 +110,6 @@ void Stack_free(struct Stack *stack)
 {
     if (!stack)
         return;
-    free(stack->bottom);
-    free(stack);
+    Heap_free(stack->bottom);
+    Heap_free(stack);
 }

@@ -41,7 +41,7 @@ void Stacks_clear(struct Stacks *stacks);
 // An empty one with room for `frames`, the sentinel among them. NULL: memory.
 struct Stack *Stack_new(size_t frames);
 void Stack_free(struct Stack *stack);
-// Zeroed, each frame on a cache line of its own; for free(). NULL: memory.
+// Zeroed, each frame on a cache line of its own; for Heap_free(). NULL: memory.
 struct Frame *Stack_frames(size_t count);
 
 #endif

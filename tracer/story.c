@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See story.h.
 #include "tracer/story.h"
+#include "ipc/heap.h"
 #include "tracer/code.h"
 #include "tracer/lines.h"
 
@@ -10,7 +11,7 @@
 
 void Story_release(struct Story *story)
 {
-    free(story->spots);
+    Heap_free(story->spots);
     memset(story, 0, sizeof *story);
 }
 
@@ -27,7 +28,7 @@ int Story_copy(struct Story *copy, const struct Story *story)
         copy->spots = NULL;
         return 0;
     }
-    copy->spots = malloc(story->count * sizeof *copy->spots);
+    copy->spots = Heap_alloc(story->count * sizeof *copy->spots);
     if (!copy->spots)
         return -ENOMEM;
     memcpy(copy->spots, story->spots, story->count * sizeof *copy->spots);
@@ -111,7 +112,7 @@ static struct Spot *add_spot(struct Look *look)
 
     if (story->count == story->room) {
         uint32_t room = story->room ? 2 * story->room : 4;
-        struct Spot *spots = realloc(story->spots, room * sizeof *spots);
+        struct Spot *spots = Heap_resize(story->spots, room * sizeof *spots);
 
         if (!spots)
             return NULL;

@@ -16,6 +16,7 @@
 #define _GNU_SOURCE 1 // CPU_COUNT
 #include "tracer/subject.h"
 
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "tracer/rcu.h"
 
@@ -295,14 +296,14 @@ static void prepare(struct Code *code)
         return;
     // Both pair with the acquire of whoever reads.
     if (!Code_spots(code)) {
-        room = calloc(spots + 1, sizeof(*share->spots));
+        room = Heap_zeroed(spots + 1, sizeof(*share->spots));
         atomic_store_explicit(&share->spots, room, memory_order_release);
     }
     if (!share->callees)
-        share->callees = calloc(count + 1, sizeof(*share->callees));
+        share->callees = Heap_zeroed(count + 1, sizeof(*share->callees));
     if (!Code_spots(code) || !share->callees)
         return;
-    room = calloc(1, sizeof(struct Split));
+    room = Heap_zeroed(1, sizeof(struct Split));
     atomic_store_explicit(&share->callers, room, memory_order_release);
     Cell_set(&share->bytes, sizeof(struct Split) + (spots + count + 2) * 4);
 }

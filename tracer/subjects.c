@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The table of threads and how a new list becomes one; see the header.
 #include "tracer/subjects.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct SubjectList { // what is offered
@@ -16,15 +16,15 @@ int Subjects_init(struct Subjects *subjects)
     pthread_mutex_init(&subjects->lock, NULL);
     subjects->incoming = NULL;
     memset(&subjects->ended, 0, sizeof(subjects->ended));
-    subjects->table = calloc(1, sizeof(struct SubjectTable));
+    subjects->table = Heap_zeroed(1, sizeof(struct SubjectTable));
     return subjects->table ? 0 : -ENOMEM;
 }
 
 static void table_free(struct SubjectTable *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        free(table->subjects[i]);
-    free(table);
+        Heap_free(table->subjects[i]);
+    Heap_free(table);
 }
 
 void Subjects_release(struct Subjects *subjects)
@@ -33,7 +33,7 @@ void Subjects_release(struct Subjects *subjects)
     // not published yet, and the old one lacks what moved. That is lost.
     if (subjects->table)
         table_free(subjects->table);
-    free(subjects->incoming);
+    Heap_free(subjects->incoming);
     subjects->table = NULL;
     subjects->incoming = NULL;
 }
@@ -85,7 +85,7 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
 static struct Subject *make(struct Ended *ended,
                             const struct SampledThread *thread)
 {
-    struct Subject *subject = malloc(sizeof(*subject));
+    struct Subject *subject = Heap_alloc(sizeof(*subject));
     struct EndedThread before;
 
     if (subject == NULL)
@@ -135,7 +135,7 @@ static struct SubjectTable *renew(struct Subjects *subjects,
 {
     struct SubjectTable *old = subjects->table;
     struct SubjectTable *table =
-        malloc(sizeof(*table) + list->count * sizeof(table->subjects[0]));
+        Heap_alloc(sizeof(*table) + list->count * sizeof(table->subjects[0]));
     size_t i, count = 0;
 
     if (table == NULL)
@@ -180,14 +180,14 @@ void Subjects_take(struct Subjects *subjects)
         }
         pthread_mutex_unlock(&subjects->lock);
     }
-    free(list);
+    Heap_free(list);
 }
 
 int Subjects_offer(struct Subjects *subjects,
                    const struct SampledThread *threads, size_t count)
 {
     struct SubjectList *list =
-        malloc(sizeof(*list) + count * sizeof(list->threads[0]));
+        Heap_alloc(sizeof(*list) + count * sizeof(list->threads[0]));
 
     if (list == NULL)
         return -ENOMEM;
@@ -202,8 +202,8 @@ int Subjects_offer(struct Subjects *subjects,
         list->count++;
     }
     // Pairs with the exchange in Subjects_take. One not yet taken is replaced.
-    free(atomic_exchange_explicit(&subjects->incoming, list,
-                                  memory_order_acq_rel));
+    Heap_free(atomic_exchange_explicit(&subjects->incoming, list,
+                                       memory_order_acq_rel));
     return 0;
 }
 
@@ -245,7 +245,7 @@ long Subjects_shares(struct Subjects *subjects, double now,
     table = subjects->table;
     live = table->count;
     count = live + ended->count;
-    *shares = malloc((count ? count : 1) * sizeof(**shares));
+    *shares = Heap_alloc((count ? count : 1) * sizeof(**shares));
     for (size_t i = 0; *shares && i < live; i++)
         describe(&(*shares)[i], table->subjects[i], now);
     for (size_t i = 0; *shares && i < ended->count; i++)

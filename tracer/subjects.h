@@ -50,8 +50,8 @@ int Subjects_offer(struct Subjects *subjects,
                    const struct SampledThread *threads, size_t count);
 // Takes what was offered last; who is still there keeps what it has. Sampler.
 void Subjects_take(struct Subjects *subjects);
-// *shares is malloc'ed: those that live, then those that have ended; returns
-// the count or -ENOMEM. Any thread.
+// *shares is for Heap_free(): those that live, then those that have ended;
+// returns the count or -ENOMEM. Any thread.
 long Subjects_shares(struct Subjects *subjects, double now,
                      struct ThreadShares **shares);
 uint64_t Subjects_dropped(struct Subjects *subjects); // of those ended

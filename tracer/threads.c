@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Joins the sampler's threads and the lanes' by thread id; see the header.
 #include "tracer/threads.h"
+#include "ipc/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static int living_first(const void *a, const void *b)
 static bool fill(struct Rows *rows, const struct ThreadShares *shares,
                  const struct LaneThread *lanes, size_t lane_count)
 {
-    bool *joined = calloc(rows->sampled + lane_count + 1, sizeof *joined);
+    bool *joined = Heap_zeroed(rows->sampled + lane_count + 1, sizeof *joined);
     bool whole = joined != NULL;
     size_t i;
 
@@ -118,7 +119,7 @@ static bool fill(struct Rows *rows, const struct ThreadShares *shares,
         whole = add_shares(rows, &shares[i]);
     for (i = 0; whole && i < lane_count; i++)
         whole = add_lane(rows, joined, &lanes[i]);
-    free(joined);
+    Heap_free(joined);
     return whole;
 }
 
@@ -136,8 +137,8 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
 
     if (sampler)
         dropped_too = Sampler_threads_dropped(sampler);
-    free(shares);
-    free(threads);
+    Heap_free(shares);
+    Heap_free(threads);
     if (!whole)
         return false;
     qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);

@@ -3,11 +3,11 @@
 // shared, by reference count, with the views that hold it; the chunk that a
 // lane still fills is copied into each view.
 #include "tracer/timeline.h"
+#include "ipc/heap.h"
 #include "tracer/ages.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 struct Timeline {
     pthread_mutex_t mutex;
@@ -31,7 +31,7 @@ struct View {
 
 struct Timeline *Timeline_new(size_t limit_bytes)
 {
-    struct Timeline *timeline = calloc(1, sizeof *timeline);
+    struct Timeline *timeline = Heap_zeroed(1, sizeof *timeline);
 
     if (!timeline)
         return NULL;
@@ -52,7 +52,7 @@ void Timeline_free(struct Timeline *timeline)
     }
     Ages_release(&timeline->ages);
     pthread_mutex_destroy(&timeline->mutex);
-    free(timeline);
+    Heap_free(timeline);
 }
 
 // --- Tracks: mutex held ------------------------------------------------------
@@ -266,7 +266,7 @@ static int freeze_track(struct View *view, const struct Track *track)
 
 static struct View *new_view(const struct Timeline *timeline)
 {
-    struct View *view = calloc(1, sizeof *view);
+    struct View *view = Heap_zeroed(1, sizeof *view);
     size_t chunks = 1;
     const struct Track *track;
 
@@ -279,8 +279,8 @@ static struct View *new_view(const struct Timeline *timeline)
             chunks++;
         chunks++; // open calls, all else forgotten
     }
-    view->chunks = calloc(chunks, sizeof *view->chunks);
-    view->lanes = calloc(timeline->track_count + 1, sizeof *view->lanes);
+    view->chunks = Heap_zeroed(chunks, sizeof *view->chunks);
+    view->lanes = Heap_zeroed(timeline->track_count + 1, sizeof *view->lanes);
     // A pointer to a chunk is a pointer to what it shows, its first member.
     view->shown.chunks = (const struct TimelineChunk *const *)view->chunks;
     view->shown.lanes = view->lanes;
@@ -322,7 +322,7 @@ void TimelineView_free(struct TimelineView *shown)
         return;
     for (i = 0; i < view->shown.chunk_count; i++)
         Chunk_put(view->chunks[i]);
-    free(view->chunks);
-    free(view->lanes);
-    free(view);
+    Heap_free(view->chunks);
+    Heap_free(view->lanes);
+    Heap_free(view);
 }

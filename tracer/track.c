@@ -2,10 +2,10 @@
 // A lane's list of chunks. Only the newest changes; the others may be shared
 // with views.
 #include "tracer/track.h"
+#include "ipc/heap.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_EVENTS 64u // it begins small: most threads say little
@@ -13,7 +13,7 @@
 
 struct Track *Track_new(unsigned lane, pid_t tid, const char *name)
 {
-    struct Track *track = calloc(1, sizeof *track);
+    struct Track *track = Heap_zeroed(1, sizeof *track);
 
     if (!track)
         return NULL;
@@ -32,8 +32,8 @@ void Track_free(struct Track *track)
         Chunk_put(track->oldest);
         track->oldest = next;
     }
-    free(track->open);
-    free(track);
+    Heap_free(track->open);
+    Heap_free(track);
 }
 
 // Makes a chunk, or a larger one of the newest, if that is full. 0 or -ENOMEM.
@@ -79,7 +79,7 @@ static int follow(struct Track *track, const struct Event *event)
         return 0;
     if (track->open_count == track->open_room) {
         size_t room = track->open_room ? 2 * track->open_room : FIRST_OPEN;
-        struct OpenCall *open = realloc(track->open, room * sizeof *open);
+        struct OpenCall *open = Heap_resize(track->open, room * sizeof *open);
 
         if (!open)
             return -ENOMEM;
@@ -109,7 +109,7 @@ void Track_end(struct Track *track)
 {
     track->ended = true;
     track->bytes -= track->open_room * sizeof *track->open;
-    free(track->open);
+    Heap_free(track->open);
     track->open = NULL;
     track->open_count = track->open_room = 0;
     if (track->newest) {

@@ -2,6 +2,7 @@
 // Two rings of changes, and a hash table of pairs with linear probing that
 // never forgets one. See transitions.h.
 #include "tracer/transitions.h"
+#include "ipc/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +36,14 @@ static void forget(struct Transitions *transitions, struct Change *change)
     if (transitions->label == label)
         transitions->label = NULL;
     transitions->bytes -= label_bytes(label);
-    free(label);
+    Heap_free(label);
 }
 
 static struct Label *make_label(const struct Change *change)
 {
     size_t function = strlen(change->function) + 1;
     size_t file = strlen(change->file) + 1;
-    struct Label *label = malloc(sizeof *label + function + file);
+    struct Label *label = Heap_alloc(sizeof *label + function + file);
 
     if (!label)
         return NULL;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // See words.h.
 #include "tracer/words.h"
+#include "ipc/heap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct Words *Words_new(uint32_t id)
 {
-    struct Words *words = calloc(1, sizeof *words);
+    struct Words *words = Heap_zeroed(1, sizeof *words);
 
     if (words)
         words->id = id;
@@ -22,7 +22,7 @@ void Words_free(struct Words *words)
         Bytes_release(&words->lists[i].text);
         Bytes_release(&words->lists[i].start);
     }
-    free(words);
+    Heap_free(words);
 }
 
 size_t Words_bytes(const struct Words *words)

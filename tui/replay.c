@@ -3,6 +3,7 @@
 // its frames, of which only their starts are looked at, and each frame again
 // when it is wanted.
 #include "tui/replay.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 
 #include "ipc/version.h"
@@ -291,10 +292,10 @@ static int give_answer(struct Replay *replay, struct Message *message)
         .type = MESSAGE_ERROR,
         .request = answer.number,
         .number = ENODATA,
-        .text = strdup(answer.entry < 0
-                           ? "that is not in the recording; only a live "
-                             "program can be asked for it"
-                           : "the recording is damaged there")};
+        .text = Heap_text(answer.entry < 0
+                              ? "that is not in the recording; only a live "
+                                "program can be asked for it"
+                              : "the recording is damaged there")};
     return 1;
 }
 

@@ -4,6 +4,7 @@
 #ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 
+#include "ipc/heap.h"
 #include "tracer/code.h"
 
 #include <stdlib.h>
@@ -11,14 +12,14 @@
 
 static inline struct Code *make_code(uint32_t id, uintptr_t address)
 {
-    struct Code *code = calloc(1, sizeof(*code));
+    struct Code *code = Heap_zeroed(1, sizeof(*code));
 
     if (code == NULL)
         abort();
     code->id = id;
     code->address = address;
-    code->name = strdup("name");
-    code->file = strdup("file.py");
+    code->name = Heap_text("name");
+    code->file = Heap_text("file.py");
     return code;
 }
 

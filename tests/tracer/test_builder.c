@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/builder: what the cells say in a snapshot, what is null, what is
 // estimated; and a snapshot while hooks run.
+#include "ipc/heap.h"
 #include "tracer/builder.h"
 
 #include "tests/tracer/make_engine.h"
@@ -135,7 +136,7 @@ static void test_cells(void **state)
     Cell_set(&code->total_cycles, 9000);
     Cell_set(&code->waited_cycles, 70);
     Cell_set(&code->min_cycles, 90);
-    code->histogram = calloc(1, sizeof(struct Histogram));
+    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 100; i++) // below 16 a histogram is exact
         Histogram_add(code->histogram, i < 98 ? 3 : 12);
     code->specialized = 4;
@@ -168,7 +169,7 @@ static void test_quantiles_are_of_the_newest_call(void **state)
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 10);
 
-    code->histogram = calloc(1, sizeof(struct Histogram));
+    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 3; i++)
         Histogram_add(code->histogram, 3);
     Cell_set(&code->self_calls, 12);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/code: sites and instruction numbers laid out from bytecode, callers,
 // re-arming, and the figures that are derived from the cells.
+#include "ipc/heap.h"
 #include "tracer/code.h"
 
 #include "tests/tracer/make_look.h"
@@ -317,7 +318,7 @@ static void test_bytes_follow_what_is_held(void **state)
     // At least the record, its sites, its map and its copies.
     assert_true(before >= sizeof *code + 7 * sizeof(struct Site) +
                               UNITS * (sizeof(struct Unit) + 2) + 2);
-    code->histogram = calloc(1, sizeof(struct Histogram));
+    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
     assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
     memcpy(live, GENERATOR, sizeof live);
     live[6] = FOR_ITER_RANGE;
@@ -395,7 +396,7 @@ static void test_what_is_plain(void **state)
 
     (void)state;
     expect_epochs(code, false, true); // no histogram yet
-    code->histogram = calloc(1, sizeof(struct Histogram));
+    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
     Code_refresh(code);
     expect_epochs(code, true, true);
     Code_gain_dark_callee(code);

@@ -2,6 +2,7 @@
 // tracer/lanes: lanes come with their threads, what ended ones counted stays,
 // and threads that start and end while the collector visits.
 #define _GNU_SOURCE 1 // gettid
+#include "ipc/heap.h"
 #include "tracer/lanes.h"
 
 #include "tests/tracer/make_code.h"
@@ -181,7 +182,7 @@ static void test_threads_and_their_time(void **state)
             used = row->cpu_ns;
         }
         assert_int_equal(dropped, 0);
-        free(threads);
+        Heap_free(threads);
         if (i > 0)
             Lanes_visit(&f->lanes, note, &visits);
         assert_int_equal(Lanes_sum(&f->lanes).count, i < 1 ? 2 : 1);
@@ -189,7 +190,7 @@ static void test_threads_and_their_time(void **state)
     Lanes_reset(&f->lanes, COST, false, 1); // a new trace begins
     assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), 1);
     assert_false(threads[0].ended);
-    free(threads);
+    Heap_free(threads);
 }
 
 static void test_ended_threads_are_bounded(void **state)
@@ -215,7 +216,7 @@ static void test_ended_threads_are_bounded(void **state)
     for (int i = 0; i < ENDED_ROOM; i++) // those that used most
         least = threads[i].cpu_ns < least ? threads[i].cpu_ns : least;
     assert_int_equal(least, 2 * ENDED_ROOM);
-    free(threads);
+    Heap_free(threads);
 }
 
 // --- Reset -------------------------------------------------------------------
@@ -401,7 +402,7 @@ static void test_threads_come_and_go_under_visits(void **state)
         uint64_t dropped;
 
         assert_true(Lanes_threads(&f->lanes, &rows, &dropped) >= 0);
-        free(rows);
+        Heap_free(rows);
         assert_true(Lanes_sum(&f->lanes).debt <= THREADS * LIVES * EVENTS);
     }
     for (int i = 0; i < THREADS; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/names: the living, the retired, those that are forgotten, and an
 // asker while code comes and goes.
+#include "ipc/heap.h"
 #include "tracer/names.h"
 
 #include "tests/tracer/make_code.h"
@@ -25,8 +26,8 @@ static struct Code *named(uint32_t id)
     char text[32];
 
     snprintf(text, sizeof text, "name%u", id);
-    free(code->name);
-    code->name = strdup(text);
+    Heap_free(code->name);
+    code->name = Heap_text(text);
     code->line = id + 1;
     return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/registry: finding, order, retiring, reuse of addresses, and readers
 // that run while codes come and go (for ThreadSanitizer and AddressSanitizer).
+#include "ipc/heap.h"
 #include "tracer/registry.h"
 
 #include "tests/tracer/make_code.h"
@@ -160,7 +161,8 @@ static void test_bytes_return_to_zero(void **state)
 
     (void)state;
     assert_true(registry->bytes >= sizeof(*code));
-    code->histogram = calloc(1, sizeof(struct Histogram)); // it grew meanwhile
+    code->histogram =
+        Heap_zeroed(1, sizeof(struct Histogram)); // it grew meanwhile
     Registry_retire(registry, code);
     assert_int_equal(registry->bytes, 0);
     assert_int_equal(registry->count, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/retired: one entry a name and place, none more than there is room for,
 // and sums that stay whole whatever is folded.
+#include "ipc/heap.h"
 #include "tracer/retired.h"
 
 #include "tests/tracer/make_code.h"
@@ -15,10 +16,10 @@ static struct Code *make(const char *name, const char *file, uint32_t line)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    free(code->name);
-    free(code->file);
-    code->name = strdup(name);
-    code->file = strdup(file);
+    Heap_free(code->name);
+    Heap_free(code->file);
+    code->name = Heap_text(name);
+    code->file = Heap_text(file);
     code->line = line;
     code->calls_exact = true;
     return code;

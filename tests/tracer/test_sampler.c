@@ -2,6 +2,7 @@
 // tracer/sampler: a program of real threads with stacks built by hand, whose
 // shares are known; threads and codes that come and go; stop and fork.
 #define _GNU_SOURCE 1 // gettid, CPU_SET
+#include "ipc/heap.h"
 #include "tracer/sampler.h"
 
 #include "tests/sanitizers.h"
@@ -312,7 +313,7 @@ static void measure(struct Measured *measured)
     off[ELSEWHERE] = totals.elsewhere / shares->cpu_share * spun - hidden;
     off[WHOLE] = (shares->cpu_share + shares->wait_share - 1) * spun;
     off[UNDER] = (under_s(registry, ROOT) / (spun + waited) - 1) * spun;
-    free(shares);
+    Heap_free(shares);
     if (lost < 0.5 * spun) {
         measured->spun += spun;
         measured->looks += looks(registry, LONG) + looks(registry, SHORT) +
@@ -762,7 +763,7 @@ static long thread_count(struct Sampler *sampler)
     assert_true(all >= 0);
     for (long i = 0; i < all; i++)
         count += !shares[i].ended;
-    free(shares);
+    Heap_free(shares);
     return count;
 }
 
@@ -780,7 +781,7 @@ static uint64_t samples_of(struct Sampler *sampler, size_t row)
 
     if (Sampler_threads(sampler, &shares) > (long)row)
         samples = shares[row].samples;
-    free(shares);
+    Heap_free(shares);
     return samples;
 }
 
@@ -818,7 +819,7 @@ static void test_threads_come_and_go(void **state)
     assert_int_equal(strlen(shares[0].name), sizeof(shares[0].name) - 1);
     assert_int_equal(shares[2].samples, 0); // there is no such thread
     samples = shares[1].samples;
-    free(shares);
+    Heap_free(shares);
 
     threads[0] = threads[2]; // now the second alone, and it goes on counting
     Sampler_set_threads(sampler, threads, 1);
@@ -842,7 +843,7 @@ static void test_threads_come_and_go(void **state)
         }
     }
     assert_int_equal(Sampler_threads_dropped(sampler), 0);
-    free(shares);
+    Heap_free(shares);
     threads[0].state += 8;
     Sampler_set_threads(sampler, threads, 1);
     wait_for_count(sampler, 1);
@@ -856,7 +857,7 @@ static void test_threads_come_and_go(void **state)
         assert_int_equal(Sampler_threads(sampler, &shares), 3);
         same = strcmp(shares[0].name, "renamed") == 0;
         assert_int_equal(shares[0].samples, samples);
-        free(shares);
+        Heap_free(shares);
         if (same)
             break;
         rest(1);

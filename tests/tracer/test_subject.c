@@ -2,6 +2,7 @@
 // tracer/subject: clocks of threads that run, sleep, want to run and have
 // ended; and who is credited for what.
 #define _GNU_SOURCE 1 // gettid, CPU_SET
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "tracer/subject.h"
 
@@ -711,7 +712,7 @@ static void test_hot_spots(void **state)
 
     // Instructions of 1, 3 and 2 units.
     code->unit_count = 6;
-    code->units = calloc(7, sizeof(*code->units));
+    code->units = Heap_zeroed(7, sizeof(*code->units));
     for (unsigned i = 0; i < 6; i++)
         code->units[i].number = i == 0 ? 0 : i < 4 ? 1 : 2;
     assert_int_equal(Code_spot_count(code), 3);
@@ -731,7 +732,8 @@ static void test_hot_spots(void **state)
     assert_int_equal(Code_spots(code)[2], 2);
     assert_true(Cell_get(&code->share.bytes) > sizeof(struct Split));
     spots = Code_spots(code);
-    free(code->share.callers); // there was no memory for these: tried again
+    Heap_free(
+        code->share.callers); // there was no memory for these: tried again
     code->share.callers = NULL;
     credit(scene, DOING_RAN, 100);
     assert_non_null(code->share.callers);

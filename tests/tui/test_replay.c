@@ -2,6 +2,7 @@
 // What is recorded comes again: in its order, whole, one snapshot a step or at
 // its time; questions are answered from the file, and a damaged file is refused
 // or ends early, in words.
+#include "ipc/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/feed.h"
 
@@ -323,8 +324,9 @@ static void record_version(uint32_t version)
     struct Recording recording;
     assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
     add(&recording,
-        (struct Message){
-            .type = MESSAGE_HELLO, .version = version, .text = strdup("9.9")},
+        (struct Message){.type = MESSAGE_HELLO,
+                         .version = version,
+                         .text = Heap_text("9.9")},
         5);
     add(&recording,
         (struct Message){.type = MESSAGE_SNAPSHOT,

@@ -2,6 +2,7 @@
 // The annotate view on a listing made by hand: what each line says, at every
 // size, with hostile names and sources, and what is said while there is
 // nothing to show.
+#include "ipc/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/keyboard.h"
 #include "tui/screen.h"
@@ -100,10 +101,10 @@ static void expect_line(struct Stage *stage, const char *const *parts)
             break;
     }
     if (!line) {
-        free(text);
+        Heap_free(text);
         fail_msg("no line with \"%s\" in:\n%s", parts[0], text_of(stage));
     }
-    free(text);
+    Heap_free(text);
 }
 
 #define EXPECT(...)                                                            \
@@ -145,7 +146,7 @@ static void test_nothing_harmful(void **state)
         assert_true(*at == '\n' || (unsigned char)*at >= 0x20);
     assert_null(strstr(text, "\xe2\x80\xae"));
     assert_null(strstr(text, "\t"));
-    free(text);
+    Heap_free(text);
     tear_down(&stage);
 }
 
@@ -214,7 +215,7 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
     assert_non_null(found);
     for (const char *at = frame; at < found; at++)
         y += *at == '\n';
-    free(frame);
+    Heap_free(frame);
     for (int x = 0; x < canvas->width; x++) {
         const struct Cell *cell = Canvas_cell(canvas, y, x);
         if (cell->code < 0x2588 || cell->code > 0x258F)
@@ -363,7 +364,7 @@ static void test_while_there_is_nothing(void **state)
     fail_with(&stage, EIO, "\x1b[31m");
     char *text = text_of(&stage);
     assert_null(strchr(text, '\x1b'));
-    free(text);
+    Heap_free(text);
     tear_down(&stage);
 }
 

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// ipc/heap: blocks are apart, zeroed, kept; nothing is left, wasted or
+// malloc's.
+#include "ipc/heap.h"
+#include "tests/random.h"
+#include "tests/sanitizers.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MIB ((size_t)1 << 20)
+
+// Under a sanitizer it is malloc: nothing is mapped by it.
+#define OURS (!UNDER_ASAN && !UNDER_TSAN)
+
+static const size_t sizes[] = {
+    0,    1,    16,    17,    64,    255,     256,          257,  288,
+    289,  511,  512,   513,   1024,  1025,    1088,         4097, 8191,
+    8192, 8193, 65472, 65536, 70000, 1 << 20, (1 << 20) + 1};
+#define COUNT (sizeof(sizes) / sizeof(sizes[0]))
+
+static void test_blocks_are_apart(void **state)
+{
+    unsigned char *blocks[COUNT][20];
+
+    (void)state;
+    for (size_t s = 0; s < COUNT; s++)
+        for (size_t i = 0; i < 20; i++) {
+            blocks[s][i] = Heap_alloc(sizes[s]);
+            assert_non_null(blocks[s][i]);
+            assert_int_equal((uintptr_t)blocks[s][i] % 16, 0);
+            if (sizes[s] % 64 == 0 && sizes[s])
+                assert_int_equal((uintptr_t)blocks[s][i] % 64, 0);
+            memset(blocks[s][i], (int)(s * 20 + i) % 251, sizes[s]);
+        }
+    for (size_t s = 0; s < COUNT; s++)
+        for (size_t i = 0; i < 20; i++) {
+            for (size_t at = 0; at < sizes[s]; at++)
+                assert_int_equal(blocks[s][i][at], (s * 20 + i) % 251);
+            Heap_free(blocks[s][i]);
+        }
+    Heap_free(NULL);
+}
+
+static void test_zeroed_is_zero_where_others_were(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < COUNT; s++) {
+        unsigned char *block = Heap_alloc(sizes[s]), *again;
+
+        memset(block, 0xee, sizes[s]);
+        Heap_free(block);
+        again = Heap_zeroed(1, sizes[s]);
+        if (OURS && sizes[s] && sizes[s] <= 8192)
+            assert_ptr_equal(again, block); // else the test shows nothing
+        for (size_t at = 0; at < sizes[s]; at++)
+            assert_int_equal(again[at], 0);
+        Heap_free(again);
+    }
+    assert_null(Heap_zeroed(SIZE_MAX / 4, 8));
+    // A sanitizer ends a program that asks malloc for so much.
+    assert_true(!OURS || !Heap_alloc(SIZE_MAX / 4));
+    assert_true(!OURS || !Heap_alloc(SIZE_MAX - 100));
+}
+
+static void test_resizing_keeps_what_is_in_it(void **state)
+{
+    unsigned char *block = NULL, *same;
+    size_t filled = 0;
+    char *text;
+
+    (void)state;
+    for (size_t size = 1; size < 3 * MIB; size += size / 2 + 1) {
+        block = Heap_resize(block, size);
+        assert_non_null(block);
+        for (size_t at = 0; at < filled; at++)
+            assert_int_equal(block[at], at % 253);
+        for (size_t at = 0; at < size; at++)
+            block[at] = (unsigned char)(at % 253);
+        filled = size;
+    }
+    block = Heap_resize(block, 100);
+    for (size_t at = 0; at < 100; at++)
+        assert_int_equal(block[at], at % 253);
+    same = Heap_resize(block, 99);
+    assert_true(!OURS || same == block);
+    Heap_free(same);
+    text = Heap_text("a name");
+    assert_string_equal(text, "a name");
+    Heap_free(text);
+}
+
+// What comes and goes is given back, but for a few slabs.
+static void test_nothing_is_kept(void **state)
+{
+    static void *blocks[5000];
+    size_t before = Heap_bytes(), most;
+
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < 5000; i++)
+            blocks[i] = Heap_alloc(random_u64() % 3000);
+        most = Heap_bytes();
+        for (size_t i = 0; i < 5000; i++)
+            Heap_free(blocks[(i * 1237) % 5000]);
+        if (OURS)
+            assert_true(most - before > 5 * MIB && most - before < 12 * MIB);
+        assert_true(Heap_bytes() <= before + MIB / 2);
+    }
+    blocks[0] = Heap_alloc(10 * MIB);
+    if (OURS)
+        assert_true(Heap_bytes() >= before + 10 * MIB);
+    Heap_free(blocks[0]);
+    assert_true(Heap_bytes() <= before + MIB / 2);
+}
+
+// Room that is lost between sizes: an eighth at most above a small one's 16.
+static void test_little_is_wasted(void **state)
+{
+    size_t before = Heap_bytes();
+    void *blocks[4000];
+
+    (void)state;
+    for (size_t size = 300; OURS && size < 8000; size += 333) {
+        for (size_t i = 0; i < 4000; i++)
+            blocks[i] = Heap_alloc(size);
+        assert_true(Heap_bytes() - before <
+                    4000 * (size + size / 8) * 17 / 16 + MIB);
+        for (size_t i = 0; i < 4000; i++)
+            Heap_free(blocks[i]);
+    }
+}
+
+// The reason for all this.
+static void test_nothing_of_it_is_malloc_s(void **state)
+{
+    struct mallinfo2 before = mallinfo2();
+    void *blocks[1000];
+
+    (void)state;
+    for (size_t i = 0; i < 1000; i++)
+        blocks[i] = Heap_alloc(i * 20);
+    assert_true(!OURS || mallinfo2().uordblks == before.uordblks);
+    for (size_t i = 0; i < 1000; i++)
+        Heap_free(blocks[i]);
+    assert_true(!OURS || mallinfo2().fordblks == before.fordblks);
+}
+
+static void *come_and_go(void *argument)
+{
+    uint64_t dice = (uintptr_t)argument;
+    unsigned char *blocks[200] = {NULL};
+
+    for (int i = 0; i < 100000; i++) {
+        size_t at = (dice >> 33) % 200, size = 1 + (dice >> 20) % 2000;
+
+        if (blocks[at])
+            assert_int_equal(blocks[at][0],
+                             (unsigned char)(at + (uintptr_t)argument));
+        Heap_free(blocks[at]);
+        dice = dice * 6364136223846793005u + 1442695040888963407u; // Knuth's
+        blocks[at] = Heap_alloc(size);
+        memset(blocks[at], (int)(at + (uintptr_t)argument), size);
+    }
+    for (size_t at = 0; at < 200; at++)
+        Heap_free(blocks[at]);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t threads[4];
+
+    (void)state;
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, come_and_go, (void *)(i + 1));
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static _Atomic bool over;
+
+static void *never_rest(void *unused)
+{
+    (void)unused;
+    while (!over)
+        Heap_free(Heap_alloc(300));
+    return NULL;
+}
+
+// A child finds it whole and free, whoever was at it.
+static void test_forks(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    if (FORKS_ALONE)
+        skip();
+    pthread_create(&thread, NULL, never_rest, NULL);
+    for (int i = 0; i < 200; i++) {
+        pid_t child;
+        int status;
+
+        Heap_before_fork();
+        child = fork();
+        Heap_after_fork();
+        if (child == 0) {
+            alarm(20);
+            Heap_free(Heap_alloc(300));
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    over = true;
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks_are_apart),
+        cmocka_unit_test(test_zeroed_is_zero_where_others_were),
+        cmocka_unit_test(test_resizing_keeps_what_is_in_it),
+        cmocka_unit_test(test_nothing_is_kept),
+        cmocka_unit_test(test_little_is_wasted),
+        cmocka_unit_test(test_nothing_of_it_is_malloc_s),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_forks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
