@@ -24,14 +24,15 @@ class Part:
     """`share`: wanted of a round's time; or `times`: the line stands so often in
     a round. `calls`: how often the line runs the function itself. `stubs`: what
     it calls, name -> times; its own cost is timed with empty ones in their
-    place. `waits`: the driver times each call, most of which is off the CPU.
+    place. `levels`: it calls itself, nothing else, and once a call at most, so that
+    each of its calls can be timed. `waits`: the driver times each call, most of which is off the CPU.
     `in_c`: the part of the line that runs in C. `timed` less `around` is what
     is timed where that is not the line itself."""
 
     def __init__(self, name, call, share=0.0, *, times=None, calls=1, stubs=None,
-                 waits=False, in_c=None, timed=None, around="None"):
+                 levels=False, waits=False, in_c=None, timed=None, around="None"):
         self.name, self.call, self.share, self.times = name, call, share, times
-        self.calls, self.stubs = calls, stubs or {}
+        self.calls, self.stubs, self.levels = calls, stubs or {}, levels
         self.waits, self.in_c = waits, in_c
         self.timed, self.around = timed or call, around
 
@@ -313,7 +314,7 @@ def waiting():
 
 def recursion():
     return Program("recursion", "400 frames deep, and trees", [Track([Kind("work", [
-        Part("descend", "descend(400)", .40, calls=401),
+        Part("descend", "descend(400)", .40, calls=401, levels=True),
         Part("climb", "climb(TREE)", .30, calls=255),
         Part("fibonacci", "fibonacci(12)", .15, calls=465),
         plain("branches", "NUMBERS", .15)])])])

@@ -4,6 +4,7 @@ of them, of a file that Ocular leaves alone, between two readings of the CPU's
 counter, less what the reading and their callees take."""
 
 import gc
+import inspect
 import itertools
 import statistics
 import time
@@ -48,6 +49,14 @@ def twins(stubs=()):
     return names
 
 
+def marked_twin_of(function, names):
+    """A twin that marks when it begins. What calls itself calls that."""
+    head, _, body = inspect.getsource(function).partition(":\n")
+    names = dict(names)
+    exec(compile(f"{head}:\n    mark()\n{body}", TWIN, "exec"), names)
+    return names[function.__name__]
+
+
 class Line:
     """A line between two marks, and what it took, pass by pass. What it returns
     is kept beyond the second: freeing it is not the function's."""
@@ -58,12 +67,13 @@ class Line:
                      f"  mark()\n  kept = {text}\n  mark()\n  kept = None\n",
                      TWIN, "exec"), names)
         self.drive, self.taken = names["drive"], []
+        self.calls = 1  # that share what it takes
 
     def prepare(self, ticks_a_ms):
         """Is specialised, and knows how often it fits into a pass."""
         self.times = 3
         self.run()
-        ticks = self.taken.pop()["p50"]
+        ticks = self.taken.pop()["p50"] * self.calls
         self.times = int(min(MOST, max(5, TAKEN_MS * ticks_a_ms / ticks)))
         if ticks < ticks_a_ms:
             self.drive(WARM)
@@ -83,6 +93,27 @@ class Line:
         # one pass that was interrupted says nothing about a mean.
         middle = statistics.fmean if what == "trimmed" else statistics.median
         return middle(each[what] for each in self.taken)
+
+
+class Levels(Line):
+    """A line that calls one function so many times, each from within the one before:
+    what each of the calls takes, up to the next, and its part of what all returns
+    take. Their median is not the mean: the deep ones run on a stack that is new."""
+
+    def __init__(self, part, names):
+        twin = marked_twin_of(getattr(live_programs, part.name), names)
+        super().__init__(part.call, {**names, part.name: twin})
+        self.calls = part.calls
+
+    def run(self):
+        timing.reset(self.times * (self.calls + 2))
+        self.drive(self.times)
+        spans, width = timing.spans(), self.calls + 2
+        lines = [spans[at + 1:at + width - 1] for at in range(0, len(spans), width)]
+        levels = [span for line in lines for span in line[:-1]]
+        back = statistics.median(line[-1] for line in lines) / self.calls
+        self.taken.append({"at": time.monotonic(),
+                           "p50": statistics.median(levels) + back})
 
 
 class Truth:
@@ -108,6 +139,8 @@ class Truth:
             lines["alone"] = Line(part.timed, twins(part.stubs))
         if part.around != "None":
             lines["around"] = Line(part.around, names)
+        if part.levels:
+            lines["levels"] = Levels(part, names)
         if part.in_c:
             lines["c"] = Line(part.in_c, names)
         return lines
@@ -165,6 +198,8 @@ class Truth:
 
     def own(self, part, what):
         lines = self.lines[part.name]
+        if part.levels and what == "p50":
+            return lines["levels"].cost(what) - self.nothing.cost(what)
         around = lines.get("around")
         call = self.empty.cost(what) - self.nothing.cost(what)
         alone = lines.get("alone", lines["line"]).cost(what)

@@ -383,3 +383,27 @@ def test_every_program_can_be_made():
     for make in live_programs.PROGRAMS.values():
         made = make()
         assert made.tracks and made.tracks[0].kinds[0].parts
+
+
+def time_what_calls_itself():
+    """Its calls, one by one, are the line; but the median one is no dear one."""
+    import live_programs
+    import live_truth
+
+    part = live_programs.recursion().tracks[0].kinds[0].parts[0]
+    assert part.levels
+    truth = live_truth.Truth([part], live_truth.ticks_a_ms())
+    cost = truth.take()["descend"]
+    levels = truth.lines["descend"]["levels"]
+    live_truth.timing.reset(part.calls + 2)
+    levels.drive(1)
+    spans = live_truth.timing.spans()
+    assert len(spans) == part.calls + 1
+    mark = truth.nothing.cost("p50")
+    assert sum(spans) - part.calls * mark == pytest.approx(
+        part.calls * cost["mean"], rel=0.3)
+    assert 0.5 * cost["mean"] < cost["p50"] < 0.97 * cost["mean"]
+
+
+def test_what_calls_itself_is_timed_call_by_call():
+    attempts(3, time_what_calls_itself)
