@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Slabs of 64 KiB, each of blocks of one size, and a mapping of its own for
 // what is larger. See heap.h. A block finds its slab by its address: slabs and
-// mappings begin at multiples of 64 KiB. Under a sanitizer it is malloc, which
-// the sanitizer watches.
+// mappings begin and end at multiples of 64 KiB, so that the kernel makes one
+// of neighbours (a process may have 65 530); what is not touched costs nothing.
+// Under a sanitizer it is malloc, which the sanitizer watches.
 #include "ipc/heap.h"
 
 #include <pthread.h>
@@ -24,21 +25,21 @@
 
 #define ALIGNED 64
 #define SLAB ((size_t)64 << 10)
-#define PAGE ((size_t)4 << 10)
 #define STEP ((size_t)16)         // of the small sizes
 #define SMALL ((size_t)256)       // up to here
 #define LARGEST ((size_t)8 << 10) // of a slab's; an eighth of a doubling a step
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
-#define SPARES 4 // empty slabs that are not given back
+#define SPARES 4             // empty slabs that are not given back
+#define KEPT 4               // mappings that are not
+#define KEPT_MOST (2 * SLAB) // none larger
 
 struct Slab {
-    struct Slab *next,
-        *previous;  // of the same size, with room; or of the spares
-    void *freed;    // a list through the blocks' first words
-    size_t block;   // bytes of each; of a mapping: that it holds
-    uint32_t used;  // blocks
-    uint32_t fresh; // bytes from the beginning on that were ever used
+    struct Slab *next, *previous; // of its size, with room; or unused
+    void *freed;                  // a list through the blocks' first words
+    size_t block;                 // bytes of each; of a mapping: of its one
+    uint32_t used;                // blocks
+    uint32_t fresh;               // where those begin that never were
     _Alignas(ALIGNED) char blocks[];
 };
 
@@ -46,9 +47,9 @@ struct Slab {
 static struct {
     pthread_mutex_t mutex; // of all that follows; taken last
     struct Slab *roomy[SIZES];
-    struct Slab *spares;
-    size_t spare_count;
-    size_t bytes;
+    struct Slab *spares, *kept;
+    size_t spare_count, kept_count;
+    size_t used, mapped; // bytes
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t number_of(size_t size)
@@ -73,6 +74,12 @@ static size_t size_of(size_t number)
     return (8 + number % 8 + 1) * step;
 }
 
+// Of a block that is larger than LARGEST.
+static size_t mapping_of(size_t size)
+{
+    return (sizeof(struct Slab) + size + SLAB - 1) & ~(SLAB - 1);
+}
+
 static struct Slab *slab_of(const void *memory)
 {
     return (struct Slab *)((uintptr_t)memory & ~(SLAB - 1));
@@ -87,8 +94,7 @@ static void *map_anywhere(size_t bytes)
 }
 
 // Zeroed, at a multiple of SLAB. NULL when memory is out. Mostly the kernel
-// puts one right below the last, where it is in its place, and one mapping with
-// it.
+// puts one right below the last, where it is in its place.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -104,11 +110,6 @@ static struct Slab *map(size_t bytes)
         munmap(all, (size_t)(slab - all));
     munmap(slab + bytes, SLAB - (size_t)(slab - all));
     return (struct Slab *)slab;
-}
-
-static size_t mapping_of(size_t size)
-{
-    return (sizeof(struct Slab) + size + PAGE - 1) & ~(PAGE - 1);
 }
 
 // --- With the mutex held ---------------------------------------------------
@@ -132,24 +133,26 @@ static void unlink_slab(struct Slab *slab, struct Slab **list)
         slab->next->previous = slab->previous;
 }
 
-static bool has_fresh(const struct Slab *slab)
+static bool has_room(const struct Slab *slab)
 {
-    return slab->fresh + slab->block <= SLAB;
+    return slab->freed || slab->fresh + slab->block <= SLAB;
 }
 
+static void add_spare(struct Slab *slab)
+{
+    link_slab(slab, &heap.spares);
+    heap.spare_count++;
+}
+
+// A spare begins anew. NULL: there is none.
 static struct Slab *open_slab(size_t number)
 {
     struct Slab *slab = heap.spares;
 
-    if (slab) {
-        unlink_slab(slab, &heap.spares);
-        heap.spare_count--;
-    } else {
-        slab = map(SLAB);
-        if (!slab)
-            return NULL;
-        heap.bytes += SLAB;
-    }
+    if (!slab)
+        return NULL;
+    unlink_slab(slab, &heap.spares);
+    heap.spare_count--;
     slab->block = size_of(number);
     slab->freed = NULL;
     slab->used = 0;
@@ -158,6 +161,7 @@ static struct Slab *open_slab(size_t number)
     return slab;
 }
 
+// NULL: a slab is wanted.
 static void *take_block(size_t number)
 {
     struct Slab *slab = heap.roomy[number];
@@ -173,57 +177,122 @@ static void *take_block(size_t number)
         slab->fresh += (uint32_t)slab->block;
     }
     slab->used++;
-    if (!slab->freed && !has_fresh(slab))
+    heap.used += slab->block;
+    if (!has_room(slab))
         unlink_slab(slab, &heap.roomy[number]);
     return block;
 }
 
-static void give_back(struct Slab *slab, void *block)
+// What is to be unmapped, or NULL.
+static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
 
-    if (!slab->freed && !has_fresh(slab))
+    if (!has_room(slab))
         link_slab(slab, roomy);
     *(void **)block = slab->freed;
     slab->freed = block;
+    heap.used -= slab->block;
     if (--slab->used)
-        return;
+        return NULL;
     unlink_slab(slab, roomy);
     if (heap.spare_count < SPARES) {
-        link_slab(slab, &heap.spares);
-        heap.spare_count++;
-    } else {
-        munmap(slab, SLAB);
-        heap.bytes -= SLAB;
+        add_spare(slab);
+        return NULL;
     }
+    heap.mapped -= SLAB;
+    return slab;
+}
+
+// One that was kept, for a block of that size. NULL: there is none.
+static struct Slab *take_mapping(size_t size)
+{
+    struct Slab *slab = heap.kept;
+
+    while (slab && mapping_of(slab->block) != mapping_of(size))
+        slab = slab->next;
+    if (slab) {
+        unlink_slab(slab, &heap.kept);
+        heap.kept_count--;
+        heap.used += slab->block;
+    }
+    return slab;
+}
+
+// What is to be unmapped, or NULL. A timeline that is full makes and drops a
+// chunk for each 4096 events: such sizes are kept.
+static struct Slab *give_back_mapping(struct Slab *slab)
+{
+    size_t bytes = mapping_of(slab->block);
+
+    heap.used -= slab->block;
+    if (heap.kept_count < KEPT && bytes <= KEPT_MOST) {
+        link_slab(slab, &heap.kept);
+        heap.kept_count++;
+        return NULL;
+    }
+    heap.mapped -= bytes;
+    return slab;
 }
 
 // --- Anybody ---------------------------------------------------------------
 
-// A mapping of its own is new; a block may have been somebody's.
-static void *alloc(size_t size, bool zeroed)
+// The kernel is not asked with the mutex held: a traced thread may want it.
+static void *small(size_t size)
 {
     struct Slab *slab;
     void *block;
 
-    if (OF_MALLOC) {
-        block = size && size % ALIGNED == 0 ? aligned_alloc(ALIGNED, size)
-                                            : malloc(size ? size : 1);
-        return block && zeroed ? memset(block, 0, size) : block;
-    }
-    if (size <= LARGEST) {
-        pthread_mutex_lock(&heap.mutex);
-        block = take_block(number_of(size));
+    pthread_mutex_lock(&heap.mutex);
+    while (!(block = take_block(number_of(size)))) {
         pthread_mutex_unlock(&heap.mutex);
-        return block && zeroed ? memset(block, 0, size) : block;
+        slab = map(SLAB);
+        if (!slab)
+            return NULL;
+        pthread_mutex_lock(&heap.mutex);
+        heap.mapped += SLAB;
+        add_spare(slab);
     }
-    if (size > SIZE_MAX / 2 || !(slab = map(mapping_of(size))))
+    pthread_mutex_unlock(&heap.mutex);
+    return block;
+}
+
+// *zero: it is.
+static void *large(size_t size, bool *zero)
+{
+    struct Slab *slab;
+
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    pthread_mutex_lock(&heap.mutex);
+    slab = take_mapping(size);
+    pthread_mutex_unlock(&heap.mutex);
+    *zero = !slab;
+    if (slab)
+        return slab->blocks;
+    slab = map(mapping_of(size));
+    if (!slab)
         return NULL;
     slab->block = mapping_of(size) - sizeof(*slab);
     pthread_mutex_lock(&heap.mutex);
-    heap.bytes += mapping_of(size);
+    heap.mapped += mapping_of(size);
+    heap.used += slab->block;
     pthread_mutex_unlock(&heap.mutex);
     return slab->blocks;
+}
+
+static void *alloc(size_t size, bool zeroed)
+{
+    bool zero = false;
+    void *block;
+
+    if (!OF_MALLOC)
+        block = size <= LARGEST ? small(size) : large(size, &zero);
+    else if (size && size % ALIGNED == 0)
+        block = aligned_alloc(ALIGNED, size);
+    else
+        block = malloc(size ? size : 1);
+    return block && zeroed && !zero ? memset(block, 0, size) : block;
 }
 
 void *Heap_alloc(size_t size)
@@ -238,22 +307,33 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
+// Whether a block of `room` bytes is what one of that size would get.
+static bool fits(size_t size, size_t room)
+{
+    if (size > LARGEST && room > LARGEST)
+        return mapping_of(size) == mapping_of(room);
+    return size <= LARGEST && room <= LARGEST &&
+           number_of(size) == number_of(room);
+}
+
 void *Heap_resize(void *memory, size_t size)
 {
     size_t room;
-    void *larger;
+    void *other;
 
     if (OF_MALLOC)
         return realloc(memory, size ? size : 1);
-    room = memory ? slab_of(memory)->block : 0;
-    if (size && size <= room && size >= room / 2)
+    if (!memory)
+        return Heap_alloc(size);
+    room = slab_of(memory)->block;
+    if (fits(size, room))
         return memory;
-    larger = Heap_alloc(size);
-    if (larger && memory) {
-        memcpy(larger, memory, size < room ? size : room);
+    other = Heap_alloc(size);
+    if (other) {
+        memcpy(other, memory, size < room ? size : room);
         Heap_free(memory);
     }
-    return larger;
+    return other;
 }
 
 char *Heap_text(const char *text)
@@ -267,6 +347,7 @@ char *Heap_text(const char *text)
 void Heap_free(void *memory)
 {
     struct Slab *slab = slab_of(memory);
+    size_t bytes;
 
     if (OF_MALLOC) {
         free(memory);
@@ -274,25 +355,33 @@ void Heap_free(void *memory)
     }
     if (!memory)
         return;
+    bytes = slab->block <= LARGEST ? SLAB : mapping_of(slab->block);
     pthread_mutex_lock(&heap.mutex);
-    if (slab->block <= LARGEST) {
-        give_back(slab, memory);
-        slab = NULL;
-    } else
-        heap.bytes -= mapping_of(slab->block);
+    slab = slab->block <= LARGEST ? give_back(slab, memory)
+                                  : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     if (slab)
-        munmap(slab, mapping_of(slab->block));
+        munmap(slab, bytes);
 }
 
-size_t Heap_bytes(void)
+static size_t read_sum(const size_t *sum)
 {
     size_t bytes;
 
     pthread_mutex_lock(&heap.mutex);
-    bytes = heap.bytes;
+    bytes = *sum;
     pthread_mutex_unlock(&heap.mutex);
     return bytes;
+}
+
+size_t Heap_used(void)
+{
+    return read_sum(&heap.used);
+}
+
+size_t Heap_mapped(void)
+{
+    return read_sum(&heap.mapped);
 }
 
 void Heap_before_fork(void)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 // NULL when memory is out, as with the next three. Aligned to 64 bytes where
-// `size` is a multiple of 64, else to 16.
+// `size` is a multiple of 64, else (and where it has been resized) to 16.
 void *Heap_alloc(size_t size);
 // Zeroed.
 void *Heap_zeroed(size_t count, size_t size);
@@ -19,8 +19,9 @@ void *Heap_resize(void *memory, size_t size);
 char *Heap_text(const char *text); // a copy
 void Heap_free(void *memory);      // of the above; NULL does nothing
 
-// Bytes that the kernel has given for it, for tests and accounts.
-size_t Heap_bytes(void);
+// For tests: bytes that are in use; bytes of address space that it has.
+size_t Heap_used(void);
+size_t Heap_mapped(void);
 
 // Around a fork, by the thread that forks, all other locks taken before.
 void Heap_before_fork(void);

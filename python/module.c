@@ -14,6 +14,7 @@
 #include "python/thread_state.h"
 #include "python/tools.h"
 
+#include "ipc/heap.h"
 #include "ipc/version.h"
 
 #include <errno.h>
@@ -278,6 +279,16 @@ static PyObject *hooks_timed(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
 }
 
+PyDoc_STRVAR(heap_used_doc,
+             "heap_used() -> bytes of Ocular's own heap that are in use, for "
+             "tests.");
+
+static PyObject *heap_used(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromSize_t(Heap_used());
+}
+
 PyDoc_STRVAR(slices_doc,
              "slices() -> (how many the governor has had since the start, the "
              "CPU time (s) that it held the interpreter for in all of them, "
@@ -377,6 +388,7 @@ static PyMethodDef methods[] = {
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
     {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
+    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"slices", slices, METH_NOARGS, slices_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {"before_fork", before_fork, METH_NOARGS, fork_doc},

@@ -123,19 +123,20 @@ void Lane_forget(struct Lane *lane, const struct Code *code)
 bool Lane_grow(struct Lane *lane)
 {
     size_t count = (size_t)(lane->limit - lane->bottom) + 1;
-    struct Frame *frames;
+    struct Frame *frames, *old = lane->bottom;
 
     if (2 * count > MAX_FRAMES)
         return false;
     frames = Stack_frames(2 * count);
     if (!frames)
         return false;
-    memcpy(frames, lane->bottom, count * sizeof *frames);
-    lane->top = frames + (lane->top - lane->bottom);
+    memcpy(frames, old, count * sizeof *frames);
+    lane->top = frames + (lane->top - old);
     lane->limit = frames + 2 * count - 1;
-    Heap_free(lane->bottom);
     lane->bottom = frames;
     lane->stack_bytes += count * sizeof *frames;
+    // Last: a child of a fork just now frees what the lane has.
+    Heap_free(old);
     return true;
 }
 

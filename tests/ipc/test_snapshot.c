@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ipc/snapshot: the schema against the JSON contract, nulls, the arena.
+#include "ipc/heap.h"
 #include "ipc/snapshot.h"
 
 #include <malloc.h>
@@ -199,6 +200,7 @@ static void test_arena_is_aligned_zeroed_and_apart(void **state)
 // Large chunks are the kernel's: no heap keeps them when the snapshot has gone.
 static void test_a_large_arena_is_in_no_heap(void **state)
 {
+    size_t used = Heap_used();
     struct Snapshot *snapshot = Snapshot_new();
     struct mallinfo2 before = mallinfo2(), after;
 
@@ -209,7 +211,9 @@ static void test_a_large_arena_is_in_no_heap(void **state)
     after = mallinfo2();
     assert_true(after.uordblks + after.hblkhd <
                 before.uordblks + before.hblkhd + 200000);
+    assert_true(Heap_used() < used + 300000); // of 3 MB
     Snapshot_free(snapshot);
+    assert_int_equal(Heap_used(), used);
 }
 
 // As a new one; in the memory that it had, once that is one chunk.

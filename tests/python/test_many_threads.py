@@ -2,12 +2,12 @@
 """Many threads: each is listed under its name, new ones soon, renamed ones too,
 and those that have ended are said to have. The list ends with the trace."""
 
-import ctypes
 import threading
 import time
 
 import ocular
 import pytest
+from ocular import _ocular
 
 MANY = 48
 
@@ -58,21 +58,6 @@ def test_names_come_and_go(crowd):
 LISTED = 80  # bytes: a name of 64, and who it is
 
 
-class Mallinfo2(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in (
-        "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks "
-        "keepcost").split()]
-
-
-def allocated():
-    """Bytes that malloc() has given out, small and large ones."""
-    mallinfo2 = ctypes.CDLL(None).mallinfo2
-    mallinfo2.restype = Mallinfo2
-    seen = mallinfo2()
-    return seen.uordblks + seen.hblkhd
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="of glibc")
 def test_the_list_goes_with_the_trace():
     """Nothing is kept for threads that are there while nothing is traced."""
     many = 600
@@ -83,14 +68,14 @@ def test_the_list_goes_with_the_trace():
     def trace_once():
         ocular.start_tracing(quiet=True, perfetto=False)
         ocular.stop_tracing()
-        return allocated()
+        return _ocular.heap_used()
 
     try:
         for _ in range(3):
             trace_once()
         for thread in threads:
             thread.start()
-        before = allocated()
+        before = _ocular.heap_used()
         after = trace_once()
     finally:
         leave.set()
