@@ -98,7 +98,7 @@ void Account_close(struct Session *session)
 bool Account_is_overdrawn(struct Session *session)
 {
     const struct Budget *budget = Account_open(session);
-    bool overdrawn = budget->share > 0 && budget->level < 0;
+    bool overdrawn = Budget_is_overdrawn(budget);
 
     Account_close(session);
     return overdrawn;

@@ -12,6 +12,7 @@
 #ifndef OCULAR_TRACER_BUDGET_H
 #define OCULAR_TRACER_BUDGET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BUDGET_LEAST 0.001 // of a core, whatever the program uses
@@ -69,6 +70,11 @@ double Budget_mean(const struct Budget *budget);
 
 // CPU time that the program uses a second, lately.
 double Budget_cores(const struct Budget *budget);
+// Is there less than nothing in the bucket?
+bool Budget_is_overdrawn(const struct Budget *budget);
+// The program pauses, and in the window, in which it worked, so much is spent
+// already that what can wait had better wait: snapshots, looks.
+bool Budget_is_tight(const struct Budget *budget);
 // The sampler's wake-ups a second.
 double Budget_hz(const struct Budget *budget);
 // s that re-arming may promise now: as long as it is above 0, the next one may

@@ -25,26 +25,29 @@
 // --- What the server asks --------------------------------------------------
 
 // What is built for viewers is part of the overhead: while that is over the
-// budget they get a snapshot every second at most, every two where it stays
-// so, and who has just come makes do with the last one.
+// budget they get a snapshot every second at most, every two where it stays so
+// or the program pauses and has spent what it may, and who has just come makes
+// do with the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
+    const struct Budget *budget = Account_open(session);
+    bool debt = Budget_is_overdrawn(budget), tight = Budget_is_tight(budget);
     double now_s = Now_s(CLOCK_MONOTONIC);
     double waited = now_s - session->built_s;
-    bool patient = session->debt_builds < DEBTORS_PATIENCE;
+    bool patient = !tight && session->debt_builds < DEBTORS_PATIENCE;
 
-    if (!Account_is_overdrawn(session)) {
-        session->debt_builds = 0;
-    } else if (waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
+    Account_close(session);
+    if ((debt || tight) && waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
         if (first)
             Server_notify(session->server);
         return;
-    } else {
-        // Viewers that are there all the time, not one after a pause.
-        session->debt_builds =
-            waited < 2 * DEBTORS_MOST_S ? session->debt_builds + 1 : 1;
     }
+    // Viewers that are there all the time, not one after a pause.
+    if (debt && waited < 2 * DEBTORS_MOST_S)
+        session->debt_builds++;
+    else
+        session->debt_builds = debt;
     session->built_s = now_s;
     Collector_want(&session->collector);
 }

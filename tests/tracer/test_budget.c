@@ -23,6 +23,7 @@ struct World {
     double (*cores)(double t);
     double wakeup; // s
     double fixed;  // cores that the governor and the rest take
+    double shown;  // cores that snapshots take; half where it is tight
     double item;   // s that a re-arming is predicted to cost
     double true_item;
     double demand;  // re-armings a second, at most
@@ -124,6 +125,7 @@ static void turn(struct World *w)
     w->now.sampler += sampler;
     w->now.wakeups = (uint64_t)(w->now.sampler / w->wakeup);
     w->now.threads += sampler + w->fixed * TICK / 2;
+    w->now.threads += w->shown * TICK * (Budget_is_tight(&w->budget) ? 0.5 : 1);
     w->now.rearm += w->fixed * TICK / 2;
     r = reading(w);
     Budget_read(&w->budget, &r);
@@ -210,6 +212,35 @@ static void test_windows_with_idle_spells(void **state)
         over += shares.measured > 1.1 * shares.allowed;
     }
     assert_true(over < 20);
+}
+
+// The same where snapshots take most of it: what can wait does, while the
+// program pauses and only then, and looks go on. (80 windows would be over.)
+static void test_snapshots_wait_in_idle_spells(void **state)
+{
+    struct World w = world(spells, 0.01);
+    unsigned over = 0, tight_at_work = 0, tight_idle = 0;
+
+    (void)state;
+    w.fixed = 0.001;
+    w.shown = 0.0035;
+    run(&w, 60);
+    for (int i = 0; i < 400; i++) {
+        double at = fmod(w.now.wall + 0.5, 20);
+        struct BudgetShares shares;
+        bool tight;
+
+        run(&w, 1);
+        shares = Budget_window(&w.budget);
+        over += shares.measured > 1.1 * shares.allowed;
+        tight = Budget_is_tight(&w.budget);
+        assert_true(!tight || w.hz >= 1);
+        tight_idle += tight && at > 16;
+        tight_at_work += tight && at > 1 && at < 15;
+    }
+    assert_true(over < 40);
+    assert_int_equal(tight_at_work, 0);
+    assert_true(tight_idle > 40);
 }
 
 // Hits that cost thrice what was predicted, or a third, and come late.
@@ -522,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_held_and_used),
         cmocka_unit_test(test_the_mean_converges),
         cmocka_unit_test(test_windows_with_idle_spells),
+        cmocka_unit_test(test_snapshots_wait_in_idle_spells),
         cmocka_unit_test(test_predictions_may_be_wrong),
         cmocka_unit_test(test_nothing_swings),
         cmocka_unit_test(test_a_storm_is_paid_back),
