@@ -20,9 +20,7 @@ struct ArenaChunk {
     _Alignas(max_align_t) char data[];
 };
 
-// Zeroed. A large one is the kernel's and goes back to it: each snapshot has
-// some, and glibc would keep a few MiB of them for each of the threads that
-// have made one, of which there are new ones after each fork.
+// Zeroed. A large one is the kernel's and goes back to it at once.
 static struct ArenaChunk *new_chunk(size_t room)
 {
     size_t bytes = sizeof(struct ArenaChunk) + room;

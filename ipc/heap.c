@@ -219,19 +219,22 @@ static struct Slab *take_mapping(size_t size)
     return slab;
 }
 
-// What is to be unmapped, or NULL. A timeline that is full makes and drops a
-// chunk for each 4096 events: such sizes are kept.
+// What is to be unmapped, or NULL: the one that was kept for longest, where
+// there are too many. A timeline that is full makes and drops a chunk for each
+// 4092 events.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
-    size_t bytes = mapping_of(slab->block);
-
     heap.used -= slab->block;
-    if (heap.kept_count < KEPT && bytes <= KEPT_MOST) {
+    if (mapping_of(slab->block) <= KEPT_MOST) {
         link_slab(slab, &heap.kept);
-        heap.kept_count++;
-        return NULL;
+        if (++heap.kept_count <= KEPT)
+            return NULL;
+        while (slab->next)
+            slab = slab->next;
+        unlink_slab(slab, &heap.kept);
+        heap.kept_count--;
     }
-    heap.mapped -= bytes;
+    heap.mapped -= mapping_of(slab->block);
     return slab;
 }
 
@@ -347,7 +350,6 @@ char *Heap_text(const char *text)
 void Heap_free(void *memory)
 {
     struct Slab *slab = slab_of(memory);
-    size_t bytes;
 
     if (OF_MALLOC) {
         free(memory);
@@ -355,13 +357,14 @@ void Heap_free(void *memory)
     }
     if (!memory)
         return;
-    bytes = slab->block <= LARGEST ? SLAB : mapping_of(slab->block);
     pthread_mutex_lock(&heap.mutex);
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
+    // The kernel refuses where that would split one mapping too many in two: it
+    // is lost then, and not touched any more.
     if (slab)
-        munmap(slab, bytes);
+        munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }
 
 static size_t read_sum(const size_t *sum)

@@ -60,6 +60,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     U64(Function, specializable_sites),
     LIST(Function, callers, caller_count, CALLER_RECORD),
     BOOL(Function, avg_estimated),
+    BOOL(Function, rate_estimated),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);

@@ -42,6 +42,7 @@ struct Function {
     uint64_t calls_exact;
     double calls_estimated;
     double calls_per_s;
+    uint64_t rate_estimated; // by shares, since it was dark lately; not counted
     double share; // fractions of one core's wall time, 5 s window
     double cpu_share;
     double wait_share;

@@ -6,10 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0       // s, the allowance's rate is that of
-#define NOW 0.5          // s, and where it is less then, the pace
-#define PAUSES 0.5       // of the window's rate: what is less is a pause
-#define LEAST_SPAN 0.1   // s, or it is not known
+#define LATELY 2.0 // s, the allowance's rate is that of
+#define NOW 0.5    // s, and where it is less then, the pace
+#define PAUSES 0.5 // of the window's rate: what is less may be a pause,
+#define FLOOR (2 * BUDGET_LEAST) // and is one where it is that little
+#define NEARLY 0.9               // of what is allowed: it is spent
+#define LEAST_SPAN 0.1           // s, or it is not known
 #define AIM 0.9          // of the allowance: it is a limit, and no target
 #define BURST 2.0        // s of allowance that the bucket holds
 #define DEBT 10.0        // s of allowance it can owe; what is more is forgiven
@@ -223,8 +225,9 @@ bool Budget_is_tight(const struct Budget *budget)
 {
     struct BudgetShares window = Budget_window(budget);
 
-    return budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW) &&
-           window.measured > AIM * window.allowed;
+    return budget->pace <= FLOOR &&
+           budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW) &&
+           window.measured > NEARLY * window.allowed;
 }
 
 double Budget_hz(const struct Budget *budget)
@@ -232,8 +235,6 @@ double Budget_hz(const struct Budget *budget)
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
     double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
 
-    if (Budget_is_tight(budget))
-        return least;
     return clamp(SAMPLER * budget->pace * clamp(fill, TRICKLE, 1) /
                      budget->wakeup,
                  least, MOST_HZ);

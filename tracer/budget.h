@@ -72,8 +72,9 @@ double Budget_mean(const struct Budget *budget);
 double Budget_cores(const struct Budget *budget);
 // Is there less than nothing in the bucket?
 bool Budget_is_overdrawn(const struct Budget *budget);
-// The program pauses, and in the window, in which it worked, so much is spent
-// already that what can wait had better wait: snapshots, looks.
+// The program pauses, so that a snapshot is more than it earns, and of what is
+// allowed in the window, in which it worked, nearly all is spent: snapshots had
+// better wait.
 bool Budget_is_tight(const struct Budget *budget);
 // The sampler's wake-ups a second.
 double Budget_hz(const struct Budget *budget);

@@ -158,12 +158,15 @@ static void fill_rates(struct Function *f, struct Code *code,
     since = at->now - code->rate_at;
     if (was_dark(code)) {
         code->rate = sampled ? busy_share(code, at) * 1e9 / mean : NAN;
+        code->rate_estimated = true;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
         code->rate = (double)(f->calls - code->rate_calls) / since;
+        code->rate_estimated = false;
         begin_rate(code, at);
     }
     f->calls_per_s = code->rate;
+    f->rate_estimated = code->rate_estimated;
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
         f->calls_estimated +=

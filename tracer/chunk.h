@@ -7,7 +7,7 @@
 
 #include "tracer/timeline.h"
 
-#define CHUNK_EVENTS 4096u // 64 KiB
+#define CHUNK_EVENTS 4092u // 64 KiB with what the heap puts before them
 
 struct Chunk {
     struct TimelineChunk shown; // first: views point to it

@@ -128,6 +128,7 @@ struct Code {
     double rate;                   // calls a second while armed
     uint64_t rate_calls;           // calls at rate_at
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
+    bool rate_estimated;           // it is by shares
     bool rate_dark;                // it was dark then
     uint64_t rate_dark_from;       // dark_from_ns then
     _Atomic double dark_calls;     // estimated, of dark spells that are over

@@ -36,7 +36,7 @@ struct Part {
     double total; // and of all below it
 };
 
-// Of each node. The caller's, with free; NULL: memory.
+// Of each node. The caller's, with Heap_free; NULL: memory.
 static struct Part *sum_up(const struct Flame *flame, double now)
 {
     struct Part *parts = Heap_zeroed(FLAME_NODES, sizeof(*parts));

@@ -166,6 +166,13 @@ FORMAT(wait_share)
         out->style = STYLE_FAINT;
 }
 
+// A recording of a version that does not say it: by the state.
+static bool is_rate_estimated(const struct Row *row)
+{
+    return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
+                                                : row->now->rate_estimated != 0;
+}
+
 KEY(rate, row->now->calls_per_s)
 FORMAT(rate)
 {
@@ -173,7 +180,7 @@ FORMAT(rate)
     double rate = row->now->calls_per_s;
     (void)look;
     put_number(out, rate, Number_rate);
-    if (isfinite(rate) && row->now->state != STATE_ARMED) {
+    if (isfinite(rate) && is_rate_estimated(row)) {
         strcpy(text + 1, Number_rate(number, rate));
         put(out, STYLE_PLAIN, text);
     }

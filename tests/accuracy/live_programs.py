@@ -25,9 +25,9 @@ class Part:
     a round. `calls`: how often the line runs the function itself. `stubs`: what
     it calls, name -> times; its own cost is timed with empty ones in their
     place. `levels`: it calls itself, nothing else, and once a call at most, so that
-    each of its calls can be timed. `waits`: the driver times each call, most of which is off the CPU.
-    `in_c`: the part of the line that runs in C. `timed` less `around` is what
-    is timed where that is not the line itself."""
+    each of its calls can be timed. `waits`: the driver times each call, most of
+    which is off the CPU. `in_c`: the part of the line that runs in C. `timed` less
+    `around` is what is timed where that is not the line itself."""
 
     def __init__(self, name, call, share=0.0, *, times=None, calls=1, stubs=None,
                  levels=False, waits=False, in_c=None, timed=None, around="None"):

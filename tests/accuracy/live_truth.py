@@ -61,6 +61,8 @@ class Line:
     """A line between two marks, and what it took, pass by pass. What it returns
     is kept beyond the second: freeing it is not the function's."""
 
+    MOST = MOST
+
     def __init__(self, text, names):
         names = dict(names)
         exec(compile("def drive(count):\n for _ in range(count):\n"
@@ -74,7 +76,7 @@ class Line:
         self.times = 3
         self.run()
         ticks = self.taken.pop()["p50"] * self.calls
-        self.times = int(min(MOST, max(5, TAKEN_MS * ticks_a_ms / ticks)))
+        self.times = int(min(self.MOST, max(5, TAKEN_MS * ticks_a_ms / ticks)))
         if ticks < ticks_a_ms:
             self.drive(WARM)
 
@@ -99,6 +101,8 @@ class Levels(Line):
     """A line that calls one function so many times, each from within the one before:
     what each of the calls takes, up to the next, and its part of what all returns
     take. Their median is not the mean: the deep ones run on a stack that is new."""
+
+    MOST = 12  # of the line in a pass: each has hundreds of spans to sort
 
     def __init__(self, part, names):
         twin = marked_twin_of(getattr(live_programs, part.name), names)

@@ -46,6 +46,7 @@ BENCHMARKS = {
     "async_tree": ["none"]}
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
 ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between told and measured
+AGE = 30  # s, of the oldest cycles
 TOP = 5
 RUNS = 0.005  # of a core: a function that has that much runs
 HZ = 100  # of py-spy
@@ -414,6 +415,8 @@ def misses(budget, row):
         found.append("MISS ratio")
     if budget and not abs(row["told"] - row["measured"]) <= KNOWN:
         found.append("MISS told")
+    if budget and not row["oldest"] <= AGE:
+        found.append("MISS age")
     if row["bursts"] > 3:
         found.append("MISS bursts")
     # As unsure as what is asked: nothing is known.

@@ -52,7 +52,7 @@ if __name__ == "__main__":
 
 def row(**changed):
     return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
-            "bursts": 0.5, **changed}
+            "bursts": 0.5, "oldest": 12.0, **changed}
 
 
 def test_what_is_held_passes():
@@ -62,8 +62,10 @@ def test_what_is_held_passes():
     assert budget.misses(0.005, row(ratio=1.0151)) == "MISS ratio"
     assert budget.misses(0.01, row(told=0.0095)) == "MISS told"
     assert budget.misses(0.01, row(told=0.0199)) == "MISS told"
+    assert budget.misses(0.01, row(oldest=30.1)) == "MISS age"
+    assert budget.misses(0, row(oldest=math.nan, ratio=1)) == "ok"
     assert budget.misses(0.01, row(ratio=1.5, sigma=0.1)) == "MISS ratio (noise)"
-    for key in "ratio", "told", "measured":
+    for key in "ratio", "told", "measured", "oldest":
         assert "MISS" in budget.misses(0.01, row(**{key: math.nan}))
 
 

@@ -153,6 +153,17 @@ static void test_many_large_ones(void **state)
     for (size_t i = 0; i < 3000; i++)
         Heap_free(blocks[i]);
     assert_int_equal(Heap_used(), used);
+    for (size_t i = 0; i < 4; i++)
+        blocks[i] = Heap_alloc(10000);
+    for (size_t i = 0; i < 4; i++)
+        Heap_free(blocks[i]);
+    blocks[0] = Heap_alloc(100000);
+    Heap_free(blocks[0]); // kept, though four were
+    blocks[1] = Heap_zeroed(1, 100000);
+    assert_true(!OURS || blocks[1] == blocks[0]);
+    for (size_t i = 0; i < 100000; i++)
+        assert_int_equal(blocks[1][i], 0);
+    Heap_free(blocks[1]);
     blocks[0] = Heap_resize(Heap_alloc(8192), 4160);
     assert_true(!OURS || Heap_used() - used < 5000);
     blocks[0] = Heap_resize(blocks[0], 300000);

@@ -4,6 +4,7 @@ honest meanwhile, the first descent is cut short, and nobody looks at who idles.
 
 import os
 import struct
+import subprocess
 import time
 from pathlib import Path
 
@@ -87,19 +88,25 @@ def test_being_interrupted_is_a_cost(tracing):
         os.sched_setaffinity(0, allowed)
 
 
-def test_a_thousandth_of_a_core_is_allowed(tracing):
-    """However little the program uses: a hundredth of that would not pay for one
-    look a second."""
-    tracing(serve=True, overhead_budget=0.01)
+def hardly_work(seconds):
+    """[(s, CPU s of the program, of Ocular's threads)] at its end and before it."""
     seen = []
     began = time.monotonic()
-    while time.monotonic() < began + 15:
+    while time.monotonic() < began + seconds:
         end = time.thread_time() + 0.001
         while time.thread_time() < end:
             spin()
         time.sleep(0.2)
         ours = sum(cpu_s().values())
         seen.append((time.monotonic(), time.process_time() - ours, ours))
+    return seen
+
+
+def test_a_thousandth_of_a_core_is_allowed(tracing):
+    """However little the program uses: a hundredth of that would not pay for one
+    look a second."""
+    tracing(serve=True, overhead_budget=0.01)
+    seen = hardly_work(15)
     snapshot = ocular.snapshot()
     before = next(each for each in seen if each[0] > seen[-1][0] - 10)
     wall, used, spent = (b - a for a, b in zip(before, seen[-1]))
@@ -109,6 +116,27 @@ def test_a_thousandth_of_a_core_is_allowed(tracing):
     # What a burst before has left, or begins, is two seconds' worth of it.
     assert 0.01 * used < spent < 0.0012 * wall
     assert snapshot["overhead"]["measured"] < 1.2 * allowed
+
+
+def test_a_viewer_is_paid_for_from_that(tracing):
+    """Somebody who looks once a second, in a process of his own: what he is shown
+    comes first, and other things make room."""
+    tracing(serve=True, overhead_budget=0.01)
+
+    def check():
+        with subprocess.Popen(
+                [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(os.getpid())],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as viewer:
+            seen = hardly_work(15)
+            viewer.terminate()
+            looks = viewer.communicate()[0].count(b"\n")
+        before = next(each for each in seen if each[0] > seen[-1][0] - 10)
+        wall, used, spent = (b - a for a, b in zip(before, seen[-1]))
+        assert looks >= 7  # every two seconds, where that is too much
+        assert used < 0.03 * wall
+        assert spent < 0.0015 * wall
+
+    attempts(2, check)
 
 
 # --- Re-arming ----------------------------------------------------------------
@@ -339,6 +367,52 @@ def test_a_storm_is_cut_short(tracing):
                spin)
 
 
+def test_a_storm_costs_less_for_it(tracing):
+    """What the first descent takes where the budget is short, beside what it takes
+    where it is not."""
+    def spent(budget):
+        tracing(overhead_budget=budget, deinstrument_threshold=10_000)
+        began = time.process_time()
+        storm(1000, 10_500)
+        mean = ocular.snapshot()["overhead"]["mean"]
+        used = time.process_time() - began
+        ocular.stop_tracing()
+        return mean / (1 + mean) * used
+
+    def check():
+        whole = spent(1)
+        assert whole > 0.3  # 30 million events
+        assert spent(0.002) < 0.7 * whole
+
+    attempts(2, check)
+
+
+def test_nothing_starves(tracing):
+    """Two hundred functions for each millisecond a second that may be spent: all of
+    them are visited again, and again."""
+    tracing(overhead_budget=0.003, deinstrument_threshold=20)
+    names, functions = generated(500)
+
+    def call_all():
+        for function in functions:
+            function(1)
+
+    def calls(snapshot):
+        return {mine["id"]: mine["calls"] for mine in snapshot["functions"]
+                if mine["file"] == "<generated>" and mine["name"] != "<module>"}
+
+    try:
+        before = calls(work_until(lambda s: s["uptime_s"] > 2, call_all))
+        assert len(before) == 500 and min(before.values()) >= 16
+        for _ in range(2):  # a visit has 16 calls at least
+            before = calls(work_until(
+                lambda s: all(now >= before[number] + 16
+                              for number, now in calls(s).items()),
+                call_all, seconds=100))
+    finally:
+        names.clear()  # their globals: a circle
+
+
 def test_a_storm_within_the_budget_is_not(tracing):
     tracing(overhead_budget=1)
     for mine in storm(300):
@@ -416,7 +490,8 @@ def test_a_viewer_changes_the_budget(tracing):
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.ask(client.BUDGET, struct.pack("<d", 0.2))
         high = work_until(
-            lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"], spin)
+            lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"] and
+            s["overhead"]["measured"] > 3 * low["overhead"]["allowed"], spin)
         assert high["overhead"]["budget"] == 0.2
         viewer.ask(client.BUDGET, struct.pack("<d", 0.002))
     down = work_until(

@@ -485,13 +485,16 @@ static void test_rate_by_shares(void **state)
            3e-6;
     code->dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
+    assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->dark = false; // armed again: its calls are a few moments'
     Cell_set(&code->calls, 1005);
     code->rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
+    assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->rate_at -= 1; // for a second now
     Cell_set(&code->calls, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
+    assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
 
 // It always calls something dark: its own part of its total is the samples'.

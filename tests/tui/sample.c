@@ -82,6 +82,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_exact = brief->state == STATE_ARMED;
     function->calls_estimated = calls;
     function->calls_per_s = brief->rate * swing;
+    function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
     // What comes out of short calls once the hooks are taken off.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
@@ -145,6 +146,7 @@ static void add_functions(struct Snapshot *snapshot,
                                          .calls = NULL_U64,
                                          .calls_estimated = NULL_F64,
                                          .calls_per_s = NULL_F64,
+                                         .rate_estimated = NULL_U64,
                                          .share = NULL_F64,
                                          .cpu_share = NULL_F64,
                                          .wait_share = NULL_F64,

@@ -42,6 +42,7 @@ static struct Function nothing(void)
     function.waited_cycles = function.sites = function.dark_sites = NULL_U64;
     function.specialized_sites = function.specializable_sites = NULL_U64;
     function.calls_exact = function.state = NULL_U64;
+    function.rate_estimated = NULL_U64;
     function.calls_estimated = function.calls_per_s = NAN;
     function.share = function.cpu_share = function.wait_share = NAN;
     function.c_share = function.total_share = function.run_share = NAN;
@@ -81,6 +82,11 @@ static void test_calls(void **state)
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
     function.state = STATE_ARMED;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
+    function.rate_estimated = 1; // armed again, not for long enough to count
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2M");
+    function.state = STATE_PARTIAL;
+    function.rate_estimated = 0;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2M");
 }
 
 static void test_units(void **state)
@@ -93,6 +99,8 @@ static void test_units(void **state)
     assert_string_equal(says(COLUMN_AVG, &row, &times), "195ns");
     struct Look unknown = {true, false, NAN};
     assert_string_equal(says(COLUMN_AVG, &row, &unknown), "390");
+    function.avg_estimated = 1;
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
 }
 
 // The hooks' own cost is known to 20 ns: at 2 GHz 40 cycles.
