@@ -118,18 +118,19 @@ def test_a_thousandth_of_a_core_is_allowed(tracing):
     assert snapshot["overhead"]["measured"] < 1.2 * allowed
 
 
-def test_a_viewer_is_paid_for_from_that(tracing):
+def test_a_viewer_is_paid_for_from_that(tracing, tmp_path):
     """Somebody who looks once a second, in a process of his own: what he is shown
     comes first, and other things make room."""
     tracing(serve=True, overhead_budget=0.01)
 
     def check():
-        with subprocess.Popen(
+        shown = tmp_path / "shown"
+        with open(shown, "wb") as file, subprocess.Popen(
                 [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(os.getpid())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as viewer:
+                stdin=subprocess.DEVNULL, stdout=file) as viewer:
             seen = hardly_work(15)
             viewer.terminate()
-            looks = viewer.communicate()[0].count(b"\n")
+        looks = shown.read_bytes().count(b"\n")
         before = next(each for each in seen if each[0] > seen[-1][0] - 10)
         wall, used, spent = (b - a for a, b in zip(before, seen[-1]))
         assert looks >= 7  # every two seconds, where that is too much
