@@ -389,8 +389,12 @@ def figures(halves, options):
     # How the two processes differ is in the one half's ratio upright, in the
     # other's upside down.
     ratio = math.prod(ratios) ** (1 / len(ratios))
+    # Turns of one pair are more alike than pairs are, whose memory lies elsewhere.
+    rounds = [math.log(first * second) / 2
+              for first, second in zip(ratios[::2], ratios[1::2])]
+    among = statistics.stdev(rounds) / math.sqrt(len(rounds)) if rounds[1:] else 0
     return {
-        "ratio": ratio, "sigma": math.hypot(*sigmas) / len(sigmas),
+        "ratio": ratio, "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
         "unlike": mean(abs(math.log(first / second)) / 2
                        for first, second in zip(ratios[::2], ratios[1::2])),
         "kept": mean(kept), "bursts": sum(bursts) / math.sqrt(len(bursts)),

@@ -298,6 +298,10 @@ def test_two_unlike_processes_differ_by_what_they_cost(capsys):
                            options)
     assert found["ratio"] == pytest.approx(1.02)
     assert found["unlike"] == pytest.approx(0.0953, abs=1e-3)
+    assert found["sigma"] == pytest.approx(0)
+    # Each turn is like the next, but another pair says something else.
+    more = budget.figures([made(1.02, 0.01, 3)] * 2 + [made(1.04, 0.01, 3)] * 2, options)
+    assert more["sigma"] == pytest.approx(0.0097, abs=1e-4)
     assert found["told"] == pytest.approx(0.02)
     assert found["oldest"] == pytest.approx(5)
     assert found["off"] == pytest.approx(0)
