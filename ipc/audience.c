@@ -336,7 +336,13 @@ static struct Frame *encode(struct Audience *audience,
     *error = 0;
     if (frame && frame->uptime_s == snapshot->uptime_s)
         return Frame_hold(frame);
-    frame = Frame_new();
+    // In the memory of the last one, where nobody is being sent that any more.
+    if (frame && frame->references == 1) {
+        audience->newest = NULL;
+        Bytes_clear(&frame->bytes);
+    } else {
+        frame = Frame_new();
+    }
     *error = frame ? Message_encode(&frame->bytes, &message) : -ENOMEM;
     if (*error) {
         Frame_drop(frame);

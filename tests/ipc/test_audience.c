@@ -113,6 +113,12 @@ static void test_one_frame_goes_to_all(void **state)
     assert_int_equal(frame->references, MANY + 1);
     Audience_flush(&hall.audience, 0);
     assert_int_equal(frame->references, 1); // all of it is sent
+    hall.snapshot->uptime_s = 2;
+    Audience_turn(&hall.audience, 1000);
+    Audience_publish(&hall.audience);
+    assert_ptr_equal(hall.audience.newest, frame); // in its memory
+    assert_true(frame->uptime_s == 2);
+    assert_int_equal(frame->references, MANY + 1);
     close_hall(&hall);
 }
 
@@ -170,6 +176,7 @@ static void test_who_does_not_read_skips(void **state)
     Audience_turn(&hall.audience, 1000);
     Audience_publish(&hall.audience);
     assert_ptr_equal(stuck->frame, first);
+    assert_true(first->uptime_s == 1);
     assert_int_equal(stuck->frame->references, 1);
     assert_int_equal(hall.audience.newest->references, MANY);
     close_hall(&hall);
