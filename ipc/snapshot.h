@@ -43,7 +43,7 @@ struct Function {
     double calls_estimated;
     double calls_per_s;
     uint64_t rate_estimated; // by shares, since it was dark lately; not counted
-    double share; // fractions of one core's wall time, 5 s window
+    double share;            // fractions of one core's wall time, 5 s window
     double cpu_share;
     double wait_share;
     double c_share;
