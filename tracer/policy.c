@@ -2,7 +2,6 @@
 // Intervals, hits and the order. docs/architecture.md, "The budget", explains
 // the constants.
 #include "tracer/policy.h"
-#include "ipc/heap.h"
 
 #include <errno.h>
 #include <math.h>
@@ -149,7 +148,7 @@ bool Policy_is_ahead(uint64_t time, uint64_t now, uint64_t most)
 
 void Plan_release(struct Plan *plan)
 {
-    Heap_free(plan->items);
+    free(plan->items);
     *plan = (struct Plan){0};
 }
 
@@ -163,7 +162,7 @@ int Plan_add(struct Plan *plan, const struct PlanItem *item)
     if (plan->count == plan->room) {
         size_t room = plan->room ? 2 * plan->room : 64;
         struct PlanItem *items =
-            Heap_resize(plan->items, room * sizeof *plan->items);
+            realloc(plan->items, room * sizeof *plan->items);
 
         if (!items)
             return -ENOMEM;
