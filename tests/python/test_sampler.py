@@ -683,10 +683,15 @@ ocular.start_tracing(serve=True, quiet=False, perfetto=False)
 for _ in range(3000):
     burn()
 import json, time
+
+def is_enough(snapshot):
+    if snapshot["sampler"]["samples"] is None:  # then by what is armed again
+        return any(row["name"] == "burn" and row["calls"] > 600
+                   for row in snapshot["functions"])
+    return sum(row["samples"] for row in snapshot["functions"]) >= 10
+
 limit = time.monotonic() + 30
-while (ocular.snapshot()["sampler"]["samples"] is not None
-       and sum(row["samples"] for row in ocular.snapshot()["functions"]) < 10
-       and time.monotonic() < limit):
+while not is_enough(ocular.snapshot()) and time.monotonic() < limit:
     for _ in range(300):
         burn()
 print(json.dumps(ocular.stop_tracing()))
@@ -723,7 +728,7 @@ def test_no_way_of_reading(tmp_path):
     """The hooks go on alone, and it is said."""
     snapshot, words = caged(tmp_path, "process_vm_writev", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert mine["calls"] >= 500
+    assert mine["calls"] > 600  # 500 of them before it went dark
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
     assert "refused" in snapshot["sampler"]["trouble"]

@@ -451,6 +451,74 @@ static void test_no_budget_where_none_can_be_held(void **state)
     halt(f);
 }
 
+static uint64_t now_ms(clockid_t clock)
+{
+    struct timespec time;
+
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static void work_ms(uint64_t ms)
+{
+    uint64_t end = now_ms(CLOCK_THREAD_CPUTIME_ID) + ms;
+
+    while (now_ms(CLOCK_THREAD_CPUTIME_ID) < end)
+        continue;
+}
+
+// Snapshots that come in so many ms.
+static unsigned count_shown(struct Client *client, uint64_t ms)
+{
+    uint64_t end = now_ms(CLOCK_MONOTONIC) + ms, now;
+    unsigned count = 0;
+
+    while ((now = now_ms(CLOCK_MONOTONIC)) < end) {
+        struct Message message;
+
+        if (Client_wait(client, &message, (int)(end - now)) != 1)
+            continue;
+        count += message.type == MESSAGE_SNAPSHOT;
+        Message_release(&message);
+    }
+    return count;
+}
+
+// As if hooks had taken that long, some time in the window. What is in the
+// bucket stays the same.
+static void spend(struct Session *session, double seconds)
+{
+    struct Budget *budget = Account_open(session);
+
+    for (size_t i = 0; i < BUDGET_KEPT; i++)
+        budget->kept[i].hooks -= seconds;
+    Account_close(session);
+}
+
+// The program has worked, and pauses: a viewer has its snapshots as often as he
+// likes while the window has room for them, and one in two seconds once it has
+// not, though nothing is owed.
+static void test_snapshots_wait_where_the_budget_is_tight(void **state)
+{
+    struct Fixture *f = *state;
+    struct Config config = config_of(f);
+    struct Message request = {.type = MESSAGE_RATE, .value = 0.1};
+    struct Client *client;
+
+    config.budget = 0.05;
+    start(f, &config);
+    client = join(f);
+    assert_int_equal(Client_request(client, &request), 0);
+    work_ms(1000);
+    count_shown(client, 1000);
+    assert_true(count_shown(client, 2000) > 10);
+    spend(f->session, 0.1);
+    assert_in_range(count_shown(client, 4000), 1, 4);
+    assert_false(Account_is_overdrawn(f->session));
+    Client_close(client);
+    halt(f);
+}
+
 static void test_requests_that_are_not_known(void **state)
 {
     static const unsigned types[] = {MESSAGE_FLAME + 1, 99};
@@ -879,6 +947,7 @@ int main(void)
         TEST(test_rearm_requests),
         TEST(test_budget_requests),
         TEST(test_no_budget_where_none_can_be_held),
+        TEST(test_snapshots_wait_where_the_budget_is_tight),
         TEST(test_requests_that_are_not_known),
         TEST(test_export_requests),
         TEST(test_export_without_a_timeline),
