@@ -2,6 +2,7 @@
 // See row.h.
 #include "tui/row.h"
 
+#include <math.h>
 #include <string.h>
 
 void Row_init(struct Row *row, uint64_t id)
@@ -54,9 +55,12 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
+// An estimate may turn out to have been too high.
 double Row_estimated(const struct Row *row)
 {
-    return row->now->calls_estimated - row->base.estimated;
+    double since = row->now->calls_estimated - row->base.estimated;
+
+    return isnan(since) ? since : fmax(since, Row_calls(row));
 }
 
 bool Row_calls_exact(const struct Row *row)

@@ -80,7 +80,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->age_s = brief->age;
     function->calls = (uint64_t)(brief->state == STATE_ARMED ? calls : 612);
     function->calls_exact = brief->state == STATE_ARMED;
-    function->calls_estimated = calls;
+    function->calls_estimated = fmax(calls, (double)function->calls);
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;

@@ -103,6 +103,41 @@ static void test_since_a_reset(void **state)
     Model_release(&model);
 }
 
+static struct Function *writable(struct Snapshot *snapshot)
+{
+    return (struct Function *)(uintptr_t)snapshot->functions;
+}
+
+// What is known now is less than was estimated then: no calls are taken back.
+static void test_an_estimate_that_was_too_high(void **state)
+{
+    struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
+    struct Snapshot *now = Sample_new((struct SampleWish){.tick = 2});
+    struct Function *before = writable(then), *after = writable(now);
+    uint64_t id = after->id;
+    struct Model model;
+    struct Since since;
+    (void)state;
+    assert_true(before->id == id);
+    after->calls = before->calls + 100;
+    before->calls_estimated = 3000.0 + (double)before->calls;
+    after->calls_estimated = 2000.0 + (double)before->calls;
+    Model_init(&model);
+    assert_int_equal(Model_push(&model, then), 0);
+    Model_reset(&model);
+    assert_int_equal(Model_push(&model, now), 0);
+    for (size_t i = 0; i < model.shown; i++)
+        if (Model_row(&model, i)->id == id)
+            assert_true(Row_estimated(Model_row(&model, i)) == 100);
+    assert_int_equal(model.shown, now->function_count);
+    assert_int_equal(Since_make(&since, &model, true), 0);
+    for (size_t i = 0; i < model.shown; i++)
+        if (since.snapshot.functions[i].id == id)
+            assert_true(since.snapshot.functions[i].calls_estimated == 100);
+    Since_release(&since);
+    Model_release(&model);
+}
+
 // Shares of one thread, as on the screen, and of nothing that it is not in.
 static void test_one_thread(void **state)
 {
@@ -168,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_reset),
         cmocka_unit_test(test_since_a_reset),
+        cmocka_unit_test(test_an_estimate_that_was_too_high),
         cmocka_unit_test(test_one_thread),
         cmocka_unit_test(test_a_tid_that_comes_again),
     };
