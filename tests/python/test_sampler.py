@@ -684,17 +684,21 @@ for _ in range(3000):
     burn()
 import json, time
 
+def calls(snapshot):
+    return sum(row["calls"] for row in snapshot["functions"] if row["name"] == "burn")
+
 def is_enough(snapshot):
     if snapshot["sampler"]["samples"] is None:  # then by what is armed again
-        return any(row["name"] == "burn" and row["calls"] > 600
-                   for row in snapshot["functions"])
+        return calls(snapshot) >= before + 16
     return sum(row["samples"] for row in snapshot["functions"]) >= 10
 
+before = calls(ocular.snapshot())
 limit = time.monotonic() + 30
 while not is_enough(ocular.snapshot()) and time.monotonic() < limit:
-    for _ in range(300):
+    pause = time.monotonic() + 0.2
+    while time.monotonic() < pause:
         burn()
-print(json.dumps(ocular.stop_tracing()))
+print(json.dumps({"before": before, **ocular.stop_tracing()}))
 """
 
 
@@ -728,7 +732,8 @@ def test_no_way_of_reading(tmp_path):
     """The hooks go on alone, and it is said."""
     snapshot, words = caged(tmp_path, "process_vm_writev", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert mine["calls"] > 600  # 500 of them before it went dark
+    assert snapshot["before"] <= 500  # then it was dark
+    assert mine["calls"] >= snapshot["before"] + 16  # and is armed again
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
     assert "refused" in snapshot["sampler"]["trouble"]
