@@ -59,7 +59,6 @@ double Row_calls(const struct Row *row)
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
-
     return isnan(since) ? since : fmax(since, Row_calls(row));
 }
 

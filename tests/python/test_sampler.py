@@ -732,8 +732,8 @@ def test_no_way_of_reading(tmp_path):
     """The hooks go on alone, and it is said."""
     snapshot, words = caged(tmp_path, "process_vm_writev", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    assert snapshot["before"] <= 500  # then it was dark
-    assert mine["calls"] >= snapshot["before"] + 16  # and is armed again
+    assert snapshot["before"] < 3000  # it went dark
+    assert mine["calls"] >= max(500, snapshot["before"] + 16)  # and was armed again
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
     assert "refused" in snapshot["sampler"]["trouble"]

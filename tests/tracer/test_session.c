@@ -5,6 +5,7 @@
 #include "tracer/session.h"
 
 #include "ipc/client.h"
+#include "ipc/now.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/rcu.h"
@@ -451,32 +452,24 @@ static void test_no_budget_where_none_can_be_held(void **state)
     halt(f);
 }
 
-static uint64_t now_ms(clockid_t clock)
-{
-    struct timespec time;
-
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
-}
-
 static void work_ms(uint64_t ms)
 {
-    uint64_t end = now_ms(CLOCK_THREAD_CPUTIME_ID) + ms;
+    uint64_t end = Now_ns(CLOCK_THREAD_CPUTIME_ID) + ms * 1000000;
 
-    while (now_ms(CLOCK_THREAD_CPUTIME_ID) < end)
+    while (Now_ns(CLOCK_THREAD_CPUTIME_ID) < end)
         continue;
 }
 
 // Snapshots that come in so many ms.
 static unsigned count_shown(struct Client *client, uint64_t ms)
 {
-    uint64_t end = now_ms(CLOCK_MONOTONIC) + ms, now;
+    uint64_t end = Now_ns(CLOCK_MONOTONIC) + ms * 1000000, now;
     unsigned count = 0;
 
-    while ((now = now_ms(CLOCK_MONOTONIC)) < end) {
+    while ((now = Now_ns(CLOCK_MONOTONIC)) < end) {
         struct Message message;
 
-        if (Client_wait(client, &message, (int)(end - now)) != 1)
+        if (Client_wait(client, &message, (int)((end - now) / 1000000)) != 1)
             continue;
         count += message.type == MESSAGE_SNAPSHOT;
         Message_release(&message);

@@ -498,3 +498,8 @@ void Sample_make_hostile_stacks(struct FlameTable *table)
         functions[i].line = NULL_U64 - 1;
     }
 }
+
+struct Function *Sample_functions(struct Snapshot *sample)
+{
+    return (struct Function *)(uintptr_t)sample->functions;
+}

@@ -19,6 +19,8 @@ struct SampleWish {
 
 // Never NULL: a test without memory may abort.
 struct Snapshot *Sample_new(struct SampleWish wish);
+// Its rows, for whoever is to change some of them.
+struct Function *Sample_functions(struct Snapshot *sample);
 // Of lines 4 to 8 of tests/tui/sample_source.txt, or of whatever `file` names.
 struct Listing *Sample_listing(uint64_t id, const char *file);
 

@@ -34,11 +34,6 @@ static void push(unsigned tick)
         Model_push(&model, Sample_new((struct SampleWish){.tick = tick})), 0);
 }
 
-static struct Function *functions_of(struct Snapshot *snapshot)
-{
-    return (struct Function *)(uintptr_t)snapshot->functions;
-}
-
 static const char *name_at(size_t index)
 {
     return Model_row(&model, index)->now->name;
@@ -460,7 +455,7 @@ static void test_storms(void **state)
 static void test_odd_ids(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});
-    struct Function *functions = functions_of(snapshot);
+    struct Function *functions = Sample_functions(snapshot);
     (void)state;
     for (size_t i = 0; i < snapshot->function_count; i++)
         functions[i].id = (uint64_t)(i % 1000) << 44;

@@ -103,17 +103,13 @@ static void test_since_a_reset(void **state)
     Model_release(&model);
 }
 
-static struct Function *writable(struct Snapshot *snapshot)
-{
-    return (struct Function *)(uintptr_t)snapshot->functions;
-}
-
 // What is known now is less than was estimated then: no calls are taken back.
 static void test_an_estimate_that_was_too_high(void **state)
 {
     struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
     struct Snapshot *now = Sample_new((struct SampleWish){.tick = 2});
-    struct Function *before = writable(then), *after = writable(now);
+    struct Function *before = Sample_functions(then);
+    struct Function *after = Sample_functions(now);
     uint64_t id = after->id;
     struct Model model;
     struct Since since;
