@@ -131,33 +131,26 @@ void Question_open(struct Screen *screen, enum PromptKind kind)
     else if (kind == PROMPT_SAVE)
         snprintf(path, sizeof path, "ocular-%llu.json",
                  (unsigned long long)snapshot->pid);
-    const struct Row *selected = Model_selected(&screen->model);
-    screen->origin = selected ? selected->id : 0;
-    screen->origin_follows = screen->model.follows;
+    const struct View *view = View_of(screen);
+    if (kind == PROMPT_SEARCH && view->keep)
+        view->keep(screen);
     Prompt_open(&screen->prompt, kind, text);
 }
 
-// A search looks from where it began, whatever rows have moved since, and is
-// back there where nothing matches.
-static void go_to_origin(struct Screen *screen)
-{
-    if (!screen->origin_follows ||
-        !Model_choose(&screen->model, screen->origin))
-        Model_home(&screen->model);
-}
-
-// Search and filter act while they are typed.
+// Search and filter act while they are typed. A search is back where it began
+// where nothing matches.
 static void follow_typing(struct Screen *screen)
 {
     struct Model *model = &screen->model;
+    const struct View *view = View_of(screen);
     const char *text = screen->prompt.text;
     if (screen->prompt.kind == PROMPT_FILTER) {
         Model_filter(model, text);
     } else if (screen->prompt.kind == PROMPT_SEARCH) {
         snprintf(model->search, sizeof model->search, "%.255s", text);
-        if (screen->view == VIEW_MAIN)
-            go_to_origin(screen);
-        View_of(screen)->find(screen, 1, true);
+        if (view->back)
+            view->back(screen);
+        view->find(screen, 1, true);
     }
 }
 

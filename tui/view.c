@@ -21,6 +21,8 @@ const struct View VIEWS[VIEW_COUNT] = {
                    .draw = ViewMain_show,
                    .press = ViewMain_press,
                    .find = ViewMain_find,
+                   .keep = ViewMain_keep,
+                   .back = ViewMain_back,
                    .function = ViewMain_function},
     [VIEW_HELP] =
         {.name = "Help",
@@ -107,6 +109,8 @@ const struct View VIEWS[VIEW_COUNT] = {
             .draw = ViewFlame_show,
             .press = ViewFlame_press,
             .find = ViewFlame_find,
+            .keep = ViewFlame_keep,
+            .back = ViewFlame_back,
             .function = ViewFlame_function,
             .json = ViewFlame_json},
 };

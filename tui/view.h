@@ -55,6 +55,10 @@ struct View {
     // screen->model.search in it, or stays on a row that has it when `here`.
     // False if there is none. With CAN_SEARCH only.
     bool (*find)(struct Screen *screen, int step, bool here);
+    // Keeps where a search begins, and is back there: each letter that is typed
+    // looks from there anew. NULL: from what the letters before have found.
+    void (*keep)(struct Screen *screen);
+    void (*back)(struct Screen *screen);
     // The function that is shown as selected: what other views open and what
     // is armed again. 0: none just now. With CAN_FUNCTION only.
     uint64_t (*function)(const struct Screen *screen);

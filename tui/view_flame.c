@@ -415,11 +415,11 @@ static void select_branch(struct FlameView *view, uint32_t branch)
     FlameTree_path(&view->tree, branch, &view->selected);
 }
 
+// Of a branch at or below the zoom: has it a box, or is it too narrow?
 static bool is_shown(const struct Painter *painter, uint32_t branch)
 {
-    struct Span span = painter->body;
-    if (FlameTree_is_below(painter->tree, branch, painter->zoom))
-        span = span_of(painter->tree, painter->zoom, branch, painter->body);
+    struct Span span =
+        span_of(painter->tree, painter->zoom, branch, painter->body);
     return span.end > span.x;
 }
 
@@ -557,23 +557,45 @@ bool ViewFlame_press(struct Screen *screen, int request, uint32_t key)
     }
 }
 
+// Selects it where it has a box: zoomed out as far as it lies outside, or in on
+// itself where it is too narrow.
+static void reveal(struct Painter *painter, struct FlameView *view,
+                   uint32_t branch)
+{
+    const struct FlameTree *tree = painter->tree;
+    while (!FlameTree_is_below(tree, branch, painter->zoom))
+        painter->zoom = tree->branches[painter->zoom].parent;
+    if (!is_shown(painter, branch))
+        painter->zoom = branch;
+    FlameTree_path(tree, painter->zoom, &view->zoom);
+    select_branch(view, branch);
+}
+
+void ViewFlame_keep(struct Screen *screen)
+{
+    screen->flame.kept_zoom = screen->flame.zoom;
+    screen->flame.kept_selected = screen->flame.selected;
+}
+
+void ViewFlame_back(struct Screen *screen)
+{
+    screen->flame.zoom = screen->flame.kept_zoom;
+    screen->flame.selected = screen->flame.kept_selected;
+}
+
 bool ViewFlame_find(struct Screen *screen, int step, bool here)
 {
     struct FlameView *view = &screen->flame;
     if (!view->tree.count)
         return false;
-    uint32_t from = prepare(screen).selected, at = from;
+    struct Painter painter = prepare(screen);
+    uint32_t from = painter.selected, at = from;
     if (!here)
         at = FlameTree_next(&view->tree, at, step);
     do {
         if (at &&
             Text_has(view->tree.branches[at].name, screen->model.search)) {
-            select_branch(view, at);
-            if (!is_shown(&(struct Painter){.tree = &view->tree,
-                                            .body = {0, screen->canvas.width},
-                                            .zoom = prepare(screen).zoom},
-                          at))
-                zoom_to(view, at);
+            reveal(&painter, view, at);
             return true;
         }
         at = FlameTree_next(&view->tree, at, step);

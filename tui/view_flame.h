@@ -14,12 +14,14 @@ struct Screen;
 
 struct FlameView {
     struct FlameTree tree;
-    struct FlamePath zoom;     // as wide as the screen
-    struct FlamePath selected; // at or below the zoom
-    int top;                   // depth of the first line of the body
-    double asked_at;           // uptime of the snapshot it was asked for after
-    double seen_at;            // the same of what has come
-    char refused[256];         // a stranger's: why there is nothing; "" = not
+    struct FlamePath zoom;      // as wide as the screen
+    struct FlamePath selected;  // at or below the zoom
+    struct FlamePath kept_zoom; // when a search began
+    struct FlamePath kept_selected;
+    int top;           // depth of the first line of the body
+    double asked_at;   // uptime of the snapshot it was asked for after
+    double seen_at;    // the same of what has come
+    char refused[256]; // a stranger's: why there is nothing; "" = not
 };
 
 // As a row of VIEWS.
@@ -29,6 +31,8 @@ void ViewFlame_want(struct Screen *screen);
 void ViewFlame_show(struct Screen *screen, const struct Status *status);
 bool ViewFlame_press(struct Screen *screen, int request, uint32_t key);
 bool ViewFlame_find(struct Screen *screen, int step, bool here);
+void ViewFlame_keep(struct Screen *screen);
+void ViewFlame_back(struct Screen *screen);
 uint64_t ViewFlame_function(const struct Screen *screen);
 int ViewFlame_json(const struct Screen *screen, struct Bytes *out);
 

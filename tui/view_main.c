@@ -138,6 +138,21 @@ bool ViewMain_find(struct Screen *screen, int step, bool here)
     return Model_find(&screen->model, step, here);
 }
 
+void ViewMain_keep(struct Screen *screen)
+{
+    const struct Row *row = Model_selected(&screen->model);
+    screen->origin = row ? row->id : 0;
+    screen->origin_follows = screen->model.follows;
+}
+
+// Whatever rows have moved since.
+void ViewMain_back(struct Screen *screen)
+{
+    if (!screen->origin_follows ||
+        !Model_choose(&screen->model, screen->origin))
+        Model_home(&screen->model);
+}
+
 uint64_t ViewMain_function(const struct Screen *screen)
 {
     const struct Row *row = Model_selected(&screen->model);

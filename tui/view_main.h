@@ -21,6 +21,8 @@ void ViewMain_draw_small(struct Canvas *canvas);
 void ViewMain_show(struct Screen *screen, const struct Status *status);
 bool ViewMain_press(struct Screen *screen, int request, uint32_t key);
 bool ViewMain_find(struct Screen *screen, int step, bool here);
+void ViewMain_keep(struct Screen *screen);
+void ViewMain_back(struct Screen *screen);
 uint64_t ViewMain_function(const struct Screen *screen);
 
 #endif

@@ -151,17 +151,65 @@ static void test_clicks(void **state)
     tear_down(&stage);
 }
 
+static void type(struct Stage *stage, const char *keys)
+{
+    for (; *keys; keys++)
+        press(stage, (uint32_t)*keys);
+}
+
 static void test_search(void **state)
 {
     struct Stage stage;
 
     (void)state;
     set_up(&stage, 60, 12); // where it has no box
-    for (const char *key = "/and_then"; *key; key++)
-        press(&stage, (uint32_t)*key);
+    type(&stage, "/and_then");
     press(&stage, PRESS_ENTER);
     assert_non_null(strstr(selected(&stage), "and_then"));
+    assert_string_equal(zoomed(&stage), selected(&stage));
     shows(&stage, "BinaryConstraint", true);
+    tear_down(&stage);
+}
+
+// What is found outside of what is zoomed in on is zoomed out to, no further
+// than it lies.
+static void test_search_outside(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 100, 30);
+    type(&stage, "jj");
+    press(&stage, PRESS_ENTER);
+    assert_string_equal(zoomed(&stage), "Plan.execute");
+    type(&stage, "/parse_row");
+    press(&stage, PRESS_ENTER);
+    assert_string_equal(selected(&stage), "parse_row");
+    assert_string_equal(zoomed(&stage), "<module>");
+    shows(&stage, "parse_row", true);
+    press(&stage, PRESS_ENTER);
+    type(&stage, "/<module>"); // its caller
+    press(&stage, PRESS_ENTER);
+    assert_string_equal(selected(&stage), "<module>");
+    assert_string_equal(zoomed(&stage), "<module>");
+    tear_down(&stage);
+}
+
+// Each letter looks from where the search began: what the ones before have
+// zoomed in on is left again.
+static void test_search_letter_by_letter(void **state)
+{
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 60, 12);
+    type(&stage, "j/and_then");
+    assert_non_null(strstr(zoomed(&stage), "and_then"));
+    press(&stage, '#'); // nobody's
+    assert_string_equal(selected(&stage), "<module>");
+    assert_string_equal(zoomed(&stage), "all threads");
+    press(&stage, PRESS_BACKSPACE);
+    assert_non_null(strstr(zoomed(&stage), "and_then"));
     tear_down(&stage);
 }
 
@@ -280,6 +328,8 @@ int main(void)
         cmocka_unit_test(test_zoom),
         cmocka_unit_test(test_clicks),
         cmocka_unit_test(test_search),
+        cmocka_unit_test(test_search_outside),
+        cmocka_unit_test(test_search_letter_by_letter),
         cmocka_unit_test(test_what_is_gone_for_the_moment),
         cmocka_unit_test(test_nothing_to_see),
         cmocka_unit_test(test_opened_too_late),
