@@ -146,6 +146,8 @@ class Pair:
         for child in self.children:
             with contextlib.suppress(OSError):
                 os.kill(child.pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):  # what it was told and did not read
+                child.line.close()
         for each in (self.parent, *self.beside):
             each.kill()
             each.wait()
