@@ -461,6 +461,37 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
         names.clear()  # their globals: a circle
 
 
+def test_what_all_at_once_take_is_the_burst(tracing):
+    """`A` with some hundred dark functions: all are armed, and none for the 10 000
+    hits of its first descent, which would take several times the budget."""
+    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
+    names, functions = generated(300)
+
+    def work():
+        for function in functions:
+            function(1)
+
+    def calls():
+        return {mine["name"]: mine["calls"] for mine in ocular.snapshot()["functions"]
+                if mine["name"] in names}
+
+    try:
+        work_until(lambda s: s["uptime_s"] > 12 and sum(
+            mine["state"] == "dark" for mine in s["functions"]) > 280, work,
+            seconds=100)
+        before = calls()
+        with client.Client(ocular._ocular.socket_path()) as viewer:
+            viewer.rearm()
+        seen = []
+        work_until(lambda s: seen.append(s["overhead"]) or len(seen) == 40, work)
+        more = sorted(now - before[name] for name, now in calls().items())
+        assert more[0] > 0 and 20 < more[len(more) // 2] < 5000
+        # Two seconds' allowance besides, in a window of ten.
+        assert all(one["measured"] < 1.3 * one["allowed"] for one in seen), seen
+    finally:
+        names.clear()  # their globals: a circle
+
+
 def test_one_function_asked_for_without_end(tracing):
     """`a`, twenty times a second, of a function that is called all the time: each
     time for 10 000 hits, it would take several times the budget."""
