@@ -14,8 +14,9 @@ is the dearer in more of them than chance would have it, that is a cost in burst
 a miss.
 In the first half of a run the one is traced, in the second the other: two processes
 differ by one or two hundredths for as long as they live, which the mean of both
-halves is free of. (What is untraced in the second has been traced before: if that
-leaves something behind, half of it is not seen.) A budget of 0 is the control: nothing is traced, no viewer
+halves is free of. What is untraced in the second has been traced before: of what that
+leaves behind half is in the ratio. --left tells how much it is: both untraced, the one
+traced, both untraced again. A budget of 0 is the control: nothing is traced, no viewer
 looks, and the ratio is what this method makes of nothing."""
 
 import argparse
@@ -341,6 +342,40 @@ def measure(name, options):
     return {budget: figures(each, options) for budget, each in halves.items()}
 
 
+def left_behind(job, settings, options):
+    """Of one pair: how much dearer than the other the one is while it is traced, and
+    once it has been, than before it was (logs)."""
+    with Pair(job, settings) as pair:
+        first, second = pair.children
+        for child in (first, second, first, second):  # have their pages
+            child.turn()
+
+        def compare():
+            turns, _ = turns_of(first, second, options.seconds / 3)
+            return math.log(ratio_of(turns)[0])
+
+        before = compare()
+        first.do("start")
+        turns_of(first, second, options.warm)
+        traced = compare()
+        first.do("stop")
+        after = compare()
+        pair.end()
+        return traced - before, after - before
+
+
+def show_left(name, options):
+    job = job_of(name)
+    for budget in options.budgets:
+        settings = {"overhead_budget": budget} if budget else None
+        pairs = [left_behind(job, settings, options) for _ in range(options.rounds)]
+        while_traced, left = zip(*pairs)
+        sigma = statistics.stdev(left) / math.sqrt(len(left)) if left[1:] else math.nan
+        print(f"{name:16}{100 * budget:7.1f}{100 * mean(while_traced):9.2f}"
+              f"{100 * mean(left):9.2f} +-{100 * sigma:5.2f}   "
+              + " ".join(f"{100 * each:.1f}" for each in left), flush=True)
+
+
 def mean(values):
     """NaN of none."""
     values = list(values)
@@ -460,6 +495,9 @@ def parse(arguments):
     parser.add_argument("--benchmarks", nargs="+", choices=BENCHMARKS,
                         default=list(BENCHMARKS), metavar="NAME",
                         help=", ".join(BENCHMARKS))
+    parser.add_argument("--left", action="store_true",
+                        help="only what having been traced leaves behind, of a pair "
+                        "in each round")
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args(arguments)
 
@@ -467,6 +505,12 @@ def parse(arguments):
 def main(arguments):
     options = parse(arguments)
     place()
+    if options.left:
+        print(f"{'':16}{'budget':>7}{'traced':>9}{'after':>9} 1 sigma   each pair, after\n"
+              f"{'':16}{'%':>7}{'%':>9}{'%':>9}{'%':>8}")
+        for name in options.benchmarks:
+            show_left(name, options)
+        return
     spell = 2 * (options.seconds + 2 * options.warm) + 7
     hours = len(options.benchmarks) * options.rounds * len(options.budgets) * \
         spell / 3600
