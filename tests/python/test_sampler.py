@@ -135,9 +135,9 @@ def both(seconds):
 
 
 # Each shares its time between two numbers; samples are chance: three sigma.
-def near(value, expected, samples):
+def near(value, expected, samples, sigmas=3):
     return abs(value - expected) < max(
-        0.03, 3 * (expected * (1 - expected) / max(samples, 1)) ** 0.5
+        0.03, sigmas * (expected * (1 - expected) / max(samples, 1)) ** 0.5
     )
 
 
@@ -171,7 +171,7 @@ def run():
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
         seen["half_in_c"] = enough(half_in_c, spent)
-        seen["both"] = enough(both, least=work)
+        seen["both"] = enough(both, least=work, looks=400)
         details = {
             name: ocular._ocular.detail(globals()[name].__code__)
             for name in ("computes", "sorts", "both")
@@ -441,7 +441,9 @@ def test_callers(run):
     mine = row(snapshot, "work")
     callers = {names.get(one["id"]): one["share"] for one in mine["callers"]}
     assert set(callers) == {"often", "seldom"}
-    assert near(callers["often"] / sum(callers.values()), 0.75, mine["samples"])
+    # Of more looks than elsewhere, so that this is as narrow as three sigma there:
+    # often and seldom change places so fast that each look is chance.
+    assert near(callers["often"] / sum(callers.values()), 0.75, mine["samples"], 4.5)
     assert sum(callers.values()) == pytest.approx(mine["total_share"], rel=0.02)
     shares = [one["share"] for one in mine["callers"]]
     assert shares == sorted(shares, reverse=True)
