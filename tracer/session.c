@@ -172,7 +172,7 @@ static void set_budget(struct Session *session, uint64_t viewer,
 
     if (error == -ENOTSUP)
         refuse(session, viewer, message, ENOTSUP,
-               "no budget is held in this trace, whose hooks never leave: "
+               "no budget is held in this trace: "
                "start it in adaptive mode with a threshold above 0");
     else if (error)
         refuse(session, viewer, message, -error,

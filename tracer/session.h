@@ -75,8 +75,8 @@ struct Session {
 int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
 // The budget that is held from now on, a share of CPU time. Any thread. 0,
-// -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session has none, since
-// its hooks never leave (threshold 0, precise mode).
+// -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
+// (threshold 0, precise mode).
 int Session_set_budget(struct Session *session, double budget);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds
 // (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the

@@ -379,7 +379,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
                            BY(wait_share)},
     [COLUMN_RATE] = {.name = "calls/s",
                      .title = "CALLS/s",
-                     .about = "calls a second (~ estimated, where it is dark)",
+                     .about = "calls a second (~ estimated: dark lately)",
                      .width = 7,
                      .importance = 3,
                      .room = 18,
