@@ -164,9 +164,6 @@ def run():
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     seen, spent = {}, Counter()
     try:
-        enough(calls_tiny, looks=40)  # a tenth of the looks show who is called there
-        before = ocular.snapshot()
-        seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
@@ -246,16 +243,25 @@ def test_no_time_in_c(run, name):
 # is still, or again, the thread's. That is its own time, as it is in its cycles:
 # three quarters of this loop, measured untraced. A twelfth of the looks finds its
 # frame on top; what a CPU finishes early is not seen at all.
-def test_a_tiny_functions_calls_are_its_own(run):
-    before, after = run[0]["calls_tiny"]
-    spent = {
-        name: row(after, name)["run_share"] * after["uptime_s"]
-        - row(before, name)["run_share"] * before["uptime_s"]
-        for name in ("tiny", "calls_tiny")
-    }
-    # About a fifth on 3.12, half on 3.13, and less on a busy machine.
-    assert spent["tiny"] > 0.09 * sum(spent.values())
-    assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
+# How much is, the machine says: mostly a third, and once in many runs a thirtieth.
+def test_a_tiny_functions_calls_are_its_own():
+    def check():
+        ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
+        try:
+            # A tenth of the looks show who is called there.
+            before = enough(calls_tiny, looks=40)
+            after = enough(calls_tiny, looks=800)
+        finally:
+            ocular.stop_tracing()
+        spent = {
+            name: row(after, name)["run_share"] * after["uptime_s"]
+            - row(before, name)["run_share"] * before["uptime_s"]
+            for name in ("tiny", "calls_tiny")
+        }
+        assert spent["tiny"] > 0.09 * sum(spent.values())
+        assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
+
+    attempts(3, check)
 
 
 class Discards(logging.Handler):
