@@ -135,9 +135,9 @@ def both(seconds):
 
 
 # Each shares its time between two numbers; samples are chance: three sigma.
-def near(value, expected, samples, sigmas=3):
+def near(value, expected, samples):
     return abs(value - expected) < max(
-        0.03, sigmas * (expected * (1 - expected) / max(samples, 1)) ** 0.5
+        0.03, 3 * (expected * (1 - expected) / max(samples, 1)) ** 0.5
     )
 
 
@@ -164,11 +164,14 @@ def run():
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     seen, spent = {}, Counter()
     try:
+        enough(calls_tiny, looks=40)  # a tenth of the looks show who is called there
+        before = ocular.snapshot()
+        seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
         seen["half_in_c"] = enough(half_in_c, spent)
-        seen["both"] = enough(both, least=work, looks=400)
+        seen["both"] = enough(both, least=work)
         details = {
             name: ocular._ocular.detail(globals()[name].__code__)
             for name in ("computes", "sorts", "both")
@@ -243,25 +246,16 @@ def test_no_time_in_c(run, name):
 # is still, or again, the thread's. That is its own time, as it is in its cycles:
 # three quarters of this loop, measured untraced. A twelfth of the looks finds its
 # frame on top; what a CPU finishes early is not seen at all.
-# How much is, the machine says: mostly a third, and once in many runs a thirtieth.
-def test_a_tiny_functions_calls_are_its_own():
-    def check():
-        ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
-        try:
-            # A tenth of the looks show who is called there.
-            before = enough(calls_tiny, looks=40)
-            after = enough(calls_tiny, looks=800)
-        finally:
-            ocular.stop_tracing()
-        spent = {
-            name: row(after, name)["run_share"] * after["uptime_s"]
-            - row(before, name)["run_share"] * before["uptime_s"]
-            for name in ("tiny", "calls_tiny")
-        }
-        assert spent["tiny"] > 0.09 * sum(spent.values())
-        assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
-
-    attempts(3, check)
+def test_a_tiny_functions_calls_are_its_own(run):
+    before, after = run[0]["calls_tiny"]
+    spent = {
+        name: row(after, name)["run_share"] * after["uptime_s"]
+        - row(before, name)["run_share"] * before["uptime_s"]
+        for name in ("tiny", "calls_tiny")
+    }
+    # About a fifth on 3.12, half on 3.13, and less on a busy machine.
+    assert spent["tiny"] > 0.09 * sum(spent.values())
+    assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
 
 
 class Discards(logging.Handler):
@@ -447,9 +441,7 @@ def test_callers(run):
     mine = row(snapshot, "work")
     callers = {names.get(one["id"]): one["share"] for one in mine["callers"]}
     assert set(callers) == {"often", "seldom"}
-    # Of more looks than elsewhere, so that this is as narrow as three sigma there:
-    # often and seldom change places so fast that each look is chance.
-    assert near(callers["often"] / sum(callers.values()), 0.75, mine["samples"], 4.5)
+    assert near(callers["often"] / sum(callers.values()), 0.75, mine["samples"])
     assert sum(callers.values()) == pytest.approx(mine["total_share"], rel=0.02)
     shares = [one["share"] for one in mine["callers"]]
     assert shares == sorted(shares, reverse=True)
