@@ -16,6 +16,7 @@ differ by one or two."""
 import ctypes
 import json
 import os
+import random
 import resource
 import runpy
 import signal
@@ -48,6 +49,24 @@ def run(benches, chunk):
         bench(loops)
 
 
+SMALL = range(16, 513, 16)  # bytes: the sizes that obmalloc.c keeps apart,
+POOL = 16384  # in pools of that many
+
+
+def scatter(held):
+    """Keeps so many small objects, at random, that those of the work come to lie
+    elsewhere than in the turn before."""
+    held.clear()
+    for size in SMALL:
+        some = range(random.randrange(POOL // size))
+        if size == 16:
+            held += [object() for _ in some]
+        elif size == 32:  # floats have a list of their own, of what was freed
+            held += [1 << 40 | each for each in some], [float(each) for each in some]
+        else:
+            held += [bytes(size - sys.getsizeof(b"")) for _ in some]
+
+
 def loops_of(bench, seconds):
     loops, took = 1, 0.0
     while took < seconds:
@@ -70,8 +89,13 @@ def take_turns(benches, chunk, line, settings):
     def tell(what):
         print(json.dumps(what), file=line, flush=True)
 
+    def turn():
+        scatter(held)
+        run(benches, chunk)
+
+    held = []
     orders = {
-        "go": lambda: run(benches, chunk),
+        "go": turn,
         "start": lambda: settings and ocular.start_tracing(
             **{"perfetto": False, "quiet": True, "serve": True, **settings}),
         "stop": lambda: settings and ocular.stop_tracing()}
