@@ -16,7 +16,8 @@ In the first half of a run the one is traced, in the second the other: two proce
 differ by one or two hundredths for as long as they live, which the mean of both
 halves is free of. What is untraced in the second has been traced before: of what that
 leaves behind half is in the ratio. --left tells how much it is: both untraced, the one
-traced, both untraced again. A budget of 0 is the control: nothing is traced, no viewer
+traced, both untraced again. Where small objects lie, which tracing moves, is drawn anew
+for each turn. A budget of 0 is the control: nothing is traced, no viewer
 looks, and the ratio is what this method makes of nothing."""
 
 import argparse

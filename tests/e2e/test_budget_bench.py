@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
                                 "bench"))
 
 import budget  # noqa: E402
+import budget_child  # noqa: E402
 
 BENCHMARK = """
 import pyperf
@@ -296,6 +297,17 @@ def test_what_is_left_behind(monkeypatch, left):
     traced, after = budget.left_behind(None, None, budget.parse([]))
     assert traced == pytest.approx(math.log(1.02 * left))
     assert after == pytest.approx(math.log(left))
+
+
+@pytest.mark.parametrize("make", [object, lambda: int("12345678901"),
+                                  lambda: float("1.5"), lambda: bytes(100),
+                                  lambda: bytes(400)])
+def test_small_objects_lie_elsewhere_in_each_turn(make):
+    places, held = set(), []
+    for _ in range(20):
+        budget_child.scatter(held)
+        places.add(id(make()))
+    assert len(places) > 5
 
 
 def state_of(pid):
