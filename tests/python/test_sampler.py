@@ -14,7 +14,7 @@ import time
 import timeit
 import zlib
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import extensions
 import ocular
@@ -158,15 +158,33 @@ def enough(program, *arguments, least=None, looks=150):
     raise AssertionError((program, looks, seen["sampler"], seen["overhead"]))
 
 
+@contextmanager
+def one_cpu():
+    """For all threads that there are: whoever looks holds up who is looked at."""
+    cpus = os.sched_getaffinity(0)
+
+    def use(some):
+        for task in os.listdir("/proc/self/task"):
+            with suppress(OSError):  # it has ended
+                os.sched_setaffinity(int(task), some)
+
+    use({min(cpus)})
+    try:
+        yield
+    finally:
+        use(cpus)
+
+
 @pytest.fixture(scope="module")
 def run():
     """One run of them all, one after the other; each one's newest snapshot."""
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     seen, spent = {}, Counter()
     try:
-        enough(calls_tiny, looks=40)  # a tenth of the looks show who is called there
-        before = ocular.snapshot()
-        seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
+        with one_cpu():
+            # A tenth of the looks show who is called there.
+            before = enough(calls_tiny, looks=40)
+            seen["calls_tiny"] = before, enough(calls_tiny, looks=800)
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
@@ -245,7 +263,10 @@ def test_no_time_in_c(run, name):
 # A tiny function is mostly its frame, pushed and thrown away while the caller's
 # is still, or again, the thread's. That is its own time, as it is in its cycles:
 # three quarters of this loop, measured untraced. A twelfth of the looks finds its
-# frame on top; what a CPU finishes early is not seen at all.
+# frame on top; what a CPU finishes early is not seen at all. On one CPU: from
+# another, with which it shares a cache, the loop may be seen to go on while it is
+# looked at, and then it cannot be told who was on top. Where virtual CPUs are is
+# the host's to choose, and to change (docs/accuracy.md, "What misses").
 def test_a_tiny_functions_calls_are_its_own(run):
     before, after = run[0]["calls_tiny"]
     spent = {
@@ -253,8 +274,8 @@ def test_a_tiny_functions_calls_are_its_own(run):
         - row(before, name)["run_share"] * before["uptime_s"]
         for name in ("tiny", "calls_tiny")
     }
-    # About a fifth on 3.12, half on 3.13, and less on a busy machine.
-    assert spent["tiny"] > 0.09 * sum(spent.values())
+    # 0.37 to 0.4; on two CPUs 0.14 to 0.24 on 3.12, 0.28 to 0.41 on 3.13.
+    assert spent["tiny"] > 0.15 * sum(spent.values())
     assert row(after, "tiny")["c_share"] < 0.1 * row(after, "tiny")["share"]
 
 
