@@ -55,7 +55,7 @@ POOL = 16384  # in pools of that many
 
 def scatter(held):
     """Keeps so many small objects, at random, that those of the work come to lie
-    elsewhere than in the turn before."""
+    elsewhere than in the turn before. Takes half a hundredth of a turn, of both."""
     held.clear()
     for size in SMALL:
         some = range(random.randrange(POOL // size))

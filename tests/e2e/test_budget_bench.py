@@ -50,9 +50,9 @@ if __name__ == "__main__":
     runner.bench_async_func("three", three)
 """
 
-# Of many kinds and sizes. A loop around one function of 30 ns will not do: how fast
-# that runs hangs on a handful of cache lines and predicted jumps, and by a hundredth
-# on who interrupts it (docs/overhead.md).
+# Of many kinds and sizes. How fast a loop around one function of 30 ns runs, as above,
+# hangs on a handful of cache lines and predicted jumps, and by a hundredth on who
+# interrupts it (docs/overhead.md): what it measures is not told to half a point.
 VARIED = """
 import pyperf
 
@@ -367,14 +367,17 @@ def test_nobody_is_left_standing(tmp_path):
 
 # A pair takes 40 s, and as much again where others have the CPUs.
 @pytest.mark.timeout(600)
-def test_a_budget_is_held(tmp_path, monkeypatch):
+@pytest.mark.parametrize("program, arguments", [
+    pytest.param(VARIED, [], id="varied"),
+    pytest.param(BENCHMARK, ["--size", "200"], id="tiny")])
+def test_a_budget_is_held(tmp_path, monkeypatch, program, arguments):
     """In short what the benchmark does at length: as sure as so few seconds on
     whatever machine this is can be, which is what sigma says. Of two pairs of
     processes at least: what differs between pairs is not seen in one."""
     script = tmp_path / "run_benchmark.py"
-    script.write_text(VARIED)
+    script.write_text(program)
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
-    monkeypatch.setitem(budget.BENCHMARKS, "made up", [])
+    monkeypatch.setitem(budget.BENCHMARKS, "made up", arguments)
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
@@ -391,7 +394,8 @@ def test_a_budget_is_held(tmp_path, monkeypatch):
     else:
         pytest.skip(f"the machine is not steady: to {unsure:.3f}")
     assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
-    assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
+    if program is VARIED:
+        assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
     # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
     # allowance may be spent at once, and are seen from the fourth on.
     assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)
