@@ -52,6 +52,8 @@ enum HookKind {
     HOOK_BRANCH_FAR,
     HOOK_INSTRUCTION,
     HOOK_INSTRUCTION_FAR,
+    HOOK_COLD, // no kind: what is added for each doubling of the time since the
+               // hook before (Lane_cool)
     HOOK_KINDS
 };
 

@@ -7,10 +7,12 @@
 #include "ipc/now.h"
 #include "tracer/registry.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #define FIRST_FRAMES 128
+#define NEAR_S 64e-9 // docs/overhead.md
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
@@ -64,6 +66,7 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     lane->last = (int64_t)ticks;
     lane->preemption = (struct Preemption){0};
     Cell_set(&lane->debt, 0);
+    Cell_set(&lane->cold, 0);
     Cell_set(&lane->unwound, 0);
 }
 
@@ -200,6 +203,8 @@ void Contention_init(struct Contention *contention, double hz)
 {
     *contention = (struct Contention){.hz = hz};
     Contention_share(contention, 0);
+    contention->near_span = (int64_t)fmax(NEAR_S * hz, 1);
+    contention->near_bits = Contention_bits(contention->near_span);
 }
 
 void Contention_share(struct Contention *contention, double turn_s)

@@ -70,12 +70,19 @@ struct Contention {
     int64_t brief_span;    // cycles that are believed without asking
     int64_t long_span;     // cycles above which others must have run; INT64_MAX
                            // while there is only one thread
+    int64_t near_span;     // cycles after which what a hook needs is still there
+    int64_t near_bits;     // Contention_bits of it
     double hz;             // cycles a second
 };
 
 void Contention_init(struct Contention *contention, double hz);
 // The process's threads take turns of so many seconds; 0: there is only one.
 void Contention_share(struct Contention *contention, double turn_s);
+// Of a span above 0, the binary logarithm.
+static inline int64_t Contention_bits(int64_t span)
+{
+    return (int64_t)(63 ^ (unsigned)__builtin_clzll((uint64_t)span));
+}
 
 struct Lane {
     struct Frame *top; // the bottom one is a sentinel of depth 0
@@ -90,6 +97,7 @@ struct Lane {
     uintptr_t chunk;
     _Atomic size_t stack_bytes; // of all its stacks
     cell_t debt;                // ticks spent in hooks
+    cell_t cold;                // and since the one before was long ago
     cell_t unwound;             // frames that left unseen
     struct Registry *registry;
     uint16_t loop_count;
@@ -213,10 +221,25 @@ OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
            lane->contention->brief_span;
 }
 
+// The longer a program has run without a hook, the less of the
+// way to one and back is left in the CPU's caches and jump predictors: it takes
+// longer, by as much for each doubling of that time (docs/overhead.md). For the
+// account only, since where that lies, in the span before or after, is not
+// known. Without a branch, which would be predicted no better.
+OCULAR_HOT void Lane_cool(struct Lane *lane, uint64_t ticks)
+{
+    const struct Contention *contention = lane->contention;
+    int64_t span = (int64_t)(ticks - Cell_own(&lane->debt)) - lane->last;
+    int64_t gap = span > contention->near_span ? span : contention->near_span;
+    int64_t doublings = Contention_bits(gap) - contention->near_bits;
+
+    Cell_add(&lane->cold, (uint64_t)(lane->cost[HOOK_COLD] * doublings));
+}
+
 // Starts an event of a kind (enum HookKind): the net time; the span since the
 // last event goes to the frame on top.
-OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
-                             enum Course course)
+OCULAR_HOT int64_t Lane_advance(struct Lane *lane, uint64_t ticks,
+                                unsigned kind, enum Course course)
 {
     uint64_t debt = Cell_own(&lane->debt);
     int64_t now = (int64_t)(ticks - debt);
@@ -229,6 +252,15 @@ OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
         span = Lane_doubt(lane, span);
     lane->top->self += span;
     return now;
+}
+
+// The same, but of an instruction's: those follow each other too closely to
+// become cold.
+OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
+                             enum Course course)
+{
+    Lane_cool(lane, ticks);
+    return Lane_advance(lane, ticks, kind, course);
 }
 
 static inline unsigned Lane_number(const struct Lane *lane,
@@ -520,7 +552,7 @@ OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
 {
     bool plain = course != COURSE_WHOLE;
     struct Instruction *instruction = &code->instructions[number];
-    int64_t now = Lane_tick(lane, ticks, kind, course);
+    int64_t now = Lane_advance(lane, ticks, kind, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&instruction->hits, 1);

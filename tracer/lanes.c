@@ -73,6 +73,11 @@ struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
     return lane;
 }
 
+static uint64_t lane_debt(const struct Lane *lane)
+{
+    return Cell_get(&lane->debt) + Cell_get(&lane->cold);
+}
+
 static uint64_t lane_lost(const struct Lane *lane)
 {
     return lane->ring ? Cell_get(&lane->ring->lost) : 0;
@@ -86,7 +91,7 @@ static void end_lane(struct Lanes *lanes, struct Lane **link)
 
     memcpy(thread.name, lane->name, sizeof thread.name);
     Ended_add(&lanes->ended, &thread);
-    lanes->ended_debt += Cell_get(&lane->debt);
+    lanes->ended_debt += lane_debt(lane);
     lanes->ended_lost += lane_lost(lane);
     *link = lane->next;
     Lane_free(lane);
@@ -225,7 +230,7 @@ struct LanesTotals Lanes_sum(struct Lanes *lanes)
     sum.lost = lanes->ended_lost;
     for (lane = lanes->first; lane; lane = lane->next) {
         sum.count++;
-        sum.debt += Cell_get(&lane->debt);
+        sum.debt += lane_debt(lane);
         sum.lost += lane_lost(lane);
         sum.bytes += sizeof *lane + Lane_stack_bytes(lane);
         if (lane->ring)

@@ -23,6 +23,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
+import apart  # noqa: E402
 import budget  # noqa: E402
 import extensions  # noqa: E402
 import programs  # noqa: E402
@@ -483,6 +484,8 @@ def show_imports(rounds):
 
 
 def main():
+    if sys.argv[1:2] == ["--apart"]:
+        return apart.main(sys.argv[2:])
     if sys.argv[1:2] == ["--budget"]:
         return budget.main(sys.argv[2:])
     if sys.argv[1:2] == ["--viewer"]:
@@ -490,6 +493,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
+    parser.add_argument("--apart", action="store_true", help="hooks by how long "
+                        "ago the one before was; first, then --apart --help")
     parser.add_argument("--budget", action="store_true", help="other programs, "
                         "held to their budget; first, then --budget --help")
     parser.add_argument("--viewer", action="store_true", help="ocular-top and "

@@ -779,6 +779,39 @@ static void test_long_spans(void **state)
     assert_int_equal(Cell_get(&code->min_cycles), 7000);
 }
 
+// The longer ago the event before, the more a hook costs, in the account alone.
+static void test_hooks_that_are_cold(void **state)
+{
+    static const int64_t cost[HOOK_KINDS] = {
+        [HOOK_ENTER] = 10, [HOOK_LEAVE] = 20, [HOOK_COLD] = 3};
+    static const struct {
+        int64_t span, doublings;
+    } table[] = {{-5, 0},  {0, 0},   {1, 0},    {127, 0},   {128, 1},
+                 {255, 1}, {256, 2}, {1024, 4}, {65536, 10}};
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+    uint64_t cold = 0, net = 1000, debt = 0;
+
+    Contention_init(&f->contention, 1e9); // near are 64 ns
+    f->contention.last_lane = f->lane;
+    Lane_reset(f->lane, cost, net);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        net += (uint64_t)table[i].span;
+        enter(f, code, 1, net + debt);
+        debt += 10;
+        cold += 3 * (uint64_t)table[i].doublings;
+        assert_int_equal(Cell_get(&f->lane->cold), cold);
+        leave(f, code, 1, net + debt); // follows at once
+        debt += 20;
+        assert_int_equal(Cell_get(&f->lane->cold), cold);
+        // No span is the shorter for it.
+        assert_int_equal(Cell_get(&f->lane->debt), debt);
+        assert_int_equal(f->lane->last, net);
+    }
+    Lane_reset(f->lane, cost, net);
+    assert_int_equal(Cell_get(&f->lane->cold), 0);
+}
+
 // Beyond a tenth of a millisecond the kernel is asked whether that was all its
 // own. A span of which nothing is known is believed.
 static void test_spans_that_are_asked_about(void **state)
@@ -1558,6 +1591,7 @@ int main(void)
         TEST(test_another_thread_ran),
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
+        TEST(test_hooks_that_are_cold),
         TEST(test_spans_that_are_asked_about),
         TEST(test_short_turns),
         TEST(test_the_ends_of_a_visit_are_not_timed),

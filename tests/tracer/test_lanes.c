@@ -73,10 +73,11 @@ static void test_sum(void **state)
 
     Cell_set(&first->debt, 100);
     Cell_set(&second->debt, 23);
+    Cell_set(&second->cold, 1000);
     second->ring->lost = 7;
     sum = Lanes_sum(&f->lanes);
     assert_int_equal(sum.count, 2);
-    assert_int_equal(sum.debt, 123);
+    assert_int_equal(sum.debt, 1123);
     assert_int_equal(sum.lost, 7);
     assert_int_equal(sum.bytes, 2 * sizeof *first + Lane_stack_bytes(first) +
                                     Lane_stack_bytes(second) +
@@ -111,6 +112,7 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     for (int i = 0; i < 3; i++)
         lanes[i] = add(f, true);
     Cell_set(&lanes[1]->debt, 5);
+    Cell_set(&lanes[1]->cold, 20);
     lanes[1]->ring->lost = 7;
     end(lanes[1]);
     Lanes_visit(&f->lanes, note, &visits);
@@ -128,7 +130,7 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     assert_null(f->lanes.first);
     // What they counted stays.
     assert_int_equal(Lanes_sum(&f->lanes).count, 0);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, 5);
+    assert_int_equal(Lanes_sum(&f->lanes).debt, 25);
     assert_int_equal(Lanes_sum(&f->lanes).lost, 7);
     // Numbers are not used again: the timeline still has the old ones.
     assert_int_equal(add(f, false)->number, 3);
