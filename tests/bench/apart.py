@@ -12,6 +12,7 @@ import time
 
 import budget
 import budget_child
+import programs
 
 import ocular
 
@@ -22,27 +23,6 @@ CALLS = 8192  # in a sequence
 TURN = 0.05  # s
 PLAIN, TURNS = 1, 5  # turns before, and those that count
 LEAST_CALLS = 30  # a turn: functions with fewer tell nothing
-
-# What programs are made of, each with a number.
-STATEMENTS = (
-    "x = table['k{}']", "s = 'a{}' + s[:3]", "l = [q * {} for q in t]",
-    "x = x * 1.{} + 1", "one.v{} = x", "x = one.v{}", "t = t[1:] + ({},)",
-    "x = len(s) + {}", "x = max(x, {})", "s = str({})", "x = abs(x - {})",
-    "u = isinstance(x, int) or {}", "d = {{1: {}}}", "x = sum(t) + {}",
-    "s = s.replace('a', 'b{}')", "x = int(x) % 97 + {}")
-
-
-def functions(count, draw):
-    """So many, all different."""
-    names = {"one": argparse.Namespace(**{f"v{n}": n for n in range(100)}),
-             "table": {f"k{n}": n for n in range(100)}}
-    for number in range(count):
-        lines = [draw.choice(STATEMENTS).format(draw.randrange(100))
-                 for _ in range(draw.randrange(1, 5))]
-        exec(f"def f{number}():\n    x = 3; s = 'abc'; t = (1, 2, 3)\n    " +  # noqa: S102
-             "\n    ".join(lines), names)
-    return [names[f"f{number}"] for number in range(count)]
-
 
 def nothing():
     pass
@@ -94,7 +74,7 @@ def header(what):
 
 def show_made_up(count, rounds):
     draw = random.Random(5)
-    others = functions(count, draw)
+    others = programs.made_up(count, draw)
     header(f"one call between those of {count} functions, in")
     for every in EVERY:
         sequence = []
