@@ -25,8 +25,9 @@
 #define PASSES 2
 #define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
 #define PROBES_MAX 64
-// Of what a call's two hooks cost. Measured (docs/overhead.md), but not at start:
-// it takes a program that has filled the caches.
+// Of what a call's two hooks cost. Measured (docs/overhead.md), but not at
+// start: it takes a program that has filled the caches. On calls, and without a
+// timeline; taken for all.
 #define COLD_PART 0.25
 // Timing hooks again:
 #define PAUSE_S 0.1 // at least, until the next time
@@ -283,7 +284,7 @@ static void conclude(struct Calibration *all)
     cost[HOOK_JUMP_FAR] = jump + 2 * far;
     cost[HOOK_BRANCH] = branch;
     cost[HOOK_BRANCH_FAR] = branch + 2 * far;
-    cost[HOOK_COLD] = COLD_PART * (enter + leave);
+    cost[HOOK_COLD] = fmax(COLD_PART * (enter + leave), 0);
 }
 
 // Hooks take so many times what they took at start.
@@ -399,6 +400,7 @@ static int init(struct Calibration *all, bool timeline)
     struct State *state = all->state;
     size_t i;
 
+    Contention_init(&all->contention, Clock_hz(&state->engine.clock));
     all->lane = Lane_new(0, state->engine.registry, &all->contention);
     if (all->lane && timeline)
         all->lane->ring = Ring_new(NULL);

@@ -28,6 +28,7 @@
 #define REARM_S 1e-6
 #define REARM_BYTE_S 5e-9
 #define LEAVING_S 60e-9
+#define APART 6 // doublings of a hook's time (Lane_cool): calls some 4 us apart
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 #define URGE_S 0.05    // between two slices that a viewer's wish may bring on
@@ -386,7 +387,9 @@ static void price(struct Governor *governor)
     governor->costs = (struct PolicyCosts){
         .fixed = REARM_S,
         .byte = REARM_BYTE_S,
-        .call = (double)(cost[HOOK_ENTER] + cost[HOOK_LEAVE]) * tick,
+        .call = (double)(cost[HOOK_ENTER] + cost[HOOK_LEAVE] +
+                         APART * cost[HOOK_COLD]) *
+                tick,
         .site = (double)cost[HOOK_JUMP] * tick,
         .leaving = LEAVING_S,
     };

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define FIRST_FRAMES 128
-#define NEAR_S 64e-9 // docs/overhead.md
+#define NEAR_S 100e-9 // docs/overhead.md
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
@@ -204,7 +204,7 @@ void Contention_init(struct Contention *contention, double hz)
     *contention = (struct Contention){.hz = hz};
     Contention_share(contention, 0);
     contention->near_span = (int64_t)fmax(NEAR_S * hz, 1);
-    contention->near_bits = Contention_bits(contention->near_span);
+    contention->near_log = Contention_log(contention->near_span);
 }
 
 void Contention_share(struct Contention *contention, double turn_s)

@@ -18,8 +18,10 @@
 #include "tracer/ring.h"
 #include "tracer/stacks.h"
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #define LANE_ACTIVE 1024 // counters of open frames, by function id modulo this
@@ -70,18 +72,25 @@ struct Contention {
     int64_t brief_span;    // cycles that are believed without asking
     int64_t long_span;     // cycles above which others must have run; INT64_MAX
                            // while there is only one thread
-    int64_t near_span;     // cycles after which what a hook needs is still there
-    int64_t near_bits;     // Contention_bits of it
+    int64_t near_span;     // cycles, up to which all that a hook needs is there
+    int64_t near_log;      // Contention_log of it
     double hz;             // cycles a second
 };
 
 void Contention_init(struct Contention *contention, double hz);
 // The process's threads take turns of so many seconds; 0: there is only one.
 void Contention_share(struct Contention *contention, double turn_s);
-// Of a span above 0, the binary logarithm.
-static inline int64_t Contention_bits(int64_t span)
+// Of a span above 0, the binary logarithm, with so many bits after the point,
+// as a double's bits have it: straight from one power of two to the next, at
+// most 0.09 too little.
+#define LOG_BITS 8
+static inline int64_t Contention_log(int64_t span)
 {
-    return (int64_t)(63 ^ (unsigned)__builtin_clzll((uint64_t)span));
+    double value = (double)span;
+    int64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits >> (DBL_MANT_DIG - 1 - LOG_BITS);
 }
 
 struct Lane {
@@ -95,10 +104,11 @@ struct Lane {
     // The newest chunk of the interpreter's data stack, as the last event found
     // it. Another one is asked about: it may be another stack's (switch.h).
     uintptr_t chunk;
+    cell_t debt;    // ticks spent in hooks
+    cell_t cold;    // and since the one before was long ago; on one cache line
+                    // with cost[HOOK_COLD]
+    cell_t unwound; // frames that left unseen
     _Atomic size_t stack_bytes; // of all its stacks
-    cell_t debt;                // ticks spent in hooks
-    cell_t cold;                // and since the one before was long ago
-    cell_t unwound;             // frames that left unseen
     struct Registry *registry;
     uint16_t loop_count;
     struct Seen seen[LANE_SEEN];
@@ -221,19 +231,20 @@ OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
            lane->contention->brief_span;
 }
 
-// The longer a program has run without a hook, the less of the
-// way to one and back is left in the CPU's caches and jump predictors: it takes
-// longer, by as much for each doubling of that time (docs/overhead.md). For the
-// account only, since where that lies, in the span before or after, is not
-// known. Without a branch, which would be predicted no better.
-OCULAR_HOT void Lane_cool(struct Lane *lane, uint64_t ticks)
+// A hook has come so long (net) after the one before. The longer that is, the
+// less of the way to a hook and back is left in the CPU's caches and jump
+// predictors: it takes longer, by as much for each doubling of that time
+// (docs/overhead.md). For the account only, since where that lies, in the span
+// before or after, is not known. Without a branch, which would be predicted no
+// better.
+OCULAR_HOT void Lane_cool(struct Lane *lane, int64_t span)
 {
     const struct Contention *contention = lane->contention;
-    int64_t span = (int64_t)(ticks - Cell_own(&lane->debt)) - lane->last;
     int64_t gap = span > contention->near_span ? span : contention->near_span;
-    int64_t doublings = Contention_bits(gap) - contention->near_bits;
+    int64_t doublings = Contention_log(gap) - contention->near_log;
 
-    Cell_add(&lane->cold, (uint64_t)(lane->cost[HOOK_COLD] * doublings));
+    Cell_add(&lane->cold,
+             (uint64_t)(lane->cost[HOOK_COLD] * doublings >> LOG_BITS));
 }
 
 // Starts an event of a kind (enum HookKind): the net time; the span since the
@@ -254,13 +265,16 @@ OCULAR_HOT int64_t Lane_advance(struct Lane *lane, uint64_t ticks,
     return now;
 }
 
-// The same, but of an instruction's: those follow each other too closely to
-// become cold.
+// The same, of all events but instructions'. Those mostly follow each other at
+// once; the one after a long call of C is cold, too, which is in no account.
 OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
                              enum Course course)
 {
-    Lane_cool(lane, ticks);
-    return Lane_advance(lane, ticks, kind, course);
+    int64_t last = lane->last;
+    int64_t now = Lane_advance(lane, ticks, kind, course);
+
+    Lane_cool(lane, now - last);
+    return now;
 }
 
 static inline unsigned Lane_number(const struct Lane *lane,

@@ -45,8 +45,8 @@ BENCHMARKS = {
     "go": [], "hexiom": [], "float": [], "fannkuch": [], "generators": [],
     "json_dumps": [], "json_loads": [], "pickle": ["--pure-python", "pickle"],
     "logging": [], "unpack_sequence": [], "regex_compile": [],
-    "async_tree": ["none"], "storm": []}
-OURS = {"storm"}  # the others are pyperformance's
+    "async_tree": ["none"], "many_functions": []}
+OURS = {"many_functions"}  # the others are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
 ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between told and measured
 AGE = 30  # s, of the oldest cycles

@@ -10,11 +10,11 @@ import pyperf
 FUNCTIONS = programs.made_up(5000, random.Random(7))
 
 
-def storm():
+def call_all():
     for function in FUNCTIONS:
         function()
 
 
 if __name__ == "__main__":
     runner = pyperf.Runner()
-    runner.bench_func("storm", storm)
+    runner.bench_func("call all", call_all)
