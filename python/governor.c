@@ -321,6 +321,7 @@ static void rank(struct Governor *governor)
         .sampler_now = sampler ? Sampler_now(sampler) : NAN,
         .rate = governor->rate,
         .pressure = governor->pressure,
+        .behind = Plan_is_behind(&governor->plan),
         .grant = governor->grant,
     };
     uint64_t begin_ns;

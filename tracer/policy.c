@@ -17,6 +17,8 @@
 #define LEAST_HITS 16     // the first eight warm up
 #define USUAL_HITS 32
 #define MOST_HITS 64
+#define LATE 1.25 // intervals, after which there are fewer
+#define LATEST 2.0
 #define PLENTY 8.0       // times as many, at most, where means are left
 #define STRETCH_PART 0.5 // of the means
 #define FEW_TIMED 200    // calls
@@ -95,6 +97,15 @@ uint32_t Policy_hits(const struct PolicyFunction *function, double pressure)
         hits = MOST_HITS;
     hits *= 1 - pressure;
     return (uint32_t)max(min(hits, MOST_HITS), LEAST_HITS);
+}
+
+uint32_t Policy_late_hits(uint32_t hits, double urgency)
+{
+    double late = min(max((urgency - LATE) / (LATEST - LATE), 0), 1);
+
+    if (hits <= LEAST_HITS)
+        return hits;
+    return hits - (uint32_t)(late * (hits - LEAST_HITS));
 }
 
 uint32_t Policy_callee_hits(unsigned reach)
@@ -205,6 +216,11 @@ void Plan_stretch(struct Plan *plan, double grant, double rate)
         item->hits = (uint32_t)(item->hits * more);
         item->seconds *= more; // at most: only the hits cost more
     }
+}
+
+bool Plan_is_behind(const struct Plan *plan)
+{
+    return plan->next < plan->count;
 }
 
 const struct PlanItem *Plan_pop(struct Plan *plan)

@@ -60,6 +60,9 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
 // Hits of a session: few, more where sessions differ or little is known.
 // `pressure` is 0 to 1: how much is owed.
 uint32_t Policy_hits(const struct PolicyFunction *function, double pressure);
+// The same where there is too little for all: who has waited for longer than an
+// interval (`urgency` of them) has fewer, so that more are visited.
+uint32_t Policy_late_hits(uint32_t hits, double urgency);
 // Hits of each callee that is armed with a caller.
 uint32_t Policy_callee_hits(unsigned reach);
 // What re-arming it for so many hits is going to cost, s.
@@ -111,6 +114,8 @@ void Plan_sort(struct Plan *plan);
 // in the mean; none gets dearer than its part of `rate`, s of allowance a
 // second.
 void Plan_stretch(struct Plan *plan, double grant, double rate);
+// What was due when it was made has not all been visited.
+bool Plan_is_behind(const struct Plan *plan);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.
 const struct PlanItem *Plan_pop(struct Plan *plan);
 

@@ -114,6 +114,8 @@ static int judge(const struct Survey *survey, struct Code *code,
             function.callees = 0;
         }
     }
+    if (survey->behind)
+        item->hits = Policy_late_hits(item->hits, item->urgency);
     item->times = item->callee_hits > 0 || !callees;
     item->seconds = Policy_cost(&survey->costs, &function, item->hits);
     return item->urgency >= 1;

@@ -15,6 +15,7 @@ struct Survey {
     double sampler_now; // ns, NaN without a sampler
     double rate;        // s of allowance a second
     double pressure;    // 0 to 1
+    bool behind;        // the plan before was too much
     double grant;       // s that may be promised
 };
 

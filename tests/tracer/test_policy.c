@@ -82,6 +82,8 @@ static struct PolicyFunction seen_of(const struct World *w,
 
 static void rank(struct World *w)
 {
+    bool behind = Plan_is_behind(&w->plan);
+
     Plan_clear(&w->plan);
     for (size_t i = 0; i < w->count; i++) {
         struct Function *f = &w->functions[i];
@@ -94,6 +96,10 @@ static void rank(struct World *w)
         item.seconds = Policy_cost(&COSTS, &function, item.hits);
         item.urgency = function.age /
                        Policy_interval(&function, item.seconds, w->budget.rate);
+        if (behind) {
+            item.hits = Policy_late_hits(item.hits, item.urgency);
+            item.seconds = Policy_cost(&COSTS, &function, item.hits);
+        }
         if (item.urgency >= 1)
             assert_int_equal(Plan_add(&w->plan, &item), 0);
     }
@@ -218,6 +224,26 @@ static void test_nobody_is_older_than_half_a_minute(void **state)
         assert_true(Budget_window(&w.budget).measured < budgets[i] * 1.03);
         release(&w);
     }
+}
+
+// Where there is too little for all, each has fewer hits, so that more are
+// visited: 30 s without that.
+static void test_who_is_late_has_fewer_hits(void **state)
+{
+    struct World w = long_tail(14000, 0.01);
+
+    (void)state;
+    run(&w, 60, 1);
+    forget_ages(&w);
+    run(&w, 120, 1);
+    assert_true(oldest(&w) < 27);
+    assert_true(Budget_window(&w.budget).measured < 0.01 * 1.03);
+    release(&w);
+    assert_int_equal(Policy_late_hits(64, 1.25), 64);
+    assert_int_equal(Policy_late_hits(64, 1.625), 40);
+    assert_int_equal(Policy_late_hits(64, 2), 16);
+    assert_int_equal(Policy_late_hits(64, INFINITY), 16);
+    assert_int_equal(Policy_late_hits(16, 3), 16);
 }
 
 // All stretch alike where there is too little for all: nothing starves.
@@ -532,6 +558,7 @@ static void test_the_most_urgent_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_is_late_has_fewer_hits),
         cmocka_unit_test(test_nobody_is_older_than_half_a_minute),
         cmocka_unit_test(test_too_many_for_the_budget),
         cmocka_unit_test(test_a_phase_change),
