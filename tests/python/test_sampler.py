@@ -153,8 +153,9 @@ def looks_at(function):
     return sum(one["samples"] for one in rows or ())
 
 
-def enough(program, *arguments, least=None, looks=150):
-    """The snapshot after it was seen running often enough, be the machine busy."""
+def enough(program, *arguments, least=None, looks=600):
+    """The snapshot after it was seen running often enough, be the machine busy: one
+    look after a pause of 0.1 s stands for forty."""
     goal = looks_at(least or program) + looks
     limit = time.monotonic() + 120
     while time.monotonic() < limit:
@@ -195,8 +196,8 @@ def run():
         for program in (sorts, dumps, hashes, computes, calls_python):
             least = json.JSONEncoder.iterencode if program is dumps else None
             seen[program.__name__] = enough(program, least=least)
-        seen["half_in_c"] = enough(half_in_c, spent, looks=600)
-        seen["both"] = enough(both, least=work, looks=600)
+        seen["half_in_c"] = enough(half_in_c, spent)
+        seen["both"] = enough(both, least=work)
         details = {
             name: ocular._ocular.detail(globals()[name].__code__)
             for name in ("computes", "sorts", "both")
