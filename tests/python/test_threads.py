@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import extensions
 import ocular
@@ -170,7 +171,15 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
     Nosy.asked.clear()
     Described.asked = 0
     ocular.start_tracing(**SERVED)
-    time.sleep(0.6)
+
+    def seen():
+        names = {t["tid"]: t["name"] for t in ocular.snapshot()["threads"]}
+        return (names.get(nosy.native_id) == "nosy" and
+                {odd.native_id, described.native_id} <= set(names))
+
+    time.sleep(0.6)  # it reads them again and again
+    with suppress(AssertionError):  # the last snapshot says what is missing
+        wait_until(seen)
     final = ocular.stop_tracing()
     asked = list(Nosy.asked), Described.asked
     stop.set()
