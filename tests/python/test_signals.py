@@ -282,6 +282,7 @@ other = subprocess.Popen(
     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 os.read(from_child, 1), other.stdout.readline()
 try:
+    print(pid, other.pid)
     ready()
     time.sleep(60)
 except KeyboardInterrupt:
@@ -291,8 +292,10 @@ except KeyboardInterrupt:
     for before in ("", START):
         path = write(tmp_path, before + body)
         with start([PYTHON, path], cwd=tmp_path, start_new_session=True) as process:
-            process.stdout.readline()
-            time.sleep(0.3)  # a signal just before the system call is not seen
+            others = map(int, process.stdout.readline().split())
+            assert process.stdout.readline() == "ready\n"
+            for pid in process.pid, *others:
+                come_to_rest(pid)  # just before the system call it is not seen
             os.killpg(process.pid, signal.SIGINT)
             out, err = process.communicate(timeout=SLOW)
         done.append((process.returncode, out, err))
