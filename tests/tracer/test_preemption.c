@@ -201,7 +201,8 @@ static void test_calm_ends_where_another_comes(void **state)
 {
     const struct timespec nap = {0, 20000};
     struct Preemption preemption = {.calm = true};
-    int64_t begin = clock_ns(CLOCK_MONOTONIC), last = begin;
+    int64_t last = clock_ns(CLOCK_MONOTONIC);
+    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), used;
     unsigned spans = 0;
     struct Rival rival;
 
@@ -219,15 +220,16 @@ static void test_calm_ends_where_another_comes(void **state)
             Preemption_take(&preemption, now - last);
         last = clock_ns(CLOCK_MONOTONIC);
     }
+    used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
     Rival_stop(&rival);
     assert_in_range(spans, 1, 5 * 64);
-    assert_in_range(last - begin, 0, 700 * MS);
+    assert_in_range(used, 0, 350 * MS); // of its own, be there more rivals
 }
 
 // Where nobody keeps it from its CPU two questions of sixty-four are asked.
 static void test_calm_threads_are_spared(void **state)
 {
-    const struct timespec nap = {0, 2 * MS};
+    const struct timespec nap = {0, MS / 5}; // or as long as the machine likes
     struct Preemption preemption;
     int64_t begin;
     unsigned asked = 0, i, tries = 0;
@@ -236,7 +238,7 @@ static void test_calm_threads_are_spared(void **state)
     do { // again where its naps are late, and few are a tenth of a second
         preemption = (struct Preemption){.known = false};
         begin = clock_ns(CLOCK_MONOTONIC);
-        for (i = 0; i < 500 && !preemption.calm; i++) {
+        for (i = 0; i < 5000 && !preemption.calm; i++) {
             assert_false(Preemption_is_spared(&preemption, MS));
             nanosleep(&nap, NULL); // by its own will
             Preemption_take(&preemption, 2 * MS);
