@@ -415,10 +415,10 @@ def test_who_runs_for_less_than_a_look_takes():
     except AssertionError:
         # On some virtual machines one CPU hardly ever sees who has just been woken
         # on another, whoever looks: it is with the hypervisor then, and so may be
-        # the one that looks. Ours is told no less than that.
+        # the one that looks. Ours is told no less than that, by as many looks.
         watch = extensions.load("python", "native_threads").watch
-        truth, seen = watch(min(cpus), max(cpus), 8.0)
-        if not last or near(seen, truth, 800) or not seen - 0.03 < last[0] < last[1]:
+        truth, seen = watch(min(cpus), max(cpus), 20.0)
+        if not last or seen > truth - 0.03 or not seen - 0.05 < last[0] < last[1]:
             raise
         pytest.skip(f"one CPU does not see what another does: {seen:.2f} of "
                     f"{truth:.2f}, without Ocular")
