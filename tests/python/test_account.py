@@ -11,7 +11,10 @@ import time
 import ocular
 import pytest
 from e2e import client
+from e2e.measured import measured
 from e2e.program import cpu_s
+
+pytestmark = measured
 
 GOVERNOR = "ocular-governor"
 EXPORT = "ocular-export"

@@ -12,13 +12,14 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
+from e2e.measured import measured
 from e2e.program import cpu_s, switches
 from e2e.steady import attempts, stolen
 
 HERE = ["test_budget", "<generated>"]
 
 # Some wait for several things in turn, each for as long as it may take.
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), measured]
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from e2e.measured import measured
 from e2e.program import PYTHON, SLOW, write
 
 # What is put into `meddle` happens inside the next program that hooks are timed
@@ -88,6 +89,7 @@ def answer(tmp_path, source, python=PYTHON):
     return done.stdout.split()
 
 
+@measured
 def test_the_first_start_is_like_the_next(tmp_path):
     """Where there is a timeline, too: its lane has a ring from the start."""
     source = """
@@ -102,6 +104,7 @@ print(costs[0] / min(costs[1:]))
     assert min(float(answer(tmp_path, source)[0]) for _ in range(8)) < 1.25
 
 
+@measured
 def test_they_are_timed_again_and_again(tmp_path):
     times, still = answer(tmp_path, """
 start()
@@ -113,6 +116,7 @@ print(_ocular.hooks_timed())
     assert int(times) >= 20 and still == "0"
 
 
+@measured
 def test_no_more_often_than_the_budget_allows(tmp_path):
     """A 20th of it; some 25 us each, and ten a second at most. One that something
     came into may have to be paid for for five seconds."""
@@ -131,6 +135,7 @@ for budget in 0.5, 0.001:
     assert 15 <= int(counts[0]) <= 31 and 1 <= int(counts[1]) <= 12
 
 
+@measured
 def test_costs_follow(tmp_path):
     """What the hooks' own span takes longer or shorter than at start, they do."""
     source = """
@@ -189,6 +194,7 @@ print(timed_again(3))
     assert words[:-1] == ["handler", "False"] * 5 and int(words[-1]) >= 3
 
 
+@measured
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
 def test_only_our_own_lack_of_room_is_swallowed(tmp_path, error):
     words = answer(tmp_path, f"""
@@ -210,6 +216,7 @@ print(len(meddle), timed_again(3))
     assert words[:2] == ["through", "0"] and int(words[2]) >= 3
 
 
+@measured
 def test_no_room_on_the_stack(tmp_path):
     """The deepest frame calls functions whose visits begin and end there."""
     words = answer(tmp_path, """
@@ -246,6 +253,7 @@ print(timed_again())
 """
 
 
+@measured
 def test_what_comes_in_between_is_the_programs(tmp_path):
     """Its calls are counted and in the timeline, and its time is its own: not the
     caller's, nor the callee's, nor our cost."""
@@ -278,6 +286,7 @@ print(any(each["name"] == "handler" and each["ph"] == "B" for each in events))
     assert words[4] == "True"
 
 
+@measured
 def test_what_fires_no_event_there_is_none_of_our_cost(tmp_path):
     """A handler that is not traced; a garbage collection is such a one, too."""
     words = answer(tmp_path, """

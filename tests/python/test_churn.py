@@ -16,6 +16,7 @@ from collections import Counter
 import ocular
 import pytest
 from e2e.counting import traced
+from e2e.measured import measured
 
 HERE = pathlib.Path(__file__).parent
 
@@ -279,6 +280,7 @@ def test_no_call_under_another_name_in_the_dark(threads):
         assert counted.total() < truth.total()
 
 
+@measured
 def test_shares_under_their_own_names():
     """Two names take turns at one address; one works, the other does not."""
     addresses = {"works": set(), "idles": set()}
@@ -449,6 +451,7 @@ def test_the_programs_heap_is_left_alone(tmp_path):
     assert int(done.stdout) < 100 * count
 
 
+@measured
 def test_the_time_of_many_code_objects():
     """A first sight takes less than a quarter of what compiling takes, with
     which imported code began."""

@@ -14,8 +14,11 @@ from collections import Counter
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
+from e2e.measured import measured
 from e2e.program import wait_until
 from e2e.steady import attempts
+
+pytestmark = measured
 
 
 def empty():

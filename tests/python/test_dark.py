@@ -8,6 +8,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
+from e2e.measured import measured
 from e2e.program import wait_until
 from e2e.steady import attempts
 
@@ -167,6 +168,7 @@ def fast_caller():
     return slow_callee()
 
 
+@measured
 def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     tracing(deinstrument_threshold=20)
     for _ in range(10):
@@ -243,6 +245,7 @@ CALLED = {
 }
 
 
+@measured
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 @pytest.mark.parametrize("what", CALLED)
 def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
@@ -268,6 +271,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert row(after, name)["calls"] == 9
 
 
+@measured
 def test_a_method_of_an_attribute_is_a_callee_too(tracing):
     def newcomer():
         ASKED.method()
@@ -303,6 +307,7 @@ def test_callees_are_armed_once_a_caller(tracing):
     assert row(ocular.snapshot(), "leaf")["calls"] == 1065
 
 
+@measured
 def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
     def fails(n):
         raise ValueError(n)
@@ -349,6 +354,7 @@ def test_generators_go_dark_too(tracing):
 # --- Re-arming ----------------------------------------------------------------
 
 
+@measured
 def test_rearm_one_function(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
@@ -369,6 +375,7 @@ def test_rearm_one_function(tracing, sockets):
     assert not mine["calls_exact"]
 
 
+@measured
 def test_rearm_one_with_its_callees(tracing, sockets):
     """Else what it takes of its own would stay as old as it was."""
     tracing(deinstrument_threshold=50, serve=True)
@@ -385,6 +392,7 @@ def test_rearm_one_with_its_callees(tracing, sockets):
     assert row(now, "leaf")["calls"] >= callee["calls"] + 4
 
 
+@measured
 def test_rearm_all(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
@@ -400,6 +408,7 @@ def test_rearm_all(tracing, sockets):
     assert row(ocular.snapshot(), "leaf")["calls_exact"] is False
 
 
+@measured
 def test_rearm_of_nobody_is_harmless(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
@@ -414,6 +423,7 @@ def test_rearm_of_nobody_is_harmless(tracing, sockets):
     assert row(ocular.snapshot(), "leaf")["state"] == "dark"
 
 
+@measured
 def test_a_loop_that_runs_is_rearmed_in_its_middle(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
 
@@ -445,6 +455,7 @@ def work(n):
     return sum(range(n))
 
 
+@measured
 def test_calls_of_dark_code_are_estimated_from_its_share(tracing, sockets):
     def check():
         ocular.stop_tracing()

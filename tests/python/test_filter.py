@@ -7,6 +7,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
+from e2e.measured import measured
 from ocular.demo import pure, streams
 
 
@@ -134,6 +135,7 @@ def test_excluded_code_has_no_events_of_ours(monkeypatch):
         ocular.stop_tracing()
 
 
+@measured
 def test_excluded_time_is_its_callers():
     _, final = traced(caller, exclude=["callee", "pause"])
     hz = final["tsc_hz"]
@@ -144,6 +146,7 @@ def test_excluded_time_is_its_callers():
     assert row(final, "caller")["total_cycles"] / hz > 0.95 * 20 * 0.0005
 
 
+@measured
 def test_callers_beyond_excluded_code_are_seen_through():
     """An accepted function that excluded code calls is its nearest accepted
     caller's callee: its time is not the caller's own."""

@@ -17,6 +17,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, memory_bytes, row, traced
+from e2e.measured import measured
 from e2e.steady import undisturbed
 from e2e.truth import check_figures, record, seen
 
@@ -312,6 +313,7 @@ def two_greenlets_in_turns():
     return watches, totals, final
 
 
+@measured
 def test_times_are_the_greenlets_own():
     # Who loses its CPU has that on its watch, and not in its cycles.
     watches, totals, final = undisturbed(two_greenlets_in_turns)
@@ -697,6 +699,7 @@ def pauses(times):
         paused()
 
 
+@measured
 def test_what_asking_the_kernel_takes_is_nobodys():
     """At a switch it would be taken off twice: off what is resumed."""
 

@@ -17,6 +17,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.client import Client, Refused
+from e2e.measured import measured
 
 NO_SUCH = 2  # ENOENT
 
@@ -229,6 +230,7 @@ def spin(seconds):
             i * i
 
 
+@measured
 def test_samples_and_those_in_c(viewer):
     thread = threading.Thread(target=spin, args=(2.5,))
     thread.start()
@@ -255,6 +257,7 @@ def loop(n):
     return total
 
 
+@measured
 def test_hits_sites_and_what_they_became(viewer):
     loop(30)  # below the threshold: all hits are known
     (function,) = ids(viewer, "loop")
@@ -403,6 +406,7 @@ def test_ten_thousand_instructions(viewer):
     check_against_dis(listing, function.__code__)
 
 
+@measured
 def test_who_asks_again_at_once_waits_a_fifth_of_a_second(viewer):
     """And not until the collector happens to wake up."""
     loop(3)
@@ -417,6 +421,7 @@ def test_who_asks_again_at_once_waits_a_fifth_of_a_second(viewer):
     assert min(waits[1:]) < 0.7
 
 
+@measured
 def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
     """It gets a few answers a second, and what was asked before the newest is
     forgotten; another viewer gets its own as if nothing was."""
@@ -469,6 +474,7 @@ def test_many_viewers_of_many_functions(viewer):
             each.close()
 
 
+@measured
 def test_words_count_as_memory(viewer):
     # Code that earlier tests have left would go when a listing of this size is
     # taken in.

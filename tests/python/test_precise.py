@@ -16,6 +16,7 @@ import ocular
 import pytest
 from e2e import client, trace
 from e2e.counting import row
+from e2e.measured import measured
 from e2e.program import PYTHON, run, wait_until, write
 from e2e.steady import attempts
 from ocular.demo import pure
@@ -603,6 +604,7 @@ def own_cycles(function):
     ]
 
 
+@measured
 def test_every_instruction_that_ran_has_cycles(tracing):
     tracing()
     for _ in range(10):
@@ -617,6 +619,7 @@ def test_every_instruction_that_ran_has_cycles(tracing):
                 assert mine["cycles"] is None
 
 
+@measured
 def test_what_a_c_function_takes_is_its_calls(tracing):
     def check():
         truth = least(calls_c, NUMBERS, times=5, rounds=150)
@@ -637,6 +640,7 @@ def test_what_a_c_function_takes_is_its_calls(tracing):
     attempts(8, check)
 
 
+@measured
 def test_cycles_of_a_known_mixture(tracing):
     """Of instructions that have no specialised form, the hooks taken off."""
 
@@ -659,6 +663,7 @@ def test_cycles_of_a_known_mixture(tracing):
     attempts(8, check)
 
 
+@measured
 def test_far_instructions_cost_what_near_ones_do(tracing):
     """From offset 256 on, CPython makes an object for each event."""
 
@@ -692,6 +697,7 @@ def uneven(numbers, n):
     return light
 
 
+@measured
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     """The light branch is armed to the end, the call next to it is not."""
     tracing(deinstrument_threshold=50)

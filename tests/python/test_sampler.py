@@ -21,6 +21,7 @@ import extensions
 import ocular
 import pytest
 from e2e.counting import row
+from e2e.measured import measured
 from e2e.program import wait_until
 from e2e.steady import attempts
 
@@ -28,7 +29,7 @@ SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=5
 
 
 # One test waits for the module's one run of all programs.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), measured]
 
 
 def until(seconds):

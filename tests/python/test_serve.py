@@ -13,6 +13,7 @@ from pathlib import Path
 import ocular
 import pytest
 from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
+from e2e.measured import measured
 from e2e.program import PYTHON, TOP, Running, run, script, start, wait_until, write
 
 PRELUDE = """
@@ -128,6 +129,7 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
         assert served.end() == ("[] []", "")
 
 
+@measured
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     """No hook, no tool, no thread that ever wakes up; then all of it, and
     nothing again."""
@@ -222,6 +224,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
         served.end()
 
 
+@measured
 def test_the_answer_comes_at_once(tmp_path, sockets):
     """Also from a program that does not let go of the interpreter."""
     source = """
@@ -613,6 +616,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
         assert served.end() == ("end True", "")
 
 
+@measured
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer that asks for ten a second of a program with much to tell, and
     little to spend: it gets one every two seconds."""

@@ -9,6 +9,9 @@ import time
 import ocular
 import pytest
 from e2e.counting import row
+from e2e.measured import measured
+
+pytestmark = measured
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
 

@@ -15,6 +15,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
+from e2e.measured import measured
 from e2e.program import switches, wait_until
 from ocular import _opcodes
 
@@ -144,6 +145,7 @@ def governors_looks():
 
 
 # Nobody asks: it is the governor that looks.
+@measured
 def test_the_governor_tells_it_too(tracing):
     # Nothing else: of the log's 128 changes a test's own lines take a good part.
     tracing(include_only=["adds_for_long"])

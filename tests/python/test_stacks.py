@@ -16,6 +16,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
+from e2e.measured import measured
 from e2e.truth import check_figures, record, seen
 
 # CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
@@ -322,6 +323,7 @@ def test_while_things_go_dark(name, threshold, tmp_path):
     check_figures(final)
 
 
+@measured
 def test_totals_hold_the_callees():
     """Along a chain of calls that are nobody else's."""
 

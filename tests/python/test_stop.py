@@ -10,6 +10,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, row
+from e2e.measured import measured
 from e2e.program import files, leftovers, script, threads
 from ocular.demo import pure
 
@@ -156,6 +157,7 @@ def test_no_event_of_ours_fires_afterwards():
     assert fired == []
 
 
+@measured
 def test_untraced_speed_afterwards():
     def best():
         times = []
@@ -221,6 +223,7 @@ def test_again_and_again_costs_no_memory(tmp_path):
     assert answer < 2 << 20
 
 
+@measured
 def test_threads_that_run_across_stops_and_starts():
     stop = threading.Event()
 

@@ -7,6 +7,7 @@ import threading
 
 import ocular
 from e2e.counting import memory_bytes, row
+from e2e.measured import measured
 from e2e.program import wait_until
 
 LIMIT = 1 << 20  # the least there is
@@ -33,6 +34,7 @@ def exported(path):
     return json.loads(path.read_text())
 
 
+@measured
 def test_short_threads_leave_room(tmp_path):
     ocular.start_tracing(
         timeline_limit=LIMIT,

@@ -15,6 +15,7 @@ import extensions
 import ocular
 import pytest
 from e2e.counting import EXACT, row
+from e2e.measured import measured
 from e2e.program import script, wait_until
 from e2e.steady import attempts
 from ocular.demo import pure
@@ -56,6 +57,7 @@ def native():
 
 
 # With means enough for the sampler to be quick.
+@measured
 @pytest.mark.parametrize("settings", [{**SERVED, "overhead_budget": 0.5}, EXACT],
                          ids=["sampler", "hooks"])
 def test_a_row_survives_its_thread(settings):
@@ -86,6 +88,7 @@ def test_a_row_survives_its_thread(settings):
             assert ended["cpu_share"] is None and ended["samples"] is None
 
 
+@measured
 @pytest.mark.parametrize("settings", [
     {**SERVED, "deinstrument_threshold": 10**6}, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
@@ -127,6 +130,7 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
 # --- Threads of other makes ------------------------------------------------------
 
 
+@measured
 def test_threads_that_c_has_made(native):
     """Each entry into Python has a thread state of its own: it is one thread."""
     ocular.start_tracing(**SERVED)
@@ -258,6 +262,7 @@ def compute(n):
         n -= 1
 
 
+@measured
 def test_waited_time_is_nobodys_own():
     """Two threads that compute: each call takes twice as long, since the other
     one runs half of the time; what it takes itself stays what it is alone."""
