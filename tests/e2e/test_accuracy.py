@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from e2e.measured import measured
 
 SCRIPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy",
                       "accuracy.py")
@@ -61,6 +62,7 @@ def test_a_loops_for_iter_is_not_armed(figures):
             jumps + branches - (1 + (jumps > 1) * 0.2 if fors else 0)), row
 
 
+@measured
 @pytest.mark.parametrize("threshold", ["0", "500"])
 def test_cycles_are_sane(figures, threshold):
     assert len(errors(figures, threshold)) > 25

@@ -10,6 +10,7 @@ import time
 import zipfile
 
 import pytest
+from e2e.measured import measured
 from e2e.program import PYTHON, start, top, wait_until, write
 
 SOURCE = "def {0}(n):\n    return sum(range(n))  # in {0}\n"
@@ -82,6 +83,7 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
     return wait_until(look, what=f"{until} of {function}")
 
 
+@measured
 @pytest.mark.parametrize("function", ["stays", "stored", "packed"])
 def test_source_beside_bytecode(place, function):
     # Words and specialised forms may come a moment later.
@@ -125,6 +127,7 @@ def test_sizes(place, size):
     assert "SOURCE / BYTECODE" in text
 
 
+@measured
 def test_callers_and_callees(place):
     pid, environment = place
 

@@ -13,6 +13,7 @@ import textwrap
 import time
 
 import pytest
+from e2e.measured import measured
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
                                 "bench"))
@@ -225,6 +226,7 @@ def test_what_has_ended_does_not_age():
     assert budget.oldest(seen) == pytest.approx(40.0)
 
 
+@measured
 def test_a_benchmark_runs(tmp_path, monkeypatch):
     script = tmp_path / "run_benchmark.py"
     script.write_text(BENCHMARK)
@@ -258,6 +260,7 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     budget.show("made up", {0: found})
 
 
+@measured
 def test_what_is_left_behind_runs(tmp_path, monkeypatch, capsys):
     script = tmp_path / "run_benchmark.py"
     script.write_text(BENCHMARK)
@@ -365,6 +368,7 @@ def test_nobody_is_left_standing(tmp_path):
     wait_for([None, "Z"], pids)
 
 
+@measured
 # A pair takes 40 s, and as much again where others have the CPUs.
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("program, arguments", [

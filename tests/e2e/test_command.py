@@ -10,6 +10,7 @@ import time
 
 import pytest
 from e2e import trace
+from e2e.measured import measured
 from e2e.program import PYTHON, run, start, top, wait_until, write
 
 PROGRAM = """
@@ -190,6 +191,7 @@ def test_no_place_for_the_socket(tmp_path, sockets):
     assert "warning" in done.err
 
 
+@measured
 def test_serve_and_watch(tmp_path, sockets):
     path = write(tmp_path, "def spin():\n    while True:\n        pass\nspin()\n")
     process = start([PYTHON, "-m", "ocular", "--serve", path], cwd=tmp_path)

@@ -8,6 +8,7 @@ import time
 import pytest
 from e2e import client
 from e2e.client import Client
+from e2e.measured import measured
 from e2e.program import PYTHON, start, write
 
 PROGRAM = """
@@ -106,6 +107,7 @@ def test_the_first_answer_is_all_but_empty(running):
         assert stacks["samples"] == 0 and len(stacks["rows"]) == 1
 
 
+@measured
 def test_the_paths(running):
     with Client(running) as viewer:
         stacks, snapshot = watch(viewer, looks=600)
@@ -128,6 +130,7 @@ def test_the_paths(running):
     assert spinning == pytest.approx(rows["spin"]["cpu_share"], rel=0.2)
 
 
+@measured
 def test_asked_too_often_at_once(running):
     """Each answer is large, and made before the viewer reads one: the others are
     refused. That is no reason to be left."""
@@ -151,6 +154,7 @@ def test_asked_too_often_at_once(running):
         assert viewer.ask(client.FLAME)["rows"] and viewer.snapshot()
 
 
+@measured
 @pytest.mark.parametrize("running", [True], indirect=True)
 def test_a_stack_that_is_cut_off(running):
     """More than the sampler reads: what is known hangs on a row of its own."""

@@ -9,6 +9,7 @@ import statistics
 import sys
 
 import pytest
+from e2e.measured import measured
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
                                 "accuracy"))
@@ -307,6 +308,7 @@ def look_at_leaves():
     live.show_summary([report, copy.deepcopy(report)])
 
 
+@measured
 def test_a_program_runs_and_is_seen():
     attempts(2, look_at_leaves)
 
@@ -322,6 +324,7 @@ def look_at_the_tail():
     assert 1 < max(ages) <= live_judge.AGE / min(1, report["core"] / 0.9), ages
 
 
+@measured
 @pytest.mark.timeout(300)
 def test_a_long_tail_stays_young():
     """2 000 functions, of which the last is called a two-thousandth as often as
@@ -351,6 +354,7 @@ def unsure(report):
                               if row["cycles_judged"]] or [0])
 
 
+@measured
 @pytest.mark.timeout(900)
 def test_what_is_steady_is_seen_right():
     """In short what `make accuracy ARGS=--live` does at length. A busy machine may
@@ -368,6 +372,7 @@ def test_what_is_steady_is_seen_right():
     pytest.skip(f"the truth itself is unsure, by {unsure(report):.0%} at last")
 
 
+@measured
 @pytest.mark.timeout(900)
 def test_a_new_phase_is_seen_soon():
     for _ in range(3):
@@ -410,5 +415,6 @@ def time_what_calls_itself():
     assert 0.5 * cost["mean"] < cost["p50"] < 0.97 * cost["mean"]
 
 
+@measured
 def test_what_calls_itself_is_timed_call_by_call():
     attempts(3, time_what_calls_itself)

@@ -11,6 +11,7 @@ import pytest
 from e2e import client, trace
 from e2e.client import Client, Ended, Refused
 from e2e.counting import row
+from e2e.measured import measured
 from ocular.demo import pure
 
 
@@ -23,6 +24,7 @@ def path(sockets):
     ocular.stop_tracing()
 
 
+@measured
 def test_hello_and_the_first_snapshot(path):
     started = time.monotonic()
     with Client(path) as viewer:
@@ -35,6 +37,7 @@ def test_hello_and_the_first_snapshot(path):
         assert row(snapshot, "fibonacci")
 
 
+@measured
 def test_rate():
     # Without a budget, which ten snapshots a second of an idle process exceed.
     with ocular.tracing(serve=True, quiet=True, perfetto=False,
@@ -159,6 +162,7 @@ def test_the_end(path):
     assert not os.path.exists(path)
 
 
+@measured
 def test_many_viewers_of_which_some_never_read(path):
     deaf = [Client(path) for _ in range(20)]
     try:

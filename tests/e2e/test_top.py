@@ -14,6 +14,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, row
+from e2e.measured import measured
 from e2e.program import PYTHON, run, start, top, wait_until, write
 from ocular.demo import pure
 
@@ -154,6 +155,7 @@ def test_the_viewer_is_killed(serving):
     assert row(ocular.snapshot(), "fibonacci")
 
 
+@measured
 def test_the_demo(tmp_path, sockets):
     demo = start(
         [PYTHON, "-m", "ocular.demo", "--serve", "--seconds", "4"], cwd=tmp_path
