@@ -12,6 +12,7 @@ from pathlib import Path
 import pyte
 import pytest
 from PIL import Image
+from e2e.measured import measured
 from tui.emulated import ROOT, TOP
 
 sys.path.insert(0, str(ROOT / "screenshots"))
@@ -29,6 +30,7 @@ except png.NoFont:
     FONT = False
 
 
+@measured
 def test_pictures(tmp_path):
     done = subprocess.run(
         [sys.executable, ROOT / "screenshots" / "capture.py", "opcodes", "threads",

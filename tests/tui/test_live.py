@@ -10,13 +10,14 @@ import sys
 import time
 
 import pytest
+from e2e.measured import measured
 from tui.emulated import TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
 PATIENT = 30  # a real program takes its time to begin
 MAIN = r"(?m)^ overhead .* lost "  # only the main screen has that line
 
-pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
+pytestmark = [pytest.mark.skipif(not os.path.exists(TOP), reason="not built"), measured]
 
 
 @pytest.fixture(scope="module")

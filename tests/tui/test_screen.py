@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from e2e.measured import measured
 from tui.emulated import BUILD, SLOW, TOP, Screen, Stream, Top, environment, selected
 
 FAKE = str(BUILD / "obj" / "tests" / "tui" / "fake_server")
@@ -106,6 +107,7 @@ def run(directory, *arguments, **env):
 # --- The screen and its keys
 
 
+@measured
 def test_first_frame_is_quick(start):
     server = start.server()
     took = []
@@ -148,6 +150,7 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(start):
     assert drawn.display[2:] == seen[2:]
 
 
+@measured
 def test_moving(top):
     assert "EqualityConstraint" in selected(top.settle())
     steps = [("j", "Plan.execute"), ("k", "EqualityConstraint"), ("Down", "Plan.execute")]
@@ -159,6 +162,7 @@ def test_moving(top):
         top.wait(lambda text: selected(text) != before and re.search(wanted, selected(text)))
 
 
+@measured
 def test_help_lists_every_key_and_each_does_something(top):
     for key in ("F1", "?", "h"):
         top.press(key)
@@ -193,6 +197,7 @@ def test_help_lists_every_key_and_each_does_something(top):
     assert top.wait_gone() == 0
 
 
+@measured
 def test_flame(top):
     top.press("f")
     top.wait("all threads")
@@ -212,6 +217,7 @@ def test_flame(top):
     top.wait("CALLS/s")
 
 
+@measured
 def test_flame_without_a_sampler(start):
     server = start.server("--no-sampler")
     viewer = start("-p", str(server.pid))
@@ -220,6 +226,7 @@ def test_flame_without_a_sampler(start):
     viewer.wait("no stacks .*are seen")
 
 
+@measured
 def test_sorting(top):
     assert "SHARE▼" in top.text()
     top.press("I")
@@ -234,6 +241,7 @@ def test_sorting(top):
     top.wait("FUNCTION▲|FILE:LINE▲")
 
 
+@measured
 def test_search(top):
     top.press("/", "l", "o", "a")
     top.wait("Search: loa_")
@@ -253,6 +261,7 @@ def test_search(top):
         top.press("Esc")
 
 
+@measured
 def test_filter(top):
     for opener in ("\\", "F4"):
         top.press(opener, *"BENCH")
@@ -267,6 +276,7 @@ def test_filter(top):
     top.wait("parse_row")
 
 
+@measured
 def test_pause_freezes_numbers_but_not_keys(top):
     for key in ("Space", "Z"):
         top.press(key)
@@ -284,6 +294,7 @@ def test_pause_freezes_numbers_but_not_keys(top):
         top.wait(lambda text: re.search(r"up (\S+)", text).group(1) != up)
 
 
+@measured
 def test_rate_and_units(top):
     top.press("+")
     top.wait("live  0.5s")
@@ -296,6 +307,7 @@ def test_rate_and_units(top):
     top.wait("AVG cyc")
 
 
+@measured
 def test_rearm(top):
     top.press("a")
     top.wait("Done: the function will be measured anew, as the budget allows")
@@ -306,6 +318,7 @@ def test_rearm(top):
     assert re.search(r"request 18 1 \nrequest 18 2 \nrequest 18 0 ", top.server.requests())
 
 
+@measured
 def test_rearm_is_of_the_function_that_is_selected(top):
     """In each view, whatever is selected on the main screen behind it."""
     views = (
@@ -324,6 +337,7 @@ def test_rearm_is_of_the_function_that_is_selected(top):
     assert top.server.requests().count("request 18 ") == len(views)
 
 
+@measured
 def test_reset(top):
     top.press("r")
     top.wait("count from now on")
@@ -331,6 +345,7 @@ def test_reset(top):
     top.wait("since reset 0:00:0")
 
 
+@measured
 def test_export(top):
     top.press("e")
     top.wait("Export the timeline to.*ocular_trace.json_")
@@ -352,6 +367,7 @@ def test_export(top):
     assert "request 21 0" in top.server.requests()
 
 
+@measured
 def test_budget(top):
     top.press("B")
     top.wait("Overhead budget, in per cent of CPU time: 1_")
@@ -368,6 +384,7 @@ def test_budget(top):
     top.wait("The process refused: too much")
 
 
+@measured
 def test_waiting_in_words(start):
     """While the process has tracing armed for the viewer."""
     server = start.server("--mute", "--notice")
@@ -381,6 +398,7 @@ def test_waiting_in_words(start):
     assert top.wait_gone() == 0
 
 
+@measured
 def test_save(start, tmp_path):
     server = start.server()
     top = start("-p", str(server.pid), cwd=str(tmp_path))
@@ -415,6 +433,7 @@ def test_save(start, tmp_path):
     top.wait("was not saved: No such file")
 
 
+@measured
 def test_save_says_what_it_saves(start, tmp_path):
     """The view in front, with the counts that are on the screen."""
     server = start.server()
@@ -443,6 +462,7 @@ def test_save_says_what_it_saves(start, tmp_path):
     assert not (tmp_path / "none.json").exists()
 
 
+@measured
 def test_baseline(top):
     top.press("b")
     top.wait("Columns show the change since now")
@@ -460,6 +480,7 @@ def click(top, x, y, button=0):
     top.press(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
 
 
+@measured
 def test_mouse(top):
     lines = top.settle().splitlines()
     table = next(y for y, line in enumerate(lines) if "CALLS/s" in line)
@@ -482,6 +503,7 @@ def test_mouse(top):
     assert top.raw.rfind(b"\x1b[?1006;1000l") > top.raw.rfind(b"\x1b[?1006;1000h") > 0
 
 
+@measured
 def test_mouse_can_be_left_to_the_terminal(start):
     server = start.server()
     for option, on in (("-M", False), ("-C", True)):
@@ -496,6 +518,7 @@ def test_mouse_can_be_left_to_the_terminal(start):
 # --- Other views
 
 
+@measured
 def test_opcodes(top):
     top.press("o")
     top.wait(r"FUNCTION:LINE")
@@ -522,6 +545,7 @@ def test_opcodes(top):
     assert "request 18 2 " in top.server.requests()  # Plan.execute, of the log
 
 
+@measured
 def test_threads(top, tmp_path):
     top.press("t")
     text = top.wait("FUNCTIONS OF ALL THREADS")
@@ -558,6 +582,7 @@ def test_threads(top, tmp_path):
 # --- Recordings
 
 
+@measured
 def test_record_and_replay(start, directory, tmp_path):
     server = start.server()
     file = tmp_path / "recording"
@@ -611,6 +636,7 @@ def test_record_and_replay(start, directory, tmp_path):
     assert first.startswith("2:14:0")
 
 
+@measured
 def test_a_full_disk_ends_the_recording_aloud(start, tmp_path):
     server = start.server("--functions", "40")
     file = tmp_path / "recording"
@@ -643,6 +669,7 @@ def test_recordings_that_cannot_be(start, directory, tmp_path):
 # --- Sizes and looks
 
 
+@measured
 def test_resize(top):
     for width, height in [(60, 12), (200, 50), (80, 24), (150, 40), (61, 13)]:
         top.resize(width, height)
@@ -661,6 +688,7 @@ def test_resize(top):
     top.wait("EqualityConstraint.execute")
 
 
+@measured
 def test_colours_can_be_switched_off(start):
     server = start.server()
     for arguments, env in [(("-C",), {}), ((), {"NO_COLOR": "1"})]:
@@ -678,6 +706,7 @@ def test_colours_can_be_switched_off(start):
     assert len(colours) > 5
 
 
+@measured
 @pytest.mark.parametrize("term", ["xterm", "screen", "linux", "vt100", "xterm-256color"])
 def test_terminals(start, term):
     server = start.server()
@@ -689,6 +718,7 @@ def test_terminals(start, term):
     assert top.wait_gone() == 0
 
 
+@measured
 @pytest.mark.parametrize("more", [{"LC_ALL": "C"}, {"arguments": ("-U",)}])
 def test_ascii(start, more):
     server = start.server()
@@ -700,6 +730,7 @@ def test_ascii(start, more):
     assert re.search(r"[*] now +Plan.execute", top.text())
 
 
+@measured
 def test_hostile_names_do_nothing(top):
     text = top.settle()
     assert re.search("evil.\\[31m..2Jred.gnp.exe", text)
@@ -708,6 +739,7 @@ def test_hostile_names_do_nothing(top):
     assert "\u202e".encode() not in top.raw
 
 
+@measured
 def test_unknown_and_impossible_terminals(start):
     server = start.server()
     for term in "no-such-terminal", None:  # nearly always one like xterm
@@ -792,6 +824,7 @@ def test_terminal_goes_away(start):
 # --- The program's end and its silence
 
 
+@measured
 def test_end_of_the_program_stays_on_screen(top):
     top.server.stop()
     top.wait("○ ended")
@@ -807,12 +840,14 @@ def test_end_of_the_program_stays_on_screen(top):
     top.check_restored()
 
 
+@measured
 def test_killed_program(top):
     top.server.process.kill()
     top.wait("○ ended")
     top.wait("The process has ended")
 
 
+@measured
 def test_silent_program(start):
     server = start.server()
     top = start("-p", str(server.pid), "-d", "0.2")
@@ -826,11 +861,13 @@ def test_silent_program(start):
 # --- Choosing
 
 
+@measured
 def test_one_process_needs_no_choice(start):
     start.server()
     start().wait("Plan.execute")
 
 
+@measured
 def test_chooser(start):
     servers = [start.server(), start.server("--no-sampler")]
     top = start()
@@ -852,6 +889,7 @@ def test_chooser(start):
     other.check_restored()
 
 
+@measured
 def test_processes_come_and_go(start, directory):
     first = start.server()
     second = start.server()
@@ -886,6 +924,7 @@ def test_processes_come_and_go(start, directory):
     top.check_restored()
 
 
+@measured
 def test_a_chosen_process_that_refuses(start, directory):
     """It is said on the list, which stays."""
     start.server()
@@ -905,6 +944,7 @@ def test_a_chosen_process_that_refuses(start, directory):
     top.wait("Plan.execute")
 
 
+@measured
 def test_back_from_the_list(start, directory):
     """Esc leads back to the process that was watched, q does not."""
     first, second = start.server(), start.server("--no-sampler")
@@ -932,6 +972,7 @@ def test_back_from_the_list(start, directory):
     top.check_restored()
 
 
+@measured
 def test_a_recording_is_of_one_process(start, directory, tmp_path):
     start.server()
     server = start.server()
@@ -1081,6 +1122,7 @@ def test_help_and_version(directory):
 # --- Cost
 
 
+@measured
 def test_cost_with_ten_thousand_functions(start):
     server = start.server("--functions", "10000")
     top = start("-p", str(server.pid), size=(150, 40))

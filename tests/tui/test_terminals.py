@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from e2e.measured import measured
 from tui.emulated import BUILD, SLOW, TOP, Top, environment, selected
 
 MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
@@ -119,6 +120,7 @@ SIXTEEN = r"""sixteen|sixteen colours, colors#16, pairs#256,
 """.replace(r"\t", "\t")
 
 
+@measured
 @pytest.mark.skipif(not shutil.which("tic"), reason="there is no tic")
 @pytest.mark.parametrize(
     "term,most", [("xterm-256color", 256), ("sixteen", 16), ("xterm", 8), ("linux", 8)]
@@ -138,6 +140,7 @@ def test_colours(watch, tmp_path, term, most):
     assert b"38;5;" not in top.raw or most == 256
 
 
+@measured
 @pytest.mark.parametrize("term,more", [("vt100", {}), ("xterm-256color", {"NO_COLOR": "1"})])
 def test_without_colours_everything_is_readable(watch, term, more):
     top = watch(TERM=term, **more)
@@ -147,6 +150,7 @@ def test_without_colours_everything_is_readable(watch, term, more):
     assert {name for pair in colours(top) for name in pair} == {"default"}
 
 
+@measured
 def test_the_background_is_the_terminals(watch):
     """On a light terminal as on a dark one: only bars have one of their own."""
     top = watch()
@@ -161,6 +165,7 @@ def test_the_background_is_the_terminals(watch):
 # --- Places without what one expects
 
 
+@measured
 def test_a_keyboard_that_is_no_stdin(recording, tmp_path):
     """find ... | ocular-top: the keyboard is the terminal all the same."""
     top = Top(tmp_path, "-c", f"{TOP} --replay {recording} </dev/null", program="/bin/sh")
@@ -245,6 +250,7 @@ class Pane:
         self.run("send-keys", *keys)
 
 
+@measured
 @pytest.mark.skipif(not TMUX, reason="there is no tmux")
 def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
     pane = Pane(tmp_path, "sh -i")
