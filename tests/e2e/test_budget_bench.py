@@ -370,7 +370,7 @@ def test_nobody_is_left_standing(tmp_path):
 
 @measured
 # A pair takes 40 s, and as much again where others have the CPUs.
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("program, arguments", [
     pytest.param(VARIED, [], id="varied"),
     pytest.param(BENCHMARK, ["--size", "200"], id="tiny")])

@@ -108,6 +108,7 @@ def test_the_first_answer_is_all_but_empty(running):
 
 
 @measured
+@pytest.mark.timeout(300)
 def test_the_paths(running):
     with Client(running) as viewer:
         stacks, snapshot = watch(viewer, looks=600)

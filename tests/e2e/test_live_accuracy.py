@@ -325,7 +325,7 @@ def look_at_the_tail():
 
 
 @measured
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_long_tail_stays_young():
     """2 000 functions, of which the last is called a two-thousandth as often as
     the first: the budget has to go round all of them."""

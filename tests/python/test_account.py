@@ -175,6 +175,7 @@ def hooks_seconds(began):
 
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
 # account: docs/overhead.md has 0.4 to 0.7.
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("run, least", [(calls, 0.5), (loops, 0.5), (resumes, 0.5),
                                         (raises, 0.25)])
 def test_hooks_cost_what_is_told(run, least):

@@ -18,8 +18,8 @@ from e2e.steady import attempts, stolen
 
 HERE = ["test_budget", "<generated>"]
 
-# Some wait for several things in turn, each for as long as it may take.
-pytestmark = [pytest.mark.timeout(300), measured]
+# Some wait for several things in turn, each for as long as it may take, twice.
+pytestmark = [pytest.mark.timeout(600), measured]
 
 
 @pytest.fixture

@@ -475,6 +475,7 @@ def test_many_viewers_of_many_functions(viewer):
 
 
 @measured
+@pytest.mark.timeout(300)
 def test_words_count_as_memory(viewer):
     # Code that earlier tests have left would go when a listing of this size is
     # taken in.

@@ -29,7 +29,7 @@ SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=5
 
 
 # One test waits for the module's one run of all programs.
-pytestmark = [pytest.mark.timeout(600), measured]
+pytestmark = [pytest.mark.timeout(1200), measured]
 
 
 def until(seconds):

@@ -617,6 +617,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
 
 
 @measured
+@pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer that asks for ten a second of a program with much to tell, and
     little to spend: it gets one every two seconds."""

@@ -31,6 +31,7 @@ except png.NoFont:
 
 
 @measured
+@pytest.mark.timeout(240)
 def test_pictures(tmp_path):
     done = subprocess.run(
         [sys.executable, ROOT / "screenshots" / "capture.py", "opcodes", "threads",

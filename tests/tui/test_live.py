@@ -17,7 +17,11 @@ PYTHON = os.environ.get("PYTHON", sys.executable)
 PATIENT = 30  # a real program takes its time to begin
 MAIN = r"(?m)^ overhead .* lost "  # only the main screen has that line
 
-pytestmark = [pytest.mark.skipif(not os.path.exists(TOP), reason="not built"), measured]
+pytestmark = [
+    pytest.mark.skipif(not os.path.exists(TOP), reason="not built"),
+    pytest.mark.timeout(300),
+    measured,
+]
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +256,7 @@ def check(top, heading, name):
     assert not top.is_gone()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_every_key_of_the_help(program, top):
     table = read_help(top)
     assert set(table) == set(EFFECTS)
