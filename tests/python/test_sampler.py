@@ -21,7 +21,7 @@ import extensions
 import ocular
 import pytest
 from e2e.counting import row
-from e2e.measured import measured
+from e2e.measured import measured, measured_once
 from e2e.program import wait_until
 from e2e.steady import attempts
 
@@ -185,7 +185,7 @@ def one_cpu():
         use(cpus)
 
 
-@pytest.fixture(scope="module")
+@measured_once
 def run():
     """One run of them all, one after the other; each one's newest snapshot."""
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)

@@ -9,7 +9,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import row
-from e2e.measured import measured
+from e2e.measured import measured, measured_once
 
 pytestmark = measured
 
@@ -52,7 +52,7 @@ def half_asleep(stop):
         time.sleep(0.005)
 
 
-@pytest.fixture(scope="module")
+@measured_once
 def snapshots():
     """One run for all tests: turns() in the main thread beside two sleepers."""
     stop = threading.Event()
