@@ -487,7 +487,8 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 // throw() and close() enter a suspended generator; so does its early end, as in
 // any() (but for 3.13.0 to 3.13.11 and 3.14.0, gh-140373). Of a dark one
 // nothing is known that this could go on with; but where the event cannot be
-// local, it comes all the same.
+// local, it comes all the same, with the exception, which CPython takes up for
+// it and puts back: about what it takes to leave (docs/overhead.md).
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
@@ -495,11 +496,14 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Call call;
 
     (void)self, (void)names;
-    if (PyVectorcall_NARGS(nargsf) < 2 ||
-        !(code = Adopt_find(&ocular_state, args[0])))
+    if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
-    if (code->dark)
-        return unless_dark(code);
+    code = Adopt_find(&ocular_state, args[0]);
+    if (!code || code->dark) {
+        if (own_lane)
+            Cell_add(&own_lane->debt, (uint64_t)own_lane->cost[HOOK_LEAVE]);
+        return code ? unless_dark(code) : Py_None;
+    }
     if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
         enter_call(&call);
     return unless_dark(code);
