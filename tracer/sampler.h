@@ -27,7 +27,8 @@ struct SamplerTotals {
     double cpu_s;          // CPU time of its thread and of those that help it;
     double measure_s;      // of that, what measuring interruption_s has taken
     double interruption_s; // what a wake-up of a thread of ours costs whom it
-                           // takes the CPU from; 0 until it is known
+                           // takes the CPU from; 0 until it is known, or
+                           // is assumed where it cannot be
 };
 
 struct Sampler;

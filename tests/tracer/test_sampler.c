@@ -11,6 +11,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +20,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -499,6 +502,54 @@ static double await_price(struct Sampler *sampler, double before)
         price = totals_of(sampler).interruption_s;
     }
     return price;
+}
+
+// In a process of its own: a filter stays for good. This one lets all pass.
+static int run_filtered(void)
+{
+    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    struct sock_fprog filter = {1, &allow};
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    double price;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        return 2;
+    program_start(&program, false);
+    thread = listed(&program);
+    if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500) != 0 ||
+        Sampler_set_threads(sampler, &thread, 1) != 0)
+        return 3;
+    price = await_price(sampler, 0);
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+    return price == 10e-6 ? 0 : 1;
+}
+
+// What is not measured in a container is not told to cost nothing.
+static void test_an_interruption_costs_something_everywhere(void **state)
+{
+    cpu_set_t cpus;
+    int status;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    if (CPU_COUNT(&cpus) < 2)
+        skip();
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(run_filtered());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 // It is a figure of its moment: the machine has slow phases. All have one CPU:
@@ -1108,6 +1159,7 @@ int main(void)
         cmocka_unit_test(test_who_works_for_less_than_a_turn),
         cmocka_unit_test(test_waiting_is_credited_where_it_happens),
         cmocka_unit_test(test_an_interruption_is_measured_again),
+        cmocka_unit_test(test_an_interruption_costs_something_everywhere),
         cmocka_unit_test(test_the_rate_changes),
         cmocka_unit_test(test_looks_keep_no_step),
         cmocka_unit_test(test_the_rate_changes_all_the_time),
