@@ -7,6 +7,7 @@ import time
 
 import ocular
 import pytest
+from e2e.measured import measured
 from ocular import _ocular
 
 MANY = 48
@@ -41,17 +42,21 @@ def listed(wanted, seconds=30):
     raise AssertionError(sorted(names))
 
 
+@measured
+@pytest.mark.timeout(300)
 def test_names_come_and_go(crowd):
     listed({thread.name for thread in crowd}.issubset)
     leave = threading.Event()
     last = threading.Thread(target=leave.wait, name="the last one")
     last.start()
-    listed(lambda names: "the last one" in names and "crowd 7" in names)
-    for number, thread in enumerate(crowd):
-        thread.name = f"renamed {number}"
-    listed({thread.name for thread in crowd}.issubset)
-    leave.set()
-    last.join()
+    try:
+        listed(lambda names: "the last one" in names and "crowd 7" in names)
+        for number, thread in enumerate(crowd):
+            thread.name = f"renamed {number}"
+        listed({thread.name for thread in crowd}.issubset)
+    finally:
+        leave.set()
+        last.join()
     listed(lambda names: "the last one" not in names and "renamed 7" in names)
 
 
