@@ -718,6 +718,7 @@ def sleeps():
     time.sleep(0.001)
 
 
+@measured
 def test_waiting_for_another_thread_is_not_an_instructions_time(tracing):
     """What the other one has had the interpreter for is told as waiting, and in
     no instruction: those take what they take alone."""
