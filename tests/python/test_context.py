@@ -140,12 +140,17 @@ def test_traced_recursion():
     assert calls == [6] and not ocular.is_tracing()
 
 
-@pytest.mark.parametrize("wrong", [3, "name", None])
+@pytest.mark.parametrize("wrong", [3, "name", ()])
 def test_traced_of_no_function(wrong):
-    if wrong is None:
-        return
     with pytest.raises(TypeError, match="traced"):
         ocular.traced(wrong)
+
+
+def test_traced_of_none_is_a_decorator():
+    """As with settings alone."""
+    for decorator in (ocular.traced(None, **EXACT), ocular.traced(**EXACT)):
+        assert decorator(ocular.is_tracing)() is True
+    assert not ocular.is_tracing()
 
 
 def test_blocks_of_several_threads_share_a_trace(tmp_path):
