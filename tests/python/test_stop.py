@@ -6,12 +6,13 @@ import os
 import sys
 import threading
 import time
+import types
 
 import ocular
 import pytest
 from e2e.counting import EXACT, row
 from e2e.measured import measured
-from e2e.program import files, leftovers, script, threads
+from e2e.program import files, leftovers, script, threads, wait_until
 from ocular.demo import pure
 
 monitoring = sys.monitoring
@@ -106,19 +107,22 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    assert len(threads()) >= 3
+    wait_until(lambda: len(threads()) >= 3)  # they say their names themselves
     ocular.stop_tracing()
     assert leftovers() == []
+    codes = [function.__code__ for function in vars(pure).values()
+             if isinstance(function, types.FunctionType)]
+    assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
-        assert monitoring.get_events(tool) == 0 if in_use(tool) else True
+        monitoring.use_tool_id(tool, "test")  # or nobody may ask
+        try:
+            assert monitoring.get_events(tool) == 0
+            assert not [code for code in codes
+                        if monitoring.get_local_events(tool, code)]
+        finally:
+            monitoring.free_tool_id(tool)
     assert os.listdir(sockets) == []
-
-
-def in_use(tool):
-    monitoring.use_tool_id(tool, "test")
-    monitoring.free_tool_id(tool)
-    return False
 
 
 def test_no_event_of_ours_fires_afterwards():
