@@ -140,8 +140,9 @@ def test_it_outlives_the_login(short):
             assert is_watched(served)
             client.wait_for(
                 lambda s: s["uptime_s"] > before["uptime_s"] + 1)
-    wait_until(lambda: not os.path.exists(f"{usual()}/{served.pid}.sock")
-               or served.process.returncode == -signal.SIGTERM)
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(20) == -signal.SIGINT
+        assert not os.path.exists(f"{usual()}/{served.pid}.sock")
 
 
 def without_environment():
