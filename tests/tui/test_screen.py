@@ -468,8 +468,10 @@ def test_baseline(top):
     top.wait("Columns show the change since now")
     top.press("j")
     top.wait(r"change in 0:00:0\d")
-    text = top.wait(r"[-+]\d+\.\d%")
-    assert not re.search(r"▸ +\d+\.\d%", text) or " 0.0%" in selected(text)
+    top.wait(r"[-+]\d+\.\d%")
+    shares = re.findall(r"^[▸ ] *(\S+)% +[·▁▂▃▄▅▆▇█]", top.settle(), re.M)
+    assert len(shares) > 10
+    assert all(share == "0.0" or share[0] in "+-" for share in shares), shares
     top.press("b")
     top.wait("The baseline is dropped")
     top.wait(lambda text: "change in" not in text)
