@@ -8,18 +8,23 @@ import dis
 import gc
 import inspect
 import os
+import re
+import sys
 import textwrap
 import threading
 import time
 import types
+from pathlib import Path
 
 import ocular
 import pytest
 from e2e import client
 from e2e.client import Client, Refused
 from e2e.measured import measured
+from e2e.program import start
 
 NO_SUCH = 2  # ENOENT
+TESTS = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
@@ -503,27 +508,45 @@ def test_words_count_as_memory(viewer):
     until(lambda seen: seen[-1] > still + 50_000)
 
 
-def test_the_interpreter_is_held_by_c_code(viewer):
-    """Words need the interpreter; the rest comes without them."""
-    import re
+ASK = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from e2e.client import Client
 
+with Client(sys.argv[2]) as viewer:
+    viewer.snapshot()
+    while True:
+        asked = time.monotonic()
+        rows = viewer.detail(int(sys.argv[3]))["rows"]
+        print(asked, time.monotonic(), len(rows), flush=True)
+"""
+
+
+@measured
+def test_the_interpreter_is_held_by_c_code(viewer):
+    """Words need the interpreter; the rest comes without them. Who asks is another
+    process: it needs no turn in this one."""
     loop(3)
     (function,) = ids(viewer, "loop")
-    blocked = threading.Thread(  # backtracks for a while, and keeps the lock
-        target=lambda: re.match(r"(a+)+$", "a" * 24 + "b"))
-    answers = []
-
-    def ask():
-        with Client(ocular._ocular.socket_path()) as other:
-            other.snapshot()
-            answers.append(other.detail(function))
-
-    asker = threading.Thread(target=ask)
-    asker.start()
-    blocked.start()
-    blocked.join()
-    asker.join()
-    assert answers[0]["rows"]
+    asker = start([sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(),
+                   function])
+    try:
+        asker.stdout.readline()
+        for length in range(20, 40):  # it backtracks, for twice as long each time
+            began = time.monotonic()
+            re.match(r"(a+)+$", "a" * length + "b")
+            ended = time.monotonic()
+            answers = []  # what was due when it began comes soon after that
+            while not answers or answers[-1][1] < ended:
+                answers.append([float(word) for word in asker.stdout.readline().split()])
+            held = [rows for asked, answered, rows in answers
+                    if began + 0.5 < asked and answered < ended]
+            if held or ended > began + 5:
+                break
+    finally:
+        asker.kill()
+        asker.communicate()
+    assert held and all(held)
 
 
 def test_after_a_fork(viewer):
