@@ -324,40 +324,43 @@ static int build(struct Session *session, const struct DetailEntry *entry,
     return code ? -ENOMEM : -ENOENT;
 }
 
-// Takes out the next of those who wait for that function; false: none does.
-static bool take_wish(struct Details *details, uint32_t id,
-                      struct DetailWish *wish)
+// Takes out those who wait for that function, and returns their number.
+static unsigned take_wishes(struct Details *details, uint32_t id,
+                            struct DetailWish wishes[DETAILS_WISHES])
 {
-    bool found = false;
-    unsigned i;
+    unsigned count = 0, i;
 
     pthread_mutex_lock(&details->mutex);
-    for (i = 0; i < details->wish_count && !found; i++) {
-        found = details->wishes[i].id == id;
-        if (found) {
-            *wish = details->wishes[i];
+    for (i = 0; i < details->wish_count;) {
+        if (details->wishes[i].id == id) {
+            wishes[count++] = details->wishes[i];
             remove_wish(details, i);
+        } else {
+            i++;
         }
     }
     pthread_mutex_unlock(&details->mutex);
-    return found;
+    return count;
 }
 
+// Whoever asks while the listing is made waits for the next one: it is to be
+// made after the request has come.
 static void answer(struct Session *session, struct DetailEntry *entry)
 {
     struct Message message = {.type = MESSAGE_LISTING};
+    struct DetailWish wishes[DETAILS_WISHES];
+    unsigned count = take_wishes(&session->details, entry->id, wishes), i;
     int error = build(session, entry, &message.listing);
-    struct DetailWish wish;
 
-    while (take_wish(&session->details, entry->id, &wish)) {
-        message.request = wish.request;
+    for (i = 0; i < count; i++) {
+        message.request = wishes[i].request;
         if (!error && session->server)
-            Server_answer(session->server, wish.viewer, &message);
+            Server_answer(session->server, wishes[i].viewer, &message);
         else if (error == -ENOENT)
-            refuse(session, &wish, ENOENT,
+            refuse(session, &wishes[i], ENOENT,
                    "this function is gone: its code object has been freed");
         else if (error)
-            refuse(session, &wish, -error, "no memory for a listing");
+            refuse(session, &wishes[i], -error, "no memory for a listing");
     }
     Listing_free(message.listing);
 }

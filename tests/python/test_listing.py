@@ -455,6 +455,30 @@ def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
     assert len(waits) >= 2
 
 
+def test_who_asks_again_at_once_gets_a_newer_one(viewer):
+    """No listing that was made before the request came."""
+    loop(3)
+    (one,) = ids(viewer, "loop")
+    made = []
+
+    def asks():
+        with Client(ocular._ocular.socket_path()) as mine:
+            end, at = time.monotonic() + 4, []
+            while time.monotonic() < end:
+                at.append(mine.detail(one)["at_s"])
+            made.append(at)
+
+    threads = [threading.Thread(target=asks) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 4
+    for at in made:
+        assert len(at) > 5
+        assert all(before < after for before, after in zip(at, at[1:])), at
+
+
 def test_many_viewers_of_many_functions(viewer):
     """Everybody gets the function that he has asked for."""
     space = {}
