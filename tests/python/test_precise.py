@@ -758,7 +758,8 @@ def test_waiting_for_another_thread_is_not_an_instructions_time(tracing):
     assert others >= 0.1
     assert waited > 0.7 * others
     beside = (both[0] - alone[0]) / (both[1] - alone[1])
-    assert beside < 1.7 * alone[0] / alone[1], (alone, both, waited, others)
+    # Six times and more where the wait is in it; caches are the other one's, too.
+    assert beside < 3 * alone[0] / alone[1], (alone, both, waited, others)
 
 
 # --- What is said of it -------------------------------------------------------
