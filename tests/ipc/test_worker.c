@@ -4,9 +4,8 @@
 #define _GNU_SOURCE 1 // pthread_getattr_np, tgkill
 #include "ipc/worker.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include "tests/cage.h"
+
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -232,51 +230,36 @@ static void test_cpu_time_adds_up(void **state)
     }
 }
 
-// A service whose filter kills it for that call, as systemd's do.
-static bool kill_for(int call)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-static int status_of(int call, void (*work)(void))
-{
-    int status = -1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        if (!kill_for(call))
-            _exit(77);
-        work();
-        _exit(0);
-    }
-    waitpid(pid, &status, 0);
-    return status;
-}
-
-static void ask_outright(void)
+static int ask_outright(void)
 {
     uint64_t attributes[6] = {sizeof attributes};
 
     syscall(SYS_sched_setattr, 0, attributes, 0);
+    return 0;
+}
+
+static int take_short_turns(void)
+{
+    Worker_take_short_turns();
+    return 0;
+}
+
+// A service whose filter kills it for that call, as systemd's do.
+static int status_of(int (*work)(void))
+{
+    const int call = SYS_sched_setattr;
+
+    return wait_for_caged(&call, 1, SECCOMP_RET_KILL_PROCESS, work);
 }
 
 static void test_short_turns_are_nobodys_end(void **state)
 {
-    int status = status_of(SYS_sched_setattr, ask_outright);
+    int status = status_of(ask_outright);
 
     (void)state;
     if (!WIFSIGNALED(status))
         skip(); // there are no filters here
-    status = status_of(SYS_sched_setattr, Worker_take_short_turns);
+    status = status_of(take_short_turns);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 

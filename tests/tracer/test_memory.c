@@ -3,19 +3,16 @@
 // kernel forbids some (seccomp, in a child) another, or an error where all.
 #include "tracer/memory.h"
 
+#include "tests/cage.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -124,40 +121,6 @@ static void test_reads_by_the_first_way(void **state)
     check_all(&memory);
     Memory_close(&memory);
     Memory_close(&memory); // twice is fine
-}
-
-// From now on these system calls fail with EPERM.
-static bool forbid(const int *calls, unsigned count)
-{
-    struct sock_filter code[16], *at = code;
-    struct sock_fprog program = {0, code};
-
-    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                         offsetof(struct seccomp_data, nr));
-    for (unsigned i = 0; i < count; i++) {
-        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-                                             (unsigned)calls[i], 0, 1);
-        *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-                                             SECCOMP_RET_ERRNO | EPERM);
-    }
-    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    program.len = (unsigned short)(at - code);
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-#define CANNOT_FORBID 77
-
-// The exit status of `check` in a child to which these are forbidden.
-static int in_a_cage(const int *calls, unsigned count, int (*check)(void))
-{
-    int status = -1;
-    pid_t pid = fork();
-
-    if (pid == 0)
-        _exit(forbid(calls, count) ? check() : CANNOT_FORBID);
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 static int check_second(void)

@@ -5,14 +5,13 @@
 #include "ipc/heap.h"
 #include "tracer/sampler.h"
 
+#include "tests/cage.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/rcu.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +19,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -504,25 +502,19 @@ static double await_price(struct Sampler *sampler, double before)
     return price;
 }
 
-// In a process of its own: a filter stays for good. This one lets all pass.
-static int run_filtered(void)
+static int price_when_filtered(void)
 {
-    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    struct sock_fprog filter = {1, &allow};
     struct Registry *registry = registry_of_program();
     struct Program program;
     struct SampledThread thread;
     struct Sampler *sampler;
     double price;
 
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-        return 2;
     program_start(&program, false);
     thread = listed(&program);
     if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500) != 0 ||
         Sampler_set_threads(sampler, &thread, 1) != 0)
-        return 3;
+        return 2;
     price = await_price(sampler, 0);
     Sampler_stop(sampler);
     program_stop(&program);
@@ -535,21 +527,15 @@ static void test_an_interruption_costs_something_everywhere(void **state)
 {
     cpu_set_t cpus;
     int status;
-    pid_t child;
 
     (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
     if (CPU_COUNT(&cpus) < 2)
         skip();
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(run_filtered());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 2)
+    status = in_a_cage(NULL, 0, price_when_filtered);
+    if (status == CANNOT_FORBID)
         skip();
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(status, 0);
 }
 
 // It is a figure of its moment: the machine has slow phases. All have one CPU:

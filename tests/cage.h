@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// A child whose system calls are filtered (seccomp), as a container's or a
+// service's are: a filter stays for good. For the tests of what is then done
+// otherwise.
+#ifndef OCULAR_TESTS_CAGE_H
+#define OCULAR_TESTS_CAGE_H
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CANNOT_FORBID 77 // an exit status: there are no filters here
+
+// From now on these system calls (14 at most) get that answer, SECCOMP_RET_...,
+// and all others pass.
+static inline bool forbid(const int *calls, unsigned count, uint32_t answer)
+{
+    struct sock_filter code[32], *at = code;
+    struct sock_fprog program = {0, code};
+
+    *at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                         offsetof(struct seccomp_data, nr));
+    for (unsigned i = 0; i < count; i++) {
+        *at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+                                             (unsigned)calls[i], 0, 1);
+        *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, answer);
+    }
+    *at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    program.len = (unsigned short)(at - code);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// The wait status of a child that ends with what `check` returns. -1: none.
+static inline int wait_for_caged(const int *calls, unsigned count,
+                                 uint32_t answer, int (*check)(void))
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(forbid(calls, count, answer) ? check() : CANNOT_FORBID);
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+// Its exit status, where these calls (count 0: none) fail with EPERM. -1: it
+// was killed.
+static inline int in_a_cage(const int *calls, unsigned count,
+                            int (*check)(void))
+{
+    int status =
+        wait_for_caged(calls, count, SECCOMP_RET_ERRNO | EPERM, check);
+
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#endif
