@@ -3,11 +3,11 @@
 
 import asyncio
 import inspect
-import threading
 
 import ocular
 import pytest
 from e2e.counting import EXACT
+from e2e.threads import in_threads
 
 
 def test_with():
@@ -155,7 +155,6 @@ def test_traced_of_none_is_a_decorator():
 
 def test_blocks_of_several_threads_share_a_trace(tmp_path):
     """The first one in starts it, the last one out stops it; nobody fails."""
-    failures = []
 
     @ocular.traced(perfetto=False, quiet=True)
     def work():
@@ -163,18 +162,10 @@ def test_blocks_of_several_threads_share_a_trace(tmp_path):
             pass
 
     def run():
-        try:
-            for _ in range(15):
-                work()
-        except Exception as error:
-            failures.append(error)
+        for _ in range(15):
+            work()
 
-    threads = [threading.Thread(target=run) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    in_threads(*[run] * 4)
     assert not ocular.is_tracing()
 
 

@@ -10,6 +10,7 @@ import threading
 import ocular
 import pytest
 from e2e.counting import EXACT, by_cprofile, by_ocular, memory_bytes, row, traced
+from e2e.threads import in_threads
 from ocular.demo import pure
 
 
@@ -27,23 +28,6 @@ def test_results_are_those_of_an_untraced_run(name, perfetto):
     assert traced(case, perfetto=perfetto)[0] == case()
     dark, _ = traced(case, perfetto=perfetto, deinstrument_threshold=3)
     assert dark == case()
-
-
-def in_threads(*functions):
-    failed = []
-
-    def body(function):
-        try:
-            function()
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=body, args=(f,)) for f in functions]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failed
 
 
 def test_two_threads_count_as_cprofile_counts_them_apart():

@@ -22,6 +22,7 @@ from e2e import client
 from e2e.client import Client, Refused
 from e2e.measured import measured
 from e2e.program import start
+from e2e.threads import in_threads
 
 NO_SUCH = 2  # ENOENT
 TESTS = Path(__file__).resolve().parents[1]
@@ -468,11 +469,7 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
                 at.append(mine.detail(one)["at_s"])
             made.append(at)
 
-    threads = [threading.Thread(target=asks) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(*[asks] * 4)
     assert len(made) == 4
     for at in made:
         assert len(at) > 5
