@@ -23,10 +23,10 @@
 #define STILL_BATCH 256  // threads a wake-up then
 #define PACE_NS 2e9      // the rate achieved is a mean over this
 #define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
-// An interruption, where it cannot be measured: 8 to 25 us were, on three
-// machines (docs/overhead.md).
-#define ASSUMED_S 10e-6
 #define OTHERS_NS 100000 // of CPU time: more than our other threads use
+// An interruption, where it cannot be measured: 8 to 25 us were, elsewhere
+// (docs/overhead.md).
+#define ASSUMED_S 10e-6
 
 struct Sampler {
     struct Ledger ledger;          // its registry is borrowed
