@@ -126,13 +126,26 @@ static bool is_ours(const struct State *state, const char *file)
            strncmp(file, state->package, length) == 0;
 }
 
+// Its bytecode as it was compiled; a new reference. CPython keeps what it makes
+// for that (codeobject.c, _PyCode_GetCode), as long as the code lives: of every
+// function that the program ever runs that is once more what it takes.
+static PyObject *read_bytecode(PyCodeObject *code)
+{
+    bool kept = code->_co_cached && code->_co_cached->_co_code;
+    PyObject *bytecode = PyCode_GetCode(code);
+
+    if (bytecode && !kept && code->_co_cached)
+        Py_CLEAR(code->_co_cached->_co_code);
+    return bytecode;
+}
+
 // A struct Code for it, as its extra. NULL: memory, with no exception set.
 static struct Code *make_code(struct State *state, PyCodeObject *code,
                               const char *file, const char *name,
                               uint64_t threshold)
 {
     struct Registry *registry = state->engine.registry;
-    PyObject *bytecode = PyCode_GetCode(code);
+    PyObject *bytecode = read_bytecode(code);
     struct Code *result = NULL;
 
     if (bytecode) {

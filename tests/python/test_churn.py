@@ -472,3 +472,31 @@ def test_the_time_of_many_code_objects():
                             include_only=["<made>"]):
             seen.append(first_calls(copies(count)) / count)
     assert min(seen) - min(bare) < min(compiled) / 4
+
+
+MEASURED = """
+import tracemalloc
+import ocular
+
+space = {}
+exec("def long(a=1):\\n" + "    a = a + 1\\n" * 10_000, space)
+long = space["long"]
+long()  # what CPython makes of its own
+size = len(bytes(long.__code__.co_code)) if KEPT else len(long.__code__._co_code_adaptive)
+ocular.start_tracing(quiet=True, perfetto=False)
+tracemalloc.start()
+long()
+print(tracemalloc.get_traced_memory()[0] / size)
+ocular.stop_tracing()
+"""
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
+def test_no_copy_of_the_bytecode_stays(kept):
+    """What CPython keeps for who asks for co_code; an instruction's two bytes have
+    one of CPython's own that say who has instrumented it."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
+        capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.9, done.stdout
