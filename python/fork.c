@@ -3,6 +3,7 @@
 // know of; see the header.
 #include "python/fork.h"
 #include "ipc/heap.h"
+#include "ipc/now.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/governor.h"
@@ -87,11 +88,20 @@ static bool would_be_alone(struct State *state)
             Export_is_idle(&state->engine.session->export));
 }
 
+// It is the program's thread that has done this since it had used so much.
+static void note_cost(struct State *state, uint64_t began_ns)
+{
+    if (state->phase == PHASE_TRACING)
+        Cell_add(&state->engine.session->forks_ns,
+                 Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+}
+
 // Whatever of ours has threads: a session, or a door behind which there is
 // nothing.
 static void pause_threads(struct State *state)
 {
     struct Server *server = state->doorman.door.server;
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
 
     if (state->phase == PHASE_TRACING)
         Governor_pause(state);
@@ -101,6 +111,7 @@ static void pause_threads(struct State *state)
     else if (server)
         Server_pause(server);
     Py_END_ALLOW_THREADS;
+    note_cost(state, began_ns);
 }
 
 void Fork_before(struct State *state)
@@ -129,6 +140,7 @@ void Fork_before(struct State *state)
 static void resume(struct State *state)
 {
     struct Server *server = state->doorman.door.server;
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool whole = true;
 
     state->ended = false;
@@ -139,6 +151,7 @@ static void resume(struct State *state)
         whole = Server_resume(server) == 0;
     whole &= Doorman_resume(&state->doorman) == 0;
     whole &= Heir_resume(&state->heir) == 0;
+    note_cost(state, began_ns);
     state->paused = !whole;
 }
 

@@ -62,6 +62,7 @@ static struct BudgetReading read_all(struct Session *session)
     reading.wakeups = sampler.wakeups;
     reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +
                       worker_s(&session->export.worker);
+    reading.threads += (double)Cell_get(&session->forks_ns) / 1e9;
     if (session->server)
         reading.threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /

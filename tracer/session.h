@@ -60,6 +60,8 @@ struct Session {
     cell_t governor_wakeups;
     cell_t governor_forced; // times it made another thread give it the
                             // interpreter
+    cell_t forks_ns;        // CPU time of the program's threads, which end ours
+                            // before a fork and start them after it
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Account account;
     _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
