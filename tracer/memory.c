@@ -30,20 +30,32 @@ static void open_file(struct Memory *memory)
     memory->again_ns = 0;
 }
 
-int Memory_open(struct Memory *memory)
+static bool choose(struct Memory *memory)
 {
-    *memory = (struct Memory){.pid = getpid(), .fd = -1, .pushes = true};
+    memory->pushes = true;
     if (works(memory))
-        return 0;
+        return true;
     memory->pushes = false;
     if (works(memory))
-        return 0;
+        return true;
     memory->by_file = true;
     open_file(memory);
-    if (works(memory))
+    return works(memory);
+}
+
+int Memory_open(struct Memory *memory)
+{
+    *memory = (struct Memory){.pid = getpid(), .fd = -1};
+    if (choose(memory))
         return 0;
     Memory_close(memory);
     return -EPERM;
+}
+
+void Memory_recover(struct Memory *memory)
+{
+    if (!memory->by_file && !works(memory))
+        choose(memory); // or the file's turn comes again: Memory_keep
 }
 
 void Memory_close(struct Memory *memory)

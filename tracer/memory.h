@@ -35,7 +35,7 @@ struct MemoryPart {
     bool read; // out: all of it is there
 };
 
-// Chooses the way that works, once. 0, or -EPERM when none does.
+// Chooses the first way that works. 0, or -EPERM when none does.
 int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // Opens the file anew where the program has closed it, as who becomes a daemon
@@ -44,6 +44,10 @@ void Memory_close(struct Memory *memory);
 // has got the number. Costs a system call where there is a file, nothing
 // elsewhere. CLOCK_MONOTONIC. Not while somebody reads.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
+// After a read that has failed: where nothing can be read that way any more, as
+// where the program has its system calls filtered from now on, chooses anew.
+// Not while somebody reads.
+void Memory_recover(struct Memory *memory);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);

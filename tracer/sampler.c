@@ -234,8 +234,10 @@ static void walk(struct Sampler *sampler, struct Subject *subject,
 {
     subject->start.state = subject->state;
     Walk_frames(&sampler->walk, &subject->start);
-    if (sampler->walk.torn)
+    if (sampler->walk.torn) {
         Cell_add(&sampler->unknown, 1);
+        Memory_recover(&sampler->memory);
+    }
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
     Subject_set_stack(subject, &sampler->walk, newest_id,

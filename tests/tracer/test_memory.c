@@ -185,6 +185,34 @@ static int check_lost_file(void)
     return 0;
 }
 
+// The program has its system calls filtered while it is traced: first one, then
+// the other, too.
+static int check_taken_away(void)
+{
+    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
+    struct Memory memory;
+
+    if (Memory_open(&memory) != 0)
+        return 1;
+    Memory_recover(&memory);
+    if (!memory.pushes)
+        return 2; // it still works
+    for (unsigned i = 0; i < 2; i++) {
+        if (!forbid(calls + i, 1, SECCOMP_RET_ERRNO | EPERM))
+            return CANNOT_FORBID;
+        if (Memory_read(&memory, (uintptr_t)calls, &(uint64_t){0}, 8))
+            return 3;
+        Memory_recover(&memory);
+        if (memory.pushes || memory.by_file != (i == 1))
+            return 4;
+        check_all(&memory);
+    }
+    Memory_recover(&memory);
+    check_all(&memory);
+    Memory_close(&memory);
+    return 0;
+}
+
 static int check_nothing(void)
 {
     struct Memory memory;
@@ -230,12 +258,23 @@ static void test_says_so_where_all_are_forbidden(void **state)
     assert_int_equal(in_a_cage(pread_too, 3, check_nothing), 0);
 }
 
+static void test_finds_another_way_where_one_is_taken_away(void **state)
+{
+    int status = in_a_cage(NULL, 0, check_taken_away);
+
+    (void)state;
+    if (status == CANNOT_FORBID)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_by_the_first_way),
         cmocka_unit_test(test_reads_by_the_second_way),
         cmocka_unit_test(test_reads_by_the_file_where_the_calls_are_forbidden),
+        cmocka_unit_test(test_finds_another_way_where_one_is_taken_away),
         cmocka_unit_test(test_says_so_where_all_are_forbidden),
     };
 
