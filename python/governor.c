@@ -22,7 +22,6 @@
 #define RUSH_S 0.5      // that a rush of new code lasts after the newest
 #define FIRST_MS 20     // to the first look at what it costs
 #define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
-#define ALL_HITS 64     // of a function where all are armed together, at least
 // What re-arming is taken to cost, for predictions only: what it has cost is in
 // the governor's CPU time and in the hooks'.
 #define REARM_S 1e-6
@@ -139,13 +138,10 @@ static void rearm_all(struct Governor *governor, uint64_t deadline)
 static void begin_round(struct Governor *governor)
 {
     struct State *state = governor->state;
-    double count = (double)Registry_count(state->engine.registry);
-    double hits = governor->urgent / (governor->costs.call * (count + 1));
-    uint64_t threshold = threshold_of(governor);
 
-    governor->all_hits = threshold;
-    if (hits < (double)threshold && threshold > ALL_HITS)
-        governor->all_hits = hits > ALL_HITS ? (uint64_t)hits : ALL_HITS;
+    governor->all_hits = Policy_all_hits(
+        &governor->costs, Registry_count(state->engine.registry),
+        governor->urgent, threshold_of(governor));
     state->rearm_next = Registry_first(state->engine.registry);
 }
 

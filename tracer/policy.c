@@ -23,6 +23,7 @@
 #define STRETCH_PART 0.5 // of the means
 #define FEW_TIMED 200    // calls
 #define CALLEE_HITS 64
+#define ALL_HITS 64 // or the threshold where that is less, whatever is there
 #define CALLEE_STEPS 4      // times four where they were too few
 #define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
 #define SLICE_PART 0.08     // of the allowance
@@ -111,6 +112,16 @@ uint32_t Policy_late_hits(uint32_t hits, double urgency)
 uint32_t Policy_callee_hits(unsigned reach)
 {
     return CALLEE_HITS << 2 * reach;
+}
+
+uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
+                         double means, uint64_t threshold)
+{
+    double hits = means / (costs->call * (double)(count + 1));
+
+    if (hits >= (double)threshold || threshold <= ALL_HITS)
+        return threshold;
+    return hits > ALL_HITS ? (uint64_t)hits : ALL_HITS;
 }
 
 double Policy_cost(const struct PolicyCosts *costs,

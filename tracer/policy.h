@@ -65,6 +65,10 @@ uint32_t Policy_hits(const struct PolicyFunction *function, double pressure);
 uint32_t Policy_late_hits(uint32_t hits, double urgency);
 // Hits of each callee that is armed with a caller.
 uint32_t Policy_callee_hits(unsigned reach);
+// Of each function where so many are armed together (a viewer's key), for
+// `means` (s): the threshold, or as many as the means can bear.
+uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
+                         double means, uint64_t threshold);
 // What re-arming it for so many hits is going to cost, s.
 double Policy_cost(const struct PolicyCosts *costs,
                    const struct PolicyFunction *function, uint32_t hits);

@@ -418,6 +418,23 @@ static void test_hits(void **state)
     assert_true(Policy_callee_hits(0) < Policy_callee_hits(1));
 }
 
+// 1 us a call: nine functions and what comes with them, for 10 ms.
+static void test_hits_of_all(void **state)
+{
+    const struct PolicyCosts costs = {.call = 1e-6};
+
+    (void)state;
+    assert_int_equal(Policy_all_hits(&costs, 9, 10e-3, 2000), 1000);
+    assert_int_equal(Policy_all_hits(&costs, 99, 10e-3, 2000), 100);
+    // All that was asked for, and no more than the threshold.
+    assert_int_equal(Policy_all_hits(&costs, 0, 10e-3, 2000), 2000);
+    assert_int_equal(Policy_all_hits(&costs, 9, INFINITY, 2000), 2000);
+    // So few tell nothing: better a debt.
+    assert_int_equal(Policy_all_hits(&costs, 10000, 10e-3, 2000), 64);
+    assert_int_equal(Policy_all_hits(&costs, 9, 0, 2000), 64);
+    assert_int_equal(Policy_all_hits(&costs, 10000, 10e-3, 20), 20);
+}
+
 // What is left over buys longer sessions, of what is not dear by itself.
 static void test_means_that_are_left(void **state)
 {
@@ -568,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),
+        cmocka_unit_test(test_hits_of_all),
         cmocka_unit_test(test_means_that_are_left),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_a_session_without_a_timed_call),
