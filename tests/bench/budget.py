@@ -129,6 +129,8 @@ class Pair:
         self.folder = tempfile.mkdtemp(prefix="oc-")
         os.chmod(self.folder, 0o700)
         self.traces = bool(settings)
+        if settings:
+            settings = {**settings, "output": os.path.join(self.folder, "trace.json")}
         self.beside, self.children = [], []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(
@@ -335,13 +337,18 @@ def job_of(name):
     return {**job, "chunk": json.loads(answer.stdout)}
 
 
+def settings_of(budget, options):
+    """Of start_tracing(); None: it is not called."""
+    return {"overhead_budget": budget, "perfetto": options.timeline} if budget else None
+
+
 def measure(name, options):
     """{budget: row}"""
     job = job_of(name)
     halves = {budget: [] for budget in options.budgets}
     for _ in range(options.rounds):
         for budget in options.budgets:
-            settings = {"overhead_budget": budget} if budget else None
+            settings = settings_of(budget, options)
             halves[budget] += take_turns(job, settings, options)
     return {budget: figures(each, options) for budget, each in halves.items()}
 
@@ -371,7 +378,7 @@ def left_behind(job, settings, options):
 def show_left(name, options):
     job = job_of(name)
     for budget in options.budgets:
-        settings = {"overhead_budget": budget} if budget else None
+        settings = settings_of(budget, options)
         pairs = [left_behind(job, settings, options) for _ in range(options.rounds)]
         while_traced, left = zip(*pairs)
         sigma = statistics.stdev(left) / math.sqrt(len(left)) if left[1:] else math.nan
@@ -499,6 +506,8 @@ def parse(arguments):
     parser.add_argument("--benchmarks", nargs="+", choices=BENCHMARKS,
                         default=list(BENCHMARKS), metavar="NAME",
                         help=", ".join(BENCHMARKS))
+    parser.add_argument("--timeline", action="store_true",
+                        help="with the one that start_tracing() keeps by itself")
     parser.add_argument("--left", action="store_true",
                         help="only what having been traced leaves behind, of a pair "
                         "in each round")

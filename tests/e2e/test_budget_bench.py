@@ -227,16 +227,26 @@ def test_what_has_ended_does_not_age():
 
 
 @measured
-def test_a_benchmark_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("more", [[], ["--timeline"]])
+def test_a_benchmark_runs(tmp_path, monkeypatch, more):
     script = tmp_path / "run_benchmark.py"
     script.write_text(BENCHMARK)
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "made up", ["--size", "200"])
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
-    options = budget.parse(["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01"])
+    options = budget.parse(["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01",
+                            *more])
+    written = []
+    remove = budget.shutil.rmtree
+
+    def look_and_remove(folder, **how):
+        written.append(os.path.exists(os.path.join(folder, "trace.json")))
+        remove(folder, **how)
+
+    monkeypatch.setattr(budget.shutil, "rmtree", look_and_remove)
     job = budget.job_of("made up")
     assert len(job["chunk"]) == 3 and min(job["chunk"]) > 2
-    halves = budget.take_turns(job, {"overhead_budget": 0.01}, options)
+    halves = budget.take_turns(job, budget.settings_of(0.01, options), options)
     for half in halves:
         assert 3 < len(half["turns"]) < 40
         assert all(cost > 0.005 for turn in half["early"] + half["turns"]
@@ -254,8 +264,9 @@ def test_a_benchmark_runs(tmp_path, monkeypatch):
     assert math.isnan(found["off"])  # py-spy was not there
     budget.show("made up", {0.01: found})
     # The control: nobody traces.
-    halves = budget.take_turns(job, None, options)
+    halves = budget.take_turns(job, budget.settings_of(0, options), options)
     found = budget.figures(halves, options)
+    assert written == [bool(more), False]
     assert halves[0]["looks"] == [] and math.isnan(found["told"])
     budget.show("made up", {0: found})
 
