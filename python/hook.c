@@ -16,6 +16,10 @@
 
 #include <stddef.h>
 
+// What one thing that only few events need takes at most: 2 to 10 us is usual.
+#define STEP_MOST_S 20e-6
+#define UNIT_STEPS 0.005 // so many more of them for each code unit
+
 // glibc keeps a surplus of static TLS for libraries loaded later, and one
 // pointer fits; elsewhere the default model is safe.
 #ifdef __GLIBC__
@@ -103,13 +107,39 @@ OCULAR_HOT size_t unit_of(PyObject *offset)
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
 }
 
-// All that was done lately is our cost, not the program's time, and what
-// the lane has booked meanwhile is in it: it may have asked the kernel. `debt`
-// is the lane's from before, `now` the net time of the event.
-static void charge(struct Lane *lane, uint64_t debt, int64_t now,
-                   uint64_t taken)
+// Ticks that were taken for what only few events need, of so many steps at most.
+// They are no time of the program's. Nor are they a cost of ours, where it was
+// more than such steps ever take: then others had the CPU.
+static void pay(struct Lane *lane, uint64_t taken, double steps)
 {
-    Cell_set(&lane->debt, debt + taken);
+    double most = steps * STEP_MOST_S * Clock_hz(&ocular_state.engine.clock);
+
+    Cell_add(&lane->debt, taken);
+    if ((double)taken > most)
+        Cell_add(&lane->kept, taken - (uint64_t)most);
+}
+
+struct Paid {
+    uint64_t debt, kept;
+};
+
+static struct Paid paid_by(const struct Lane *lane)
+{
+    if (!lane)
+        return (struct Paid){0};
+    return (struct Paid){Cell_own(&lane->debt), Cell_own(&lane->kept)};
+}
+
+// The same of all that was done since the event came, at `ticks`: what the lane
+// has booked meanwhile is in it, and it may have asked the kernel.
+static void pay_since(struct Lane *lane, const struct Paid *before,
+                      uint64_t ticks, uint64_t taken, double steps)
+{
+    int64_t now = (int64_t)(ticks - before->debt);
+
+    Cell_set(&lane->debt, before->debt);
+    Cell_set(&lane->kept, before->kept);
+    pay(lane, taken, steps);
     if (lane->last > now)
         lane->last = now;
 }
@@ -120,12 +150,11 @@ static void follow(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t begin = Clock_read(clock), ticks;
-    uint64_t debt = Cell_own(&call->lane->debt);
-    int64_t now = (int64_t)(call->ticks - debt);
+    struct Paid before = paid_by(call->lane);
 
     Frames_switch(call->lane, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
-    charge(call->lane, debt, now, ticks - begin);
+    pay_since(call->lane, &before, call->ticks, ticks - begin, 1);
     call->ticks += ticks - begin;
 }
 
@@ -191,7 +220,7 @@ static void arm_callees(struct Call *call)
 
     Adopt_arm_callees(&ocular_state, call->code);
     ticks = Clock_read(clock);
-    Cell_add(&call->lane->debt, ticks - begin);
+    pay(call->lane, ticks - begin, 1 + call->code->callee_count);
     call->ticks += ticks - begin;
 }
 
@@ -302,12 +331,18 @@ __attribute__((noinline)) static PyObject *
 leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
+    bool first, disable;
 
-    if (!look(&call, args, nargsf, ticks) ||
-        !Lane_leave(call.lane, call.code, site_at(call.code, call.unit),
-                    call.depth, call.ticks, COURSE_WHOLE))
+    if (!look(&call, args, nargsf, ticks))
         return Py_None;
-    return ocular_state.disable;
+    first = !Code_histogram(call.code);
+    disable =
+        Lane_leave(call.lane, call.code, site_at(call.code, call.unit),
+                   call.depth, call.ticks, COURSE_WHOLE);
+    // To make one takes many times what a hook does, and is no part of it.
+    if (first && Code_histogram(call.code))
+        pay(call.lane, Clock_read(&ocular_state.engine.clock) - call.ticks, 1);
+    return disable ? ocular_state.disable : Py_None;
 }
 
 OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
@@ -523,7 +558,7 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, size_t nargsf,
         Callees_note(&ocular_state, code, args[2]);
     // Looking at what is called is our cost, not its caller's time.
     if (own_lane)
-        Cell_add(&own_lane->debt, Clock_read(clock) - ticks);
+        pay(own_lane, Clock_read(clock) - ticks, 1);
     return ocular_state.disable;
 }
 
@@ -537,11 +572,6 @@ static bool is_missed(const struct Call *call)
            (top->code != call->code || top->depth != call->depth);
 }
 
-static uint64_t debt(void)
-{
-    return own_lane ? Cell_own(&own_lane->debt) : 0;
-}
-
 // First sight of a code object at one of its RESUMEs: classifies it, and is
 // never called again from there, but after another tool's restart_events(). The
 // tracer's own event of this very invocation was lost, its tools having been
@@ -552,8 +582,10 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
-    uint64_t ticks = Clock_read(clock), paid = debt();
+    uint64_t ticks = Clock_read(clock);
     struct Lane *lane = own_lane;
+    struct Paid before = paid_by(lane);
+    double units = 0;
     struct Call call;
 
     (void)self, (void)names;
@@ -561,6 +593,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         ocular_state.phase == PHASE_TRACING) {
         bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
 
+        units = (double)Py_SIZE(args[0]);
         Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
         if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
             enter_call(&call);
@@ -568,8 +601,8 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     // Looking at new code is our cost, not its caller's time. A thread that had
     // no lane until now has paid nothing.
     if (own_lane && (!lane || own_lane == lane))
-        charge(own_lane, paid, (int64_t)(ticks - paid),
-               Clock_read(clock) - ticks);
+        pay_since(own_lane, &before, ticks, Clock_read(clock) - ticks,
+                  1 + UNIT_STEPS * units);
     return ocular_state.disable;
 }
 

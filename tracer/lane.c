@@ -67,6 +67,7 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     lane->preemption = (struct Preemption){0};
     Cell_set(&lane->debt, 0);
     Cell_set(&lane->cold, 0);
+    Cell_set(&lane->kept, 0);
     Cell_set(&lane->unwound, 0);
 }
 

@@ -268,6 +268,55 @@ def test_hooks_apart_cost_more():
     assert 1.5 < statistics.median(ratios) < 4, ratios
 
 
+# --- New code --------------------------------------------------------------------
+
+NEW = """def made(number):
+    if number > 3:
+        number -= 1
+    return number
+"""
+
+
+def make(count):
+    """So many functions, each with a code object of its own."""
+    functions = []
+    for _ in range(count):
+        space = {}
+        exec(compile(NEW, "<made>", "exec"), space)
+        functions.append(space["made"])
+    return functions
+
+
+def call_all(functions):
+    for function in functions:
+        function(5)
+
+
+def test_new_code_costs_what_is_told():
+    """At the first call a function is adopted, at the second it is given what a
+    distribution takes: that is told, beside its hooks."""
+    count, ratios = 2000, []
+    for _ in range(7):
+        alone, new, after = (make(count) for _ in range(3))
+        untraced = [seconds(lambda: call_all(alone)) for _ in range(2)]
+        ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
+                             include_only=["<made>"])
+        try:
+            began, told, traced = time.process_time(), [], []
+            already = hooks_seconds(began)
+            for _ in range(2):
+                traced.append(seconds(lambda: call_all(new)))
+                told.append(hooks_seconds(began) - already)
+                already += told[-1]
+        finally:
+            ocular.stop_tracing()
+        again = [seconds(lambda: call_all(after)) for _ in range(2)]
+        ratios.append([told[n] / (traced[n] - (untraced[n] + again[n]) / 2)
+                       for n in range(2)])
+    for each in zip(*ratios):
+        assert 0.45 < statistics.median(each) < 1.8, ratios
+
+
 # --- Forks ---------------------------------------------------------------------
 
 FORKING = """
