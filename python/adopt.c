@@ -201,6 +201,12 @@ static bool sets_profile(const PyCodeObject *code)
     return false;
 }
 
+static void count_armed(struct State *state, const PyCodeObject *code)
+{
+    state->armed.codes++;
+    state->armed.units += (uint64_t)Py_SIZE(code);
+}
+
 // Arms all of a code object's sites. The same mask would do nothing, and what
 // an earlier holder of the id has left set and disabled would stay disabled
 // (3.12, 3.13): the events have to pass through none.
@@ -209,6 +215,7 @@ static int arm(struct State *state, PyCodeObject *code)
     PyObject *events =
         sets_profile(code) ? state->events_but_call : state->local_events;
 
+    count_armed(state, code);
     if (Tools_set_local(state, code, state->no_events) < 0)
         return -1;
     return Tools_set_local(state, code, events);
@@ -219,6 +226,7 @@ static int arm_again(struct State *state, PyCodeObject *code)
 {
     bool but_call = sets_profile(code);
 
+    count_armed(state, code);
     if (Tools_set_local(state, code,
                         but_call ? state->no_events : state->call_event) < 0)
         return -1;

@@ -101,7 +101,6 @@ static void note_cost(struct State *state, uint64_t began_ns)
 static void pause_threads(struct State *state)
 {
     struct Server *server = state->doorman.door.server;
-    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
 
     if (state->phase == PHASE_TRACING)
         Governor_pause(state);
@@ -111,10 +110,9 @@ static void pause_threads(struct State *state)
     else if (server)
         Server_pause(server);
     Py_END_ALLOW_THREADS;
-    note_cost(state, began_ns);
 }
 
-void Fork_before(struct State *state)
+static void end_threads(struct State *state)
 {
     bool open = state->doorman.door.server;
 
@@ -134,6 +132,14 @@ void Fork_before(struct State *state)
     pause_threads(state);
     state->pausing = false;
     state->ended = state->paused = true;
+}
+
+void Fork_before(struct State *state)
+{
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    end_threads(state);
+    note_cost(state, began_ns);
 }
 
 // Where a thread cannot be started again it is tried at the next occasion.

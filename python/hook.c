@@ -16,9 +16,10 @@
 
 #include <stddef.h>
 
-// What one thing that only few events need takes at most: 2 to 10 us is usual.
-#define STEP_MOST_S 20e-6
-#define UNIT_STEPS 0.005 // so many more of them for each code unit
+// At most so long takes what only few events need (2 to 10 us are usual), and
+// each code object that is armed, and each unit of it.
+#define PAY_MOST_S 50e-6
+#define PAY_MOST_UNIT_S 100e-9
 
 // glibc keeps a surplus of static TLS for libraries loaded later, and one
 // pointer fits; elsewhere the default model is safe.
@@ -107,39 +108,50 @@ OCULAR_HOT size_t unit_of(PyObject *offset)
     return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
 }
 
-// Ticks that were taken for what only few events need, of so many steps at most.
-// They are no time of the program's. Nor are they a cost of ours, where it was
-// more than such steps ever take: then others had the CPU.
-static void pay(struct Lane *lane, uint64_t taken, double steps)
-{
-    double most = steps * STEP_MOST_S * Clock_hz(&ocular_state.engine.clock);
-
-    Cell_add(&lane->debt, taken);
-    if ((double)taken > most)
-        Cell_add(&lane->kept, taken - (uint64_t)most);
-}
-
+// What had been paid, and armed, before something is done.
 struct Paid {
     uint64_t debt, kept;
+    struct Armed armed;
 };
 
 static struct Paid paid_by(const struct Lane *lane)
 {
-    if (!lane)
-        return (struct Paid){0};
-    return (struct Paid){Cell_own(&lane->debt), Cell_own(&lane->kept)};
+    struct Paid paid = {.armed = ocular_state.armed};
+
+    if (lane) {
+        paid.debt = Cell_own(&lane->debt);
+        paid.kept = Cell_own(&lane->kept);
+    }
+    return paid;
+}
+
+// Ticks that were taken for what only few events need. They are no time of the
+// program's. Nor are they a cost of ours, where that never takes so long: then
+// others had the CPU.
+static void pay(struct Lane *lane, const struct Paid *before, uint64_t taken)
+{
+    const struct Armed *armed = &ocular_state.armed;
+    double most =
+        PAY_MOST_S * (1 + (double)(armed->codes - before->armed.codes)) +
+        PAY_MOST_UNIT_S * (double)(armed->units - before->armed.units);
+    uint64_t ticks =
+        (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
+
+    Cell_add(&lane->debt, taken);
+    if ((int64_t)taken > (int64_t)ticks)
+        Cell_add(&lane->kept, taken - ticks);
 }
 
 // The same of all that was done since the event came, at `ticks`: what the lane
 // has booked meanwhile is in it, and it may have asked the kernel.
 static void pay_since(struct Lane *lane, const struct Paid *before,
-                      uint64_t ticks, uint64_t taken, double steps)
+                      uint64_t ticks, uint64_t taken)
 {
     int64_t now = (int64_t)(ticks - before->debt);
 
     Cell_set(&lane->debt, before->debt);
     Cell_set(&lane->kept, before->kept);
-    pay(lane, taken, steps);
+    pay(lane, before, taken);
     if (lane->last > now)
         lane->last = now;
 }
@@ -154,7 +166,7 @@ static void follow(struct Call *call)
 
     Frames_switch(call->lane, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
-    pay_since(call->lane, &before, call->ticks, ticks - begin, 1);
+    pay_since(call->lane, &before, call->ticks, ticks - begin);
     call->ticks += ticks - begin;
 }
 
@@ -216,11 +228,12 @@ static void mark_dark(struct Code *code, size_t unit)
 static void arm_callees(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
+    struct Paid before = paid_by(call->lane);
     uint64_t begin = Clock_read(clock), ticks;
 
     Adopt_arm_callees(&ocular_state, call->code);
     ticks = Clock_read(clock);
-    pay(call->lane, ticks - begin, 1 + call->code->callee_count);
+    pay(call->lane, &before, ticks - begin);
     call->ticks += ticks - begin;
 }
 
@@ -327,22 +340,31 @@ OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
     return OCULAR_LIKELY(index) ? &code->sites[index - 1] : NULL;
 }
 
+static bool leave_call(struct Call *call, struct Site *site)
+{
+    struct Lane *lane = call->lane;
+    struct Paid before = paid_by(lane);
+    bool first = !Code_histogram(call->code), disable;
+
+    disable = Lane_leave(lane, call->code, site, call->depth, call->ticks,
+                         COURSE_WHOLE);
+    // To make one takes many times what a hook does, and is no part of it.
+    if (first && Code_histogram(call->code))
+        pay_since(lane, &before, call->ticks,
+                  Clock_read(&ocular_state.engine.clock) - call->ticks +
+                      (uint64_t)lane->cost[Lane_leave_kind(call->code, site)]);
+    return disable;
+}
+
 __attribute__((noinline)) static PyObject *
 leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
-    bool first, disable;
 
-    if (!look(&call, args, nargsf, ticks))
+    if (!look(&call, args, nargsf, ticks) ||
+        !leave_call(&call, site_at(call.code, call.unit)))
         return Py_None;
-    first = !Code_histogram(call.code);
-    disable =
-        Lane_leave(call.lane, call.code, site_at(call.code, call.unit),
-                   call.depth, call.ticks, COURSE_WHOLE);
-    // To make one takes many times what a hook does, and is no part of it.
-    if (first && Code_histogram(call.code))
-        pay(call.lane, Clock_read(&ocular_state.engine.clock) - call.ticks, 1);
-    return disable ? ocular_state.disable : Py_None;
+    return ocular_state.disable;
 }
 
 OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
@@ -514,8 +536,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     (void)self, (void)names;
     if (!look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
         return Py_None;
-    Lane_leave(call.lane, call.code, NULL, call.depth, call.ticks,
-               COURSE_WHOLE);
+    leave_call(&call, NULL);
     return unless_dark(call.code);
 }
 
@@ -550,6 +571,7 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock);
+    struct Paid before = paid_by(own_lane);
     struct Code *code;
 
     (void)self, (void)names;
@@ -558,7 +580,7 @@ static PyObject *on_call(PyObject *self, PyObject *const *args, size_t nargsf,
         Callees_note(&ocular_state, code, args[2]);
     // Looking at what is called is our cost, not its caller's time.
     if (own_lane)
-        pay(own_lane, Clock_read(clock) - ticks, 1);
+        pay(own_lane, &before, Clock_read(clock) - ticks);
     return ocular_state.disable;
 }
 
@@ -585,7 +607,6 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     uint64_t ticks = Clock_read(clock);
     struct Lane *lane = own_lane;
     struct Paid before = paid_by(lane);
-    double units = 0;
     struct Call call;
 
     (void)self, (void)names;
@@ -593,7 +614,6 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         ocular_state.phase == PHASE_TRACING) {
         bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
 
-        units = (double)Py_SIZE(args[0]);
         Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
         if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
             enter_call(&call);
@@ -601,8 +621,7 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     // Looking at new code is our cost, not its caller's time. A thread that had
     // no lane until now has paid nothing.
     if (own_lane && (!lane || own_lane == lane))
-        pay_since(own_lane, &before, ticks, Clock_read(clock) - ticks,
-                  1 + UNIT_STEPS * units);
+        pay_since(own_lane, &before, ticks, Clock_read(clock) - ticks);
     return ocular_state.disable;
 }
 

@@ -60,6 +60,11 @@ struct Poll { // of live bytecode, see poll.h
     uint64_t round_done;  // code objects looked at in it
 };
 
+// How much was armed, first and again: they only grow.
+struct Armed {
+    uint64_t codes, units; // of bytecode
+};
+
 struct State {
     struct Engine engine;
     struct Fusion fusion;
@@ -106,6 +111,7 @@ struct State {
     struct Governor *governor;
     struct ThreadList thread_list; // the governor's
     struct Poll poll;
+    struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed
     struct Code *trim_next;  // as these

@@ -130,7 +130,7 @@ class Pair:
         os.chmod(self.folder, 0o700)
         self.traces = bool(settings)
         if settings:
-            settings = {**settings, "output": os.path.join(self.folder, "trace.json")}
+            settings = {"output": os.path.join(self.folder, "trace.json"), **settings}
         self.beside, self.children = [], []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(

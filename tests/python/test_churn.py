@@ -482,11 +482,13 @@ space = {}
 exec("def long(a=1):\\n" + "    a = a + 1\\n" * 10_000, space)
 long = space["long"]
 long()  # what CPython makes of its own
-size = len(bytes(long.__code__.co_code)) if KEPT else len(long.__code__._co_code_adaptive)
+kept = long.__code__.co_code if KEPT else None
+size = len(long.__code__._co_code_adaptive)
 ocular.start_tracing(quiet=True, perfetto=False)
 tracemalloc.start()
 long()
 print(tracemalloc.get_traced_memory()[0] / size)
+assert not kept or long.__code__.co_code is kept
 ocular.stop_tracing()
 """
 

@@ -73,7 +73,8 @@ static void test_sum(void **state)
 
     Cell_set(&first->debt, 100);
     Cell_set(&second->debt, 23);
-    Cell_set(&second->cold, 1000);
+    Cell_set(&second->cold, 1050);
+    Cell_set(&second->kept, 50);
     second->ring->lost = 7;
     sum = Lanes_sum(&f->lanes);
     assert_int_equal(sum.count, 2);
@@ -112,7 +113,8 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     for (int i = 0; i < 3; i++)
         lanes[i] = add(f, true);
     Cell_set(&lanes[1]->debt, 5);
-    Cell_set(&lanes[1]->cold, 20);
+    Cell_set(&lanes[1]->cold, 29);
+    Cell_set(&lanes[1]->kept, 9);
     lanes[1]->ring->lost = 7;
     end(lanes[1]);
     Lanes_visit(&f->lanes, note, &visits);
@@ -230,6 +232,7 @@ static void test_reset_starts_anew(void **state)
     struct Lane *lane = add(f, true), *ended = add(f, true);
 
     Cell_set(&lane->debt, 9);
+    Cell_set(&lane->kept, 5);
     Cell_set(&lane->unwound, 9);
     Cell_set(&ended->debt, 9);
     lane->track = (struct Track *)lane;
