@@ -379,12 +379,23 @@ def show_left(name, options):
     job = job_of(name)
     for budget in options.budgets:
         settings = settings_of(budget, options)
-        pairs = [left_behind(job, settings, options) for _ in range(options.rounds)]
+        # Where the machine changes its speed all the time nothing is known of a pair.
+        pairs = [pair for pair in (left_behind(job, settings, options)
+                                   for _ in range(options.rounds))
+                 if not math.isnan(sum(pair))]
+        if not pairs:
+            print(f"{name:16}{100 * budget:7.1f}      the machine is too restless")
+            continue
         while_traced, left = zip(*pairs)
         sigma = statistics.stdev(left) / math.sqrt(len(left)) if left[1:] else math.nan
         print(f"{name:16}{100 * budget:7.1f}{100 * mean(while_traced):9.2f}"
               f"{100 * mean(left):9.2f} +-{100 * sigma:5.2f}   "
               + " ".join(f"{100 * each:.1f}" for each in left), flush=True)
+
+
+def deviation(values):
+    """NaN where one is; statistics.stdev() raises then, up to 3.12."""
+    return math.nan if math.isnan(sum(values)) else statistics.stdev(values)
 
 
 def mean(values):
@@ -440,7 +451,7 @@ def figures(halves, options):
     # Turns of one pair are more alike than pairs are, whose memory lies elsewhere.
     rounds = [math.log(first * second) / 2
               for first, second in zip(ratios[::2], ratios[1::2])]
-    among = statistics.stdev(rounds) / math.sqrt(len(rounds)) if rounds[1:] else 0
+    among = deviation(rounds) / math.sqrt(len(rounds)) if rounds[1:] else 0
     return {
         "ratio": ratio, "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
         "unlike": mean(abs(math.log(first / second)) / 2

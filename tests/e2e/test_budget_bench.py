@@ -278,11 +278,26 @@ def test_what_is_left_behind_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(budget, "place", lambda: None)
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "go", ["--size", "200"])
-    budget.main(["--left", "--seconds", "2", "--warm", "0.3", "--rounds", "2",
+    budget.main(["--left", "--seconds", "4", "--warm", "0.3", "--rounds", "2",
                  "--budgets", "0.05", "--benchmarks", "go"])
     name, share, traced, after, *_ = capsys.readouterr().out.splitlines()[-1].split()
     assert name == "go" and share == "5.0"
     assert -20 < float(after) < 20 and -20 < float(traced) < 40
+
+
+def test_what_is_not_known_of_a_pair(monkeypatch, capsys):
+    """The machine has changed its speed all the time."""
+    pairs = iter([(math.nan, 0.01), (0.02, 0.01), (0.02, math.nan), (0.04, 0.01)])
+    monkeypatch.setattr(budget, "job_of", lambda _: None)
+    monkeypatch.setattr(budget, "left_behind", lambda *_: next(pairs))
+    options = budget.parse(["--rounds", "3", "--budgets", "0.05"])
+    budget.show_left("go", options)
+    assert capsys.readouterr().out.split()[:4] == ["go", "5.0", "2.00", "1.00"]
+    pairs = iter([(math.nan, 0.01)] * 3)
+    budget.show_left("go", options)
+    assert "restless" in capsys.readouterr().out
+    assert math.isnan(budget.deviation([0.01, math.nan, 0.02]))
+    assert budget.deviation([1, 3]) == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize("left", [0.98, 1.03])

@@ -1114,10 +1114,12 @@ static void test_a_forked_child_abandons_it(void **state)
         rest(i % 3);
         if (FORKS_ALONE)
             Sampler_pause(sampler);
-        Rcu_before_fork();
+        Rcu_before_fork(); // the locks that python/fork.c holds
+        Heap_before_fork();
         pid = fork();
         if (pid == 0) {
             alarm(10);
+            Heap_after_fork();
             Rcu_after_fork_child();
             Sampler_abandon(sampler);
 #if !UNDER_TSAN // which has no threads after a fork
@@ -1127,6 +1129,7 @@ static void test_a_forked_child_abandons_it(void **state)
 #endif
             _exit(0);
         }
+        Heap_after_fork();
         Rcu_after_fork_parent();
         waitpid(pid, &status, 0);
         assert_int_equal(status, 0);

@@ -5,6 +5,7 @@
 #include "tracer/session.h"
 
 #include "ipc/client.h"
+#include "ipc/heap.h"
 #include "ipc/now.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
@@ -772,8 +773,10 @@ static void test_abandoned_in_a_child(void **state)
     client = join(f);
     // As python/fork.c does: the others may hold any lock at this moment.
     Rcu_before_fork();
+    Heap_before_fork();
     child = fork();
     if (child == 0) {
+        Heap_after_fork();
         Rcu_after_fork_child();
         Lanes_keep_only(&f->engine.lanes, NULL);
         Session_abandon(f->session);
@@ -782,6 +785,7 @@ static void test_abandoned_in_a_child(void **state)
         halt(f);
         _exit(0);
     }
+    Heap_after_fork();
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -810,8 +814,10 @@ static void test_a_paused_one_is_freed_in_a_child(void **state)
     Collector_drain(&f->session->collector);
     Session_pause(f->session);
     Rcu_before_fork();
+    Heap_before_fork();
     child = fork();
     if (child == 0) {
+        Heap_after_fork();
         Rcu_after_fork_child();
         Session_abandon(f->session);
         end(f);
@@ -819,6 +825,7 @@ static void test_a_paused_one_is_freed_in_a_child(void **state)
         halt(f);
         _exit(0);
     }
+    Heap_after_fork();
     Rcu_after_fork_parent();
     assert_int_equal(Session_resume(f->session), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
