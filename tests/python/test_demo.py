@@ -188,12 +188,17 @@ def wait_until(condition, seconds=20):
 
 
 def is_gone(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    # An orphan may stay a zombie where nobody reaps.
-    return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    """Within five seconds: who has been told to end is not gone at once, and goes
+    between two looks. An orphan may stay a zombie where nobody reaps."""
+    limit = time.monotonic() + 5
+    while time.monotonic() < limit:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 @pytest.fixture
