@@ -211,7 +211,7 @@ def stage(tmp_path):
 def test_runner_prints_three_frames_without_a_terminal(stage):
     status, out, err = stage.run()
     pid = stage.pid()
-    assert (status, out) == (0, f"viewer --pid {pid} --batch -n 3 -d 1\n")
+    assert (status, out) == (0, f"viewer --pid {pid} --batch -n 3 -d 1\n"), err
     assert f"timeline: {stage.directory}/out/ocular_trace.json" in err
     assert "THE REPORT" in stage.log.read_text()
     assert is_gone(pid)
