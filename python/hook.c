@@ -340,20 +340,28 @@ OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
     return OCULAR_LIKELY(index) ? &code->sites[index - 1] : NULL;
 }
 
-static bool leave_call(struct Call *call, struct Site *site)
+// It may be the one at which a histogram is made, which takes many times what a
+// hook does, and is no part of it.
+static bool leave_first(struct Call *call, struct Site *site)
 {
     struct Lane *lane = call->lane;
     struct Paid before = paid_by(lane);
-    bool first = !Code_histogram(call->code), disable;
+    bool disable = Lane_leave(lane, call->code, site, call->depth, call->ticks,
+                              COURSE_WHOLE);
 
-    disable = Lane_leave(lane, call->code, site, call->depth, call->ticks,
-                         COURSE_WHOLE);
-    // To make one takes many times what a hook does, and is no part of it.
-    if (first && Code_histogram(call->code))
+    if (Code_histogram(call->code))
         pay_since(lane, &before, call->ticks,
                   Clock_read(&ocular_state.engine.clock) - call->ticks +
                       (uint64_t)lane->cost[Lane_leave_kind(call->code, site)]);
     return disable;
+}
+
+static bool leave_call(struct Call *call, struct Site *site)
+{
+    if (OCULAR_UNLIKELY(!Code_histogram(call->code)))
+        return leave_first(call, site);
+    return Lane_leave(call->lane, call->code, site, call->depth, call->ticks,
+                      COURSE_WHOLE);
 }
 
 __attribute__((noinline)) static PyObject *
