@@ -3,6 +3,7 @@
 have used: server, sampler, timeline, export and governor together."""
 
 import math
+import os
 import resource
 import statistics
 import subprocess
@@ -302,9 +303,24 @@ def hooks_alone():
     return math.inf if share is None else share / (1 + share) * used
 
 
-def test_new_code_costs_what_is_told():
+@pytest.fixture(params=[0, 3], ids=["alone", "crowded"])
+def crowd(request):
+    """So many busy processes on this one's CPU, the only one that it has."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            for _ in range(request.param)]
+    yield
+    for process in busy:
+        process.kill()
+        process.wait()
+    os.sched_setaffinity(0, cpus)
+
+
+def test_new_code_costs_what_is_told(crowd):
     """At the first call a function is adopted, at the second it is given what a
-    distribution takes: that is told, beside its hooks."""
+    distribution takes: that is told, beside its hooks; that others have the CPU
+    meanwhile is not."""
     count, ratios = 2000, []
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))
