@@ -38,18 +38,20 @@ void Subjects_release(struct Subjects *subjects)
     subjects->incoming = NULL;
 }
 
-// Takes the subject out of the table (the two are almost always in the same
-// order, so it looks from `hint` on).
-static struct Subject *take(struct SubjectTable *table, size_t hint,
+// Takes the subject out of the table. The two are almost always in the same
+// order, but for new threads, which come first: so it looks from behind the one
+// that was taken before.
+static struct Subject *take(struct SubjectTable *table, size_t *next,
                             const struct SampledThread *thread)
 {
     for (size_t i = 0; i < table->count; i++) {
-        struct Subject **slot = &table->subjects[(hint + i) % table->count];
-        struct Subject *subject = *slot;
+        size_t at = (*next + i) % table->count;
+        struct Subject *subject = table->subjects[at];
 
         if (subject && subject->state == thread->state &&
             subject->tid == thread->tid) {
-            *slot = NULL;
+            table->subjects[at] = NULL;
+            *next = at + 1;
             return subject;
         }
     }
@@ -136,13 +138,13 @@ static struct SubjectTable *renew(struct Subjects *subjects,
     struct SubjectTable *old = subjects->table;
     struct SubjectTable *table =
         Heap_alloc(sizeof(*table) + list->count * sizeof(table->subjects[0]));
-    size_t i, count = 0;
+    size_t i, count = 0, next = 0;
 
     if (table == NULL)
         return NULL;
     table->count = list->count;
     for (i = 0; i < list->count; i++)
-        table->subjects[i] = take(old, i, &list->threads[i]);
+        table->subjects[i] = take(old, &next, &list->threads[i]);
     for (i = 0; i < list->count; i++) {
         const struct SampledThread *thread = &list->threads[i];
         struct Subject *subject = table->subjects[i];

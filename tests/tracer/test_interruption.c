@@ -164,6 +164,23 @@ static void test_where_system_calls_are_filtered(void **state)
     expect_in_a_cage(NULL, 0, measure_filtered);
 }
 
+// Of a class that keeps its CPU: it does not spin for as long as it may, and
+// nobody else run.
+static void test_a_real_time_program_goes_on(void **state)
+{
+    const struct sched_param first = {.sched_priority = 1}, usual = {0};
+    double before;
+    uint64_t cpu_ns;
+
+    (void)state;
+    if (sched_setscheduler(0, SCHED_FIFO, &first) != 0)
+        skip(); // may not
+    before = cpu_s();
+    assert_true(Interruption_measure(&cpu_ns) == 0);
+    assert_true(cpu_s() - before < 10e-3);
+    assert_int_equal(sched_setscheduler(0, SCHED_OTHER, &usual), 0);
+}
+
 static void test_the_thread_goes_where_it_might_before(void **state)
 {
     cpu_set_t before, after;
@@ -187,6 +204,7 @@ int main(void)
             test_what_cannot_be_measured_is_tried_ever_more_rarely),
         cmocka_unit_test(test_it_costs_something),
         cmocka_unit_test(test_where_system_calls_are_filtered),
+        cmocka_unit_test(test_a_real_time_program_goes_on),
         cmocka_unit_test(test_the_thread_goes_where_it_might_before),
     };
 
