@@ -260,7 +260,8 @@ void Doorman_let_go(struct Doorman *doorman, bool traced)
         return;
     doorman->armed &= traced;
     pthread_mutex_lock(&doorman->mutex);
-    doorman->held--;
+    // Nobody does in a child that was forked meanwhile: Doorman_abandon.
+    doorman->held -= doorman->held > 0;
     doorman->traced = traced;
     ring(doorman);
     pthread_mutex_unlock(&doorman->mutex);

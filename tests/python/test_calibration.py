@@ -5,10 +5,13 @@ program, on its thread: what may come in between there, and who may see it."""
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from e2e.measured import measured
 from e2e.program import PYTHON, SLOW, write
+
+TESTS = Path(__file__).resolve().parents[1]
 
 # What is put into `meddle` happens inside the next program that hooks are timed
 # on.
@@ -420,6 +423,40 @@ except RuntimeError as error:
 if os.getpid() != parent:
     os._exit(2)
 print(timed_again(2) >= 2)
+""")
+    assert words == ["0", "True"]
+
+
+def test_a_fork_at_start_of_who_serves(tmp_path):
+    """The start that kept the doorman from arming is not there in the child, whose
+    viewers are to see something."""
+    words = answer(tmp_path, f"sys.path.insert(0, {str(TESTS)!r})" + """
+import warnings
+from e2e.client import Client
+
+def fork():
+    child = os.fork()
+    if child:
+        print(os.waitpid(child, 0)[1], flush=True)
+
+def look():
+    path = os.path.join(os.environ["OCULAR_DIR"], f"{os.getpid()}.sock")
+    end = time.monotonic() + 20
+    while not os.path.exists(path) and time.monotonic() < end:
+        time.sleep(0.01)
+    with Client(path) as viewer:
+        return viewer.snapshot()["pid"]
+
+# That there are threads: they are not ended in the midst of a start.
+warnings.simplefilter("ignore", DeprecationWarning)
+ocular.serve()
+meddle.append(fork)
+parent = os.getpid()
+try:
+    start()
+except RuntimeError:
+    os._exit(0 if os.getpid() != parent and look() == os.getpid() else 1)
+print(os.getpid() == parent)
 """)
     assert words == ["0", "True"]
 
