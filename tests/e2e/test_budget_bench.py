@@ -115,7 +115,7 @@ if __name__ == "__main__":
 
 def row(**changed):
     return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
-            "bursts": 0.5, "oldest": 12.0, **changed}
+            "bursts": 0.5, "oldest": 12.0, "span": 80.0, **changed}
 
 
 def test_what_is_held_passes():
@@ -126,9 +126,11 @@ def test_what_is_held_passes():
     assert budget.misses(0.01, row(told=0.0095)) == "MISS told"
     assert budget.misses(0.01, row(told=0.0199)) == "MISS told"
     assert budget.misses(0.01, row(oldest=30.1)) == "MISS age"
+    # In so short a time nothing can be as old as is allowed: half of it is seen.
+    assert budget.misses(0.01, row(span=20.0)) == "MISS age"
     assert budget.misses(0, row(oldest=math.nan, ratio=1)) == "ok"
     assert budget.misses(0.01, row(ratio=1.5, sigma=0.1)) == "MISS ratio (noise)"
-    for key in "ratio", "told", "measured", "oldest":
+    for key in "ratio", "told", "measured", "oldest", "span":
         assert "MISS" in budget.misses(0.01, row(**{key: math.nan}))
 
 
@@ -457,10 +459,25 @@ def test_two_unlike_processes_differ_by_what_they_cost(capsys):
     assert found["oldest"] == pytest.approx(5)
     assert found["off"] == pytest.approx(0)
     assert found["descent"] == pytest.approx(0.0246 - 0.02, abs=1e-3)
-    assert budget.misses(0.01, found) == "ok"
+    assert found["span"] == pytest.approx(3)
+    assert budget.misses(0.01, found) == "MISS age"  # of 3 s
+    assert budget.misses(0.01, {**found, "oldest": 1.4}) == "ok"
     budget.show("made up", {0.01: found, 0.02: {**found, "start": 0.006}})
     assert "made up           start-up: 5 ms of CPU time to start, 5 ms in" in \
         capsys.readouterr().out
+
+
+def test_who_fails_counts(tmp_path, monkeypatch, capsys):
+    """Nor does --strict pass where there is nothing to miss."""
+    script = tmp_path / "run_benchmark.py"
+    script.write_text("raise SystemExit('no such luck')")
+    monkeypatch.setattr(budget, "place", lambda: str(tmp_path))
+    monkeypatch.setattr(budget, "script_of", lambda name: str(script))
+    arguments = ["--benchmarks", "go", "float", "--budgets", "0.01", "0.02"]
+    budget.main(arguments)
+    assert "\n0 of 4 rows" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        budget.main([*arguments, "--strict"])
 
 
 def test_a_benchmark_that_fails(tmp_path, monkeypatch):

@@ -94,13 +94,15 @@ def test_memory_that_grows(soak):
 
 
 def test_numbers_that_are_old(soak):
-    for age, trouble in (29, ""), (31, "beat() runs, and its numbers were 31 s old"):
+    for age, seconds, trouble in (
+            (29, 3600, ""), (31, 3600, "beat() runs, and its numbers were 31 s old"),
+            (17, 25, ""), (18, 25, "beat() runs, and its numbers were 18 s old")):
         seen = soak.Soak(0, "")
         seen.ages = [(30, 2, "beat"), (31, age, "beat"), (32, 1, "beat")]
-        assert soak.check_ages(seen) == f"oldest {age} s"
+        assert soak.check_ages(seen, seconds) == f"oldest {age} s"
         assert trouble in " ".join(seen.troubles) and bool(trouble) == bool(seen.troubles)
     nothing = soak.Soak(0, "")
-    soak.check_ages(nothing)
+    soak.check_ages(nothing, 3600)
     assert "no ages" in nothing.troubles[0]
 
 
