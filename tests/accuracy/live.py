@@ -20,6 +20,7 @@ CHILD = os.path.join(HERE, "live_child.py")
 PROGRAMS = ("steady", "phases", "bursts", "tail", "leaves", "c", "waiting",
             "recursion", "threads", "asyncio")
 SECONDS = 62.0
+PERIODS = {"phases": 0.2}  # s between two looks, where one is too long to tell
 KEPT = ("calls", "calls_per_s", "calls_estimated", "cpu_share", "wait_share",
         "c_share", "run_share", "samples", "avg_cycles", "p50_cycles",
         "self_cycles", "age_s", "state")
@@ -50,18 +51,18 @@ def shrunk(snapshot, at, names):
 TOP_KEPT = 20
 
 
-def watch(path, seconds, names, rate):
-    """Snapshots at that rate, as a viewer on the socket sees them."""
+def watch(path, seconds, names, period):
+    """A snapshot in so many seconds, as a viewer on the socket sees it."""
     found, end = [], time.monotonic() + seconds
     with Client(path) as client:
-        client.rate(rate)
+        client.rate(period)
         while time.monotonic() < end:
             snapshot = client.snapshot()
             found.append(shrunk(snapshot, time.monotonic(), names))
     return found
 
 
-def run(name, seconds, *, rate=1.0, settings=None):
+def run(name, seconds, *, period=None, settings=None):
     """(what the program knows, what the viewer saw)"""
     folder = tempfile.mkdtemp(prefix="oc-")
     os.chmod(folder, 0o700)
@@ -76,7 +77,7 @@ def run(name, seconds, *, rate=1.0, settings=None):
             raise Failed(f"{name} has not started")
         names = json.loads(process.stdout.readline())
         path = os.path.join(folder, f"{process.pid}.sock")
-        seen = watch(path, seconds - 0.5, set(names), rate)
+        seen = watch(path, seconds - 0.5, set(names), period or PERIODS.get(name, 1.0))
         process.communicate("\n", timeout=seconds + 120)
         if process.returncode or not seen:
             raise Failed(f"{name} has ended with status {process.returncode}, "

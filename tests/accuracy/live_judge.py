@@ -394,7 +394,7 @@ def judge_ages(truth, snapshots, report):
 def judge_phases(result, truth, snapshots, report):
     """[seconds until the new leaders lead for good, or None]"""
     changes = result["phases"]
-    report["leads"], report["lead_miss"] = [], False
+    report["leads"] = []
     for number, change in enumerate(changes):
         begin = truth.began + change
         end = truth.began + (changes + [result["seconds"]])[number + 1]
@@ -406,9 +406,8 @@ def judge_phases(result, truth, snapshots, report):
             leading = leading and set(each["top"][:LEADERS]) == set(true)
             if leading:
                 lead = each["t"] - begin
-            elif each["t"] - begin >= LEAD:
-                report["lead_miss"] = True
         report["leads"].append(lead)
+    report["lead_miss"] = any(lead is None or lead > LEAD for lead in report["leads"])
 
 
 # --- All of them ---------------------------------------------------------------------------

@@ -290,7 +290,7 @@ def test_new_leaders_that_are_late():
 
 
 def look_at_leaves():
-    result, seen = live.run("leaves", 3.0, rate=0.25)
+    result, seen = live.run("leaves", 3.0, period=0.25)
     report = live_judge.judge(result, seen)
     assert len(seen) > 4
     assert {"adds", "leaf", "ticks", "tiny"} <= set(report["functions"])
@@ -345,6 +345,8 @@ def faults(report):
         "order": report["pairs_wrong"],
         "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
         "p50": sum(row["p50"] == "MISS" for row in costs) > len(costs) / 3,
+        "mean": not report["contends"] and
+        sum(row["mean"] == "MISS" for row in costs) > len(costs) / 3,
     }.items() if found}
 
 
@@ -375,11 +377,13 @@ def test_what_is_steady_is_seen_right():
 @measured
 @pytest.mark.timeout(900)
 def test_a_new_phase_is_seen_soon():
-    for _ in range(3):
+    """Two times of four: in such a window the new ones are to lead after 4.2 s, and as
+    few looks as a budget pays for are half a second off by chance."""
+    leads = []
+    while sum(not late for _, late in leads) < 2:
         report = live_judge.judge(*live.run("phases", 45.0))
-        if report["leads"] and not report["lead_miss"]:
-            return
-    raise AssertionError(report["leads"])
+        leads.append((report["leads"], report["lead_miss"] or not report["leads"]))
+        assert sum(late for _, late in leads) < 3, leads
 
 
 def test_every_program_can_be_made():
