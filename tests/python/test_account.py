@@ -193,9 +193,10 @@ def hooks_seconds(began):
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
 # account: docs/overhead.md has 0.4 to 0.7.
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("run, least", [(calls, 0.5), (loops, 0.5), (resumes, 0.5),
-                                        (raises, 0.25), (ends, 0.5)])
-def test_hooks_cost_what_is_told(run, least):
+@pytest.mark.parametrize("run, least, timeline", [
+    (calls, 0.5, False), (loops, 0.5, False), (resumes, 0.5, False), (raises, 0.25, False),
+    (ends, 0.5, False), (calls, 0.5, True), (loops, 0.5, True)])
+def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
     """All of them in, all the time, traced and untraced in turns: the program
     takes longer by what hooks are told to cost, to a half: where a function is
     armed, CPython 3.12 also runs it without superinstructions."""
@@ -208,9 +209,10 @@ def test_hooks_cost_what_is_told(run, least):
         run()
     while len(told) < 9 and time.monotonic() < end:
         before = seconds(run)
-        ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
+        ocular.start_tracing(quiet=True, perfetto=timeline, overhead_budget=None,
                              deinstrument_threshold=threshold,
-                             include_only=["test_account"])
+                             output=str(tmp_path / "trace.json"),
+                             timeline_limit=2**20, include_only=["test_account"])
         try:
             began = time.process_time()
             run()

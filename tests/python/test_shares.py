@@ -91,7 +91,7 @@ def looks_of(snapshot):
     """That found it running. An exponential window is worth as many as twice its
     time has."""
     main = next(one for one in snapshot["threads"] if one["tid"] == os.getpid())
-    return 20 * snapshot["sampler"]["hz"] * main["cpu_share"]
+    return 10 * snapshot["sampler"]["hz"] * main["cpu_share"]
 
 
 # Samples are chance: one comparison of two million is off by five sigma.
