@@ -319,8 +319,8 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
     PyObject *text, *dict;
     char trouble[PATH_MAX + 256] = "";
 
-    if (state->engine.session->sampler_refused)
-        snprintf(trouble, sizeof trouble, "%s", SESSION_REFUSED);
+    if (snapshot->sampler_trouble)
+        snprintf(trouble, sizeof trouble, "%s", snapshot->sampler_trouble);
     if (state->robbed)
         snprintf(trouble, sizeof trouble,
                  "another tool took Ocular's sys.monitoring ids, events or "

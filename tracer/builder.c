@@ -26,6 +26,7 @@ struct Moment {
     double hz;          // ticks a second
     uint64_t ticks;     // now
     double sampler_now; // ns, NaN without a sampler
+    bool sees;          // there is one, and it can read
 };
 
 static void fill_shares(struct Function *f, const struct Code *code,
@@ -33,13 +34,15 @@ static void fill_shares(struct Function *f, const struct Code *code,
 {
     if (isnan(at->sampler_now))
         return;
+    f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
+    f->samples = Cell_get(&code->share.samples);
+    if (!at->sees) // of lately nothing is known
+        return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampler_now);
     f->share = f->cpu_share;
     f->wait_share = ShareValue_window(&code->share.wait, at->sampler_now);
     f->total_share = ShareValue_window(&code->share.under, at->sampler_now);
     f->c_share = ShareValue_window(&code->share.in_c, at->sampler_now);
-    f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
-    f->samples = Cell_get(&code->share.samples);
 }
 
 // Who its time is for; those that have gone are among the others (a null id).
@@ -53,7 +56,7 @@ static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
     size_t count, i;
     struct Caller *callers;
 
-    if (isnan(at->sampler_now) || !split)
+    if (!at->sees || !split)
         return true;
     count = Split_read(split, at->sampler_now, rows);
     if (count == 0)
@@ -150,7 +153,7 @@ static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
     double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
-    bool sampled = !isnan(at->sampler_now) && mean > 0;
+    bool sampled = at->sees && mean > 0;
     double since;
 
     if (code->rate_at == 0)
@@ -170,7 +173,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
         f->calls_estimated +=
-            isnan(at->sampler_now) ? NAN : Code_dark_calls(code, at->hz);
+            at->sees ? Code_dark_calls(code, at->hz) : NAN;
 }
 
 static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
@@ -398,16 +401,18 @@ static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
     Account_close(session);
 }
 
-static void fill_sampler(struct Snapshot *snapshot, struct Sampler *sampler)
+static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)
 {
     struct SamplerTotals totals;
 
-    Sampler_totals(sampler, &totals);
-    snapshot->sampler_hz = totals.hz;
+    Sampler_totals(at->session->sampler, &totals);
     snapshot->sampler_samples = totals.samples;
     snapshot->sampler_unknown = totals.unknown;
-    snapshot->sampler_elsewhere = totals.elsewhere;
     snapshot->sampler_truncated = totals.truncated;
+    if (!at->sees)
+        return;
+    snapshot->sampler_hz = totals.hz;
+    snapshot->sampler_elsewhere = totals.elsewhere;
 }
 
 static uint64_t memory_of(struct Session *session,
@@ -436,12 +441,14 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         .hz = Clock_hz(&engine->clock),
         .ticks = Clock_read(&engine->clock),
         .sampler_now = session->sampler ? Sampler_now(session->sampler) : NAN,
+        .sees = session->sampler && !Sampler_is_blind(session->sampler),
     };
+    const char *trouble = Session_sampler_trouble(session);
     bool whole;
 
     if (!snapshot)
         return NULL;
-    at.started = at.now - (double)(at.ticks - session->start_ticks) / at.hz;
+    at.started = session->account.wall;
     snapshot->schema = 1;
     snapshot->version = OCULAR_VERSION;
     snapshot->pid = (uint64_t)getpid();
@@ -449,7 +456,8 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->python = Snapshot_text(snapshot, engine->python);
     snapshot->mode = Snapshot_text(snapshot, session->config.mode);
     snapshot->threshold = session->config.threshold;
-    snapshot->uptime_s = (double)(at.ticks - session->start_ticks) / at.hz;
+    // Not by the counter, which may start anew where the machine sleeps.
+    snapshot->uptime_s = at.now - at.started;
     snapshot->tsc_hz = at.hz;
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
@@ -458,11 +466,12 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     snapshot->states_dark = 0;
     whole = fill_functions(snapshot, &at) && fill_retired(snapshot, &at);
     if (session->sampler)
-        fill_sampler(snapshot, session->sampler);
-    else if (session->sampler_refused)
+        fill_sampler(snapshot, &at);
+    if (trouble)
         whole &= (snapshot->sampler_trouble =
-                      Snapshot_text(snapshot, SESSION_REFUSED)) != NULL;
-    whole &= Threads_fill(snapshot, session->sampler, &engine->lanes);
+                      Snapshot_text(snapshot, trouble)) != NULL;
+    whole &= Threads_fill(snapshot, at.sees ? session->sampler : NULL,
+                          &engine->lanes);
     whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);

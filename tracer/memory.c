@@ -52,10 +52,10 @@ int Memory_open(struct Memory *memory)
     return -EPERM;
 }
 
-void Memory_recover(struct Memory *memory)
+bool Memory_recover(struct Memory *memory)
 {
-    if (!memory->by_file && !works(memory))
-        choose(memory); // or the file's turn comes again: Memory_keep
+    // The file's turn comes again by itself: Memory_keep.
+    return works(memory) || (!memory->by_file && choose(memory));
 }
 
 void Memory_close(struct Memory *memory)

@@ -23,6 +23,8 @@
 #define STILL_BATCH 256  // threads a wake-up then
 #define PACE_NS 2e9      // the rate achieved is a mean over this
 #define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
+#define REFUSED_NS 3e9   // nothing can be read for so long: it is blind, and
+#define RETRY_NS 2e9     // tries as often
 #define OTHERS_NS 100000 // of CPU time: more than our other threads use
 // An interruption, where it cannot be measured: 8 to 25 us were, elsewhere
 // (docs/overhead.md).
@@ -41,6 +43,8 @@ struct Sampler {
     size_t next;        // whose turn it is in the table
     size_t still;       // threads looked at since one had run
     double ran_at;      // when one had
+    bool refused;       // the newest stack, as all would have been
+    double readable_at; // the newest look at which none was
     uint64_t used_ns;   // CPU time of all other threads; 0: not known
     double interval_ns; // to the next wake-up, in the mean
     bool stretched;     // the newest: longer than it is to be by itself
@@ -64,6 +68,7 @@ struct Sampler {
     cell_t unknown;
     cell_t truncated;
     cell_t interruption_s; // a double's bits
+    cell_t blind;          // 1: yes
     struct ShareValue elsewhere;
 };
 
@@ -85,6 +90,11 @@ static double draw_unit(struct Sampler *sampler)
 double Sampler_now(const struct Sampler *sampler)
 {
     return Cell_get_double(&sampler->now);
+}
+
+bool Sampler_is_blind(const struct Sampler *sampler)
+{
+    return Cell_get(&sampler->blind);
 }
 
 // --- One wake-up -------------------------------------------------------------
@@ -234,10 +244,10 @@ static void walk(struct Sampler *sampler, struct Subject *subject,
 {
     subject->start.state = subject->state;
     Walk_frames(&sampler->walk, &subject->start);
-    if (sampler->walk.torn) {
+    sampler->refused =
+        sampler->walk.torn && !Memory_recover(&sampler->memory);
+    if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
-        Memory_recover(&sampler->memory);
-    }
     if (sampler->walk.truncated)
         Cell_add(&sampler->truncated, 1);
     Subject_set_stack(subject, &sampler->walk, newest_id,
@@ -301,6 +311,42 @@ static bool has_met(struct Sampler *sampler, size_t ran)
     return before > 0 && sampler->used_ns > before + OTHERS_NS;
 }
 
+// --- Where nothing can be read -----------------------------------------------
+
+// All that it knows of its threads is of before.
+static void forget_all(struct Sampler *sampler)
+{
+    const struct SubjectTable *table = sampler->subjects.table;
+
+    for (size_t i = 0; i < table->count; i++)
+        Subject_forget(table->subjects[i]);
+}
+
+// After a look. The file that it reads by may only have been closed, and is
+// there again in a while: Memory_keep.
+static void note_sight(struct Sampler *sampler, double now)
+{
+    if (!sampler->refused)
+        sampler->readable_at = now;
+    else if (now - sampler->readable_at > REFUSED_NS)
+        Cell_set(&sampler->blind, !Memory_recover(&sampler->memory));
+}
+
+// False: it still is. Else its clock goes on from where it stood.
+static bool sees_again(struct Sampler *sampler, uint64_t began)
+{
+    double stood_at = Sampler_now(sampler);
+
+    if (!Memory_recover(&sampler->memory))
+        return false;
+    sampler->start_ns = began - (uint64_t)stood_at;
+    sampler->readable_at = stood_at;
+    sampler->refused = false;
+    forget_all(sampler);
+    Cell_set(&sampler->blind, 0);
+    return true;
+}
+
 // --- The thread --------------------------------------------------------------
 
 // 0.5 to 1.5 of the mean, so that no rhythm of the program can hide from it.
@@ -325,13 +371,11 @@ static void choose_interval(struct Sampler *sampler, double mean_ns)
 static void stand_by(struct Sampler *sampler)
 {
     uint64_t from = Now_ns(CLOCK_MONOTONIC);
-    const struct SubjectTable *table = sampler->subjects.table;
 
     while (!sampler->stop && sampler->mean_ns == 0)
         pthread_cond_wait(&sampler->wake, &sampler->lock);
     sampler->start_ns += Now_ns(CLOCK_MONOTONIC) - from;
-    for (size_t i = 0; i < table->count; i++)
-        Subject_forget(table->subjects[i]);
+    forget_all(sampler);
 }
 
 // Waits for the next look. Returns false when the thread is to stop.
@@ -366,26 +410,24 @@ static bool wait_turn(struct Sampler *sampler, uint64_t *due)
     return !stop;
 }
 
-// One wake-up; the time of the next.
-static uint64_t turn(struct Sampler *sampler, uint64_t due)
+// One wake-up, at `began`; the time of the next.
+static uint64_t turn(struct Sampler *sampler, uint64_t began, uint64_t due)
 {
-    uint64_t began = Now_ns(CLOCK_MONOTONIC);
     double now = (double)(began - sampler->start_ns);
     double before = Cell_get_double(&sampler->now);
     double kept = exp(-(now - before) / PACE_NS);
     const struct SubjectTable *table = sampler->subjects.table;
 
-    Cell_add(&sampler->wakeups, 1);
     if (now > before)
         Cell_set_double(&sampler->hz, Cell_get_double(&sampler->hz) * kept +
                                           (1 - kept) * 1e9 / (now - before));
-    Memory_keep(&sampler->memory, began);
     Subjects_take(&sampler->subjects);
     if (sampler->subjects.table != table)
         sampler->still = 0; // there are new ones
     if (has_met(sampler, sample(sampler, now)))
         Cell_add(&sampler->met, 1);
     Cell_set_double(&sampler->now, now);
+    note_sight(sampler, now);
     pthread_mutex_lock(&sampler->lock);
     choose_interval(sampler, sampler->mean_ns);
     sampler->changed = false;
@@ -426,7 +468,15 @@ static void run(void *argument)
     // and who works for less than that would be seen asleep, always.
     Worker_take_short_turns();
     while (wait_turn(sampler, &due)) {
-        due = turn(sampler, due);
+        uint64_t began = Now_ns(CLOCK_MONOTONIC);
+
+        Cell_add(&sampler->wakeups, 1);
+        Memory_keep(&sampler->memory, began);
+        if (Sampler_is_blind(sampler) && !sees_again(sampler, began)) {
+            due = began + (uint64_t)RETRY_NS;
+            continue;
+        }
+        due = turn(sampler, began, due);
         if (InterruptionPlan_is_due(&sampler->measuring, Sampler_now(sampler),
                                     Cell_get(&sampler->wakeups)))
             measure(sampler);

@@ -71,5 +71,9 @@ bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge);
 // The time base of the functions' shares: ns that it has sampled for, up to its
 // newest look, so that what it has not come to yet is not missing from a share.
 double Sampler_now(const struct Sampler *sampler);
+// All ways of reading are refused by now, for some seconds: a program may have
+// its system calls filtered at any time. The shares stay as they were, of then,
+// and what happens meanwhile is no part of them; it tries again now and then.
+bool Sampler_is_blind(const struct Sampler *sampler);
 
 #endif

@@ -15,6 +15,9 @@
 
 #include "ipc/version.h"
 
+#define REFUSED                                                                \
+    "this process may not read its own memory without the risk of a crash "    \
+    "(process_vm_writev, process_vm_readv and /proc/self/mem are refused): "
 #define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
 #define REFRESH_MS 2000
 #define DEBTORS_S 0.95      // a bit less than the usual period
@@ -187,9 +190,12 @@ static void send_stacks(struct Session *session, uint64_t viewer,
 {
     struct Message answer = {.type = MESSAGE_STACKS,
                              .request = message->request};
+    const char *why = Session_sampler_trouble(session);
 
-    if (!session->sampler) {
-        refuse(session, viewer, message, ENODATA, SESSION_REFUSED);
+    if (!session->sampler && !why)
+        why = "no sampler runs in this trace";
+    if (why) {
+        refuse(session, viewer, message, ENODATA, why);
         return;
     }
     answer.stacks = Sampler_stacks(session->sampler);
@@ -343,6 +349,16 @@ int Session_set_budget(struct Session *session, double budget)
     // Pairs with the governor's load, and with the builder's.
     atomic_store_explicit(&session->budget, budget, memory_order_relaxed);
     return 0;
+}
+
+const char *Session_sampler_trouble(const struct Session *session)
+{
+    if (session->sampler_refused)
+        return REFUSED "no shares of time, the hooks' figures alone";
+    if (session->sampler && Sampler_is_blind(session->sampler))
+        return REFUSED "shares of time end where that began, "
+                       "the hooks' figures go on";
+    return NULL;
 }
 
 int Session_refresh(struct Session *session)

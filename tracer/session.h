@@ -20,11 +20,6 @@
 
 #include <limits.h>
 
-#define SESSION_REFUSED                                                        \
-    "this process may not read its own memory without the risk of a crash "    \
-    "(process_vm_writev, process_vm_readv and /proc/self/mem are refused): "   \
-    "no shares of time, the hooks' figures alone"
-
 struct Config {
     char mode[16];
     uint64_t threshold; // 0 = never dark
@@ -45,7 +40,7 @@ struct Session {
     uint64_t start_unix_ns;
     struct Timeline *timeline; // NULL: not wanted
     struct Sampler *sampler;   // NULL: no shares
-    bool sampler_refused;      // one was wanted; see SESSION_REFUSED
+    bool sampler_refused;      // one was wanted
     struct Server *server;   // NULL: not serving; config.door's if there is one
     uint64_t server_base_ns; // CPU time that it had used before
     double built_s; // when viewers had one built last; the server's thread
@@ -80,6 +75,9 @@ int Session_start(struct Session **session, struct Engine *engine,
 // -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
 // (threshold 0, precise mode).
 int Session_set_budget(struct Session *session, double budget);
+// Why there are no shares of lately, though they are wanted: in words. NULL:
+// there are. Any thread.
+const char *Session_sampler_trouble(const struct Session *session);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds
 // (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
 // interpreter's lock.

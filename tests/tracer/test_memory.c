@@ -194,20 +194,20 @@ static int check_taken_away(void)
 
     if (Memory_open(&memory) != 0 || !memory.pushes)
         return CANNOT_FORBID; // it has been before
-    Memory_recover(&memory);
-    if (!memory.pushes)
+    if (!Memory_recover(&memory) || !memory.pushes)
         return 2; // it still works
     for (unsigned i = 0; i < 2; i++) {
         if (!forbid(calls + i, 1, SECCOMP_RET_ERRNO | EPERM))
             return CANNOT_FORBID;
         if (Memory_read(&memory, (uintptr_t)calls, &(uint64_t){0}, 8))
             return 3;
-        Memory_recover(&memory);
-        if (memory.pushes || memory.by_file != (i == 1))
+        if (!Memory_recover(&memory) || memory.pushes ||
+            memory.by_file != (i == 1))
             return 4;
         check_all(&memory);
     }
-    Memory_recover(&memory);
+    if (!Memory_recover(&memory))
+        return 5;
     check_all(&memory);
     Memory_close(&memory);
     return 0;
@@ -223,7 +223,8 @@ static int check_all_taken_away(void)
         !forbid(calls, 3, SECCOMP_RET_ERRNO | EPERM))
         return CANNOT_FORBID;
     for (unsigned i = 0; i < 3; i++) {
-        Memory_recover(&memory);
+        if (Memory_recover(&memory))
+            return 2;
         Memory_keep(&memory, (1 + 3 * i) * (uint64_t)S);
         if (Memory_read(&memory, (uintptr_t)calls, &(uint64_t){0}, 8))
             return 1;

@@ -19,6 +19,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -487,6 +489,105 @@ static void test_waiting_is_credited_where_it_happens(void **state)
     check_waiting(250);
 }
 
+// --- Where nothing can be read any more ------------------------------------
+
+static void close_memory_files(void)
+{
+    DIR *files = opendir("/proc/self/fd");
+    const struct dirent *file;
+
+    while (files && (file = readdir(files))) {
+        char target[64] = "";
+
+        if (readlinkat(dirfd(files), file->d_name, target, sizeof target - 1) >
+                0 &&
+            strstr(target, "/mem"))
+            close(atoi(file->d_name));
+    }
+    if (files)
+        closedir(files);
+}
+
+static void allow_files(rlim_t count)
+{
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = count;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool await_sight(const struct Sampler *sampler, bool blind)
+{
+    for (int i = 0; i < 1500 && Sampler_is_blind(sampler) != blind; i++)
+        rest(10);
+    return Sampler_is_blind(sampler) == blind;
+}
+
+static bool await_looks(struct Registry *registry, uint64_t more)
+{
+    uint64_t enough = looks(registry, LONG) + more;
+
+    for (int i = 0; i < 1500 && looks(registry, LONG) < enough; i++)
+        rest(10);
+    return looks(registry, LONG) >= enough;
+}
+
+// By the file, which is closed and cannot be opened, and then can.
+static int check_blind(struct Sampler *sampler, struct Registry *registry)
+{
+    uint64_t began = now_ns(CLOCK_MONOTONIC), seen;
+    double stood_at;
+
+    if (!await_looks(registry, 5) || Sampler_is_blind(sampler))
+        return 2;
+    close_memory_files();
+    allow_files(0);
+    if (!await_sight(sampler, true))
+        return 3;
+    stood_at = Sampler_now(sampler);
+    seen = looks(registry, LONG);
+    rest(3000); // it has tried meanwhile
+    if (Sampler_now(sampler) != stood_at || looks(registry, LONG) != seen)
+        return 4;
+    allow_files(100);
+    if (!await_sight(sampler, false) || !await_looks(registry, 5))
+        return 5;
+    // What went by meanwhile is no part of the shares' time.
+    return (double)(now_ns(CLOCK_MONOTONIC) - began) - Sampler_now(sampler) >
+                   2.9e9
+               ? 0
+               : 6;
+}
+
+static int see_again(void)
+{
+    struct Registry *registry = registry_of_program();
+    struct Program program;
+    struct SampledThread thread;
+    struct Sampler *sampler;
+    int found;
+
+    program_start(&program, false);
+    thread = listed(&program);
+    if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500) != 0 ||
+        Sampler_set_threads(sampler, &thread, 1) != 0)
+        return 1;
+    found = check_blind(sampler, registry);
+    Sampler_stop(sampler);
+    program_stop(&program);
+    Registry_free(registry);
+    return found;
+}
+
+static void test_what_is_refused_for_a_while_is_said(void **state)
+{
+    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
+
+    (void)state;
+    expect_in_a_cage(calls, 2, see_again);
+}
+
 // --- What an interruption costs ------------------------------------------
 
 // Until that is known, and is not `before` any more. Two measurements are
@@ -905,6 +1006,45 @@ static void test_threads_come_and_go(void **state)
 }
 
 // More threads than are looked at in one wake-up: all have their turns.
+static uint64_t take_ns(struct Subjects *subjects,
+                        const struct SampledThread *threads, size_t count)
+{
+    uint64_t began;
+
+    assert_int_equal(Subjects_offer(subjects, threads, count), 0);
+    began = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    Subjects_take(subjects);
+    return now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+
+// CPython lists new threads first: all others move on by one.
+static void test_a_new_thread_among_many(void **state)
+{
+    enum { MANY = 4000, TURNS = 5 };
+    struct SampledThread *threads = calloc(MANY, sizeof *threads);
+    struct Subjects subjects;
+    uint64_t last = UINT64_MAX, first = UINT64_MAX, ns;
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++)
+        threads[i] = (struct SampledThread){.state = 16 * (i + 1),
+                                            .tid = 1 + (pid_t)i};
+    for (int i = 0; i < TURNS; i++) {
+        assert_int_equal(Subjects_init(&subjects), 0);
+        take_ns(&subjects, threads + 1, MANY - 2);
+        ns = take_ns(&subjects, threads + 1, MANY - 1);
+        last = ns < last ? ns : last;
+        ns = take_ns(&subjects, threads, MANY);
+        first = ns < first ? ns : first;
+        assert_int_equal(subjects.table->count, MANY);
+        for (size_t at = 0; at < MANY; at++)
+            assert_int_equal(subjects.table->subjects[at]->tid, 1 + at);
+        Subjects_release(&subjects);
+    }
+    free(threads);
+    assert_in_range(first, 0, 5 * last);
+}
+
 static void test_many_threads_take_turns(void **state)
 {
     enum { COUNT = 150 };
@@ -1144,6 +1284,7 @@ int main(void)
         cmocka_unit_test(test_who_works_for_less_than_a_turn),
         cmocka_unit_test(test_waiting_is_credited_where_it_happens),
         cmocka_unit_test(test_an_interruption_is_measured_again),
+        cmocka_unit_test(test_what_is_refused_for_a_while_is_said),
         cmocka_unit_test(test_an_interruption_costs_something_everywhere),
         cmocka_unit_test(test_the_rate_changes),
         cmocka_unit_test(test_looks_keep_no_step),
@@ -1151,6 +1292,7 @@ int main(void)
         cmocka_unit_test(test_it_stands_still_with_the_program),
         cmocka_unit_test(test_whom_it_has_met),
         cmocka_unit_test(test_threads_come_and_go),
+        cmocka_unit_test(test_a_new_thread_among_many),
         cmocka_unit_test(test_many_threads_take_turns),
         cmocka_unit_test(test_everything_changes_at_once),
         cmocka_unit_test(test_what_cannot_be_is_refused),
