@@ -138,14 +138,18 @@ bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns)
 }
 
 // How long the thread's spans are that it works in. One with a wait in it may
-// be no work: what is usual follows those in small steps.
+// be no work: what is usual follows those in small steps. One that is asked
+// about anyway teaches nothing: most are those in which all is dark, after which
+// calls of a microsecond are timed, and what others took of one is not usual.
 static void learn(struct Preemption *preemption, const struct ThreadTimes *now,
                   int64_t work_ns)
 {
     int64_t usual = preemption->usual_ns, step = usual / FORGET;
     bool waited = now->waits != preemption->then.waits;
 
-    if (work_ns > USUAL_NS)
+    if (work_ns > 2 * USUAL_NS)
+        work_ns = 0;
+    else if (work_ns > USUAL_NS)
         work_ns = USUAL_NS;
     if (!waited)
         usual -= step;

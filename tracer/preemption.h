@@ -26,7 +26,8 @@ struct Preemption {
     // Where a thread is hardly ever kept from its CPU, asking is not worth it.
     bool calm;
     uint8_t spared;          // questions, since
-    int64_t usual_ns;        // of the spans meanwhile: the longest, lately
+    int64_t usual_ns;        // of the spans meanwhile that may be spared: the
+                             // longest, lately
     double wall_ns, kept_ns; // since that was decided
 };
 

@@ -301,6 +301,26 @@ static void test_calm_ends_with_the_first_long_span(void **state)
     assert_false(Preemption_is_spared(&preemption, 9 * MS));
 }
 
+// All is dark for a while, now and then, and short calls are timed between: a
+// thread's usual spans are those.
+static void test_what_is_dark_is_not_usual(void **state)
+{
+    struct Preemption preemption = {.calm = true, .spared = 5};
+    struct ThreadTimes *then = &preemption.then;
+
+    (void)state;
+    Preemption_take(&preemption, 2 * MS);
+    for (int i = 0; i < 3; i++) {
+        then->wall_ns -= 900 * MS;
+        then->cpu_ns -= 900 * MS;
+        assert_false(Preemption_is_spared(&preemption, 900 * MS));
+        Preemption_take(&preemption, 900 * MS);
+        assert_in_range(preemption.usual_ns, 1, 2 * MS);
+    }
+    preemption.calm = true;
+    assert_false(Preemption_is_spared(&preemption, 9 * MS));
+}
+
 // A stretch in which a calm thread lost a little now and then, and an honest
 // long span at its end.
 static void test_what_a_stretch_lost_is_not_one_spans(void **state)
@@ -349,7 +369,7 @@ static void test_what_is_usual(void **state)
     int i;
 
     (void)state;
-    Preemption_take(&preemption, 50 * MS);
+    Preemption_take(&preemption, 15 * MS);
     assert_int_equal(preemption.usual_ns, 10 * MS); // at most
     for (i = 0; i < 40; i++)
         Preemption_take(&preemption, MS);
@@ -415,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_calm_ends_where_another_comes),
         cmocka_unit_test(test_calm_threads_are_spared),
         cmocka_unit_test(test_calm_ends_with_the_first_long_span),
+        cmocka_unit_test(test_what_is_dark_is_not_usual),
         cmocka_unit_test(test_stolen_time_ends_the_calm),
         cmocka_unit_test(test_what_a_stretch_lost_is_not_one_spans),
         cmocka_unit_test(test_stolen_after_a_stretch),
