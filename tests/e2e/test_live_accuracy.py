@@ -377,12 +377,15 @@ def test_what_is_steady_is_seen_right():
 @measured
 @pytest.mark.timeout(900)
 def test_a_new_phase_is_seen_soon():
-    """Two times of four: in such a window the new ones are to lead after 4.2 s, and as
-    few looks as a budget pays for are half a second off by chance."""
+    """Two times of four, and to a second: the window makes it 4.2 s and more, and by
+    as few looks as a budget pays for it is told half a second sooner or later. How
+    often 5 s are held docs/accuracy.md says."""
     leads = []
     while sum(not late for _, late in leads) < 2:
         report = live_judge.judge(*live.run("phases", 45.0))
-        leads.append((report["leads"], report["lead_miss"] or not report["leads"]))
+        late = not report["leads"] or any(
+            lead is None or lead > live_judge.LEAD + 1 for lead in report["leads"])
+        leads.append((report["leads"], late))
         assert sum(late for _, late in leads) < 3, leads
 
 
