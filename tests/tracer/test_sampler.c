@@ -561,7 +561,8 @@ static int check_blind(struct Sampler *sampler, struct Registry *registry)
                : 6;
 }
 
-static int see_again(void)
+// What `check` finds of a program that is sampled; for a child.
+static int sampled(int (*check)(struct Sampler *, struct Registry *))
 {
     struct Registry *registry = registry_of_program();
     struct Program program;
@@ -574,11 +575,16 @@ static int see_again(void)
     if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500) != 0 ||
         Sampler_set_threads(sampler, &thread, 1) != 0)
         return 1;
-    found = check_blind(sampler, registry);
+    found = check(sampler, registry);
     Sampler_stop(sampler);
     program_stop(&program);
     Registry_free(registry);
     return found;
+}
+
+static int see_again(void)
+{
+    return sampled(check_blind);
 }
 
 static void test_what_is_refused_for_a_while_is_said(void **state)
@@ -604,24 +610,15 @@ static double await_price(struct Sampler *sampler, double before)
     return price;
 }
 
+static int check_price(struct Sampler *sampler, struct Registry *registry)
+{
+    (void)registry;
+    return await_price(sampler, 0) == 10e-6 ? 0 : 2;
+}
+
 static int price_when_filtered(void)
 {
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
-    double price;
-
-    program_start(&program, false);
-    thread = listed(&program);
-    if (Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500) != 0 ||
-        Sampler_set_threads(sampler, &thread, 1) != 0)
-        return 2;
-    price = await_price(sampler, 0);
-    Sampler_stop(sampler);
-    program_stop(&program);
-    Registry_free(registry);
-    return price == 10e-6 ? 0 : 1;
+    return sampled(check_price);
 }
 
 // What is not measured in a container is not told to cost nothing.
