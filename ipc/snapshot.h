@@ -130,7 +130,7 @@ struct Snapshot {
     uint64_t sampler_unknown;
     double sampler_elsewhere;    // share of time in no accepted function
     uint64_t sampler_truncated;  // samples of stacks too deep for it
-    const char *sampler_trouble; // why there is none, though one was wanted
+    const char *sampler_trouble; // why it sees nothing, though it should
     uint64_t functions_total;
     uint64_t states_armed; // functions of each state
     uint64_t states_partial;
