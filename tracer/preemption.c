@@ -148,8 +148,8 @@ static void learn(struct Preemption *preemption, const struct ThreadTimes *now,
     bool waited = now->waits != preemption->then.waits;
 
     if (work_ns > 2 * USUAL_NS)
-        work_ns = 0;
-    else if (work_ns > USUAL_NS)
+        return;
+    if (work_ns > USUAL_NS)
         work_ns = USUAL_NS;
     if (!waited)
         usual -= step;
