@@ -20,6 +20,7 @@
 #define TRICKLE 0.1      // of the allowance: re-arming's, whatever is owed
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that
+#define SPARE 0.25       // of the allowance: the sampler's, where nobody wants it
 #define LEAST_HZ 4.0
 #define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
 #define MOST_HZ 500.0
@@ -221,13 +222,29 @@ bool Budget_is_overdrawn(const struct Budget *budget)
     return budget->share > 0 && budget->level < 0;
 }
 
+// The program works less than it did: what it has left is not to be spent now.
+static bool is_pausing(const struct Budget *budget)
+{
+    return budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW);
+}
+
 bool Budget_is_tight(const struct Budget *budget)
 {
     struct BudgetShares window = Budget_window(budget);
 
-    return budget->pace <= FLOOR &&
-           budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW) &&
+    return budget->pace <= FLOOR && is_pausing(budget) &&
            window.measured > NEARLY * window.allowed;
+}
+
+// Re-arming that wants all it can get leaves the bucket at SAMPLER_FULL: what
+// is above that would be lost. Who uses next to nothing wakes up as seldom.
+static double spare(const struct Budget *budget, double fill)
+{
+    double above = (fill - 1) / (BURST / SAMPLER_FULL - 1);
+
+    if (budget->pace <= FLOOR || is_pausing(budget))
+        return 0;
+    return SPARE * clamp(above, 0, 1);
 }
 
 double Budget_hz(const struct Budget *budget)
@@ -235,9 +252,9 @@ double Budget_hz(const struct Budget *budget)
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
     double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
 
-    return clamp(SAMPLER * budget->pace * clamp(fill, TRICKLE, 1) /
-                     budget->wakeup,
-                 least, MOST_HZ);
+    double part = SAMPLER * clamp(fill, TRICKLE, 1) + spare(budget, fill);
+
+    return clamp(part * budget->pace / budget->wakeup, least, MOST_HZ);
 }
 
 double Budget_grant(const struct Budget *budget, int urgent)

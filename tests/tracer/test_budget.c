@@ -460,14 +460,33 @@ static void test_the_samplers_rate(void **state)
     cheap.demand = dear.demand = 10;
     run(&cheap, 20);
     run(&dear, 20);
-    assert_true(fabs(cheap.hz - 0.4 * 0.01 / 30e-6) < 3);
-    assert_true(fabs(dear.hz - 0.4 * 0.01 / 45e-6) < 3);
+    assert_true(fabs(cheap.hz - 0.65 * 0.01 / 30e-6) < 3);
+    assert_true(fabs(dear.hz - 0.65 * 0.01 / 45e-6) < 3);
     cheap.wakeup = 1e-9; // no clock is that good
     run(&cheap, 20);
     assert_true(cheap.hz == 500);
     dear.wakeup = 1;
     run(&dear, 60);
     assert_true(dear.hz == 1); // at least, in debt as it is
+}
+
+// Where re-arming takes all that it can get, and where the program pauses, it
+// has four tenths.
+static void test_the_samplers_part(void **state)
+{
+    struct World w = world(one_core, 0.01);
+
+    (void)state;
+    run(&w, 60);
+    assert_true(w.budget.level / w.budget.rate < 1.1);
+    assert_true(w.hz < 0.43 * 0.01 / w.wakeup);
+    w.demand = 0;
+    run(&w, 20);
+    assert_true(w.hz > 0.64 * 0.01 / w.wakeup);
+    w.cores = idle;
+    run(&w, 3);
+    assert_true(w.budget.level / w.budget.rate > 1.9);
+    assert_true(w.hz < 0.41 * BUDGET_LEAST / w.wakeup);
 }
 
 static void test_the_window(void **state)
@@ -587,6 +606,7 @@ int main(void)
         cmocka_unit_test(test_the_floor_is_no_supplement),
         cmocka_unit_test(test_fixed_costs_above_it),
         cmocka_unit_test(test_the_samplers_rate),
+        cmocka_unit_test(test_the_samplers_part),
         cmocka_unit_test(test_the_window),
         cmocka_unit_test(test_without_a_budget),
         cmocka_unit_test(test_first_hits),
