@@ -21,6 +21,7 @@
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that
 #define SPARE 0.25       // of the allowance: the sampler's, where nobody wants it
+#define SPARE_FROM 1.5   // s of allowance in the bucket: nobody does
 #define LEAST_HZ 4.0
 #define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
 #define MOST_HZ 500.0
@@ -236,23 +237,23 @@ bool Budget_is_tight(const struct Budget *budget)
            window.measured > NEARLY * window.allowed;
 }
 
-// Re-arming that wants all it can get leaves the bucket at SAMPLER_FULL: what
-// is above that would be lost. Who uses next to nothing wakes up as seldom.
-static double spare(const struct Budget *budget, double fill)
+// What comes into a full bucket would be lost. Nearly full it stays: what is
+// due at once, and a pause, are paid from it. Who uses next to nothing wakes up
+// as seldom.
+static double spare(const struct Budget *budget)
 {
-    double above = (fill - 1) / (BURST / SAMPLER_FULL - 1);
+    double above = budget->level / budget->rate - SPARE_FROM;
 
     if (budget->pace <= FLOOR || is_pausing(budget))
         return 0;
-    return SPARE * clamp(above, 0, 1);
+    return SPARE * clamp(above / (BURST - SPARE_FROM), 0, 1);
 }
 
 double Budget_hz(const struct Budget *budget)
 {
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
+    double part = SAMPLER * clamp(fill, TRICKLE, 1) + spare(budget);
     double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
-
-    double part = SAMPLER * clamp(fill, TRICKLE, 1) + spare(budget, fill);
 
     return clamp(part * budget->pace / budget->wakeup, least, MOST_HZ);
 }

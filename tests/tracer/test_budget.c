@@ -483,6 +483,13 @@ static void test_the_samplers_part(void **state)
     w.demand = 0;
     run(&w, 20);
     assert_true(w.hz > 0.64 * 0.01 / w.wakeup);
+    w.fixed = 0.0045; // little is left
+    run(&w, 40);
+    assert_true(w.budget.level / w.budget.rate > 1.5);
+    assert_true(w.hz > 0.42 * 0.01 / w.wakeup);
+    assert_true(w.hz < 0.5 * 0.01 / w.wakeup);
+    w.fixed = 0.0004;
+    run(&w, 20);
     w.cores = idle;
     run(&w, 3);
     assert_true(w.budget.level / w.budget.rate > 1.9);
