@@ -307,15 +307,18 @@ static void test_what_is_dark_is_not_usual(void **state)
 {
     struct Preemption preemption = {.calm = true, .spared = 5};
     struct ThreadTimes *then = &preemption.then;
+    int64_t usual;
 
     (void)state;
     Preemption_take(&preemption, 2 * MS);
+    usual = preemption.usual_ns;
     for (int i = 0; i < 3; i++) {
         then->wall_ns -= 900 * MS;
         then->cpu_ns -= 900 * MS;
         assert_false(Preemption_is_spared(&preemption, 900 * MS));
         Preemption_take(&preemption, 900 * MS);
-        assert_in_range(preemption.usual_ns, MS, 2 * MS); // nor is it less
+        assert_in_range(preemption.usual_ns, MS, 2 * MS);
+        assert_int_equal(preemption.usual_ns, usual); // nor is it less
     }
     preemption.calm = true;
     assert_false(Preemption_is_spared(&preemption, 9 * MS));
