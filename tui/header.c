@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDE 110   // from here on there is room for bars and words,
-#define WIDER 140  // what the overhead is made of,
+#define WIDE 110   // from here on there is room for bars,
+#define WIDER 140  // words beside what the overhead is made of,
 #define WIDEST 170 // and long bars
 #define MUCH .01   // what is left out is told from here on
 
@@ -147,9 +147,7 @@ static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
     } parts[] = {{snapshot->overhead_hooks, "hooks"},
                  {snapshot->overhead_rearm, "re-arm"},
                  {snapshot->overhead_threads, "threads"}};
-    if (!isfinite(snapshot->overhead_measured))
-        return;
-    Strip_item(strip, 5);
+    Strip_item(strip, 3);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         Strip_add(strip, STYLE_FAINT, "%s%s ", i ? " " : "", parts[i].name);
         Strip_add(strip, STYLE_PLAIN, "%.1f", parts[i].share * 100);
@@ -173,7 +171,7 @@ static void add_events(struct Strip *strip, const struct Model *model)
     if (lost == NULL_U64)
         return;
     lost -= model->reset && model->base_lost <= lost ? model->base_lost : 0;
-    Strip_item(strip, lost ? 0 : 3);
+    Strip_item(strip, lost ? 0 : 5);
     Strip_add(strip, lost ? STYLE_ALERT : STYLE_FAINT, "lost ");
     Strip_add(strip, lost ? STYLE_ALERT : STYLE_PLAIN, "%s",
               Number_count(number, (double)lost));
@@ -214,17 +212,18 @@ static void add_states(struct Strip *strip, const struct Tally *tally,
 static void draw_cost(struct Canvas *canvas, const struct Model *model)
 {
     struct Strip strip;
-    bool wide = canvas->width >= WIDE;
+    int width = canvas->width;
+    bool parts = isfinite(model->snapshot->overhead_measured);
     Strip_init(&strip);
     add_overhead(&strip, model->snapshot,
-                 canvas->width >= WIDEST ? 10
-                 : wide                  ? 6
-                                         : 0);
-    if (canvas->width >= WIDER)
+                 width >= WIDEST ? 10
+                 : width >= WIDE ? 6
+                                 : 0);
+    if (parts)
         add_parts(&strip, model->snapshot);
     add_events(&strip, model);
     add_functions(&strip, model);
-    add_states(&strip, &model->tally, wide);
+    add_states(&strip, &model->tally, width >= (parts ? WIDER : WIDE));
     draw(&strip, canvas, 1);
 }
 

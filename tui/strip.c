@@ -90,12 +90,42 @@ static bool drop_one(struct Strip *strip)
     return least != NULL;
 }
 
-// Flexible items shrink first, then items drop, then the flexible ones take
-// back what is spare.
+// Flexible items take back what is spare.
+static void widen(struct Strip *strip, const int *natural, int width, int gap)
+{
+    for (int i = 0; i < strip->item_count; i++) {
+        struct StripItem *item = &strip->items[i];
+        int spare = width - total_width(strip, gap);
+        if (!item->dropped && spare > 0 && item->width < natural[i])
+            item->width += spare < natural[i] - item->width
+                               ? spare
+                               : natural[i] - item->width;
+    }
+}
+
+// The most important one that dropped and fits into what is left.
+static struct StripItem *fitting(struct Strip *strip, const int *natural,
+                                 int width, int gap)
+{
+    int spare = width - total_width(strip, gap) - gap;
+    struct StripItem *best = NULL;
+    for (int i = 0; i < strip->item_count; i++) {
+        struct StripItem *item = &strip->items[i];
+        if (item->dropped && natural[i] > 0 && item->width <= spare &&
+            (!best || item->importance < best->importance))
+            best = item;
+    }
+    return best;
+}
+
+// Flexible items shrink first, then items drop. What that leaves too much is
+// for the flexible ones, then for what dropped for the sake of a wide one
+// that dropped after all.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
                 int gap)
 {
     int natural[STRIP_ITEMS];
+    struct StripItem *back;
     for (int i = 0; i < strip->item_count; i++) {
         struct StripItem *item = &strip->items[i];
         natural[i] = natural_width(strip, canvas, item);
@@ -105,13 +135,10 @@ static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
     }
     while (total_width(strip, gap) > width && drop_one(strip))
         ;
-    for (int i = 0; i < strip->item_count; i++) {
-        struct StripItem *item = &strip->items[i];
-        int spare = width - total_width(strip, gap);
-        if (!item->dropped && spare > 0 && item->width < natural[i])
-            item->width += spare < natural[i] - item->width
-                               ? spare
-                               : natural[i] - item->width;
+    widen(strip, natural, width, gap);
+    while ((back = fitting(strip, natural, width, gap)) != NULL) {
+        back->dropped = false;
+        widen(strip, natural, width, gap);
     }
 }
 

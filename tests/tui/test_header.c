@@ -151,9 +151,19 @@ static void test_what_the_overhead_is_made_of(void **state)
     snapshot->overhead_threads = .0054;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
-    // With all else that a process may have there.
-    draw(f, Sample_new((struct SampleWish){0}), 150);
-    assert_true(says(f, "hooks 0.6 re-arm 0.1 threads 0.1"));
+    // With all else that a process may have there, in any usual terminal.
+    for (int width = 80; width < 200; width++) {
+        draw(f, Sample_new((struct SampleWish){0}), width);
+        assert_true(says(f, "of 1.0%"));
+        assert_true(says(f, "hooks 0.6 re-arm 0.1 threads 0.1"));
+        assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
+                                        : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
+        if (width >= 94)
+            assert_true(says(f, "oldest data"));
+    }
+    // Where there is no room for that there is some for the ages.
+    draw(f, Sample_new((struct SampleWish){0}), 60);
+    assert_false(says(f, "hooks"));
     assert_true(says(f, "oldest data"));
 }
 

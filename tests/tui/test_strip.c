@@ -72,6 +72,51 @@ static void test_dropping(void **state)
     }
 }
 
+// What dropped for the sake of a wide one is there again where that one drops.
+static void test_coming_back(void **state)
+{
+    static const struct {
+        int width;
+        const char *shown;
+    } cases[] = {
+        {35, "first  a very wide one  third  last"},
+        {34, "first  a very wide one  last"},
+        {27, "first  a very wide one"},
+        {21, "first  third  last"},
+        {17, "first  last"},
+        {10, "first"},
+    };
+    struct Strip strip;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const char *const words[] = {"first", "a very wide one",
+                                            "third", "last"};
+        static const int importance[] = {0, 1, 3, 2};
+        Strip_init(&strip);
+        for (int k = 0; k < 4; k++) {
+            Strip_item(&strip, importance[k]);
+            Strip_add(&strip, STYLE_PLAIN, "%s", words[k]);
+        }
+        assert_string_equal(draw(&strip, cases[i].width, 2), cases[i].shown);
+    }
+}
+
+// But not for the sake of one that can be cut.
+static void test_room_for_the_flexible(void **state)
+{
+    struct Strip strip;
+    (void)state;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Strip_add(&strip, STYLE_PLAIN, "a long command");
+    Strip_flex(&strip, 6);
+    Strip_item(&strip, 2);
+    Strip_add(&strip, STYLE_PLAIN, "two");
+    Strip_item(&strip, 1);
+    Strip_add(&strip, STYLE_PLAIN, "twelve cells");
+    assert_string_equal(draw(&strip, 18, 2), "a long command");
+}
+
 // Too much of everything is cut, not written past the end.
 static void test_overflow(void **state)
 {
@@ -101,6 +146,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dropping),
+        cmocka_unit_test(test_coming_back),
+        cmocka_unit_test(test_room_for_the_flexible),
         cmocka_unit_test(test_overflow),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
