@@ -47,13 +47,25 @@ static void fill(struct Strip *strip)
     Strip_add(strip, STYLE_PLAIN, "end");
 }
 
-static void test_dropping(void **state)
+// At widths, of which 0 is the end, what is filled in anew each time shows so.
+struct Shown {
+    int width;
+    const char *line;
+};
+
+static void assert_shown(void (*fill_in)(struct Strip *),
+                         const struct Shown *shown)
 {
     struct Strip strip;
-    static const struct {
-        int width;
-        const char *shown;
-    } cases[] = {
+    for (; shown->width; shown++) {
+        fill_in(&strip);
+        assert_string_equal(draw(&strip, shown->width, 2), shown->line);
+    }
+}
+
+static void test_dropping(void **state)
+{
+    static const struct Shown shown[] = {
         {40, "name  a long command  onetwo         end"},
         {33, "name  a long command  onetwo  end"},
         {32, "name  a long comma…  onetwo  end"},
@@ -64,41 +76,40 @@ static void test_dropping(void **state)
         {9, "name  end"},
         {8, "name  e…"},
         {3, "na…"},
+        {0, NULL},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        fill(&strip);
-        assert_string_equal(draw(&strip, cases[i].width, 2), cases[i].shown);
+    assert_shown(fill, shown);
+}
+
+static void fill_with_a_wide_one(struct Strip *strip)
+{
+    static const struct {
+        const char *words;
+        int importance;
+    } items[] = {
+        {"first", 0}, {"a very wide one", 1}, {"third", 3}, {"last", 2}};
+    Strip_init(strip);
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        Strip_item(strip, items[i].importance);
+        Strip_add(strip, STYLE_PLAIN, "%s", items[i].words);
     }
 }
 
 // What dropped for the sake of a wide one is there again where that one drops.
 static void test_coming_back(void **state)
 {
-    static const struct {
-        int width;
-        const char *shown;
-    } cases[] = {
+    static const struct Shown shown[] = {
         {35, "first  a very wide one  third  last"},
         {34, "first  a very wide one  last"},
         {27, "first  a very wide one"},
         {21, "first  third  last"},
         {17, "first  last"},
         {10, "first"},
+        {0, NULL},
     };
-    struct Strip strip;
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        static const char *const words[] = {"first", "a very wide one",
-                                            "third", "last"};
-        static const int importance[] = {0, 1, 3, 2};
-        Strip_init(&strip);
-        for (int k = 0; k < 4; k++) {
-            Strip_item(&strip, importance[k]);
-            Strip_add(&strip, STYLE_PLAIN, "%s", words[k]);
-        }
-        assert_string_equal(draw(&strip, cases[i].width, 2), cases[i].shown);
-    }
+    assert_shown(fill_with_a_wide_one, shown);
 }
 
 // But not for the sake of one that can be cut.
