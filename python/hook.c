@@ -551,8 +551,7 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 // throw() and close() enter a suspended generator; so does its early end, as in
 // any() (but for 3.13.0 to 3.13.11 and 3.14.0, gh-140373). Of a dark one
 // nothing is known that this could go on with; but where the event cannot be
-// local, it comes all the same, with the exception, which CPython takes up for
-// it and puts back: about what it takes to leave (docs/overhead.md).
+// local, it comes all the same, and is told (docs/overhead.md).
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
@@ -565,7 +564,7 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code || code->dark) {
         if (own_lane)
-            Cell_add(&own_lane->debt, (uint64_t)own_lane->cost[HOOK_LEAVE]);
+            Cell_add(&own_lane->debt, (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
         return code ? unless_dark(code) : Py_None;
     }
     if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))

@@ -161,18 +161,21 @@ def raises(count=60_000):
             pass
 
 
-def ends(count=60_000):
-    """Generators, dark ones, that are ended early: an event each, before 3.15, but
-    where CPython has none (gh-140373)."""
+def catches():
+    while True:
+        try:
+            yield
+        except KeyError:
+            pass
+
+
+def throws(count=100_000):
+    """Into a dark generator: an event each, before 3.15. It is the same where one is
+    ended early, where it is a smaller part of what that takes."""
+    generator = catches()
+    next(generator)
     for _ in range(count):
-        any(number > 0 for number in (3, 4))
-
-
-def tells_of_ends():
-    """gh-140373; from 3.15 on dark code has its events taken out."""
-    version = sys.version_info[:3]
-    return (version < (3, 15) and version != (3, 14, 0)
-            and not (3, 13, 0) <= version < (3, 13, 12))
+        generator.throw(KeyError)
 
 
 def seconds(run):
@@ -191,23 +194,26 @@ def hooks_seconds(began):
 
 
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
-# account: docs/overhead.md has 0.4 to 0.7.
+# account: docs/overhead.md has 0.4 to 0.7. What a throw costs is not calibrated:
+# there it is 1.0 to 1.7.
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("run, least, timeline", [
-    (calls, 0.5, False), (loops, 0.5, False), (resumes, 0.5, False), (raises, 0.25, False),
-    (ends, 0.5, False), (calls, 0.5, True), (loops, 0.5, True)])
-def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
+@pytest.mark.parametrize("run, least, most, timeline", [
+    (calls, 0.5, 1.5, False), (loops, 0.5, 1.5, False), (resumes, 0.5, 1.5, False),
+    (raises, 0.25, 1.5, False), (throws, 0.5, 2, False), (calls, 0.5, 1.5, True),
+    (loops, 0.5, 1.5, True)])
+def test_hooks_cost_what_is_told(tmp_path, run, least, most, timeline):
     """All of them in, all the time, traced and untraced in turns: the program
     takes longer by what hooks are told to cost, to a half: where a function is
     armed, CPython 3.12 also runs it without superinstructions."""
-    if run is ends and not tells_of_ends():
-        pytest.skip("this CPython does not tell of an early end")
-    threshold = 50 if run is ends else 10**9
-    told = []
+    if run is throws and sys.version_info >= (3, 15):
+        pytest.skip("from dark code all events are taken out")
+    threshold = 50 if run is throws else 10**9
+    turns = 27 if run is throws else 9  # hooks are but a tenth of its time
+    told, taken = [], []
     end = time.monotonic() + 90
     for _ in range(3):
         run()
-    while len(told) < 9 and time.monotonic() < end:
+    while len(told) < turns and time.monotonic() < end:
         before = seconds(run)
         ocular.start_tracing(quiet=True, perfetto=timeline, overhead_budget=None,
                              deinstrument_threshold=threshold,
@@ -224,11 +230,12 @@ def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
         run()
         after = seconds(run)
         if abs(after - before) < 0.1 * before:  # or the machine has changed
-            told.append(math.inf if math.inf in (hooks, already) else
-                        (hooks - already) / (traced - (before + after) / 2))
-    if len(told) < 5:
+            told.append(math.inf if math.inf in (hooks, already) else hooks - already)
+            taken.append(traced - (before + after) / 2)
+    if len(told) < turns / 2:
         pytest.skip("the machine changes its speed all the time")
-    assert least < statistics.median(told) < 1.5, told
+    ratio = statistics.median(told) / statistics.median(taken)
+    assert least < ratio < most, (told, taken)
 
 
 def tiny():
