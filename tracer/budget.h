@@ -25,7 +25,7 @@ struct BudgetReading {
     double wall;
     double cpu;     // of the process, with all of ours
     double hooks;   // ours: on the program's threads, at events
-    double rearm;   // the governor, and what re-arming costs besides
+    double rearm;   // the governor's thread; what it arms is among the hooks
     double threads; // our other threads
     double sampler; // of these: the sampler
     uint64_t wakeups;

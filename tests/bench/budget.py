@@ -486,6 +486,8 @@ def misses(budget, row):
         found.append("MISS told")
     if budget and not (row["oldest"] <= AGE and row["oldest"] <= row["span"] / 2):
         found.append("MISS age")
+    if budget and math.isnan(row["off"]):
+        found.append("MISS top 5")  # the foreign sampler has seen nothing
     if row["bursts"] > 3:
         found.append("MISS bursts")
     # As unsure as what is asked: nothing is known.

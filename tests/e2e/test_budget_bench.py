@@ -115,7 +115,7 @@ if __name__ == "__main__":
 
 def row(**changed):
     return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
-            "bursts": 0.5, "oldest": 12.0, "span": 80.0, **changed}
+            "bursts": 0.5, "oldest": 12.0, "span": 80.0, "off": 0.05, **changed}
 
 
 def test_what_is_held_passes():
@@ -128,9 +128,9 @@ def test_what_is_held_passes():
     assert budget.misses(0.01, row(oldest=30.1)) == "MISS age"
     # In so short a time nothing can be as old as is allowed: half of it is seen.
     assert budget.misses(0.01, row(span=20.0)) == "MISS age"
-    assert budget.misses(0, row(oldest=math.nan, ratio=1)) == "ok"
+    assert budget.misses(0, row(oldest=math.nan, off=math.nan, ratio=1)) == "ok"
     assert budget.misses(0.01, row(ratio=1.5, sigma=0.1)) == "MISS ratio (noise)"
-    for key in "ratio", "told", "measured", "oldest", "span":
+    for key in "ratio", "told", "measured", "oldest", "span", "off":
         assert "MISS" in budget.misses(0.01, row(**{key: math.nan}))
 
 
@@ -421,14 +421,15 @@ def test_a_budget_is_held(tmp_path, monkeypatch, program, arguments):
         found = budget.figures(halves, options)
         budget.show("made up", {0.02: found})
         unsure = 4 * found["sigma"]
-        if len(halves) > 2 and unsure < 0.01:
+        if len(halves) > 2 and unsure < 0.006:
             break
-    else:
+    if unsure >= 0.01:
         pytest.skip(f"the machine is not steady: to {unsure:.3f}")
     assert found["ratio"] <= 1.02 + budget.ALLOWED + unsure
     assert found["bursts"] <= 3  # nor in the few turns that the ratio leaves out
     if program is VARIED:
         assert abs(found["told"] - found["measured"]) <= budget.KNOWN + unsure
+        assert found["told"] > found["measured"] / 2 - unsure
     # Not by doing nothing: nor does it say that it has cost nothing. Two seconds'
     # allowance may be spent at once, and are seen from the fourth on.
     assert 0.002 < found["told"] < 0.02 * (1 + 2 / 4)

@@ -127,6 +127,29 @@ def test_time_in_c(seen):
     assert judge(seen, result) == []
 
 
+def sleeper():
+    """The same program, which also sleeps for a tenth of the time."""
+    result = program()
+    [track] = result["tracks"]
+    track["kinds"][0]["calls"] = {**CALLS, "nap": 1}
+    track["kinds"][0]["waits"] = ["nap"]
+    for row in track["log"]:
+        row.append(0.1 * (row[0] - BEGAN))
+    result["costs"]["nap"] = {when: costs(100.0) for when in (
+        "before", "during", "after")}
+    return result
+
+
+def test_time_that_is_waited(seen):
+    for each in seen:
+        each["functions"]["nap"] = {**each["functions"]["rare"], "cpu_share": 0.0,
+                                    "run_share": 0.0, "wait_share": 0.1}
+    assert judge(seen, sleeper()) == []
+    for each in seen[30:33]:
+        each["functions"]["nap"]["wait_share"] = 0.05
+    assert judge(seen, sleeper()) == ["3 of 200 windows: nap -5.0"]
+
+
 def test_few_passes_say_how_much_they_spread(seen):
     result = program()
     del result["costs"]["big"]["during"]["passes"][3:]
@@ -311,6 +334,26 @@ def look_at_leaves():
 @measured
 def test_a_program_runs_and_is_seen():
     attempts(2, look_at_leaves)
+
+
+def look_at(name):
+    result, seen = live.run(name, 6.0, period=0.25)
+    report = live_judge.judge(result, seen)
+    assert 0.3 < report["known"] / report["core"] < 1.7
+    last = seen[-1]["functions"]
+    for function, row in report["functions"].items():
+        assert last[function]["calls"] > 0, function
+        assert abs(row["run_off"]) < 0.1, function
+        if row["waited"]:
+            assert last[function]["wait_share"] > row["waited"] / 2, function
+
+
+@measured
+@pytest.mark.parametrize("name", ["bursts", "c", "waiting", "recursion", "threads",
+                                  "asyncio"])
+def test_the_others_run_and_are_seen(name):
+    """Roughly, in so short a time; docs/accuracy.md has a minute of each."""
+    attempts(2, lambda: look_at(name))
 
 
 def look_at_the_tail():

@@ -288,7 +288,7 @@ def check_overhead(soak, seconds):
     parts = [statistics.fmean(row[part] for row in steady)
              for part in ("hooks", "rearm", "threads")]
     worst = f"at most {max(shares):.2%} in a minute, " if shares else ""
-    return (f"overhead {mean:.2%} of {program.BUDGET:.2%} ({worst}"
+    return (f"overhead as told {mean:.2%} of {program.BUDGET:.2%} ({worst}"
             f"in ten seconds {measured:.2%} of {allowed:.2%}, {often}: "
             f"hooks {parts[0]:.2%}, re-arm {parts[1]:.2%}, threads {parts[2]:.2%})")
 
