@@ -344,8 +344,11 @@ def look_at(name):
     for function, row in report["functions"].items():
         assert last[function]["calls"] > 0, function
         assert abs(row["run_off"]) < 0.1, function
-        if row["waited"]:
-            assert last[function]["wait_share"] > row["waited"] / 2, function
+    # Together: who waits is looked at but eight times a second.
+    waiters = {function: row["waited"] for function, row in
+               report["functions"].items() if row["waited"]}
+    assert sum(last[function]["wait_share"] for function in waiters) >= \
+        sum(waiters.values()) / 2
 
 
 @measured
