@@ -314,9 +314,8 @@ static void rank(struct Governor *governor)
         .costs = governor->costs,
         .ticks = now,
         .hz = Clock_hz(&engine->clock),
-        .sampler_now = sampler && !Sampler_is_blind(sampler)
-                           ? Sampler_now(sampler)
-                           : NAN,
+        .sampler_now =
+            sampler && !Sampler_is_blind(sampler) ? Sampler_now(sampler) : NAN,
         .rate = governor->rate,
         .pressure = governor->pressure,
         .behind = Plan_is_behind(&governor->plan),

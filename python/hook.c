@@ -134,8 +134,7 @@ static void pay(struct Lane *lane, const struct Paid *before, uint64_t taken)
     double most =
         PAY_MOST_S * (1 + (double)(armed->codes - before->armed.codes)) +
         PAY_MOST_UNIT_S * (double)(armed->units - before->armed.units);
-    uint64_t ticks =
-        (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
+    uint64_t ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
 
     Cell_add(&lane->debt, taken);
     if ((int64_t)taken > (int64_t)ticks)
@@ -564,7 +563,8 @@ static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code || code->dark) {
         if (own_lane)
-            Cell_add(&own_lane->debt, (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
+            Cell_add(&own_lane->debt,
+                     (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
         return code ? unless_dark(code) : Py_None;
     }
     if (look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))

@@ -59,8 +59,7 @@ static inline int wait_for_caged(const int *calls, unsigned count,
 static inline int in_a_cage(const int *calls, unsigned count,
                             int (*check)(void))
 {
-    int status =
-        wait_for_caged(calls, count, SECCOMP_RET_ERRNO | EPERM, check);
+    int status = wait_for_caged(calls, count, SECCOMP_RET_ERRNO | EPERM, check);
 
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

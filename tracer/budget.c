@@ -20,8 +20,8 @@
 #define TRICKLE 0.1      // of the allowance: re-arming's, whatever is owed
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that
-#define SPARE 0.25       // of the allowance: the sampler's, where nobody wants it
-#define SPARE_FROM 1.5   // s of allowance in the bucket: nobody does
+#define SPARE 0.25     // of the allowance: the sampler's, where nobody wants it
+#define SPARE_FROM 1.5 // s of allowance in the bucket: nobody does
 #define LEAST_HZ 4.0
 #define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
 #define MOST_HZ 500.0

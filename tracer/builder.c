@@ -172,8 +172,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     f->rate_estimated = code->rate_estimated;
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
-        f->calls_estimated +=
-            at->sees ? Code_dark_calls(code, at->hz) : NAN;
+        f->calls_estimated += at->sees ? Code_dark_calls(code, at->hz) : NAN;
 }
 
 static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)

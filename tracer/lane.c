@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define FIRST_FRAMES 128
-#define NEAR_S 100e-9 // docs/overhead.md
+#define NEAR_S 100e-9         // docs/overhead.md
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,

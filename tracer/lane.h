@@ -116,8 +116,8 @@ struct Lane {
     uint32_t active[LANE_ACTIVE]; // on all its stacks
 
     // Not the hot path's.
-    cell_t kept; // ticks of the debt in which others had the CPU: no time of the
-                 // program's, and no cost of ours
+    cell_t kept; // ticks of the debt in which others had the CPU: no time of
+                 // the program's, and no cost of ours
     struct Preemption preemption;
     struct Stack *stack;  // the one that top, limit and bottom are of; they are
                           // written back when it is parked

@@ -46,8 +46,8 @@ void Memory_close(struct Memory *memory);
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // After a read that has failed: where nothing can be read that way any more, as
 // where the program has its system calls filtered from now on, chooses anew.
-// Not while somebody reads. A system call, where it still works. Returns whether
-// anything can be read now.
+// Not while somebody reads. A system call, where it still works. Returns
+// whether anything can be read now.
 bool Memory_recover(struct Memory *memory);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,

@@ -23,8 +23,8 @@
 #define STRETCH_PART 0.5 // of the means
 #define FEW_TIMED 200    // calls
 #define CALLEE_HITS 64
-#define ALL_HITS 64 // or the threshold where that is less, whatever is there
-#define CALLEE_STEPS 4      // times four where they were too few
+#define ALL_HITS 64    // or the threshold where that is less, whatever is there
+#define CALLEE_STEPS 4 // times four where they were too few
 #define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
 #define SLICE_PART 0.08     // of the allowance
 #define RANK_S 1.0          // between two rankings of the functions, or more:

@@ -139,8 +139,9 @@ bool Preemption_is_spared(struct Preemption *preemption, int64_t span_ns)
 
 // How long the thread's spans are that it works in. One with a wait in it may
 // be no work: what is usual follows those in small steps. One that is asked
-// about anyway teaches nothing: most are those in which all is dark, after which
-// calls of a microsecond are timed, and what others took of one is not usual.
+// about anyway teaches nothing: most are those in which all is dark, after
+// which calls of a microsecond are timed, and what others took of one is not
+// usual.
 static void learn(struct Preemption *preemption, const struct ThreadTimes *now,
                   int64_t work_ns)
 {

@@ -244,8 +244,7 @@ static void walk(struct Sampler *sampler, struct Subject *subject,
 {
     subject->start.state = subject->state;
     Walk_frames(&sampler->walk, &subject->start);
-    sampler->refused =
-        sampler->walk.torn && !Memory_recover(&sampler->memory);
+    sampler->refused = sampler->walk.torn && !Memory_recover(&sampler->memory);
     if (sampler->walk.torn)
         Cell_add(&sampler->unknown, 1);
     if (sampler->walk.truncated)

@@ -356,8 +356,9 @@ const char *Session_sampler_trouble(const struct Session *session)
     if (session->sampler_refused)
         return REFUSED "no shares of time, the hooks' figures alone";
     if (session->sampler && Sampler_is_blind(session->sampler))
-        return REFUSED "shares of time end where that began, "
-                       "the hooks' figures go on";
+        return REFUSED
+            "shares of time end where that began, "
+            "the hooks' figures go on";
     return NULL;
 }
 

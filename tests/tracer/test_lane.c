@@ -15,8 +15,8 @@
 
 // Of an enter, a leave, a jump and a branch, in ticks.
 static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,    [HOOK_JUMP] = 5,
-    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,   [HOOK_FINISH] = 17,
+    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,     [HOOK_JUMP] = 5,
+    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,    [HOOK_FINISH] = 17,
     [HOOK_JUMP_FAR] = 50, [HOOK_LEAVE_FAR] = 60, [HOOK_COLD] = 1024};
 static const int64_t NOTHING[HOOK_KINDS];
 
@@ -786,11 +786,10 @@ static void test_hooks_that_are_cold(void **state)
     static const struct {
         double hz;
         int64_t span, cold;
-    } table[] = {
-        {.64e9, -5, 0},      {.64e9, 0, 0},      {.64e9, 64, 0},
-        {.64e9, 66, 32},     {.64e9, 96, 512},   {.64e9, 127, 1008},
-        {.64e9, 128, 1024},  {.64e9, 192, 1536}, {.64e9, 1024, 4096},
-        {.96e9, 96, 0},      {.96e9, 144, 640},  {.96e9, 192, 1024}};
+    } table[] = {{.64e9, -5, 0},     {.64e9, 0, 0},      {.64e9, 64, 0},
+                 {.64e9, 66, 32},    {.64e9, 96, 512},   {.64e9, 127, 1008},
+                 {.64e9, 128, 1024}, {.64e9, 192, 1536}, {.64e9, 1024, 4096},
+                 {.96e9, 96, 0},     {.96e9, 144, 640},  {.96e9, 192, 1024}};
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
     uint64_t cold = 0, net = 1000, debt = 0;

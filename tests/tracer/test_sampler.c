@@ -1025,8 +1025,8 @@ static void test_a_new_thread_among_many(void **state)
 
     (void)state;
     for (size_t i = 0; i < MANY; i++)
-        threads[i] = (struct SampledThread){.state = 16 * (i + 1),
-                                            .tid = 1 + (pid_t)i};
+        threads[i] =
+            (struct SampledThread){.state = 16 * (i + 1), .tid = 1 + (pid_t)i};
     for (int i = 0; i < TURNS; i++) {
         assert_int_equal(Subjects_init(&subjects), 0);
         take_ns(&subjects, threads + 1, MANY - 2);
