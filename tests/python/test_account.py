@@ -194,14 +194,13 @@ def hooks_seconds(began):
 
 
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
-# account: docs/overhead.md has 0.4 to 0.7. What a throw costs is not calibrated:
-# there it is 1.0 to 1.7.
+# account: docs/overhead.md has 0.4 to 0.7.
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("run, least, most, timeline", [
-    (calls, 0.5, 1.5, False), (loops, 0.5, 1.5, False), (resumes, 0.5, 1.5, False),
-    (raises, 0.25, 1.5, False), (throws, 0.5, 2, False), (calls, 0.5, 1.5, True),
-    (loops, 0.5, 1.5, True)])
-def test_hooks_cost_what_is_told(tmp_path, run, least, most, timeline):
+@pytest.mark.parametrize("run, least, timeline", [
+    (calls, 0.5, False), (loops, 0.5, False), (resumes, 0.5, False),
+    (raises, 0.25, False), (throws, 0.5, False), (calls, 0.5, True),
+    (loops, 0.5, True)])
+def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
     """All of them in, all the time, traced and untraced in turns: the program
     takes longer by what hooks are told to cost, to a half: where a function is
     armed, CPython 3.12 also runs it without superinstructions."""
@@ -235,7 +234,7 @@ def test_hooks_cost_what_is_told(tmp_path, run, least, most, timeline):
     if len(told) < turns / 2:
         pytest.skip("the machine changes its speed all the time")
     ratio = statistics.median(told) / statistics.median(taken)
-    assert least < ratio < most, (told, taken)
+    assert least < ratio < 1.5, (told, taken)
 
 
 def tiny():
