@@ -237,6 +237,35 @@ def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
     assert least < ratio < 1.5, (told, taken)
 
 
+def ends(count=100_000):
+    """Generators, dark ones, that are ended early."""
+    for _ in range(count):
+        any(number > 0 for number in (3, 4))
+
+
+def test_an_early_end_is_told_as_a_throw():
+    """Of what an end takes the event is too small a part to be timed beside it."""
+    version = sys.version_info[:3]
+    if version >= (3, 15) or version == (3, 14, 0) or (3, 13) <= version < (3, 13, 12):
+        pytest.skip("this CPython does not tell of an early end (gh-140373)")
+    ratios = []
+    for _ in range(5):
+        ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
+                             deinstrument_threshold=50, include_only=["test_account"])
+        try:
+            began = time.process_time()
+            told = []
+            for run in (throws, ends):
+                run()
+                before = hooks_seconds(began)
+                run()
+                told.append(hooks_seconds(began) - before)
+        finally:
+            ocular.stop_tracing()
+        ratios.append(told[1] / told[0])
+    assert 0.5 < statistics.median(ratios) < 1.5, ratios
+
+
 def tiny():
     pass
 
