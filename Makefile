@@ -28,7 +28,7 @@ endif
 
 # --- Set-up: packages and interpreter, looked at anew by every make ----------
 
-without_setup := help clean format format-check
+without_setup := help clean format lint
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test unit asan tsan,$(goals)),--tests)
@@ -95,7 +95,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest screenshots env format \
-	format-check clean help
+	lint clean help
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -152,11 +152,23 @@ env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*.[ch] python/*.[ch] \
 	tests/*.[ch] tests/*/*.[ch])
 
-format: ## apply clang-format
-	clang-format -i $(formatted)
+scripts := .ci/run .ci/unchecked $(wildcard python/setup/*) tests/run_units \
+	tests/fuzz/run_fuzzers
+lint_tool := build/lint/bin/
 
-format-check: ## fail where clang-format would change something
-	clang-format --dry-run -Werror $(formatted)
+build/lint/complete: .ci/lint-requirements.txt
+	@python/setup/venv python3 $(@D) $<
+	@touch $@
+
+format: build/lint/complete ## apply clang-format and ruff
+	@$(lint_tool)clang-format -i $(formatted)
+	@$(lint_tool)ruff format --quiet
+
+lint: build/lint/complete ## clang-format, ruff and shellcheck have no complaint
+	@$(lint_tool)clang-format --dry-run -Werror $(formatted)
+	@$(lint_tool)ruff check --quiet
+	@$(lint_tool)ruff format --check --quiet
+	@$(lint_tool)shellcheck $(scripts)
 
 clean: ## remove build/
 	rm -rf build

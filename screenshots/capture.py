@@ -44,21 +44,44 @@ PICTURES = {
     "help": (["?"], "keys, columns", 1),
 }
 # What the recording shows: keys, and seconds to look at what they did.
-TOUR = [([], 2), (["j"], 0.7), (["j"], 0.7), (["Enter"], 3), (["Esc"], 1),
-        (["Esc", "o"], 3), (["Esc"], 0.7), (["f"], 4), (["Esc"], 0.7), (["t"], 0.7), (["j"], 2), (["Esc"], 0.7),
-        (["b"], 3), (["b"], 1)]
+TOUR = [
+    ([], 2),
+    (["j"], 0.7),
+    (["j"], 0.7),
+    (["Enter"], 3),
+    (["Esc"], 1),
+    (["Esc", "o"], 3),
+    (["Esc"], 0.7),
+    (["f"], 4),
+    (["Esc"], 0.7),
+    (["t"], 0.7),
+    (["j"], 2),
+    (["Esc"], 0.7),
+    (["b"], 3),
+    (["b"], 1),
+]
 SIZE, TOUR_SIZE = (150, 36), (110, 30)
 
 CELL_WIDTH, CELL_HEIGHT, FONT_SIZE, MARGIN = 8.4, 18, 14, 12
 BACKGROUND, FOREGROUND = "#16181d", "#d6d8dc"
 COLOURS = {
-    "black": "#16181d", "red": "#e0606a", "green": "#7fc46f",
-    "brown": "#dcb25c", "blue": "#6f9fe0", "magenta": "#c07fd0",
-    "cyan": "#5fbfc0", "white": "#d6d8dc", "brightblack": "#6b7078",
-    "brightred": "#ff7a84", "brightgreen": "#98e086",
-    "brightbrown": "#ffd27a", "brightyellow": "#ffd27a",
-    "brightblue": "#8fb8ff", "brightmagenta": "#dc9aec",
-    "brightcyan": "#7fe0e0", "brightwhite": "#ffffff",
+    "black": "#16181d",
+    "red": "#e0606a",
+    "green": "#7fc46f",
+    "brown": "#dcb25c",
+    "blue": "#6f9fe0",
+    "magenta": "#c07fd0",
+    "cyan": "#5fbfc0",
+    "white": "#d6d8dc",
+    "brightblack": "#6b7078",
+    "brightred": "#ff7a84",
+    "brightgreen": "#98e086",
+    "brightbrown": "#ffd27a",
+    "brightyellow": "#ffd27a",
+    "brightblue": "#8fb8ff",
+    "brightmagenta": "#dc9aec",
+    "brightcyan": "#7fe0e0",
+    "brightwhite": "#ffffff",
 }
 
 
@@ -73,8 +96,7 @@ def colour(name, default):
 def look(char):
     """(foreground, background, bold) of a cell."""
     front, back = colour(char.fg, FOREGROUND), colour(char.bg, BACKGROUND)
-    return (back, front, char.bold) if char.reverse else \
-        (front, back, char.bold)
+    return (back, front, char.bold) if char.reverse else (front, back, char.bold)
 
 
 def runs(row, columns):
@@ -95,12 +117,13 @@ def drawing(screen):
     parts = []
     for line in range(screen.lines):
         y = MARGIN + line * CELL_HEIGHT
-        for column, text, (front, back, bold) in runs(screen.buffer[line],
-                                                      screen.columns):
+        for column, text, (front, back, bold) in runs(screen.buffer[line], screen.columns):
             x, wide = MARGIN + column * CELL_WIDTH, len(text) * CELL_WIDTH
             if back != BACKGROUND:
-                parts.append(f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" '
-                             f'height="{CELL_HEIGHT}" fill="{back}"/>')
+                parts.append(
+                    f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" '
+                    f'height="{CELL_HEIGHT}" fill="{back}"/>'
+                )
             blank = len(text) - len(text.lstrip())
             if word := text.strip():
                 weight = ' font-weight="bold"' if bold else ""
@@ -108,19 +131,22 @@ def drawing(screen):
                     f'<text x="{x + blank * CELL_WIDTH:.1f}" y="{y + 13.5}" '
                     f'fill="{front}"{weight} '
                     f'textLength="{len(word) * CELL_WIDTH:.1f}" '
-                    f'xml:space="preserve">{html.escape(word)}</text>')
+                    f'xml:space="preserve">{html.escape(word)}</text>'
+                )
     return "\n".join(parts)
 
 
 def svg(columns, lines, inside, style=""):
     width = columns * CELL_WIDTH + 2 * MARGIN
     height = lines * CELL_HEIGHT + 2 * MARGIN
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
-            f'font-size="{FONT_SIZE}">{style}\n'
-            f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>\n'
-            f'{inside}\n</svg>\n')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
+        f'font-size="{FONT_SIZE}">{style}\n'
+        f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>\n'
+        f"{inside}\n</svg>\n"
+    )
 
 
 def moving(columns, lines, frames):
@@ -134,24 +160,25 @@ def moving(columns, lines, frames):
             f"@keyframes f{number}{{{hidden}{begin:.3f}%{{visibility:visible}}"
             f"{end:.3f}%{{visibility:hidden}}100%{{visibility:hidden}}}}"
             f"#f{number}{{visibility:hidden;"
-            f"animation:f{number} {total:.2f}s step-end infinite}}")
+            f"animation:f{number} {total:.2f}s step-end infinite}}"
+        )
         inside.append(f'<g id="f{number}">\n{picture}\n</g>')
         at += seconds
-    return svg(columns, lines, "\n".join(inside),
-               "<style>" + "\n".join(style) + "</style>")
+    return svg(columns, lines, "\n".join(inside), "<style>" + "\n".join(style) + "</style>")
 
 
 def sgr(char):
     """The escape sequence that gives a cell its look."""
-    names = ["black", "red", "green", "brown", "blue", "magenta", "cyan",
-             "white"]
+    names = ["black", "red", "green", "brown", "blue", "magenta", "cyan", "white"]
     codes = ["0"] + ["1"] * char.bold + ["7"] * char.reverse
     for name, base in ((char.fg, 30), (char.bg, 40)):
         if name in names:
             codes.append(str(base + names.index(name)))
         elif re.fullmatch("[0-9a-f]{6}", name):
-            codes.append(f"{base + 8};2;" + ";".join(
-                str(int(name[i:i + 2], 16)) for i in (0, 2, 4)))
+            codes.append(
+                f"{base + 8};2;"
+                + ";".join(str(int(name[i : i + 2], 16)) for i in (0, 2, 4))
+            )
     return f"\x1b[{';'.join(codes)}m"
 
 
@@ -217,8 +244,10 @@ def take_pictures(top, names, folder):
         top.press(*keys)
         top.wait(re.escape(wanted))
         look_on(top, seconds)
-        for ending, text in (("svg", svg(*SIZE, drawing(top.screen))),
-                             ("ans", ansi(top.screen))):
+        for ending, text in (
+            ("svg", svg(*SIZE, drawing(top.screen))),
+            ("ans", ansi(top.screen)),
+        ):
             with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:
                 file.write(text)
         try:
@@ -236,13 +265,20 @@ def take_pictures(top, names, folder):
 def take_tour(top, folder):
     frames, cast, at = [], [], 0.0
     for keys, seconds in TOUR:
-        if keys and keys != ["Esc"] and len(keys[0]) == 1 and keys[0] in "cf" \
-                and not has(top, keys[0]):
+        if (
+            keys
+            and keys != ["Esc"]
+            and len(keys[0]) == 1
+            and keys[0] in "cf"
+            and not has(top, keys[0])
+        ):
             continue
         top.press(*keys)
         came = look_on(top, seconds)
-        cast += [[round(at + when, 3), "o", data.decode("utf-8", "replace")]
-                 for when, data in came]
+        cast += [
+            [round(at + when, 3), "o", data.decode("utf-8", "replace")]
+            for when, data in came
+        ]
         frames.append((drawing(top.screen), seconds))
         at += seconds
     with open(os.path.join(folder, "tour.svg"), "w") as file:
@@ -269,11 +305,14 @@ def watch(sockets, pid, wait, size, work):
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME",
-                        help="of " + ", ".join([*PICTURES, "tour"]))
-    parser.add_argument("--wait", type=float, default=20,
-                        help="seconds that the program runs before")
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="of " + ", ".join([*PICTURES, "tour"])
+    )
+    parser.add_argument(
+        "--wait", type=float, default=20, help="seconds that the program runs before"
+    )
     parser.add_argument("--into", default=HERE)
     options = parser.parse_args()
     names = options.names or [*PICTURES, "tour"]
@@ -286,13 +325,22 @@ def main():
         os.mkdir(sockets, 0o700)
         # Away from the folder of whoever takes the pictures.
         package = os.path.dirname(importlib.util.find_spec("ocular").origin)
-        shutil.copytree(package, os.path.join(place, "lib", "ocular"),
-                        ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            package,
+            os.path.join(place, "lib", "ocular"),
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
         demo = subprocess.Popen(
-            [os.environ.get("PYTHON", sys.executable), "-m", "ocular.demo",
-             "--serve"], cwd=place, env={**os.environ, "OCULAR_DIR": sockets,
-                                 "PYTHONPATH": os.path.join(place, "lib")},
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [os.environ.get("PYTHON", sys.executable), "-m", "ocular.demo", "--serve"],
+            cwd=place,
+            env={
+                **os.environ,
+                "OCULAR_DIR": sockets,
+                "PYTHONPATH": os.path.join(place, "lib"),
+            },
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             socket = os.path.join(sockets, f"{demo.pid}.sock")
             for _ in range(300):
@@ -300,11 +348,21 @@ def main():
                     break
                 time.sleep(0.1)
             if pictures:
-                watch(sockets, demo.pid, options.wait, SIZE,
-                      lambda top: take_pictures(top, pictures, folder))
+                watch(
+                    sockets,
+                    demo.pid,
+                    options.wait,
+                    SIZE,
+                    lambda top: take_pictures(top, pictures, folder),
+                )
             if "tour" in names:
-                watch(sockets, demo.pid, min(options.wait, 9), TOUR_SIZE,
-                      lambda top: take_tour(top, folder))
+                watch(
+                    sockets,
+                    demo.pid,
+                    min(options.wait, 9),
+                    TOUR_SIZE,
+                    lambda top: take_tour(top, folder),
+                )
         finally:
             demo.terminate()
             demo.wait()

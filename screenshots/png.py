@@ -12,10 +12,17 @@ import os
 
 FONT_SIZE, CELL, MARGIN = 15, (9, 18), 12
 COLOURS = 256  # of a palette
-PLACES = ("/usr/share/fonts/truetype/dejavu", "/usr/share/fonts/dejavu-sans-mono-fonts",
-          "/usr/share/fonts/dejavu", "/usr/share/fonts/TTF", "/Library/Fonts")
-MISSING = ("no PNG: it takes DejaVu Sans Mono (Debian: fonts-dejavu-core), or name "
-           "the file of another font: OCULAR_FONT=/path/to/font.ttf")
+PLACES = (
+    "/usr/share/fonts/truetype/dejavu",
+    "/usr/share/fonts/dejavu-sans-mono-fonts",
+    "/usr/share/fonts/dejavu",
+    "/usr/share/fonts/TTF",
+    "/Library/Fonts",
+)
+MISSING = (
+    "no PNG: it takes DejaVu Sans Mono (Debian: fonts-dejavu-core), or name "
+    "the file of another font: OCULAR_FONT=/path/to/font.ttf"
+)
 
 
 class NoFont(Exception):
@@ -53,9 +60,15 @@ def draw_cell(drawing, x, y, char, front, bold):
     if part:
         left, top, right, bottom = part
         wide, high = CELL
-        drawing.rectangle((x + left * wide // 8, y + round(top * high / 8),
-                           x + max(right * wide // 8, 1) - 1,
-                           y + round(bottom * high / 8) - 1), fill=front)
+        drawing.rectangle(
+            (
+                x + left * wide // 8,
+                y + round(top * high / 8),
+                x + max(right * wide // 8, 1) - 1,
+                y + round(bottom * high / 8) - 1,
+            ),
+            fill=front,
+        )
     elif char.strip():
         drawing.text((x, y), char, fill=front, font=font(bold))
 
@@ -66,9 +79,14 @@ def palette(pairs):
     from PIL import ImageColor
 
     steps = max(COLOURS // len(pairs), 2)
-    colours = {tuple(round(back + (front - back) * step / (steps - 1))
-                     for front, back in zip(*map(ImageColor.getrgb, pair)))
-               for pair in pairs for step in range(steps)}
+    colours = {
+        tuple(
+            round(back + (front - back) * step / (steps - 1))
+            for front, back in zip(*map(ImageColor.getrgb, pair))
+        )
+        for pair in pairs
+        for step in range(steps)
+    }
     return sorted(colours)[:COLOURS]
 
 
@@ -77,13 +95,18 @@ def reduce(image, colours):
     from PIL import Image
 
     def nearest(colour):
-        return min(range(len(colours)), key=lambda i: sum(
-            (one - other) ** 2 for one, other in zip(colours[i], colour)))
+        return min(
+            range(len(colours)),
+            key=lambda i: sum((one - other) ** 2 for one, other in zip(colours[i], colour)),
+        )
 
     index = {colour: nearest(colour) for _, colour in image.getcolors(1 << 24)}
     pixels = image.tobytes()
-    reduced = Image.frombytes("P", image.size, bytes(
-        map(index.__getitem__, zip(pixels[::3], pixels[1::3], pixels[2::3]))))
+    reduced = Image.frombytes(
+        "P",
+        image.size,
+        bytes(map(index.__getitem__, zip(pixels[::3], pixels[1::3], pixels[2::3]))),
+    )
     reduced.putpalette([part for colour in colours for part in colour])
     return reduced
 
@@ -95,8 +118,11 @@ def render(screen, look, background):
 
     font(False)
     wide, high = CELL
-    image = Image.new("RGB", (screen.columns * wide + 2 * MARGIN,
-                              screen.lines * high + 2 * MARGIN), background)
+    image = Image.new(
+        "RGB",
+        (screen.columns * wide + 2 * MARGIN, screen.lines * high + 2 * MARGIN),
+        background,
+    )
     drawing = ImageDraw.Draw(image)
     pairs = {(background, background)}
     for line in range(screen.lines):

@@ -9,8 +9,9 @@ import os
 def load(folder, name):
     """The module that tests/FOLDER/NAME.c became for this interpreter."""
     suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
-    path = os.path.join(os.environ["OCULAR_TEST_EXTENSIONS"], "tests", folder,
-                        name + suffix)
+    path = os.path.join(
+        os.environ["OCULAR_TEST_EXTENSIONS"], "tests", folder, name + suffix
+    )
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

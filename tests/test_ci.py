@@ -20,8 +20,9 @@ def test_made(): pass
 
 
 def unchecked(*logs):
-    return subprocess.run([ROOT / ".ci" / "unchecked", *logs], check=True,
-                          capture_output=True, text=True).stdout
+    return subprocess.run(
+        [ROOT / ".ci" / "unchecked", *logs], check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_a_skipped_test_is_named_with_its_reason(tmp_path):
@@ -57,12 +58,19 @@ echo "[  SKIPPED ] test_of_perf"
 @pytest.mark.parametrize("clang", ["no-such-compiler", "false"])
 def test_fuzzers_that_cannot_be_built_are_named(tmp_path, clang):
     with open(tmp_path / "fuzz.log", "w") as log:
-        subprocess.run([ROOT / "tests" / "fuzz" / "run_fuzzers", "1", "frames"], cwd=tmp_path,
-                       env={**os.environ, "CLANG": clang}, stdout=log, check=True)
+        subprocess.run(
+            [ROOT / "tests" / "fuzz" / "run_fuzzers", "1", "frames"],
+            cwd=tmp_path,
+            env={**os.environ, "CLANG": clang},
+            stdout=log,
+            check=True,
+        )
     assert unchecked(tmp_path / "fuzz.log").startswith("fuzz: fuzz: skipped, " + clang)
 
 
 def test_nothing_is_said_of_what_was_made(tmp_path):
     log = tmp_path / "tsan.log"
-    log.write_text("[  PASSED  ] 9 test(s).\nfuzz: frames, 12 inputs in 1 s, nothing found\n")
+    log.write_text(
+        "[  PASSED  ] 9 test(s).\nfuzz: frames, 12 inputs in 1 s, nothing found\n"
+    )
     assert unchecked(log) == ""

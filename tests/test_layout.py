@@ -47,11 +47,7 @@ LIBC = re.compile(
 
 
 def sources():
-    return sorted(
-        path
-        for folder in FOLDERS
-        for path in (ROOT / folder).rglob("*.[ch]")
-    )
+    return sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.[ch]"))
 
 
 def includes(text):
@@ -115,37 +111,63 @@ def test_what_decides_knows_only_what_it_is_told():
     """The budget's control and the policy: no clock, no lock, no file, no Python."""
     for unit in "budget", "policy":
         path = ROOT / "tracer" / f"{unit}.c"
-        foreign = {*includes(path.read_text())[1],
-                   *includes(path.with_suffix(".h").read_text())[1]}
-        assert foreign <= {"errno.h", "math.h", "stdbool.h", "stddef.h", "stdint.h",
-                           "stdlib.h", "string.h"}
+        foreign = {
+            *includes(path.read_text())[1],
+            *includes(path.with_suffix(".h").read_text())[1],
+        }
+        assert foreign <= {
+            "errno.h",
+            "math.h",
+            "stdbool.h",
+            "stddef.h",
+            "stdint.h",
+            "stdlib.h",
+            "string.h",
+        }
         assert reachable(path) <= {f"tracer/{unit}.h"}
 
 
 def test_who_attaches_to_the_interpreter():
     """The governor, all the time. The doorman and the heir, when a session begins or
     ends; and one thread state is made for its place in a list."""
-    assert {path.name for path in sources()
-            if re.search(r"\b(PyThreadState_New|Attach_start|PyGILState_Ensure|"
-                         r"PyEval_(Acquire|Restore)Thread)\(", path.read_text())
-            and path.suffix == ".c"} == {
-        "attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
+    assert {
+        path.name
+        for path in sources()
+        if re.search(
+            r"\b(PyThreadState_New|Attach_start|PyGILState_Ensure|"
+            r"PyEval_(Acquire|Restore)Thread)\(",
+            path.read_text(),
+        )
+        and path.suffix == ".c"
+    } == {"attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
 
 
 # Strings that the C library makes; what only the viewer has; and what knows no
 # lock, not even the heap's (its plan is the governor's thread's).
-MAY_MALLOC = {"ipc/heap.c", "ipc/address.c", "ipc/client.c", "ipc/process.c",
-              "tracer/output.c", "tracer/policy.c"}
-MALLOC = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"
-                    r"posix_memalign|strn?dup|v?asprintf|free|PyMem_(Raw)?[CM]alloc|"
-                    r"PyObject_[CM]alloc)\(")
+MAY_MALLOC = {
+    "ipc/heap.c",
+    "ipc/address.c",
+    "ipc/client.c",
+    "ipc/process.c",
+    "tracer/output.c",
+    "tracer/policy.c",
+}
+MALLOC = re.compile(
+    r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"
+    r"posix_memalign|strn?dup|v?asprintf|free|PyMem_(Raw)?[CM]alloc|"
+    r"PyObject_[CM]alloc)\("
+)
 
 
 def test_the_traced_programs_heap_is_left_alone():
     """What Ocular keeps lies in memory of its own (ipc/heap.h)."""
-    found = {path.relative_to(ROOT).as_posix() for path in sources()
-             if path.suffix == ".c" and path.parts[-2] != "tui"
-             and MALLOC.search(path.read_text())}
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources()
+        if path.suffix == ".c"
+        and path.parts[-2] != "tui"
+        and MALLOC.search(path.read_text())
+    }
     assert found == MAY_MALLOC
 
 

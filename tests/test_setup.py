@@ -61,8 +61,7 @@ class Machine:
     def apt(self, provides=("gcc", "pkg-config"), status=0):
         """apt-get that notes its calls and makes programs appear."""
         making = "\n".join(
-            f"echo '#!{self.bin}/bash' >{self.bin}/{name}\n"
-            f"chmod +x {self.bin}/{name}"
+            f"echo '#!{self.bin}/bash' >{self.bin}/{name}\nchmod +x {self.bin}/{name}"
             for name in provides
         )
         (self.bin / "chmod").symlink_to(shutil.which("chmod"))

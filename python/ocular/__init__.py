@@ -15,13 +15,17 @@ import sys
 
 # Up to the last of these checks, and for a compiler, this file is Python 3.8.
 if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
-    raise ImportError("Ocular needs CPython 3.12 or newer (sys.monitoring); "
-                      "this is %s %d.%d: run it with a newer one" % (
-                          sys.implementation.name, *sys.version_info[:2]))
+    raise ImportError(
+        "Ocular needs CPython 3.12 or newer (sys.monitoring); "
+        "this is %s %d.%d: run it with a newer one"
+        % (sys.implementation.name, *sys.version_info[:2])
+    )
 if "t" in sys.abiflags:
-    raise ImportError("Ocular does not work on a free-threaded build of "
-                      "CPython, with or without PYTHON_GIL=1: run it with a "
-                      "usual build of Python %d.%d" % sys.version_info[:2])
+    raise ImportError(
+        "Ocular does not work on a free-threaded build of "
+        "CPython, with or without PYTHON_GIL=1: run it with a "
+        "usual build of Python %d.%d" % sys.version_info[:2]
+    )
 
 import _thread
 import atexit
@@ -34,24 +38,40 @@ import warnings
 
 # The last is for the extension: imported at the start, it could find a lock of
 # the import system that a thread of the parent held when this process was forked.
-from . import _ocular, _settings, _probes  # noqa: F401
+from . import _ocular, _probes, _settings  # noqa: F401
 from ._ocular import __version__
 
-__all__ = ["start_tracing", "stop_tracing", "snapshot", "export",
-           "is_tracing", "tracing", "traced", "serve", "stop_serving",
-           "__version__"]
+__all__ = [
+    "__version__",
+    "export",
+    "is_tracing",
+    "serve",
+    "snapshot",
+    "start_tracing",
+    "stop_serving",
+    "stop_tracing",
+    "traced",
+    "tracing",
+]
 
 _running = _settings.Settings()  # the settings of the newest trace
 _GRACE_S = 5  # for a viewer to come back and find the numbers as they were
 _serving = None  # those of what a viewer starts, where serve() was called
 
 
-def start_tracing(mode="adaptive", perfetto=True,
-                  deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
-                  exclude=None, include_only=None, serve=False,
-                  overhead_budget=None, output=_settings.DEFAULT_OUTPUT,
-                  timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
-                  timeline_spill=None, quiet=False):
+def start_tracing(
+    mode="adaptive",
+    perfetto=True,
+    deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
+    exclude=None,
+    include_only=None,
+    serve=False,
+    overhead_budget=None,
+    output=_settings.DEFAULT_OUTPUT,
+    timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
+    timeline_spill=None,
+    quiet=False,
+):
     """Start tracing this process: all threads, until stop_tracing().
 
     mode                    "adaptive": functions and blocks. "precise": every
@@ -84,8 +104,18 @@ def start_tracing(mode="adaptive", perfetto=True,
     if serve is False and _serving is not None:
         serve = True
     settings = _settings.check(
-        mode, perfetto, deinstrument_threshold, exclude, include_only, serve,
-        overhead_budget, output, timeline_limit, timeline_spill, quiet)
+        mode,
+        perfetto,
+        deinstrument_threshold,
+        exclude,
+        include_only,
+        serve,
+        overhead_budget,
+        output,
+        timeline_limit,
+        timeline_spill,
+        quiet,
+    )
     if _serving is not None and not _ocular.is_serving():
         # A child that has not come to it yet.
         with contextlib.suppress(Exception):
@@ -97,11 +127,20 @@ def _start(settings, by=_ocular.BY_PROGRAM):
     global _running
     budget = settings.overhead_budget
     _warn_of_jit()
-    _ocular.start(settings.mode, settings.perfetto, settings.timeline_limit,
-                  settings.deinstrument_threshold, settings.exclude,
-                  settings.include_only, settings.serve, settings.sampler,
-                  float("nan") if budget is None else budget,
-                  os.fsencode(settings.output), _command(), by)
+    _ocular.start(
+        settings.mode,
+        settings.perfetto,
+        settings.timeline_limit,
+        settings.deinstrument_threshold,
+        settings.exclude,
+        settings.include_only,
+        settings.serve,
+        settings.sampler,
+        float("nan") if budget is None else budget,
+        os.fsencode(settings.output),
+        _command(),
+        by,
+    )
     _running = settings
 
 
@@ -118,7 +157,9 @@ def _warn_of_jit():
         "CPython's JIT is on, and together with sys.monitoring, which Ocular "
         "is built on, it can give a program wrong values (CPython issue "
         "gh-156319): turn it off with PYTHON_JIT=0 in the environment",
-        RuntimeWarning, skip_file_prefixes=(os.path.dirname(__file__),))
+        RuntimeWarning,
+        skip_file_prefixes=(os.path.dirname(__file__),),
+    )
     _warned_of_jit = True
 
 
@@ -128,8 +169,7 @@ def _command():
     words = list(getattr(sys, "argv", ()))
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     # A directory and a zip archive are run as a module of that name.
-    if spec is not None and words and \
-            spec.name not in ("__main__", "ocular.__main__"):
+    if spec is not None and words and spec.name not in ("__main__", "ocular.__main__"):
         words[:1] = ["-m", spec.name.removesuffix(".__main__")]
     text = " ".join(map(str, words)) or "python"
     return text.replace("\0", "").encode("utf-8", "replace").decode()
@@ -191,10 +231,15 @@ def is_tracing():
     return _ocular.is_tracing()
 
 
-def serve(mode="adaptive", perfetto=True,
-          deinstrument_threshold=_settings.DEFAULT_THRESHOLD, exclude=None,
-          include_only=None, overhead_budget=None,
-          timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT):
+def serve(
+    mode="adaptive",
+    perfetto=True,
+    deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
+    exclude=None,
+    include_only=None,
+    overhead_budget=None,
+    timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
+):
     """Listen for ocular-top and do nothing else: no hook, no sampler.
 
     Tracing starts when the first viewer attaches and stops 5 seconds after the
@@ -213,8 +258,14 @@ def serve(mode="adaptive", perfetto=True,
     """
     global _serving
     settings = _settings.check_serve(
-        mode, perfetto, deinstrument_threshold, exclude, include_only,
-        overhead_budget, timeline_limit)
+        mode,
+        perfetto,
+        deinstrument_threshold,
+        exclude,
+        include_only,
+        overhead_budget,
+        timeline_limit,
+    )
     before, _serving = _serving, settings  # a viewer may be there at once
     try:
         _ocular.serve(_arm, _GRACE_S)
@@ -308,31 +359,36 @@ def traced(function=None, /, **settings):
     if function is None:
         return functools.partial(traced, **settings)
     if not callable(function):
-        raise TypeError(f"traced decorates a function, not {function!r}; "
-                        f"give settings by name")
+        raise TypeError(
+            f"traced decorates a function, not {function!r}; give settings by name"
+        )
     if inspect.iscoroutinefunction(function):
+
         @functools.wraps(function)
         async def wrapper(*args, **kwargs):
             with tracing(**settings):
                 return await function(*args, **kwargs)
     elif inspect.isasyncgenfunction(function):
+
         @functools.wraps(function)
         async def wrapper(*args, **kwargs):
             with tracing(**settings):
-                async with contextlib.aclosing(
-                        function(*args, **kwargs)) as generator:
+                async with contextlib.aclosing(function(*args, **kwargs)) as generator:
                     async for value in generator:
                         yield value
     elif inspect.isgeneratorfunction(function):
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             with tracing(**settings):
                 return (yield from function(*args, **kwargs))
     else:
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             with tracing(**settings):
                 return function(*args, **kwargs)
+
     return wrapper
 
 
@@ -362,7 +418,9 @@ def _after_fork():
 
 
 _ocular.set_heir(_inherit)
-os.register_at_fork(before=_ocular.before_fork,
-                    after_in_parent=_ocular.after_fork_in_parent,
-                    after_in_child=_after_fork)
+os.register_at_fork(
+    before=_ocular.before_fork,
+    after_in_parent=_ocular.after_fork_in_parent,
+    after_in_child=_after_fork,
+)
 _serve_if_asked()

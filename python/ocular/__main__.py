@@ -24,42 +24,80 @@ from ocular import _settings
 
 def _parser():
     parser = argparse.ArgumentParser(
-        prog="ocular", allow_abbrev=False,
+        prog="ocular",
+        allow_abbrev=False,
         usage="ocular [options] (script.py | -m module) [args...]",
         description="Run a Python program under Ocular's tracer.",
-        epilog="While it runs with --serve: ocular-top --pid PID")
-    parser.add_argument("--version", action="version",
-                        version=f"ocular {ocular.__version__}")
+        epilog="While it runs with --serve: ocular-top --pid PID",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"ocular {ocular.__version__}"
+    )
     add = parser.add_argument
-    add("-m", dest="module", metavar="module",
-        help="run a library module, as python -m does")
+    add(
+        "-m",
+        dest="module",
+        metavar="module",
+        help="run a library module, as python -m does",
+    )
     add("--serve", action="store_true", help="answer ocular-top")
-    add("--idle", action="store_true",
+    add(
+        "--idle",
+        action="store_true",
         help="trace only while ocular-top looks, as ocular.serve() does; "
-             "nothing is written")
-    add("--mode", default="adaptive", metavar="MODE",
+        "nothing is written",
+    )
+    add(
+        "--mode",
+        default="adaptive",
+        metavar="MODE",
         help="adaptive: functions and blocks (default); precise: every "
-             "instruction too, in its generic form")
-    add("--threshold", type=int, metavar="N", dest="deinstrument_threshold",
+        "instruction too, in its generic form",
+    )
+    add(
+        "--threshold",
+        type=int,
+        metavar="N",
+        dest="deinstrument_threshold",
         default=_settings.DEFAULT_THRESHOLD,
-        help="hits after which a site's hook is taken out; 0 = never "
-             "(default %(default)s)")
-    add("--exclude", action="append", metavar="TEXT",
+        help="hits after which a site's hook is taken out; 0 = never (default %(default)s)",
+    )
+    add(
+        "--exclude",
+        action="append",
+        metavar="TEXT",
         help="leave out code whose path or qualified name holds TEXT "
-             "(may be given several times)")
-    add("--include-only", action="append", metavar="TEXT",
-        help="trace only code whose path or qualified name holds TEXT")
-    add("--budget", type=float, metavar="SHARE", dest="overhead_budget",
+        "(may be given several times)",
+    )
+    add(
+        "--include-only",
+        action="append",
+        metavar="TEXT",
+        help="trace only code whose path or qualified name holds TEXT",
+    )
+    add(
+        "--budget",
+        type=float,
+        metavar="SHARE",
+        dest="overhead_budget",
         help="share of CPU time that tracing may cost (default 0.01 with "
-             "--serve or --idle, else none; not with --threshold 0 "
-             "or --mode precise)")
-    add("--output", default=_settings.DEFAULT_OUTPUT, metavar="FILE",
-        help="where the timeline goes (default %(default)s)")
-    add("--no-perfetto", action="store_false", dest="perfetto",
-        help="keep no timeline")
-    add("--timeline-limit", type=int, metavar="BYTES",
+        "--serve or --idle, else none; not with --threshold 0 "
+        "or --mode precise)",
+    )
+    add(
+        "--output",
+        default=_settings.DEFAULT_OUTPUT,
+        metavar="FILE",
+        help="where the timeline goes (default %(default)s)",
+    )
+    add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
+    add(
+        "--timeline-limit",
+        type=int,
+        metavar="BYTES",
         default=_settings.DEFAULT_TIMELINE_LIMIT,
-        help="memory for the timeline (default %(default)s)")
+        help="memory for the timeline (default %(default)s)",
+    )
     add("--quiet", action="store_true", help="no report on stderr")
     return parser
 
@@ -67,14 +105,17 @@ def _parser():
 def _split(parser, arguments):
     """(our options, the program and its arguments): what follows the script,
     or the module of -m, is the program's, whatever it looks like."""
-    takes_value = {option for action in parser._actions
-                   if action.nargs is None and action.const is None
-                   for option in action.option_strings}
+    takes_value = {
+        option
+        for action in parser._actions
+        if action.nargs is None and action.const is None
+        for option in action.option_strings
+    }
     index = 0
     while index < len(arguments):
         argument = arguments[index]
         if argument == "--":
-            return arguments[:index], arguments[index + 1:]
+            return arguments[:index], arguments[index + 1 :]
         if argument.startswith("-m"):  # "-m name" and "-mname"
             index += 2 if argument == "-m" else 1
             return arguments[:index], arguments[index:]
@@ -137,8 +178,9 @@ def _run_script(path):
     """Runs a file as __main__, as `python path` does."""
     if not sys.flags.safe_path:
         _drop_our_directory()
-    if os.path.isdir(path) or not path.endswith((".py", ".pyw")) and \
-            zipfile.is_zipfile(path):
+    if os.path.isdir(path) or (
+        not path.endswith((".py", ".pyw")) and zipfile.is_zipfile(path)
+    ):
         sys.path.insert(0, _absolute(path))
         return _run_module("__main__", False)
     if not sys.flags.safe_path:
@@ -168,8 +210,10 @@ def main(arguments=None):
     options = parser.parse_args(ours)
     for name in NOT_IDLE:
         if options.idle and getattr(options, name) != parser.get_default(name):
-            parser.error(f"--idle and --{name} do not go together: nothing is "
-                         f"traced, said or written until somebody looks")
+            parser.error(
+                f"--idle and --{name} do not go together: nothing is "
+                f"traced, said or written until somebody looks"
+            )
     if options.module is None and not rest:
         parser.error("name a script, or a module with -m")
     if options.module is not None:

@@ -20,8 +20,11 @@ def _numbers():
         import _opcode_metadata as metadata
 
         return {**metadata._specialized_opmap, **metadata.opmap}
-    names = {name: number for number, name in enumerate(opcode.opname)
-             if not name.startswith("<")}
+    names = {
+        name: number
+        for number, name in enumerate(opcode.opname)
+        if not name.startswith("<")
+    }
     return {**names, **dis._all_opmap}
 
 
@@ -76,8 +79,7 @@ def table(bits):
 
     `bits` maps the flags' names to their bits (tracer/opcode.h).
     """
-    numbers = {name: number for name, number in _numbers().items()
-               if number < 256}
+    numbers = {name: number for name, number in _numbers().items() if number < 256}
     base_of, typed = {}, set()
     for base, variants in _specializations().items():
         for variant in variants:
@@ -110,9 +112,15 @@ def table(bits):
             flags.append("EXECUTOR")
         elif number >= first_instrumented:
             flags.append("INSTRUMENTED")
-        rows.append((number, name, numbers[base],
-                     _cache_units(base, numbers[base]),
-                     sum(bits[flag] for flag in flags)))
+        rows.append(
+            (
+                number,
+                name,
+                numbers[base],
+                _cache_units(base, numbers[base]),
+                sum(bits[flag] for flag in flags),
+            )
+        )
     return rows
 
 
@@ -131,11 +139,17 @@ def _comparison_shift():
 
 def _texts():
     """Opcode -> what its arguments 0, 1, 2... mean, the same in all code."""
+
     def names(attribute):
         found = getattr(opcode, attribute, None) or getattr(dis, attribute, None)
-        return [str(getattr(name, "__name__", name)).removeprefix("INTRINSIC_1_")
-                .removeprefix("INTRINSIC_2_").removeprefix("INTRINSIC_").lower()
-                for name in found or ()]
+        return [
+            str(getattr(name, "__name__", name))
+            .removeprefix("INTRINSIC_1_")
+            .removeprefix("INTRINSIC_2_")
+            .removeprefix("INTRINSIC_")
+            .lower()
+            for name in found or ()
+        ]
 
     return {
         "COMPARE_OP": list(opcode.cmp_op),
@@ -151,13 +165,21 @@ def _texts():
 def operands():
     """(rows, texts, null_first) for struct Operand: a row is (number, kind, shift,
     first text, number of texts, callable)."""
-    kinds = [("CONST", opcode.hasconst), ("NAME", opcode.hasname),
-             ("LOCAL", opcode.haslocal), ("LOCAL", opcode.hasfree),
-             ("JUMP", opcode.hasjrel)]
-    has_argument = getattr(opcode, "hasarg", None) or getattr(dis, "hasarg")
+    kinds = [
+        ("CONST", opcode.hasconst),
+        ("NAME", opcode.hasname),
+        ("LOCAL", opcode.haslocal),
+        ("LOCAL", opcode.hasfree),
+        ("JUMP", opcode.hasjrel),
+    ]
+    has_argument = getattr(opcode, "hasarg", None) or dis.hasarg
     numbers, special, texts, rows = _numbers(), _texts(), [], []
-    pairs = {"LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST",
-             "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+    pairs = {
+        "LOAD_FAST_LOAD_FAST",
+        "STORE_FAST_LOAD_FAST",
+        "STORE_FAST_STORE_FAST",
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
+    }
     for name, number in numbers.items():
         if number not in has_argument or number > 255:
             continue
@@ -189,22 +211,36 @@ def fusion():
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
         return [], []
     numbers = _numbers()
-    base_of = {variant: base for base, variants in _specializations().items()
-               for variant in variants}
+    base_of = {
+        variant: base
+        for base, variants in _specializations().items()
+        for variant in variants
+    }
     fused = {name: name.split("__") for name in numbers if "__" in name}
-    parts = {part: index for index, part in
-             enumerate(sorted(set(sum(fused.values(), []))), 1)}
+    parts = {
+        part: index
+        for index, part in enumerate(
+            sorted({part for each in fused.values() for part in each}), 1
+        )
+    }
     rows = []
     for name, number in numbers.items():
         plain = name.removeprefix("INSTRUMENTED_")
         plain = base_of.get(plain, plain)
         # What an INSTRUMENTED_LINE or _INSTRUCTION hides is not known.
         if plain in numbers and number < 256 and plain != "CACHE":
-            rows.append((number, 1 + _cache_units(plain, numbers[plain]),
-                         parts.get(plain, 0) if plain == name or name in fused
-                         else 0, plain == name))
-    pairs = [(parts[first], parts[second], numbers[name])
-             for name, (first, second) in fused.items()]
+            rows.append(
+                (
+                    number,
+                    1 + _cache_units(plain, numbers[plain]),
+                    parts.get(plain, 0) if plain == name or name in fused else 0,
+                    plain == name,
+                )
+            )
+    pairs = [
+        (parts[first], parts[second], numbers[name])
+        for name, (first, second) in fused.items()
+    ]
     return rows, pairs
 
 
@@ -215,4 +251,4 @@ def birth_counter():
     code = compile("a + b", "<ocular>", "eval")
     number = opcode.opmap["BINARY_OP"]
     at = 2 * code.co_code[::2].index(number)
-    return int.from_bytes(code._co_code_adaptive[at + 2:at + 4], sys.byteorder)
+    return int.from_bytes(code._co_code_adaptive[at + 2 : at + 4], sys.byteorder)

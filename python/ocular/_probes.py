@@ -299,15 +299,39 @@ def far_deciding_loop(probe, n):
             y = 1
 
 
-CALLED = (nothing, given, summed, sized, picked, kept, looked_up, unpacked,
-          decided, repeated, asked, guarded, checked)
+CALLED = (
+    nothing,
+    given,
+    summed,
+    sized,
+    picked,
+    kept,
+    looked_up,
+    unpacked,
+    decided,
+    repeated,
+    asked,
+    guarded,
+    checked,
+)
 RESUMED = (yields, yields_sums, yields_lengths, yields_attributes, yields_on)
-LOOPS = (adding_loop, allocating_loop, attribute_loop, length_loop,
-         unpacking_loop, subscript_loop, calling_loop, list_loop, range_loop)
-BRANCHING = (alternating_loop, filtering_loop, finding_loop, skipping_loop,
-             counting_loop)
-FAR = ((near_loop, far_near_loop), (empty_loop, far_empty_loop),
-       (deciding_loop, far_deciding_loop))
+LOOPS = (
+    adding_loop,
+    allocating_loop,
+    attribute_loop,
+    length_loop,
+    unpacking_loop,
+    subscript_loop,
+    calling_loop,
+    list_loop,
+    range_loop,
+)
+BRANCHING = (alternating_loop, filtering_loop, finding_loop, skipping_loop, counting_loop)
+FAR = (
+    (near_loop, far_near_loop),
+    (empty_loop, far_empty_loop),
+    (deciding_loop, far_deciding_loop),
+)
 
 
 def make():
@@ -317,8 +341,10 @@ def make():
 def copy(function):
     """Of its own code: specialised for itself, with events of its own. Made as
     `def` makes a function: calls of others 3.13 does not specialise."""
-    consts = tuple(function.__code__.replace() if isinstance(each, CodeType)
-                   else each for each in make.__code__.co_consts)
+    consts = tuple(
+        function.__code__.replace() if isinstance(each, CodeType) else each
+        for each in make.__code__.co_consts
+    )
     return FunctionType(make.__code__.replace(co_consts=consts), globals())()
 
 
@@ -328,14 +354,20 @@ def row(kind, probe, run, base):
 
 def calls():
     for place, probe in enumerate(CALLED):
-        yield row("call", probe, call_and_more, call_and_more_base) \
-            if place % 2 else row("call", probe, call, call_base)
+        yield (
+            row("call", probe, call_and_more, call_and_more_base)
+            if place % 2
+            else row("call", probe, call, call_base)
+        )
 
 
 def resumptions():
     for place, probe in enumerate(RESUMED):
-        yield row("resume", probe, resume_and_more, resume_and_more_base) \
-            if place % 2 else row("resume", probe, resume, call_base)
+        yield (
+            row("resume", probe, resume_and_more, resume_and_more_base)
+            if place % 2
+            else row("resume", probe, resume, call_base)
+        )
 
 
 def loop(run):
@@ -348,11 +380,17 @@ def table():
     probe is the run itself; before a far one stands the same near by.
 
     The kinds are mixed: a slow phase of the machine is to spoil some of each."""
-    kinds = [[[each] for each in calls()], [[each] for each in resumptions()],
-             [[loop(each)] for each in LOOPS], [[loop(each)] for each in BRANCHING],
-             [[loop(near), row("far loop", nothing, far, call_base)]
-              for near, far in FAR]]
-    mixed = [((place + 0.5) / len(groups), group)
-             for groups in kinds for place, group in enumerate(groups)]
+    kinds = [
+        [[each] for each in calls()],
+        [[each] for each in resumptions()],
+        [[loop(each)] for each in LOOPS],
+        [[loop(each)] for each in BRANCHING],
+        [[loop(near), row("far loop", nothing, far, call_base)] for near, far in FAR],
+    ]
+    mixed = [
+        ((place + 0.5) / len(groups), group)
+        for groups in kinds
+        for place, group in enumerate(groups)
+    ]
     mixed.sort(key=lambda pair: pair[0])
     return [each for _, group in mixed for each in group]

@@ -46,8 +46,7 @@ def _whole(name, value, least):
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be a whole number, not {value!r}")
     if not least <= value <= MOST:
-        raise ValueError(f"{name} must be at least {least} and at most "
-                         f"{MOST}, not {value}")
+        raise ValueError(f"{name} must be at least {least} and at most {MOST}, not {value}")
     return value
 
 
@@ -55,34 +54,38 @@ def _patterns(name, value):
     if value is None:
         return []
     if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} must be a list of strings, not one string: "
-                        f"write {name}=[{value!r}]")
+        raise TypeError(
+            f"{name} must be a list of strings, not one string: write {name}=[{value!r}]"
+        )
     try:
         patterns = list(value)
     except TypeError:
-        raise TypeError(f"{name} must be a list of strings, not "
-                        f"{value!r}") from None
+        raise TypeError(f"{name} must be a list of strings, not {value!r}") from None
     for pattern in patterns:
         if not isinstance(pattern, str):
-            raise TypeError(f"{name} must hold strings only, not "
-                            f"{pattern!r}")
+            raise TypeError(f"{name} must hold strings only, not {pattern!r}")
         if not pattern or "\0" in pattern:
-            raise ValueError(f"{name} must not hold {pattern!r}: it is a "
-                             f"substring of a path or of a function's name")
+            raise ValueError(
+                f"{name} must not hold {pattern!r}: it is a "
+                f"substring of a path or of a function's name"
+            )
     # As the engine spells names that are no UTF-8 (python/adopt.c).
-    return [pattern.encode("utf-8", "backslashreplace").decode()
-            for pattern in patterns]
+    return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
 
 
 def _budget(value, serve):
     if value is None:
         return DEFAULT_BUDGET if serve else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"overhead_budget must be a number, a share of CPU "
-                        f"time such as 0.01, not {value!r}")
+        raise TypeError(
+            f"overhead_budget must be a number, a share of CPU "
+            f"time such as 0.01, not {value!r}"
+        )
     if not (math.isfinite(value) and 0 < value <= 1):
-        raise ValueError(f"overhead_budget must be more than 0 and at most "
-                         f"1 (0.01 is one per cent), not {value}")
+        raise ValueError(
+            f"overhead_budget must be more than 0 and at most "
+            f"1 (0.01 is one per cent), not {value}"
+        )
     return float(value)
 
 
@@ -98,49 +101,62 @@ def check_output(path):
         raise IsADirectoryError(f"output: {path} is a directory; name a file")
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"output: the directory {folder} does not "
-                                f"exist; make it first")
+        raise FileNotFoundError(
+            f"output: the directory {folder} does not exist; make it first"
+        )
     try:
         os.lstat(path)
     except FileNotFoundError:
         pass
     except OSError as error:  # the name is too long, most likely
-        raise OSError(error.errno, f"output: {error.strerror}",
-                      path) from None
+        raise OSError(error.errno, f"output: {error.strerror}", path) from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(f"output: no right to write in {folder}; "
-                              f"choose another output=")
+        raise PermissionError(
+            f"output: no right to write in {folder}; choose another output="
+        )
     return path
 
 
-def check(mode="adaptive", perfetto=True,
-          deinstrument_threshold=DEFAULT_THRESHOLD, exclude=None,
-          include_only=None, serve=False, overhead_budget=None,
-          output=DEFAULT_OUTPUT, timeline_limit=DEFAULT_TIMELINE_LIMIT,
-          timeline_spill=None, quiet=False):
+def check(
+    mode="adaptive",
+    perfetto=True,
+    deinstrument_threshold=DEFAULT_THRESHOLD,
+    exclude=None,
+    include_only=None,
+    serve=False,
+    overhead_budget=None,
+    output=DEFAULT_OUTPUT,
+    timeline_limit=DEFAULT_TIMELINE_LIMIT,
+    timeline_spill=None,
+    quiet=False,
+):
     """Settings out of start_tracing's arguments, or TypeError, ValueError or
     OSError that names the argument and what is accepted."""
     if not isinstance(mode, str):
         raise TypeError(f"mode must be a string, not {mode!r}")
     if mode not in MODES:
-        raise ValueError(f"mode must be 'adaptive' or 'precise', not "
-                         f"{mode!r}")
+        raise ValueError(f"mode must be 'adaptive' or 'precise', not {mode!r}")
     if timeline_spill is not None:
-        raise NotImplementedError("timeline_spill is not in this version of "
-                                  "Ocular yet; raise timeline_limit instead")
+        raise NotImplementedError(
+            "timeline_spill is not in this version of "
+            "Ocular yet; raise timeline_limit instead"
+        )
     threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
     if overhead_budget is not None and threshold == 0:
-        raise ValueError("overhead_budget cannot be held together with "
-                         "deinstrument_threshold=0, which never takes a hook "
-                         "out: give one of the two")
+        raise ValueError(
+            "overhead_budget cannot be held together with "
+            "deinstrument_threshold=0, which never takes a hook "
+            "out: give one of the two"
+        )
     if overhead_budget is not None and mode == "precise":
-        raise ValueError("overhead_budget cannot be held together with "
-                         "mode='precise', where every instruction is hooked "
-                         "and the overhead is measured: give one of the two")
+        raise ValueError(
+            "overhead_budget cannot be held together with "
+            "mode='precise', where every instruction is hooked "
+            "and the overhead is measured: give one of the two"
+        )
     perfetto = _flag("perfetto", perfetto)
     serve = _flag("serve", serve)
-    budget = _budget(overhead_budget,
-                     serve and threshold != 0 and mode != "precise")
+    budget = _budget(overhead_budget, serve and threshold != 0 and mode != "precise")
     return Settings(
         mode=mode,
         perfetto=perfetto,
@@ -150,16 +166,30 @@ def check(mode="adaptive", perfetto=True,
         serve=serve,
         overhead_budget=budget,
         output=check_output(output) if perfetto else os.fspath(output),
-        timeline_limit=_whole("timeline_limit", timeline_limit,
-                              LEAST_TIMELINE),
+        timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
         quiet=_flag("quiet", quiet),
     )
 
 
-def check_serve(mode, perfetto, deinstrument_threshold, exclude, include_only,
-                overhead_budget, timeline_limit):
+def check_serve(
+    mode,
+    perfetto,
+    deinstrument_threshold,
+    exclude,
+    include_only,
+    overhead_budget,
+    timeline_limit,
+):
     """The same for serve's: nothing is written by itself, and nothing said."""
-    settings = check(mode, False, deinstrument_threshold, exclude,
-                     include_only, True, overhead_budget,
-                     timeline_limit=timeline_limit, quiet=True)
+    settings = check(
+        mode,
+        False,
+        deinstrument_threshold,
+        exclude,
+        include_only,
+        True,
+        overhead_budget,
+        timeline_limit=timeline_limit,
+        quiet=True,
+    )
     return replace(settings, perfetto=_flag("perfetto", perfetto))

@@ -27,17 +27,19 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import extensions  # noqa: E402
 import live  # noqa: E402
 import loops  # noqa: E402
+import ocular  # noqa: E402
 import outside  # noqa: E402
 import subjects  # noqa: E402
 from e2e.counting import by_cprofile, by_ocular  # noqa: E402
+from ocular.demo.pure import CASES  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
 
-import ocular  # noqa: E402
-from ocular.demo.pure import CASES  # noqa: E402
-
 EVENTS = sys.monitoring.events
-BRANCHES = [EVENTS.BRANCH_LEFT, EVENTS.BRANCH_RIGHT] \
-    if hasattr(EVENTS, "BRANCH_LEFT") else [EVENTS.BRANCH]
+BRANCHES = (
+    [EVENTS.BRANCH_LEFT, EVENTS.BRANCH_RIGHT]
+    if hasattr(EVENTS, "BRANCH_LEFT")
+    else [EVENTS.BRANCH]
+)
 
 ROUNDS, SHORT_ROUNDS = 15, 3
 GROUP, TURNS = 6, 200  # so many functions take so many turns
@@ -88,16 +90,18 @@ def lines_of(group):
     """The functions' lines, then what of each is not the function's own, then the
     lines without their callees: each is as far from what it is compared with, and
     so as cold, as from its own last run."""
-    return [*(each.call for each in group), *(each.around for each in group),
-            *(alone_of(each) for each in group if each.calls_others)]
+    return [
+        *(each.call for each in group),
+        *(each.around for each in group),
+        *(alone_of(each) for each in group if each.calls_others),
+    ]
 
 
 def names_of_all():
     names = {**vars(outside), **vars(subjects), "mark": timing.mark}
     for subject in SUBJECTS:
         if subject.stubs:
-            names[subject.name + "_alone"] = without_callees(
-                subject.name, subject.stubs)
+            names[subject.name + "_alone"] = without_callees(subject.name, subject.stubs)
     return names
 
 
@@ -108,8 +112,12 @@ def compiled(lines):
     for line in lines:
         if ":" not in line:
             line = "kept = " + line
-        source += ["  mark()", *("  " + part for part in line.split("\n")),
-                   "  mark()", "  kept = None"]
+        source += [
+            "  mark()",
+            *("  " + part for part in line.split("\n")),
+            "  mark()",
+            "  kept = None",
+        ]
     names = names_of_all()
     exec(compile("\n".join(source), "<driver>", "exec"), names)
     return names["drive"]
@@ -128,9 +136,8 @@ class Program:
         timing.reset(self.width * self.times)
         self.drive(self.times)
         spans = timing.spans()
-        taken = [spans[i::self.width] for i in range(0, self.width, 2)]
-        return [(statistics.median(each), statistics.fmean(each))
-                for each in taken]
+        taken = [spans[i :: self.width] for i in range(0, self.width, 2)]
+        return [(statistics.median(each), statistics.fmean(each)) for each in taken]
 
 
 class Way:
@@ -146,33 +153,45 @@ class Way:
         self.groups = [chosen[i::count] for i in range(count)]
         self.programs = [
             Program(lines_of(group), group[0].times if size == 1 else TURNS)
-            for group in self.groups]
+            for group in self.groups
+        ]
         # What to be entered takes: an empty call, and an empty resumption.
         self.calls = Program(["empty()", "None"], 1000)
         self.resumptions = Program(
-            ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200)
+            ["for _ in yield_nothing(30): pass", "for _ in THIRTY: pass"], 200
+        )
 
     def run_truth(self):
         """{name: [median and mean of its own time, mean of all], in ticks}"""
         empty, nothing = self.calls.run()
         resumed, looped = self.resumptions.run()
-        entry = {"call": [a - b for a, b in zip(empty, nothing)],
-                 "resumption": [(a - b) / 31 for a, b in zip(resumed, looped)]}
+        entry = {
+            "call": [a - b for a, b in zip(empty, nothing)],
+            "resumption": [(a - b) / 31 for a, b in zip(resumed, looped)],
+        }
         truths = {}
         for group, program in zip(self.groups, self.programs):
             spans = program.run()
-            lines, arounds = spans[:len(group)], spans[len(group):2 * len(group)]
-            others = iter(spans[2 * len(group):])
+            lines, arounds = spans[: len(group)], spans[len(group) : 2 * len(group)]
+            others = iter(spans[2 * len(group) :])
             for subject, line, around in zip(group, lines, arounds):
                 alone = next(others) if subject.calls_others else line
                 own = [subject.entries * each for each in entry[subject.entered]]
-                callees = [sum(times * entry[BY_NAME[name].entered][i]
-                               for name, times in subject.stubs.items())
-                           for i in range(2)]
-                truths[subject.name] = [each / subject.calls for each in (
-                    alone[0] - around[0] + own[0] - callees[0],
-                    alone[1] - around[1] + own[1] - callees[1],
-                    line[1] - around[1] + own[1])]
+                callees = [
+                    sum(
+                        times * entry[BY_NAME[name].entered][i]
+                        for name, times in subject.stubs.items()
+                    )
+                    for i in range(2)
+                ]
+                truths[subject.name] = [
+                    each / subject.calls
+                    for each in (
+                        alone[0] - around[0] + own[0] - callees[0],
+                        alone[1] - around[1] + own[1] - callees[1],
+                        line[1] - around[1] + own[1],
+                    )
+                ]
         return truths
 
     def run_traced(self, threshold):
@@ -197,15 +216,21 @@ def cycles(final, name):
         # A call that an exception left unseen has no cycles.
         if row["name"] == name and row["p50_cycles"] is not None:
             total = row["total_cycles"] / row["calls"]
-            return [math.nan if value is None else value for value in
-                    (row["p50_cycles"], row["avg_cycles"], total)]
+            return [
+                math.nan if value is None else value
+                for value in (row["p50_cycles"], row["avg_cycles"], total)
+            ]
     return [math.nan] * 3
 
 
 @contextlib.contextmanager
 def quietly(threshold, include_only):
-    ocular.start_tracing(deinstrument_threshold=threshold, perfetto=False,
-                         quiet=True, include_only=include_only)
+    ocular.start_tracing(
+        deinstrument_threshold=threshold,
+        perfetto=False,
+        quiet=True,
+        include_only=include_only,
+    )
     try:
         yield
     finally:
@@ -235,12 +260,15 @@ class Row:
         name = self.subject.name
         ours, costs = (each[name] for each in traced)
         truth = [(a + b) / 2 for a, b in zip(before[name], after[name])]
-        self.rounds[threshold].append({
-            "truth": truth, "ours": ours,
-            "error": [over(mine, true) for mine, true in zip(ours, truth)],
-            "noise": [abs(over(a, b)) for a, b in
-                      zip(before[name], after[name])],
-            "speed": costs / truth[0] if truth[0] > 0 else math.nan})
+        self.rounds[threshold].append(
+            {
+                "truth": truth,
+                "ours": ours,
+                "error": [over(mine, true) for mine, true in zip(ours, truth)],
+                "noise": [abs(over(a, b)) for a, b in zip(before[name], after[name])],
+                "speed": costs / truth[0] if truth[0] > 0 else math.nan,
+            }
+        )
 
     def steady(self, threshold):
         """The rounds in which the machine kept its speed: the truths before and
@@ -248,9 +276,11 @@ class Row:
         in the other rounds. What Ocular found plays no part."""
         rounds = self.rounds[threshold]
         usual = middle(each["speed"] for each in rounds)
-        kept = [each for each in rounds
-                if each["noise"][0] < STEADY
-                and abs(over(each["speed"], usual)) < STEADY]
+        kept = [
+            each
+            for each in rounds
+            if each["noise"][0] < STEADY and abs(over(each["speed"], usual)) < STEADY
+        ]
         return kept if len(kept) >= 3 else rounds
 
     def summary(self):
@@ -258,13 +288,13 @@ class Row:
         both = [each for kept in rounds.values() for each in kept]
 
         def columns(kept, what):
-            return [middle(column) for column in
-                    zip(*(each[what] for each in kept))]
+            return [middle(column) for column in zip(*(each[what] for each in kept))]
 
         truth = columns(both, "truth")
         ns = truth[0] / self.hz * 1e9
-        errors = {threshold: columns(rounds[threshold], "error")
-                  for threshold in THRESHOLDS}
+        errors = {
+            threshold: columns(rounds[threshold], "error") for threshold in THRESHOLDS
+        }
         noise = columns(both, "noise")
         beyond, unsure = [], []
         for threshold in THRESHOLDS:
@@ -273,18 +303,23 @@ class Row:
                     sure = abs(error) > TARGET + own_noise
                     (beyond if sure else unsure).append(f"{what} at {threshold}")
         return {
-            "function": self.subject.name, "way": self.way, "ns": ns,
+            "function": self.subject.name,
+            "way": self.way,
+            "ns": ns,
             "truth": dict(zip(FIGURES, truth)),
             "noise": dict(zip(FIGURES, noise)),
-            "ocular": {str(threshold): dict(zip(
-                FIGURES, columns(rounds[threshold], "ours")))
-                for threshold in THRESHOLDS},
-            "error": {str(threshold): dict(zip(
-                FIGURES, errors[threshold]))
-                for threshold in THRESHOLDS},
-            "rounds": {str(threshold): len(rounds[threshold])
-                       for threshold in THRESHOLDS},
-            "judged": ns >= LEAST_NS, "misses": beyond, "unsure": unsure,
+            "ocular": {
+                str(threshold): dict(zip(FIGURES, columns(rounds[threshold], "ours")))
+                for threshold in THRESHOLDS
+            },
+            "error": {
+                str(threshold): dict(zip(FIGURES, errors[threshold]))
+                for threshold in THRESHOLDS
+            },
+            "rounds": {str(threshold): len(rounds[threshold]) for threshold in THRESHOLDS},
+            "judged": ns >= LEAST_NS,
+            "misses": beyond,
+            "unsure": unsure,
         }
 
 
@@ -316,31 +351,48 @@ def percent(value):
 
 
 def show(rows):
-    print("\ncycles of a call, Ocular over truth, and noise (truth over truth), "
-          "in %")
+    print("\ncycles of a call, Ocular over truth, and noise (truth over truth), in %")
     print(f"{'':45}{'own, p50':>22}{'own, mean':>22}{'all, mean':>22}")
-    print(f"{'function':31}{'way':8}{'ns':>6}"
-          + f" {'at 500':>7}{'at 0':>7}{'noise':>7}" * 3)
+    print(
+        f"{'function':31}{'way':8}{'ns':>6}" + f" {'at 500':>7}{'at 0':>7}{'noise':>7}" * 3
+    )
     for row in rows:
-        verdict = "" if not row["judged"] else "MISS" if row["misses"] \
-            else "noise" if row["unsure"] else "ok"
-        print(f"{row['function']:31}{row['way']:8}{row['ns']:6.0f}"
-              + "".join(" " + percent(row["error"]["500"][what])
-                        + percent(row["error"]["0"][what])
-                        + f"{100 * row['noise'][what]:7.1f}"
-                        for what in FIGURES) + f"  {verdict}")
+        verdict = (
+            ""
+            if not row["judged"]
+            else "MISS"
+            if row["misses"]
+            else "noise"
+            if row["unsure"]
+            else "ok"
+        )
+        print(
+            f"{row['function']:31}{row['way']:8}{row['ns']:6.0f}"
+            + "".join(
+                " "
+                + percent(row["error"]["500"][what])
+                + percent(row["error"]["0"][what])
+                + f"{100 * row['noise'][what]:7.1f}"
+                for what in FIGURES
+            )
+            + f"  {verdict}"
+        )
     judged = [row for row in rows if row["judged"]]
-    print(f"{len(judged)} of {LEAST_NS} ns or more, "
-          f"{sum(bool(row['misses']) for row in judged)} with a MISS: a figure "
-          f"is off by more than {100 * TARGET:.0f} % and the noise")
+    print(
+        f"{len(judged)} of {LEAST_NS} ns or more, "
+        f"{sum(bool(row['misses']) for row in judged)} with a MISS: a figure "
+        f"is off by more than {100 * TARGET:.0f} % and the noise"
+    )
     for threshold in THRESHOLDS:
         for what, name in zip(FIGURES, ("own, p50", "own, mean", "all, mean")):
             off = [abs(row["error"][str(threshold)][what]) for row in judged]
             off = [each for each in off if not math.isnan(each)]
             within = sum(each <= TARGET for each in off)
-            print(f"  at {threshold:3}, {name:9}: {within} of {len(off)} within "
-                  f"{100 * TARGET:.0f} %, median error "
-                  f"{100 * middle(off):.1f} %")
+            print(
+                f"  at {threshold:3}, {name:9}: {within} of {len(off)} within "
+                f"{100 * TARGET:.0f} %, median error "
+                f"{100 * middle(off):.1f} %"
+            )
 
 
 # --- Counts ------------------------------------------------------------------------
@@ -353,11 +405,16 @@ def count_calls():
     for name, case in CASES.items():
         case()  # caches are warm, modules imported
         theirs, ours = by_cprofile(case), by_ocular(case)
-        rows.append({
-            "case": name, "functions": len(theirs),
-            "calls": sum(theirs.values()),
-            "differ": sum(theirs.get(key) != ours.get(key)
-                          for key in theirs.keys() | ours.keys())})
+        rows.append(
+            {
+                "case": name,
+                "functions": len(theirs),
+                "calls": sum(theirs.values()),
+                "differ": sum(
+                    theirs.get(key) != ours.get(key) for key in theirs.keys() | ours.keys()
+                ),
+            }
+        )
     return rows
 
 
@@ -365,8 +422,7 @@ def show_counts(rows):
     print("\ncalls counted, Ocular beside cProfile")
     print(f"{'case':20}{'functions':>10}{'calls':>10}{'differ':>8}")
     for row in rows:
-        print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}"
-              f"{row['differ']:8}")
+        print(f"{row['case']:20}{row['functions']:10}{row['calls']:10}{row['differ']:8}")
 
 
 # --- Events of loops -----------------------------------------------------------------
@@ -376,11 +432,12 @@ def fired(function, count):
     """(jumps, branches) of a call with everything armed, by a tool that does
     nothing else."""
     monitoring = sys.monitoring
-    counts = {event: 0 for event in (EVENTS.JUMP, *BRANCHES)}
+    counts = dict.fromkeys((EVENTS.JUMP, *BRANCHES), 0)
 
     def counter(event):
         def add(code, source, destination):
             counts[event] += 1
+
         return add
 
     monitoring.use_tool_id(0, "counts")
@@ -413,10 +470,14 @@ def count_events():
     for shape in loops.SHAPES:
         few, many = fired(shape, 1000), fired(shape, 2000)
         jumps, branches = ((b - a) / 1000 for a, b in zip(few, many))
-        rows.append({
-            "shape": shape.__doc__, "all": jumps + branches,
-            "armed": (hooked(shape, 2000) - hooked(shape, 1000)) / 1000,
-            "jumps": jumps})
+        rows.append(
+            {
+                "shape": shape.__doc__,
+                "all": jumps + branches,
+                "armed": (hooked(shape, 2000) - hooked(shape, 1000)) / 1000,
+                "jumps": jumps,
+            }
+        )
     return rows
 
 
@@ -424,8 +485,10 @@ def show_events(rows):
     print("\nevents an iteration")
     print(f"{'':44}{'all sites':>10}{'armed':>8}{'saved':>8}{'jumps alone':>13}")
     for row in rows:
-        print(f"{row['shape']:44}{row['all']:10.2f}{row['armed']:8.2f}"
-              f"{row['all'] - row['armed']:8.2f}{row['jumps']:13.2f}")
+        print(
+            f"{row['shape']:44}{row['all']:10.2f}{row['armed']:8.2f}"
+            f"{row['all'] - row['armed']:8.2f}{row['jumps']:13.2f}"
+        )
 
 
 # --- All of it -----------------------------------------------------------------------
@@ -436,51 +499,74 @@ def describe():
     with contextlib.suppress(OSError):
         match = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         model = match.group(1) if match else model
-    return (f"{platform.python_implementation()} {platform.python_version()}, "
-            f"{os.cpu_count()} x {model}, {time.strftime('%Y-%m-%d')}, "
-            f"Ocular {ocular.__version__}")
+    return (
+        f"{platform.python_implementation()} {platform.python_version()}, "
+        f"{os.cpu_count()} x {model}, {time.strftime('%Y-%m-%d')}, "
+        f"Ocular {ocular.__version__}"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, help=f"default: {ROUNDS}")
-    parser.add_argument("--short", action="store_true",
-                        help=f"{SHORT_ROUNDS} rounds, only alone")
-    parser.add_argument("--strict", action="store_true",
-                        help="exit status 1 where a figure misses")
+    parser.add_argument(
+        "--short", action="store_true", help=f"{SHORT_ROUNDS} rounds, only alone"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="exit status 1 where a figure misses"
+    )
     parser.add_argument("--json", metavar="FILE", help="all figures")
     parser.add_argument("--only", action="append", metavar="FUNCTION")
-    parser.add_argument("--live", action="store_true", help="shares, cycles, "
-                        "rates and ages of programs that run on, in a budget")
-    parser.add_argument("--live-seconds", type=float, default=live.SECONDS,
-                        help=f"of each program; default: {live.SECONDS:.0f}")
-    parser.add_argument("--program", action="append", choices=live.PROGRAMS,
-                        help="only this one; may be repeated")
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="shares, cycles, rates and ages of programs that run on, in a budget",
+    )
+    parser.add_argument(
+        "--live-seconds",
+        type=float,
+        default=live.SECONDS,
+        help=f"of each program; default: {live.SECONDS:.0f}",
+    )
+    parser.add_argument(
+        "--program",
+        action="append",
+        choices=live.PROGRAMS,
+        help="only this one; may be repeated",
+    )
     parser.add_argument("--budget", type=float, default=0.01)
     options = parser.parse_args()
     if options.live or options.program:
-        print(f"{describe()}, {options.live_seconds:.0f} s each, "
-              f"budget {100 * options.budget:g} %")
-        missed = live.main(options.program or live.PROGRAMS,
-                           options.live_seconds, options.json,
-                           {"overhead_budget": options.budget})
+        print(
+            f"{describe()}, {options.live_seconds:.0f} s each, "
+            f"budget {100 * options.budget:g} %"
+        )
+        missed = live.main(
+            options.program or live.PROGRAMS,
+            options.live_seconds,
+            options.json,
+            {"overhead_budget": options.budget},
+        )
         return int(options.strict and missed)
     rounds = options.rounds or (SHORT_ROUNDS if options.short else ROUNDS)
-    chosen = [each for each in SUBJECTS
-              if not options.only or each.name in options.only]
+    chosen = [each for each in SUBJECTS if not options.only or each.name in options.only]
     print(f"{describe()}, {rounds} rounds")
-    result = {"machine": describe(), "rounds": rounds,
-              "counts": count_calls(), "events": count_events(),
-              "cycles": compare(chosen, rounds,
-                                WAYS[:1] if options.short else WAYS)}
+    result = {
+        "machine": describe(),
+        "rounds": rounds,
+        "counts": count_calls(),
+        "events": count_events(),
+        "cycles": compare(chosen, rounds, WAYS[:1] if options.short else WAYS),
+    }
     show_counts(result["counts"])
     show_events(result["events"])
     show(result["cycles"])
     if options.json:
         with open(options.json, "w") as file:
             json.dump(result, file, indent=1)
-    missed = any(row["misses"] for row in result["cycles"]) or \
-        any(row["differ"] for row in result["counts"])
+    missed = any(row["misses"] for row in result["cycles"]) or any(
+        row["differ"] for row in result["counts"]
+    )
     return int(options.strict and missed)
 
 

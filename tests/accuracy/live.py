@@ -17,13 +17,35 @@ import live_judge  # noqa: E402
 from e2e.client import Client, Ended  # noqa: E402
 
 CHILD = os.path.join(HERE, "live_child.py")
-PROGRAMS = ("steady", "phases", "bursts", "tail", "leaves", "c", "waiting",
-            "recursion", "threads", "asyncio")
+PROGRAMS = (
+    "steady",
+    "phases",
+    "bursts",
+    "tail",
+    "leaves",
+    "c",
+    "waiting",
+    "recursion",
+    "threads",
+    "asyncio",
+)
 SECONDS = 62.0
 PERIODS = {"phases": 0.2}  # s between two looks, where one is too long to tell
-KEPT = ("calls", "calls_per_s", "calls_estimated", "cpu_share", "wait_share",
-        "c_share", "run_share", "samples", "avg_cycles", "p50_cycles",
-        "self_cycles", "age_s", "state")
+KEPT = (
+    "calls",
+    "calls_per_s",
+    "calls_estimated",
+    "cpu_share",
+    "wait_share",
+    "c_share",
+    "run_share",
+    "samples",
+    "avg_cycles",
+    "p50_cycles",
+    "self_cycles",
+    "age_s",
+    "state",
+)
 
 
 class Failed(Exception):
@@ -39,13 +61,17 @@ def shrunk(snapshot, at, names):
     for row in snapshot["functions"]:
         name = row["name"]
         # The same name elsewhere: what ran more is meant.
-        if name in names and (name not in rows or
-                              rows[name]["calls"] < row["calls"]):
+        if name in names and (name not in rows or rows[name]["calls"] < row["calls"]):
             rows[name] = {key: row[key] for key in KEPT}
     top = sorted(snapshot["functions"], key=lambda row: -(row["share"] or 0))
-    return {"t": at, "functions": rows, "overhead": snapshot["overhead"],
-            "sampler": snapshot["sampler"], "sites": snapshot["sites"],
-            "top": [row["name"] for row in top[:TOP_KEPT]]}
+    return {
+        "t": at,
+        "functions": rows,
+        "overhead": snapshot["overhead"],
+        "sampler": snapshot["sampler"],
+        "sites": snapshot["sites"],
+        "top": [row["name"] for row in top[:TOP_KEPT]],
+    }
 
 
 TOP_KEPT = 20
@@ -68,10 +94,12 @@ def run(name, seconds, *, period=None, settings=None):
     os.chmod(folder, 0o700)
     file = os.path.join(folder, "result")
     process = subprocess.Popen(
-        [sys.executable, CHILD, name, str(seconds), file,
-         json.dumps(settings or {})], text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        env={**os.environ, "OCULAR_DIR": folder})
+        [sys.executable, CHILD, name, str(seconds), file, json.dumps(settings or {})],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "OCULAR_DIR": folder},
+    )
     try:
         if process.stdout.readline() != "tracing\n":
             raise Failed(f"{name} has not started")
@@ -80,8 +108,10 @@ def run(name, seconds, *, period=None, settings=None):
         seen = watch(path, seconds - 0.5, set(names), period or PERIODS.get(name, 1.0))
         process.communicate("\n", timeout=seconds + 120)
         if process.returncode or not seen:
-            raise Failed(f"{name} has ended with status {process.returncode}, "
-                         f"{len(seen)} snapshots seen")
+            raise Failed(
+                f"{name} has ended with status {process.returncode}, "
+                f"{len(seen)} snapshots seen"
+            )
         with open(file) as result:
             return json.load(result), seen
     except (Ended, OSError) as error:
@@ -97,36 +127,48 @@ def run(name, seconds, *, period=None, settings=None):
 
 
 def percent(value, width=7, digits=1):
-    return f"{'-':>{width}}" if value is None else \
-        f"{100 * value:+{width}.{digits}f}"
+    return f"{'-':>{width}}" if value is None else f"{100 * value:+{width}.{digits}f}"
 
 
 def show_functions(report, most=16):
-    print(f"\n{report['program']}: had {100 * report['core']:.0f} % of a core "
-          f"({100 * report['known']:.0f} % accounted for, waited for a CPU "
-          f"{100 * report['delayed']:.1f} %), "
-          f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
-          f"overhead as told {100 * report['overhead']:.2f} %, hooks (enter, "
-          f"leave, jump, branch) {report['hook_cost']} ticks")
-    print(f"{'':16}{'share':>7}{'off':>7}{'5 s':>7}{'beyond':>9}{'samples':>9}"
-          f"{'ns':>9}{'p50':>7}{'noise':>7}{'mean':>8}{'noise':>7}{'calls/s':>9}"
-          f"{'age':>6}")
-    print(f"{'':16}{'%':>7}{'points':>7}{'worst':>7}{'':9}{'':9}{'':9}{'%':>7}"
-          f"{'%':>7}{'%':>8}{'%':>7}{'%':>9}{'s':>6}")
-    rows = sorted(report["functions"].items(), key=lambda row: -max(
-        row[1]["share"], row[1]["waited"] or 0))
+    print(
+        f"\n{report['program']}: had {100 * report['core']:.0f} % of a core "
+        f"({100 * report['known']:.0f} % accounted for, waited for a CPU "
+        f"{100 * report['delayed']:.1f} %), "
+        f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
+        f"overhead as told {100 * report['overhead']:.2f} %, hooks (enter, "
+        f"leave, jump, branch) {report['hook_cost']} ticks"
+    )
+    print(
+        f"{'':16}{'share':>7}{'off':>7}{'5 s':>7}{'beyond':>9}{'samples':>9}"
+        f"{'ns':>9}{'p50':>7}{'noise':>7}{'mean':>8}{'noise':>7}{'calls/s':>9}"
+        f"{'age':>6}"
+    )
+    print(
+        f"{'':16}{'%':>7}{'points':>7}{'worst':>7}{'':9}{'':9}{'':9}{'%':>7}"
+        f"{'%':>7}{'%':>8}{'%':>7}{'%':>9}{'s':>6}"
+    )
+    rows = sorted(
+        report["functions"].items(),
+        key=lambda row: -max(row[1]["share"], row[1]["waited"] or 0),
+    )
     for name, row in rows[:most]:
-        print(f"{name[:15]:16}{100 * row['share']:7.1f}"
-              f"{percent(row['run_off'])}{percent(row['window_worst'])}"
-              f"{row['windows_off']:5}/{row['windows']:<3}{row['samples']:9.0f}"
-              f"{row['ns']:9.0f}"
-              f"{percent(row['p50_off'])}{100 * row['p50_noise']:7.1f}"
-              f"{percent(row['mean_off'], 8)}{100 * row['mean_noise']:7.1f}"
-              f"{percent(row['rate_off'], 9)}{row.get('stale', 0):6.0f}")
+        print(
+            f"{name[:15]:16}{100 * row['share']:7.1f}"
+            f"{percent(row['run_off'])}{percent(row['window_worst'])}"
+            f"{row['windows_off']:5}/{row['windows']:<3}{row['samples']:9.0f}"
+            f"{row['ns']:9.0f}"
+            f"{percent(row['p50_off'])}{100 * row['p50_noise']:7.1f}"
+            f"{percent(row['mean_off'], 8)}{100 * row['mean_noise']:7.1f}"
+            f"{percent(row['rate_off'], 9)}{row.get('stale', 0):6.0f}"
+        )
     if report["leads"]:
-        print("new leaders lead after " + ", ".join(
-            "never" if lead is None else f"{lead:.1f} s"
-            for lead in report["leads"]))
+        print(
+            "new leaders lead after "
+            + ", ".join(
+                "never" if lead is None else f"{lead:.1f} s" for lead in report["leads"]
+            )
+        )
     for each in report["misses"]:
         print(f"  MISS {each}")
 
@@ -143,29 +185,44 @@ def summary(report):
     cycles = [row for row in rows if row["cycles_judged"]]
     windows = sum(row["windows"] + row.get("c_windows", 0) for row in rows)
     beyond = sum(row["windows_off"] + row.get("c_windows_off", 0) for row in rows)
-    leads = [lead for lead in report["leads"]]
+    leads = list(report["leads"])
 
     def close(what):
         noisy = sum(row[what] == "noise" for row in cycles)
-        return count(cycles, lambda row: row[what] == "ok") + \
-            (f" ({noisy} noise)" if noisy else "")
+        return count(cycles, lambda row: row[what] == "ok") + (
+            f" ({noisy} noise)" if noisy else ""
+        )
 
-    return [report["program"],
-            f"{100 * report['core']:.0f} / {100 * report['delayed']:.0f}",
-            count(shares, lambda row: not row["run_miss"]),
-            f"{100 * max((abs(row['run_off']) for row in shares), default=0):.1f}",
-            f"{windows - beyond}/{windows}",
-            f"{report['pairs'] - len(report['pairs_wrong'])}/{report['pairs']}",
-            close("p50"), "-" if report["contends"] else close("mean"),
-            count(shares, lambda row: not row["rate_miss"]),
-            f"{max((row.get('stale', 0) for row in rows), default=0):.0f}",
-            "-" if not leads else "never" if None in leads
-            else f"{max(leads):.1f}",
-            f"{100 * report['overhead']:.2f}"]
+    return [
+        report["program"],
+        f"{100 * report['core']:.0f} / {100 * report['delayed']:.0f}",
+        count(shares, lambda row: not row["run_miss"]),
+        f"{100 * max((abs(row['run_off']) for row in shares), default=0):.1f}",
+        f"{windows - beyond}/{windows}",
+        f"{report['pairs'] - len(report['pairs_wrong'])}/{report['pairs']}",
+        close("p50"),
+        "-" if report["contends"] else close("mean"),
+        count(shares, lambda row: not row["rate_miss"]),
+        f"{max((row.get('stale', 0) for row in rows), default=0):.0f}",
+        "-" if not leads else "never" if None in leads else f"{max(leads):.1f}",
+        f"{100 * report['overhead']:.2f}",
+    ]
 
 
-HEAD = ["program", "core / wait, %", "shares", "worst, points", "5 s windows", "pairs",
-        "p50", "mean", "calls/s", "oldest, s", "lead, s", "overhead told, %"]
+HEAD = [
+    "program",
+    "core / wait, %",
+    "shares",
+    "worst, points",
+    "5 s windows",
+    "pairs",
+    "p50",
+    "mean",
+    "calls/s",
+    "oldest, s",
+    "lead, s",
+    "overhead told, %",
+]
 
 
 def show_summary(reports):

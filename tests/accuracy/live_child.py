@@ -17,12 +17,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import live_programs  # noqa: E402
+import ocular  # noqa: E402
 from live_truth import TWIN, Truth, ticks_a_ms  # noqa: E402
 
-import ocular  # noqa: E402
-
-SETTINGS = dict(serve=True, overhead_budget=0.01, perfetto=False, quiet=True,
-                exclude=[TWIN])
+SETTINGS = dict(
+    serve=True, overhead_budget=0.01, perfetto=False, quiet=True, exclude=[TWIN]
+)
 EVERY, SOME = 0.25, 0.005  # s: while traced, so much of the time
 LOGGED = 0.1  # s
 
@@ -36,20 +36,17 @@ class Rounds:
     def __init__(self, program, kind, truth):
         self.kind = kind
         self.waited = [0.0 for part in kind.parts if part.waits]
-        self.times = {part.name: self.times_of(part, truth)
-                      for part in kind.parts}
+        self.times = {part.name: self.times_of(part, truth) for part in kind.parts}
         lines = ["async def work():" if program.coroutines else "def work():"]
         waits = 0
         for part in kind.parts:
             loop = f" for _ in range({self.times[part.name]}): {part.call}"
             if part.waits:
-                lines += [" begin = now()", loop,
-                          f" waited[{waits}] += now() - begin"]
+                lines += [" begin = now()", loop, f" waited[{waits}] += now() - begin"]
                 waits += 1
             else:
                 lines.append(loop)
-        names = {**vars(live_programs), "now": time.monotonic,
-                 "waited": self.waited}
+        names = {**vars(live_programs), "now": time.monotonic, "waited": self.waited}
         exec(compile("\n".join(lines), f"<rounds {kind.name}>", "exec"), names)
         self.run = names["work"]
 
@@ -115,10 +112,15 @@ class Runner:
         self.spent += time.thread_time() - begin
 
     def note(self):
-        self.log.append([time.monotonic(), time.thread_time() - self.spent,
-                         delayed(), *self.counts,
-                         *(each for rounds in self.rounds
-                           for each in rounds.waited)])
+        self.log.append(
+            [
+                time.monotonic(),
+                time.thread_time() - self.spent,
+                delayed(),
+                *self.counts,
+                *(each for rounds in self.rounds for each in rounds.waited),
+            ]
+        )
 
     def run(self, seconds):
         self.begin(seconds)
@@ -139,8 +141,9 @@ def run_all(runners, seconds):
     if runners[0].program.coroutines:
         asyncio.run(runners[0].run_coroutines(seconds))
         return
-    others = [threading.Thread(target=runner.run, args=(seconds,))
-              for runner in runners[1:]]
+    others = [
+        threading.Thread(target=runner.run, args=(seconds,)) for runner in runners[1:]
+    ]
     for thread in others:
         thread.start()
     runners[0].run(seconds)
@@ -148,21 +151,32 @@ def run_all(runners, seconds):
         thread.join()
 
 
-# --- All of it -----------------------------------------------------------------------------
+# --- All of it ----------------------------------------------------------------------------
 
 
 def describe(runner):
-    return {"log": runner.log, "kinds": [
-        {"name": rounds.kind.name, "calls": rounds.calls(),
-         "waits": [part.name for part in rounds.kind.parts if part.waits]}
-        for rounds in runner.rounds]}
+    return {
+        "log": runner.log,
+        "kinds": [
+            {
+                "name": rounds.kind.name,
+                "calls": rounds.calls(),
+                "waits": [part.name for part in rounds.kind.parts if part.waits],
+            }
+            for rounds in runner.rounds
+        ],
+    }
 
 
 def main(name, seconds, file, settings="{}"):
     program = live_programs.PROGRAMS[name]()
     seconds = float(seconds)
-    parts = {part.name: part for track in program.tracks
-             for kind in track.kinds for part in kind.parts}
+    parts = {
+        part.name: part
+        for track in program.tracks
+        for kind in track.kinds
+        for part in kind.parts
+    }
     truth = Truth(list(parts.values()), ticks_a_ms())
     before = truth.take()
     runners = [Runner(program, track, truth) for track in program.tracks]
@@ -180,13 +194,24 @@ def main(name, seconds, file, settings="{}"):
     during = truth.costs()
     after = truth.take()
     with open(file, "w") as out:
-        json.dump({
-            "program": name, "about": program.about, "began": began,
-            "seconds": seconds, "hz": final["tsc_hz"], "hook_cost": cost,
-            "phases": program.phases(seconds), "contends": program.contends,
-            "costs": {f: {"before": before[f], "during": during.get(f),
-                          "after": after[f]} for f in before},
-            "tracks": [describe(runner) for runner in runners]}, out)
+        json.dump(
+            {
+                "program": name,
+                "about": program.about,
+                "began": began,
+                "seconds": seconds,
+                "hz": final["tsc_hz"],
+                "hook_cost": cost,
+                "phases": program.phases(seconds),
+                "contends": program.contends,
+                "costs": {
+                    f: {"before": before[f], "during": during.get(f), "after": after[f]}
+                    for f in before
+                },
+                "tracks": [describe(runner) for runner in runners],
+            },
+            out,
+        )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import statistics
 
 WINDOW = 5.0  # s, as in tracer/share.h
 SETTLED = 10.0  # s; windows are judged from then on
-STOPPED = 1.0   # s without a call
+STOPPED = 1.0  # s without a call
 SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3
 PAIR, TOP = 0.02, 10
 CYCLES_NS, CYCLES_OFF = 200, 0.10
@@ -39,9 +39,14 @@ class Track:
     def __init__(self, track, costs, hz):
         self.kinds = track["kinds"]
         self.waits = [name for kind in self.kinds for name in kind["waits"]]
-        self.seconds = [{name: n * costs[name] / hz
-                         for name, n in kind["calls"].items()
-                         if name not in self.waits} for kind in self.kinds]
+        self.seconds = [
+            {
+                name: n * costs[name] / hz
+                for name, n in kind["calls"].items()
+                if name not in self.waits
+            }
+            for kind in self.kinds
+        ]
         self.times = [row[0] for row in track["log"]]
         self.cpu = [row[1] - track["log"][0][1] for row in track["log"]]
         whole = [sum(each.values()) for each in self.seconds]
@@ -51,9 +56,10 @@ class Track:
         self.delayed = done[2]
         self.steps = []  # per interval: rounds, weighed rounds, waits
         for old, new in itertools.pairwise(track["log"]):
-            rounds, waits = ([b - a for a, b in zip(old[part], new[part])]
-                             for part in (slice(3, 3 + width),
-                                          slice(3 + width, None)))
+            rounds, waits = (
+                [b - a for a, b in zip(old[part], new[part])]
+                for part in (slice(3, 3 + width), slice(3 + width, None))
+            )
             own = sum(n * each for n, each in zip(rounds, whole))
             factor = (new[1] - old[1]) / own / usual if own else 0.0
             self.steps.append((rounds, [n * factor for n in rounds], waits))
@@ -67,15 +73,17 @@ class Track:
             if not weight:
                 continue
             scaled = [[weight * each for each in part] for part in step]
-            total = scaled if total is None else [
-                [a + b for a, b in zip(x, y)] for x, y in zip(total, scaled)]
+            total = (
+                scaled
+                if total is None
+                else [[a + b for a, b in zip(x, y)] for x, y in zip(total, scaled)]
+            )
         width = len(self.kinds)
         return total or [[0] * width, [0] * width, [0] * len(self.waits)]
 
     def add(self, found, weigh):
         rounds, scaled, waits = self.sums(weigh)
-        for kind, seconds, n, longer in zip(self.kinds, self.seconds, rounds,
-                                            scaled):
+        for kind, seconds, n, longer in zip(self.kinds, self.seconds, rounds, scaled):
             if not n:
                 continue
             for name, calls in kind["calls"].items():
@@ -98,23 +106,25 @@ class Truth:
 
     def __init__(self, result):
         self.began, self.hz = result["began"], result["hz"]
-        costs = {name: cost(taken, "trimmed")
-                 for name, taken in result["costs"].items()}
+        costs = {name: cost(taken, "trimmed") for name, taken in result["costs"].items()}
         # The part of each function that is C.
-        in_c = {name: cost(taken, "c") / costs[name]
-                for name, taken in result["costs"].items() if taken["before"]["c"]}
+        in_c = {
+            name: cost(taken, "c") / costs[name]
+            for name, taken in result["costs"].items()
+            if taken["before"]["c"]
+        }
         self.in_c = in_c
-        self.tracks = [Track(track, costs, self.hz)
-                       for track in result["tracks"]]
+        self.tracks = [Track(track, costs, self.hz) for track in result["tracks"]]
 
     def over(self, weigh, whole):
         """{function: (CPU share, calls a second, waiting and CPU share)}"""
         found = {}
         for track in self.tracks:
             track.add(found, weigh)
-        return {name: (cpu / whole, calls / whole,
-                       waited / whole if waited else None)
-                for name, (cpu, calls, waited) in found.items()}
+        return {
+            name: (cpu / whole, calls / whole, waited / whole if waited else None)
+            for name, (cpu, calls, waited) in found.items()
+        }
 
     def window(self, at):
         def weigh(begin, end):
@@ -135,15 +145,16 @@ class Truth:
 
     def core(self, at):
         """The share of a core that the program's rounds had until then."""
-        had = sum(track.cpu[bisect.bisect_right(track.times, at) - 1]
-                  for track in self.tracks)
+        had = sum(
+            track.cpu[bisect.bisect_right(track.times, at) - 1] for track in self.tracks
+        )
         return had / (at - self.began)
-
 
     def delayed(self):
         """The time that its threads waited for a CPU over that they had."""
-        return sum(track.delayed for track in self.tracks) / \
-            sum(track.cpu[-1] for track in self.tracks)
+        return sum(track.delayed for track in self.tracks) / sum(
+            track.cpu[-1] for track in self.tracks
+        )
 
 
 class Samples:
@@ -152,9 +163,10 @@ class Samples:
 
     def __init__(self, snapshots):
         self.snapshots = snapshots
-        self.whole = [sum(row["samples"] or 0
-                          for row in each["functions"].values())
-                      for each in snapshots]
+        self.whole = [
+            sum(row["samples"] or 0 for row in each["functions"].values())
+            for each in snapshots
+        ]
 
     def at_end(self, name, part):
         row = self.snapshots[-1]["functions"].get(name)
@@ -162,10 +174,8 @@ class Samples:
 
     def in_window(self, name, part, at):
         """As many as evenly weighed ones."""
-        mine = [value(each["functions"].get(name), "samples")
-                for each in self.snapshots]
-        return max(self.effective(mine, at),
-                   part * self.effective(self.whole, at))
+        mine = [value(each["functions"].get(name), "samples") for each in self.snapshots]
+        return max(self.effective(mine, at), part * self.effective(self.whole, at))
 
     def effective(self, counts, at):
         weighed = squared = before = 0.0
@@ -202,10 +212,17 @@ def judge_shares(truth, snapshots, report):
         off = value(row, "run_share") - share
         allowed = bound(share, samples.at_end(name, share / known))
         rows[name] = {
-            "share": share, "calls_per_s": rate, "waited": waited,
-            "samples": value(row, "samples"), "run_off": off,
-            "judged": share > SHARE, "window_worst": 0.0, "windows": 0,
-            "windows_off": 0, "run_miss": share > SHARE and abs(off) > allowed}
+            "share": share,
+            "calls_per_s": rate,
+            "waited": waited,
+            "samples": value(row, "samples"),
+            "run_off": off,
+            "judged": share > SHARE,
+            "window_worst": 0.0,
+            "windows": 0,
+            "windows_off": 0,
+            "run_miss": share > SHARE and abs(off) > allowed,
+        }
     for each in settled(truth, snapshots):
         for name, (share, _, waited) in truth.window(each["t"]).items():
             row, at, part = each["functions"].get(name), each["t"], share / known
@@ -229,8 +246,7 @@ def count_in_c(row, off, allowed):
 
 
 def settled(truth, snapshots):
-    late = [each for each in snapshots
-            if each["t"] - truth.began >= SETTLED]
+    late = [each for each in snapshots if each["t"] - truth.began >= SETTLED]
     return late or snapshots[-1:]
 
 
@@ -244,8 +260,7 @@ def count_window(row, off, allowed):
 def wrong_pairs(true, seen):
     """(those in the wrong order, all that differ by 2 points)"""
     top = sorted(true, key=true.get, reverse=True)[:TOP]
-    pairs = [(a, b) for a, b in itertools.combinations(top, 2)
-             if true[a] - true[b] >= PAIR]
+    pairs = [(a, b) for a, b in itertools.combinations(top, 2) if true[a] - true[b] >= PAIR]
     wrong = [(a, b) for a, b in pairs if seen(a) <= seen(b)]
     return wrong, len(pairs)
 
@@ -254,13 +269,15 @@ def judge_order(truth, snapshots, whole, report):
     last = snapshots[-1]["functions"]
     wrong, count = wrong_pairs(
         {name: each[0] for name, each in whole.items()},
-        lambda name: value(last.get(name), "run_share"))
+        lambda name: value(last.get(name), "run_share"),
+    )
     report["pairs"], report["pairs_wrong"] = count, wrong
     report["window_pairs"] = report["window_pairs_wrong"] = 0
     for each in settled(truth, snapshots):
         wrong, count = wrong_pairs(
             {name: row[0] for name, row in truth.window(each["t"]).items()},
-            lambda name: value(each["functions"].get(name), "cpu_share"))
+            lambda name: value(each["functions"].get(name), "cpu_share"),
+        )
         report["window_pairs"] += count
         report["window_pairs_wrong"] += len(wrong)
 
@@ -269,16 +286,18 @@ def taken_then(name, taken, snapshots):
     """[(weight, p50, mean)]: the twins' passes, each with the calls that Ocular has
     timed about then, since a machine may be half as fast a second later."""
     passes = (taken["during"] or {}).get("passes") or [
-        each for when in ("before", "after") for each in taken[when]["passes"]]
+        each for when in ("before", "after") for each in taken[when]["passes"]
+    ]
     weights = [0.0] * len(passes)
     before, since = 0, -math.inf
     for each in snapshots:
         calls = value(each["functions"].get(name), "calls")
         if calls > before:
-            near = [n for n, one in enumerate(passes)
-                    if since - NEAR <= one[0] <= each["t"] + NEAR] or \
-                [min(range(len(passes)),
-                     key=lambda n: abs(passes[n][0] - each["t"]))]
+            near = [
+                n
+                for n, one in enumerate(passes)
+                if since - NEAR <= one[0] <= each["t"] + NEAR
+            ] or [min(range(len(passes)), key=lambda n: abs(passes[n][0] - each["t"]))]
             for n in near:
                 weights[n] += (calls - before) / len(near)
         before, since = calls, each["t"]
@@ -309,16 +328,19 @@ def judge_cycles(result, snapshots, report):
         mine["ns"] = cost(taken, "p50") / result["hz"] * 1e9
         mine["cycles_judged"] = mine["ns"] >= CYCLES_NS
         then = taken_then(name, taken, snapshots)
-        for place, what, key in ((1, "p50", "p50_cycles"),
-                                 (2, "mean", "avg_cycles")):
-            true, noise = spread([(each[0], each[place]) for each in then]) \
-                if then else (0.0, math.inf)
+        for place, what, key in ((1, "p50", "p50_cycles"), (2, "mean", "avg_cycles")):
+            true, noise = (
+                spread([(each[0], each[place]) for each in then])
+                if then
+                else (0.0, math.inf)
+            )
             if len(then) < PASSES:
                 noise = max(noise, moved(taken, what))
             mine[what + "_noise"] = noise
             seen = row.get(key) if row else None
-            mine[what + "_off"] = off = \
+            mine[what + "_off"] = off = (
                 None if seen is None or true <= 0 else seen / true - 1
+            )
             mine[what] = verdict(off, noise)
 
 
@@ -345,14 +367,14 @@ def judge_rates(truth, snapshots, report):
         lately = truth.between(each["t"] - STOPPED, each["t"])
         for name, (_, rate, _) in truth.window(each["t"]).items():
             told = value(each["functions"].get(name), "calls_per_s")
-            if told or name in lately and lately[name][1]:
+            if told or (name in lately and lately[name][1]):
                 true[name] = true.get(name, 0.0) + rate
                 seen[name] = seen.get(name, 0.0) + told
     for name, mine in report["functions"].items():
-        mine["rate_off"] = seen.get(name, 0.0) / true[name] - 1 \
-            if true.get(name) else None
+        mine["rate_off"] = seen.get(name, 0.0) / true[name] - 1 if true.get(name) else None
         mine["rate_miss"] = mine["judged"] and (
-            mine["rate_off"] is None or abs(mine["rate_off"]) > RATE_OFF)
+            mine["rate_off"] is None or abs(mine["rate_off"]) > RATE_OFF
+        )
 
 
 class Age:
@@ -400,8 +422,11 @@ def judge_phases(result, truth, snapshots, report):
         end = truth.began + (changes + [result["seconds"]])[number + 1]
         leading, lead = True, None
         for each in [s for s in snapshots if begin <= s["t"] < end][::-1]:
-            shares = truth.between(max(begin, each["t"] - WINDOW), each["t"]) \
-                if each["t"] > begin else {}
+            shares = (
+                truth.between(max(begin, each["t"] - WINDOW), each["t"])
+                if each["t"] > begin
+                else {}
+            )
             true = sorted(shares, key=lambda name: -shares[name][0])[:LEADERS]
             leading = leading and set(each["top"][:LEADERS]) == set(true)
             if leading:
@@ -410,20 +435,25 @@ def judge_phases(result, truth, snapshots, report):
     report["lead_miss"] = any(lead is None or lead > LEAD for lead in report["leads"])
 
 
-# --- All of them ---------------------------------------------------------------------------
+# --- All of them --------------------------------------------------------------------------
 
 
 def judge(result, snapshots):
     truth = Truth(result)
-    report = {"program": result["program"], "hook_cost": result["hook_cost"],
-              "functions": {},
-              "delayed": truth.delayed(), "snapshots": len(snapshots),
-              "contends": result["contends"] or truth.delayed() > DELAYED,
-              "core": truth.core(snapshots[-1]["t"]), "known": 0.0,
-              "overhead": mean(each["overhead"]["measured"]
-                               for each in settled(truth, snapshots)),
-              "hz": mean(each["sampler"]["hz"]
-                         for each in settled(truth, snapshots))}
+    report = {
+        "program": result["program"],
+        "hook_cost": result["hook_cost"],
+        "functions": {},
+        "delayed": truth.delayed(),
+        "snapshots": len(snapshots),
+        "contends": result["contends"] or truth.delayed() > DELAYED,
+        "core": truth.core(snapshots[-1]["t"]),
+        "known": 0.0,
+        "overhead": mean(
+            each["overhead"]["measured"] for each in settled(truth, snapshots)
+        ),
+        "hz": mean(each["sampler"]["hz"] for each in settled(truth, snapshots)),
+    }
     whole = judge_shares(truth, snapshots, report)
     report["known"] = sum(share for share, _, _ in whole.values())
     judge_order(truth, snapshots, whole, report)
@@ -448,32 +478,71 @@ def misses(report):
             more = f" and {len(names) - 5} more" if len(names) > 5 else ""
             found.append(f"{what}: {', '.join(map(str, names[:5]))}{more}")
 
-    add("share", (f"{name} {100 * row['run_off']:+.1f}"
-                  for name, row in shares.items() if row["run_miss"]))
+    add(
+        "share",
+        (
+            f"{name} {100 * row['run_off']:+.1f}"
+            for name, row in shares.items()
+            if row["run_miss"]
+        ),
+    )
     windows = sum(row["windows"] for row in rows.values())
     off = sum(row["windows_off"] for row in rows.values())
     if off > CHANCE * windows:
-        worst = sorted((row for row in rows.items() if row[1]["windows_off"]),
-                       key=lambda item: -abs(item[1]["window_worst"]))
-        add(f"{off} of {windows} windows",
-            (f"{name} {100 * row['window_worst']:+.1f}" for name, row in worst))
+        worst = sorted(
+            (row for row in rows.items() if row[1]["windows_off"]),
+            key=lambda item: -abs(item[1]["window_worst"]),
+        )
+        add(
+            f"{off} of {windows} windows",
+            (f"{name} {100 * row['window_worst']:+.1f}" for name, row in worst),
+        )
     windows = sum(row.get("c_windows", 0) for row in rows.values())
     off = sum(row.get("c_windows_off", 0) for row in rows.values())
     if off > CHANCE * windows:
-        add(f"{off} of {windows} windows of time in C",
-            (f"{name} {100 * row['c_worst']:+.1f}" for name, row in rows.items()
-             if row.get("c_windows_off")))
+        add(
+            f"{off} of {windows} windows of time in C",
+            (
+                f"{name} {100 * row['c_worst']:+.1f}"
+                for name, row in rows.items()
+                if row.get("c_windows_off")
+            ),
+        )
     add("order", (f"{a}/{b}" for a, b in report["pairs_wrong"]))
     for what in ("p50",) if report["contends"] else ("p50", "mean"):
-        add(what, (f"{name} " + ("none" if row[what + "_off"] is None
-                                 else f"{100 * row[what + '_off']:+.0f} %")
-                   for name, row in cycles.items() if row[what] == "MISS"))
-    add("calls/s", (f"{name} " + ("none" if row["rate_off"] is None
-                                  else f"{100 * row['rate_off']:+.0f} %")
-                    for name, row in shares.items() if row["rate_miss"]))
-    add("age", (f"{name} {row['stale']:.0f} s" for name, row in rows.items()
-                if row.get("stale", 0) > AGE))
+        add(
+            what,
+            (
+                f"{name} "
+                + (
+                    "none"
+                    if row[what + "_off"] is None
+                    else f"{100 * row[what + '_off']:+.0f} %"
+                )
+                for name, row in cycles.items()
+                if row[what] == "MISS"
+            ),
+        )
+    add(
+        "calls/s",
+        (
+            f"{name} "
+            + ("none" if row["rate_off"] is None else f"{100 * row['rate_off']:+.0f} %")
+            for name, row in shares.items()
+            if row["rate_miss"]
+        ),
+    )
+    add(
+        "age",
+        (
+            f"{name} {row['stale']:.0f} s"
+            for name, row in rows.items()
+            if row.get("stale", 0) > AGE
+        ),
+    )
     if report["lead_miss"]:
-        add("lead", ("never" if lead is None else f"{lead:.1f} s"
-                     for lead in report["leads"]))
+        add(
+            "lead",
+            ("never" if lead is None else f"{lead:.1f} s" for lead in report["leads"]),
+        )
     return found

@@ -25,14 +25,15 @@ MOST, TAKEN_MS = 100, 5.0  # calls and ms of a line in a pass
 def twin_of(function, names):
     """The same code, which Ocular is told to leave alone."""
     code = function.__code__.replace(co_filename=TWIN)
-    return types.FunctionType(code, names, function.__name__,
-                              function.__defaults__, function.__closure__)
+    return types.FunctionType(
+        code, names, function.__name__, function.__defaults__, function.__closure__
+    )
 
 
 def stub_of(function):
     """Takes what the other takes and returns at once."""
     code, names = function.__code__, {}
-    takes = ", ".join(code.co_varnames[:code.co_argcount])
+    takes = ", ".join(code.co_varnames[: code.co_argcount])
     exec(compile(f"def stub({takes}): return 1", TWIN, "exec"), names)
     return names["stub"]
 
@@ -65,9 +66,15 @@ class Line:
 
     def __init__(self, text, names):
         names = dict(names)
-        exec(compile("def drive(count):\n for _ in range(count):\n"
-                     f"  mark()\n  kept = {text}\n  mark()\n  kept = None\n",
-                     TWIN, "exec"), names)
+        exec(
+            compile(
+                "def drive(count):\n for _ in range(count):\n"
+                f"  mark()\n  kept = {text}\n  mark()\n  kept = None\n",
+                TWIN,
+                "exec",
+            ),
+            names,
+        )
         self.drive, self.taken = names["drive"], []
         self.calls = 1  # that share what it takes
 
@@ -84,11 +91,15 @@ class Line:
         timing.reset(2 * self.times)
         self.drive(self.times)
         spans = sorted(timing.spans()[::2])
-        kept = spans[:max(1, len(spans) * 98 // 100)]
-        self.taken.append({"at": time.monotonic(),
-                           "p50": statistics.median(spans),
-                           "mean": statistics.fmean(spans),
-                           "trimmed": statistics.fmean(kept)})
+        kept = spans[: max(1, len(spans) * 98 // 100)]
+        self.taken.append(
+            {
+                "at": time.monotonic(),
+                "p50": statistics.median(spans),
+                "mean": statistics.fmean(spans),
+                "trimmed": statistics.fmean(kept),
+            }
+        )
 
     def cost(self, what):
         # Shares are of all the time, also of that in which the machine was slow;
@@ -113,11 +124,10 @@ class Levels(Line):
         timing.reset(self.times * (self.calls + 2))
         self.drive(self.times)
         spans, width = timing.spans(), self.calls + 2
-        lines = [spans[at + 1:at + width - 1] for at in range(0, len(spans), width)]
+        lines = [spans[at + 1 : at + width - 1] for at in range(0, len(spans), width)]
         levels = [span for line in lines for span in line[:-1]]
         back = statistics.median(line[-1] for line in lines) / self.calls
-        self.taken.append({"at": time.monotonic(),
-                           "p50": statistics.median(levels) + back})
+        self.taken.append({"at": time.monotonic(), "p50": statistics.median(levels) + back})
 
 
 class Truth:
@@ -133,8 +143,10 @@ class Truth:
         for line in self.all_lines():
             line.prepare(ticks_a_ms)
         quick = [part for part in parts if not part.waits]
-        self.turns = itertools.cycle([self.nothing, self.empty] + [
-            line for part in quick for line in self.lines[part.name].values()])
+        self.turns = itertools.cycle(
+            [self.nothing, self.empty]
+            + [line for part in quick for line in self.lines[part.name].values()]
+        )
 
     @staticmethod
     def lines_of(part, names):
@@ -188,16 +200,21 @@ class Truth:
 
     def cost_of(self, part):
         lines = self.lines[part.name]
-        cost = {what: self.own(part, what)
-                for what in ("p50", "mean", "trimmed")}
+        cost = {what: self.own(part, what) for what in ("p50", "mean", "trimmed")}
         # Each pass: when, and what the function itself took by it.
         whole = {what: lines["line"].cost(what) for what in ("p50", "mean")}
         cost["passes"] = [
-            [each["at"], *(cost[what] * each[what] / whole[what]
-                           for what in ("p50", "mean"))]
-            for each in lines["line"].taken]
-        cost["c"] = 0.0 if not part.in_c else \
-            lines["c"].cost("trimmed") - self.nothing.cost("trimmed")
+            [
+                each["at"],
+                *(cost[what] * each[what] / whole[what] for what in ("p50", "mean")),
+            ]
+            for each in lines["line"].taken
+        ]
+        cost["c"] = (
+            0.0
+            if not part.in_c
+            else lines["c"].cost("trimmed") - self.nothing.cost("trimmed")
+        )
         return cost
 
     def own(self, part, what):
@@ -226,10 +243,17 @@ class Truth:
                 call = self.empty.cost(what) - self.nothing.cost(what)
                 both = lines["line"].cost(what) - lines["alone"].cost(what)
                 cost[what] = max(0.0, both / times + call)
-            found[name] = {**cost, "passes": [
-                [at, cost["p50"] * p50 / found[part.name]["p50"],
-                 cost["mean"] * mean / found[part.name]["mean"]]
-                for at, p50, mean in found[part.name]["passes"]]}
+            found[name] = {
+                **cost,
+                "passes": [
+                    [
+                        at,
+                        cost["p50"] * p50 / found[part.name]["p50"],
+                        cost["mean"] * mean / found[part.name]["mean"],
+                    ]
+                    for at, p50, mean in found[part.name]["passes"]
+                ],
+            }
 
     def whole(self, part):
         """Ticks of the line with all that it calls."""

@@ -84,5 +84,15 @@ def comprehension(count):
     return [number for number in range(count) if number & 1]
 
 
-SHAPES = [over_range, over_list, with_if, with_if_else, with_if_then_more,
-          with_continue, nested, while_condition, while_true, comprehension]
+SHAPES = [
+    over_range,
+    over_list,
+    with_if,
+    with_if_else,
+    with_if_then_more,
+    with_continue,
+    nested,
+    while_condition,
+    while_true,
+    comprehension,
+]

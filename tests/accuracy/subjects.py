@@ -417,8 +417,19 @@ class Subject:
     entered as often as `stubs` says, or with what they return (`stand_in`, a
     line of its own)."""
 
-    def __init__(self, name, call, *, calls=1, around=None, entered="call",
-                 entries=1, stubs=None, stand_in=None, times=600):
+    def __init__(
+        self,
+        name,
+        call,
+        *,
+        calls=1,
+        around=None,
+        entered="call",
+        entries=1,
+        stubs=None,
+        stand_in=None,
+        times=600,
+    ):
         self.name, self.call, self.calls = name, call, calls
         self.around, self.stubs = around or "empty()", stubs or {}
         self.entered, self.entries = entered, entries
@@ -455,15 +466,20 @@ SUBJECTS = [
     Subject("some_small", "some_small(7)", stand_in="some_numbers(7)"),
     Subject("Point.length", "POINT.length()"),
     Subject("Point.move", "POINT.move(1, 2)"),
-    Subject("methods", "methods(POINT)",
-            stubs={"Point.length": 2, "Point.move": 1},
-            stand_in="methods(STUB)"),
+    Subject(
+        "methods",
+        "methods(POINT)",
+        stubs={"Point.length": 2, "Point.move": 1},
+        stand_in="methods(STUB)",
+    ),
     Subject("Point.__init__", "Point(1, 2)", around="Stub(1, 2)"),
     Subject("creating", "creating(7)", stubs={"Point.__init__": 3}),
-    Subject("spread", "spread(1, 2, 3, 4, first=5, last=6)",
-            around="spread_nothing(1, 2, 3, 4, first=5, last=6)"),
-    Subject("defaults", "defaults(1, c=3, e=7)",
-            around="defaults_nothing(1, c=3, e=7)"),
+    Subject(
+        "spread",
+        "spread(1, 2, 3, 4, first=5, last=6)",
+        around="spread_nothing(1, 2, 3, 4, first=5, last=6)",
+    ),
+    Subject("defaults", "defaults(1, c=3, e=7)", around="defaults_nothing(1, c=3, e=7)"),
     Subject("closure_maker.<locals>.closure", "CLOSURE(7)"),
     Subject("level3", "level3(7)", stubs={"arithmetic": 1}),
     Subject("level2", "level2(7)", stubs={"level3": 1}),
@@ -474,14 +490,31 @@ SUBJECTS = [
     Subject("through_cache", "through_cache(7)"),
     Subject("handles", "handles(TABLE)"),
     Subject("finishes", "finishes(7)"),
-    Subject("raises", "try: raises(7)\nexcept ValueError: pass",
-            around="try: empty(); raise ERROR\nexcept ValueError: pass"),
-    Subject("yields", "for _ in yields(30): pass", calls=31,
-            around="for _ in yield_nothing(30): pass", entered="resumption",
-            entries=31, times=60),
+    Subject(
+        "raises",
+        "try: raises(7)\nexcept ValueError: pass",
+        around="try: empty(); raise ERROR\nexcept ValueError: pass",
+    ),
+    Subject(
+        "yields",
+        "for _ in yields(30): pass",
+        calls=31,
+        around="for _ in yield_nothing(30): pass",
+        entered="resumption",
+        entries=31,
+        times=60,
+    ),
     Subject("consumes", "consumes(30)", stubs={"yields": 31}, times=60),
-    Subject("answers", "run(answers(7))", around="run(answer_nothing(7))",
-            entered="resumption"),
-    Subject("awaits", "run(awaits(20))", around="run(answer_nothing(7))",
-            entered="resumption", stubs={"answers": 20}, stand_in="run(awaits(20))", times=100),
+    Subject(
+        "answers", "run(answers(7))", around="run(answer_nothing(7))", entered="resumption"
+    ),
+    Subject(
+        "awaits",
+        "run(awaits(20))",
+        around="run(answer_nothing(7))",
+        entered="resumption",
+        stubs={"answers": 20},
+        stand_in="run(awaits(20))",
+        times=100,
+    ),
 ]

@@ -12,17 +12,21 @@ import time
 
 import budget
 import budget_child
+import ocular
 import programs
 
-import ocular
-
-SETTINGS = {"deinstrument_threshold": 0, "overhead_budget": None, "perfetto": False,
-            "quiet": True}
+SETTINGS = {
+    "deinstrument_threshold": 0,
+    "overhead_budget": None,
+    "perfetto": False,
+    "quiet": True,
+}
 EVERY = (1, 2, 4, 8, 16, 32, 64, 128)
 CALLS = 8192  # in a sequence
 TURN = 0.05  # s
 PLAIN, TURNS = 1, 5  # turns before, and those that count
 LEAST_CALLS = 30  # a turn: functions with fewer tell nothing
+
 
 def called_between():
     pass
@@ -63,8 +67,12 @@ def compare(work, name, rounds):
         ours.append(shares["rearm"] + shares["threads"])
         events.append(snapshot["events"] / (PLAIN + TURNS))
     usual = statistics.median(bare)
-    return (usual, statistics.median(traced) - (1 + statistics.median(ours)) * usual,
-            statistics.median(told) * usual, statistics.median(events))
+    return (
+        usual,
+        statistics.median(traced) - (1 + statistics.median(ours)) * usual,
+        statistics.median(told) * usual,
+        statistics.median(events),
+    )
 
 
 def show(name, found):
@@ -72,14 +80,19 @@ def show(name, found):
         print(f"{name:44}  others are armed with it", flush=True)
         return
     usual, more, told, events = found
-    print(f"{name:44}{1e9 * usual / events:14.0f}{1e9 * more / events:12.1f}"
-          f"{1e9 * told / events:8.1f}{100 * more / usual:9.2f}"
-          f"{100 * told / usual:8.2f}", flush=True)
+    print(
+        f"{name:44}{1e9 * usual / events:14.0f}{1e9 * more / events:12.1f}"
+        f"{1e9 * told / events:8.1f}{100 * more / usual:9.2f}"
+        f"{100 * told / usual:8.2f}",
+        flush=True,
+    )
 
 
 def header(what):
-    print(f"\n{what:44}{'an event in ns':>14}{'a hook, ns':>12}{'told':>8}"
-          f"{'all, %':>9}{'told':>8}")
+    print(
+        f"\n{what:44}{'an event in ns':>14}{'a hook, ns':>12}{'told':>8}"
+        f"{'all, %':>9}{'told':>8}"
+    )
 
 
 def show_made_up(count, rounds):
@@ -92,12 +105,15 @@ def show_made_up(count, rounds):
             sequence += [*draw.choices(others, k=every), called_between]
         calls_of(sequence, 2)
         loops = max(1, int(TURN / seconds(lambda: calls_of(sequence))))
-        show(str(every + 1), compare(lambda: calls_of(sequence, loops),
-                                     called_between.__name__, rounds))
+        show(
+            str(every + 1),
+            compare(lambda: calls_of(sequence, loops), called_between.__name__, rounds),
+        )
 
 
 def chosen(work, count):
     """Names of functions, from those that are called rarely to the most often."""
+
     def calls():
         return {row["name"]: row["calls"] for row in ocular.snapshot()["functions"]}
 
@@ -115,8 +131,12 @@ def chosen(work, count):
     names = []
     for i in range(min(count, len(found))):
         wanted = low + (high - low) * i / max(count - 1, 1)
-        names.append(min(found.keys() - set(names),
-                         key=lambda name: abs(math.log(found[name]) - wanted)))
+        names.append(
+            min(
+                found.keys() - set(names),
+                key=lambda name: abs(math.log(found[name]) - wanted),
+            )
+        )
     return names
 
 
@@ -140,8 +160,9 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="bench.py --apart", description=__doc__)
     parser.add_argument("--functions", type=int, default=600)
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--benchmarks", nargs="*", default=[],
-                        choices=sorted(budget.BENCHMARKS))
+    parser.add_argument(
+        "--benchmarks", nargs="*", default=[], choices=sorted(budget.BENCHMARKS)
+    )
     parser.add_argument("--armed", type=int, default=8, help="functions of each")
     options = parser.parse_args(arguments)
     if not options.benchmarks:

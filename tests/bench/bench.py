@@ -6,8 +6,8 @@ Every figure is a median over rounds in which the configurations take turns
 """
 
 import argparse
-import cProfile
 import contextlib
+import cProfile
 import os
 import platform
 import re
@@ -26,11 +26,9 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import apart  # noqa: E402
 import budget  # noqa: E402
 import extensions  # noqa: E402
+import ocular  # noqa: E402
 import programs  # noqa: E402
 import viewer  # noqa: E402
-
-import ocular  # noqa: E402
-from ocular import _ocular  # noqa: E402
 
 EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
@@ -53,8 +51,17 @@ def untraced(probe):
 @contextlib.contextmanager
 def floor(probe):
     monitoring = sys.monitoring
-    bits = [bit for bit in (EVENTS.PY_START, EVENTS.PY_RETURN, EVENTS.JUMP,
-                            BRANCH, EVENTS.INSTRUCTION) if probe.events & bit]
+    bits = [
+        bit
+        for bit in (
+            EVENTS.PY_START,
+            EVENTS.PY_RETURN,
+            EVENTS.JUMP,
+            BRANCH,
+            EVENTS.INSTRUCTION,
+        )
+        if probe.events & bit
+    ]
     monitoring.use_tool_id(FLOOR_TOOL, "floor")
     for bit in bits:
         monitoring.register_callback(FLOOR_TOOL, bit, FLOOR.nothing)
@@ -73,9 +80,12 @@ def traced(probe, timeline=False):
     with tempfile.TemporaryDirectory() as folder:
         ocular.start_tracing(
             mode=probe.mode,
-            deinstrument_threshold=0, perfetto=timeline, quiet=True,
+            deinstrument_threshold=0,
+            perfetto=timeline,
+            quiet=True,
             include_only=[probe.code.co_qualname],
-            output=os.path.join(folder, "trace.json"))
+            output=os.path.join(folder, "trace.json"),
+        )
         try:
             yield
         finally:
@@ -117,21 +127,38 @@ class Probe:
         self.each = 2 if mode == "adaptive" else self.count_steps()
 
     def count_steps(self):
-        with ocular.tracing(mode=self.mode, deinstrument_threshold=0,
-                            perfetto=False, quiet=True,
-                            include_only=[self.code.co_qualname]):
+        with ocular.tracing(
+            mode=self.mode,
+            deinstrument_threshold=0,
+            perfetto=False,
+            quiet=True,
+            include_only=[self.code.co_qualname],
+        ):
             before = ocular.snapshot()["events"]
             self.run(1_000)
             return round((ocular.snapshot()["events"] - before) / 1_000)
 
 
 PROBES = [
-    Probe("calls (enter + leave)", programs.calls, programs.leaf.__code__,
-          EVENTS.PY_START | EVENTS.PY_RETURN),
-    Probe("loops (branch + jump)", programs.loops, programs.loops.__code__,
-          BRANCH | EVENTS.JUMP),
-    Probe("steps (instruction)", programs.steps, programs.steps.__code__,
-          EVENTS.INSTRUCTION, mode="precise"),
+    Probe(
+        "calls (enter + leave)",
+        programs.calls,
+        programs.leaf.__code__,
+        EVENTS.PY_START | EVENTS.PY_RETURN,
+    ),
+    Probe(
+        "loops (branch + jump)",
+        programs.loops,
+        programs.loops.__code__,
+        BRANCH | EVENTS.JUMP,
+    ),
+    Probe(
+        "steps (instruction)",
+        programs.steps,
+        programs.steps.__code__,
+        EVENTS.INSTRUCTION,
+        mode="precise",
+    ),
 ]
 
 
@@ -152,26 +179,30 @@ def ns_per_event(probe, rounds):
         for name, configuration in CONFIGURATIONS.items():
             times[name].append(timed(probe, configuration))
     bare = statistics.median(times["untraced"])
-    return {name: (statistics.median(list_) - bare) / (probe.each * COUNT)
-            for name, list_ in times.items() if name != "untraced"}
+    return {
+        name: (statistics.median(list_) - bare) / (probe.each * COUNT)
+        for name, list_ in times.items()
+        if name != "untraced"
+    }
 
 
 def show_ns(rounds):
     print("\nns per event, above the untraced program")
-    print(f"{'':24}{'floor':>8}{'Ocular':>9}{'':>8}{'timeline':>10}{'':>8}"
-          f"{'cProfile':>10}")
+    print(f"{'':24}{'floor':>8}{'Ocular':>9}{'':>8}{'timeline':>10}{'':>8}{'cProfile':>10}")
     for probe in PROBES:
         ns = ns_per_event(probe, rounds)
         base, own, line = ns["floor"], ns["Ocular"], ns["Ocular, timeline"]
         # cProfile has no event of a loop.
-        other = f"{ns['cProfile']:10.1f}" if "calls" in probe.name else \
-            f"{'-':>10}"
-        print(f"{probe.name:24}{base:8.1f}{own:9.1f}{own - base:+8.1f}"
-              f"{line:10.1f}{line - base:+8.1f}{other}")
-        print(f"{'  x floor':24}{1:8.2f}{own / base:9.2f}{'':8}"
-              f"{line / base:10.2f}")
-    print(f"targets: floor {TARGET_NS:+} ns without a timeline, "
-          f"{TARGET_TIMELINE_NS:+} ns with one")
+        other = f"{ns['cProfile']:10.1f}" if "calls" in probe.name else f"{'-':>10}"
+        print(
+            f"{probe.name:24}{base:8.1f}{own:9.1f}{own - base:+8.1f}"
+            f"{line:10.1f}{line - base:+8.1f}{other}"
+        )
+        print(f"{'  x floor':24}{1:8.2f}{own / base:9.2f}{'':8}{line / base:10.2f}")
+    print(
+        f"targets: floor {TARGET_NS:+} ns without a timeline, "
+        f"{TARGET_TIMELINE_NS:+} ns with one"
+    )
 
 
 # --- Instructions per hook ------------------------------------------------------
@@ -180,10 +211,18 @@ def show_ns(rounds):
 def instructions(probe_number, name, count, function):
     """Instructions inside one of our callbacks during a run of `count` rounds,
     by callgrind."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-               f"--toggle-collect={function}", sys.executable,
-               os.path.abspath(__file__), "--run", str(probe_number), name,
-               str(count)]
+    command = [
+        "valgrind",
+        "--tool=callgrind",
+        "--callgrind-out-file=/dev/null",
+        f"--toggle-collect={function}",
+        sys.executable,
+        os.path.abspath(__file__),
+        "--run",
+        str(probe_number),
+        name,
+        str(count),
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     match = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not match:
@@ -197,15 +236,20 @@ def show_instructions():
         print("valgrind is not installed")
         return
     print(f"{'':24}{'Ocular':>9}{'timeline':>10}")
-    for number, event in ((0, "enter"), (0, "leave"), (1, "branch"),
-                          (1, "jump"), (2, "step")):
+    for number, event in (
+        (0, "enter"),
+        (0, "leave"),
+        (1, "branch"),
+        (1, "jump"),
+        (2, "step"),
+    ):
         few, many = 1_000, 6_000
         per = []
-        for name, course in (("Ocular", "plain"),
-                             ("Ocular, timeline", "timeline")):
+        for name, course in (("Ocular", "plain"), ("Ocular, timeline", "timeline")):
             function = f"on_{event}_{course}"
-            grown = instructions(number, name, many, function) - \
-                instructions(number, name, few, function)
+            grown = instructions(number, name, many, function) - instructions(
+                number, name, few, function
+            )
             each = PROBES[number].each if event == "step" else 1
             per.append(grown / (many - few) / each)
         print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
@@ -213,8 +257,10 @@ def show_instructions():
 
 # --- Idle serving ---------------------------------------------------------------
 
-IDLE_PROGRAMS = {"call-heavy": (programs.call_heavy, 13, 100),
-                 "loop-heavy": (programs.loop_heavy, 1_000, 100)}
+IDLE_PROGRAMS = {
+    "call-heavy": (programs.call_heavy, 13, 100),
+    "loop-heavy": (programs.loop_heavy, 1_000, 100),
+}
 IDLE_KINDS = ("without", "serving", "after a look")
 TARGET_IDLE = 1.001
 HELLO = b"Oc" + struct.pack("<HIIIQI", 1, 16, 0, 1, 0, 0)
@@ -253,12 +299,27 @@ def idle_instructions(kind, name, rounds):
     round, all of it in _PyObject_Free), which any allocation before moves."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
-             "--toggle-collect=builtin_sorted", sys.executable,
-             os.path.abspath(__file__), "--idle", kind, name, str(rounds)],
-            capture_output=True, text=True,
-            env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONMALLOC": "malloc",
-                 "OCULAR_DIR": directory})
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+                "--toggle-collect=builtin_sorted",
+                sys.executable,
+                os.path.abspath(__file__),
+                "--idle",
+                kind,
+                name,
+                str(rounds),
+            ],
+            capture_output=True,
+            text=True,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": "0",
+                "PYTHONMALLOC": "malloc",
+                "OCULAR_DIR": directory,
+            },
+        )
     match = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not match:
         raise RuntimeError(done.stderr[-2000:])
@@ -266,18 +327,21 @@ def idle_instructions(kind, name, rounds):
 
 
 def show_idle():
-    print("\nidle serving: instructions of a round (callgrind), over those "
-          "without it")
+    print("\nidle serving: instructions of a round (callgrind), over those without it")
     if not shutil.which("valgrind"):
         print("valgrind is not installed")
         return
     print(f"{'':24}" + "".join(f"{kind:>16}" for kind in IDLE_KINDS))
     for name, (_, _, rounds) in IDLE_PROGRAMS.items():
-        each = [(idle_instructions(kind, name, rounds) -
-                 idle_instructions(kind, name, 10)) / (rounds - 10)
-                for kind in IDLE_KINDS]
-        print(f"{name:24}{each[0]:16.0f}" +
-              "".join(f"{one / each[0]:16.5f}" for one in each[1:]))
+        each = [
+            (idle_instructions(kind, name, rounds) - idle_instructions(kind, name, 10))
+            / (rounds - 10)
+            for kind in IDLE_KINDS
+        ]
+        print(
+            f"{name:24}{each[0]:16.0f}"
+            + "".join(f"{one / each[0]:16.5f}" for one in each[1:])
+        )
     print(f"target: {TARGET_IDLE}")
 
 
@@ -308,28 +372,34 @@ def show_ratios(rounds):
     print("\nrun time, traced / untraced")
     print(f"{'':24}{'threshold 0':>12}{'500, dark':>12}{'500, serving':>14}")
     for name, function, size in (
-            ("call-heavy", programs.call_heavy, 22),
-            ("loop-heavy", programs.loop_heavy, 300_000)):
-        full = ratio(function, size, max(3, rounds // 3),
-                     deinstrument_threshold=0)
+        ("call-heavy", programs.call_heavy, 22),
+        ("loop-heavy", programs.loop_heavy, 300_000),
+    ):
+        full = ratio(function, size, max(3, rounds // 3), deinstrument_threshold=0)
         dark = ratio(function, size, rounds, deinstrument_threshold=500)
-        served = ratio(function, size, rounds, deinstrument_threshold=500,
-                       serve=True)
+        served = ratio(function, size, rounds, deinstrument_threshold=500, serve=True)
         print(f"{name:24}{full:12.2f}{dark:12.3f}{served:14.3f}")
     print(f"target: {TARGET_DARK} once dark")
-    for name, function, size in (("precise, call-heavy", programs.call_heavy, 16),
-                                 ("precise, loop-heavy", programs.loop_heavy,
-                                  30_000)):
-        full = ratio(function, size, max(3, rounds // 3), mode="precise",
-                     deinstrument_threshold=0)
-        dark = ratio(function, size, rounds, mode="precise",
-                     deinstrument_threshold=500)
+    for name, function, size in (
+        ("precise, call-heavy", programs.call_heavy, 16),
+        ("precise, loop-heavy", programs.loop_heavy, 30_000),
+    ):
+        full = ratio(
+            function, size, max(3, rounds // 3), mode="precise", deinstrument_threshold=0
+        )
+        dark = ratio(function, size, rounds, mode="precise", deinstrument_threshold=500)
         print(f"{name:24}{full:12.2f}{dark:12.3f}")
-    excluded = ratio(programs.exception_heavy, 30_000, rounds,
-                     deinstrument_threshold=500,
-                     include_only=["no such code"])
-    print(f"{'exceptions, excluded':24}{'':12}{excluded:12.3f}   (four frames "
-          f"each; no hook is left in it)")
+    excluded = ratio(
+        programs.exception_heavy,
+        30_000,
+        rounds,
+        deinstrument_threshold=500,
+        include_only=["no such code"],
+    )
+    print(
+        f"{'exceptions, excluded':24}{'':12}{excluded:12.3f}   (four frames "
+        f"each; no hook is left in it)"
+    )
 
 
 # --- Forks ---------------------------------------------------------------------
@@ -355,15 +425,17 @@ def show_forks(rounds):
     ms = {name: [] for name in kinds}
     for _ in range(rounds):
         for name, settings in kinds.items():
-            traced = contextlib.nullcontext() if settings is None else \
-                ocular.tracing(perfetto=False, quiet=True, **settings)
+            traced = (
+                contextlib.nullcontext()
+                if settings is None
+                else ocular.tracing(perfetto=False, quiet=True, **settings)
+            )
             with traced:
                 ms[name].append(fork_ms(20))
     print("\nms per fork of a program with one thread")
     print(f"{'':24}" + "".join(f"{name:>12}" for name in kinds))
     for row, title in enumerate(("os.fork()", "and waitpid()")):
-        medians = [statistics.median(pair[row] for pair in ms[name])
-                   for name in kinds]
+        medians = [statistics.median(pair[row] for pair in ms[name]) for name in kinds]
         print(f"{title:24}" + "".join(f"{value:12.2f}" for value in medians))
 
 
@@ -378,12 +450,14 @@ FUNCTION = """def one(a=1):
         return str(a)
     return b
 """
-IMPORTS = ("argparse asyncio concurrent.futures configparser csv ctypes "
-           "dataclasses decimal difflib email.message fractions html.parser "
-           "http.server inspect json logging.config multiprocessing pathlib "
-           "pickle pydoc sqlite3 statistics tarfile tempfile typing "
-           "unittest.mock urllib.request uuid xml.dom.minidom xmlrpc.client "
-           "zipfile").split()
+IMPORTS = (
+    "argparse asyncio concurrent.futures configparser csv ctypes "
+    "dataclasses decimal difflib email.message fractions html.parser "
+    "http.server inspect json logging.config multiprocessing pathlib "
+    "pickle pydoc sqlite3 statistics tarfile tempfile typing "
+    "unittest.mock urllib.request uuid xml.dom.minidom xmlrpc.client "
+    "zipfile"
+).split()
 TARGET_CODE_US, TARGET_CODE_BYTES, TARGET_IMPORT = 10, 2000, 1.10
 
 
@@ -391,8 +465,10 @@ def new_functions():
     space = {}
     exec(compile(FUNCTION, "<made>", "exec"), space)
     code = space["one"].__code__
-    return [type(new_functions)(code.replace(co_firstlineno=n + 1), space,
-                                "one", (1,)) for n in range(CODE_OBJECTS)]
+    return [
+        type(new_functions)(code.replace(co_firstlineno=n + 1), space, "one", (1,))
+        for n in range(CODE_OBJECTS)
+    ]
 
 
 def us_a_call(functions):
@@ -416,8 +492,7 @@ def new_code(mode):
     functions = new_functions()
     bare = [us_a_call(functions) for _ in range(2)]
     functions, seen = new_functions(), []
-    with ocular.tracing(mode=mode, perfetto=False, quiet=True,
-                        include_only=["<made>"]):
+    with ocular.tracing(mode=mode, perfetto=False, quiet=True, include_only=["<made>"]):
         empty = bytes_held()
         for _ in range(2):
             us = us_a_call(functions)
@@ -426,21 +501,21 @@ def new_code(mode):
 
 
 def show_code(rounds):
-    print("\na code object, above the untraced program (the second call comes "
-          "on top)")
-    print(f"{'':24}{'1st call, us':>14}{'2nd, us':>10}{'1st, bytes':>12}"
-          f"{'2nd, bytes':>12}")
+    print("\na code object, above the untraced program (the second call comes on top)")
+    print(f"{'':24}{'1st call, us':>14}{'2nd, us':>10}{'1st, bytes':>12}{'2nd, bytes':>12}")
     for mode in "adaptive", "precise":
         try:
             taken = [new_code(mode) for _ in range(rounds)]
         except (NotImplementedError, ValueError) as error:
             print(f"{mode:24}  {error}")
             continue
-        us = [statistics.median(t[n][1] for t in taken) -
-              statistics.median(t[n][0] for t in taken) for n in range(2)]
+        us = [
+            statistics.median(t[n][1] for t in taken)
+            - statistics.median(t[n][0] for t in taken)
+            for n in range(2)
+        ]
         held = [statistics.median(t[n][2] for t in taken) for n in range(2)]
-        print(f"{mode:24}{us[0]:14.2f}{us[1]:10.2f}{held[0]:12.0f}"
-              f"{held[1]:12.0f}")
+        print(f"{mode:24}{us[0]:14.2f}{us[1]:10.2f}{held[0]:12.0f}{held[1]:12.0f}")
     print(f"targets: {TARGET_CODE_US} us, {TARGET_CODE_BYTES} bytes")
 
 
@@ -448,19 +523,27 @@ def import_seconds(settings):
     """CPU time of the imports in a new process, our threads' included."""
     program = "import time\n"
     if settings is not None:
-        program += ("import ocular\nocular.start_tracing(perfetto=False, "
-                    f"quiet=True, {settings})\n")
-    program += ("begin = time.process_time()\n"
-                f"import {', '.join(IMPORTS)}\n"
-                "print(time.process_time() - begin)")
-    done = subprocess.run([sys.executable, "-c", program], check=True,
-                          capture_output=True, text=True)
+        program += (
+            f"import ocular\nocular.start_tracing(perfetto=False, quiet=True, {settings})\n"
+        )
+    program += (
+        "begin = time.process_time()\n"
+        f"import {', '.join(IMPORTS)}\n"
+        "print(time.process_time() - begin)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
     return float(done.stdout)
 
 
 def show_imports(rounds):
-    configurations = {"untraced": None, "traced": "", "serving": "serve=True",
-                      "precise": "mode='precise'"}
+    configurations = {
+        "untraced": None,
+        "traced": "",
+        "serving": "serve=True",
+        "precise": "mode='precise'",
+    }
     times = {name: [] for name in configurations}
     for name in list(configurations):
         try:  # writes .pyc files where they are missing
@@ -471,16 +554,16 @@ def show_imports(rounds):
         for name, settings in configurations.items():
             times[name].append(import_seconds(settings))
     bare = times["untraced"]
-    print(f"\nimporting {len(IMPORTS)} packages of the standard library, CPU "
-          "time")
+    print(f"\nimporting {len(IMPORTS)} packages of the standard library, CPU time")
     print(f"{'':24}{'median, ms':>12}{'x':>8}{'least, ms':>12}{'x':>8}")
     for name in configurations:
         middle, least = statistics.median(times[name]), min(times[name])
-        print(f"{name:24}{middle * 1e3:12.1f}"
-              f"{middle / statistics.median(bare):8.3f}"
-              f"{least * 1e3:12.1f}{least / min(bare):8.3f}")
+        print(
+            f"{name:24}{middle * 1e3:12.1f}"
+            f"{middle / statistics.median(bare):8.3f}"
+            f"{least * 1e3:12.1f}{least / min(bare):8.3f}"
+        )
     print(f"target: {TARGET_IMPORT}")
-
 
 
 def main():
@@ -493,14 +576,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
-    parser.add_argument("--apart", action="store_true", help="hooks by how long "
-                        "ago the one before was; first, then --apart --help")
-    parser.add_argument("--budget", action="store_true", help="other programs, "
-                        "held to their budget; first, then --budget --help")
-    parser.add_argument("--viewer", action="store_true", help="ocular-top and "
-                        "what it costs; first, then --viewer --help")
-    parser.add_argument("--only-idle", action="store_true",
-                        help="nothing but the rows of idle serving")
+    parser.add_argument(
+        "--apart",
+        action="store_true",
+        help="hooks by how long ago the one before was; first, then --apart --help",
+    )
+    parser.add_argument(
+        "--budget",
+        action="store_true",
+        help="other programs, held to their budget; first, then --budget --help",
+    )
+    parser.add_argument(
+        "--viewer",
+        action="store_true",
+        help="ocular-top and what it costs; first, then --viewer --help",
+    )
+    parser.add_argument(
+        "--only-idle", action="store_true", help="nothing but the rows of idle serving"
+    )
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
     parser.add_argument("--idle", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -514,13 +607,15 @@ def main():
         run_idle(*options.idle[:2], int(options.idle[2]))
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
-        print(f"{platform.python_implementation()} "
-              f"{platform.python_version()}, {os.cpu_count()} x "
-              f"{model.group(1) if model else platform.machine()}, "
-              f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}")
+        print(
+            f"{platform.python_implementation()} "
+            f"{platform.python_version()}, {os.cpu_count()} x "
+            f"{model.group(1) if model else platform.machine()}, "
+            f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}"
+        )
     if options.only_idle:
         show_idle()
-        return
+        return None
     show_ns(options.rounds)
     if not options.no_callgrind:
         show_instructions()

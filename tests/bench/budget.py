@@ -41,11 +41,25 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHILD = os.path.join(HERE, "budget_child.py")
 BENCHMARKS = {
-    "richards": [], "deltablue": [], "nbody": [], "chaos": [], "raytrace": [],
-    "go": [], "hexiom": [], "float": [], "fannkuch": [], "generators": [],
-    "json_dumps": [], "json_loads": [], "pickle": ["--pure-python", "pickle"],
-    "logging": [], "unpack_sequence": [], "regex_compile": [],
-    "async_tree": ["none"], "many_functions": []}
+    "richards": [],
+    "deltablue": [],
+    "nbody": [],
+    "chaos": [],
+    "raytrace": [],
+    "go": [],
+    "hexiom": [],
+    "float": [],
+    "fannkuch": [],
+    "generators": [],
+    "json_dumps": [],
+    "json_loads": [],
+    "pickle": ["--pure-python", "pickle"],
+    "logging": [],
+    "unpack_sequence": [],
+    "regex_compile": [],
+    "async_tree": ["none"],
+    "many_functions": [],
+}
 OURS = {"many_functions"}  # the others are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
 ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between told and measured
@@ -67,17 +81,28 @@ def place():
     """Where tests/bench/requirements.txt has been installed."""
     found = os.environ.get("OCULAR_BENCHMARKS", "")
     if not os.path.exists(os.path.join(found, "bin", "py-spy")):
-        raise SystemExit("the benchmarks are not installed: "
-                         "make bench ARGS=--budget does that")
+        raise SystemExit(
+            "the benchmarks are not installed: make bench ARGS=--budget does that"
+        )
     return found
 
 
 def script_of(name):
     if name in OURS:
         return os.path.join(os.path.dirname(CHILD), f"{name}.py")
-    found = glob.glob(os.path.join(
-        place(), "lib", "python*", "site-packages", "pyperformance",
-        "data-files", "benchmarks", f"bm_{name}", "run_benchmark.py"))
+    found = glob.glob(
+        os.path.join(
+            place(),
+            "lib",
+            "python*",
+            "site-packages",
+            "pyperformance",
+            "data-files",
+            "benchmarks",
+            f"bm_{name}",
+            "run_benchmark.py",
+        )
+    )
     if not found:
         raise Failed(f"pyperformance has no benchmark {name}")
     return found[0]
@@ -134,10 +159,15 @@ class Pair:
         self.beside, self.children = [], []
         ours, theirs = zip(*(socket.socketpair() for _ in range(2)))
         self.parent = subprocess.Popen(
-            [sys.executable, CHILD, json.dumps({**job, "settings": settings}),
-             *(str(end.fileno()) for end in theirs)],
+            [
+                sys.executable,
+                CHILD,
+                json.dumps({**job, "settings": settings}),
+                *(str(end.fileno()) for end in theirs),
+            ],
             pass_fds=[end.fileno() for end in theirs],
-            env={**os.environ, "OCULAR_DIR": self.folder})
+            env={**os.environ, "OCULAR_DIR": self.folder},
+        )
         for end in theirs:
             end.close()
         try:
@@ -165,24 +195,45 @@ class Pair:
         with open(os.path.join(self.folder, name), "w") as out:
             # In the background SIGINT is ignored, also by those that inherit
             # that: leave_alone() would wait for ever.
-            self.beside.append(subprocess.Popen(
-                command, stdout=out, stderr=subprocess.DEVNULL,
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))
+            self.beside.append(
+                subprocess.Popen(
+                    command,
+                    stdout=out,
+                    stderr=subprocess.DEVNULL,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+                )
+            )
 
     def watch(self, child):
         if self.traces:
-            self.beside_it("viewer", [os.environ["OCULAR_TOP"], "--json",
-                                      "-d", "1", "-p", str(child.pid)])
+            self.beside_it(
+                "viewer",
+                [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(child.pid)],
+            )
 
     def sample(self, traced, bare):
         """Both, so that both pay for it."""
         # Else it would stop the process at each look, and cost it CPU time.
         for name, child in (("raw", traced), ("raw of the other", bare)):
-            self.beside_it("said", [
-                os.path.join(place(), "bin", "py-spy"), "record",
-                "--nonblocking", "--pid", str(child.pid), "--rate", str(HZ),
-                "--function", "--duration", "unlimited", "--format", "raw",
-                "--output", os.path.join(self.folder, name)])
+            self.beside_it(
+                "said",
+                [
+                    os.path.join(place(), "bin", "py-spy"),
+                    "record",
+                    "--nonblocking",
+                    "--pid",
+                    str(child.pid),
+                    "--rate",
+                    str(HZ),
+                    "--function",
+                    "--duration",
+                    "unlimited",
+                    "--format",
+                    "raw",
+                    "--output",
+                    os.path.join(self.folder, name),
+                ],
+            )
 
     def leave_alone(self):
         """Ends what is beside them; it writes down what it has seen."""
@@ -203,8 +254,10 @@ def take_turns(job, settings, options):
     with Pair(job, settings) as pair:
         for child in pair.children:
             child.turn()
-        halves = [half(pair, traced, bare, options) for traced, bare in
-                  (pair.children, reversed(pair.children))]
+        halves = [
+            half(pair, traced, bare, options)
+            for traced, bare in (pair.children, reversed(pair.children))
+        ]
         pair.end()
         return halves
 
@@ -220,9 +273,14 @@ def half(pair, traced, bare, options):
     turns, worked = turns_of(traced, bare, options.seconds / 2)
     pair.leave_alone()
     traced.do("stop")
-    return {"early": early, "turns": turns, "start": start,
-            "core": sum(turn[1] for turn in turns) / worked,
-            "looks": looks(pair.folder), "samples": samples(pair.folder)}
+    return {
+        "early": early,
+        "turns": turns,
+        "start": start,
+        "core": sum(turn[1] for turn in turns) / worked,
+        "looks": looks(pair.folder),
+        "samples": samples(pair.folder),
+    }
 
 
 def turns_of(traced, bare, seconds):
@@ -271,12 +329,19 @@ def samples(folder):
 
 def ours(seen):
     """{(file, line, name): CPU s between the first and the last look}"""
-    first, last = ({(os.path.basename(row["file"]), row["line"], row["name"]):
-                    (row["run_share"] or 0) * look["uptime_s"]
-                    for row in look["functions"]} for look in
-                   (seen[0], seen[-1]))
-    return collections.Counter({key: value - first.get(key, 0)
-                                for key, value in last.items()})
+    first, last = (
+        {
+            (os.path.basename(row["file"]), row["line"], row["name"]): (
+                row["run_share"] or 0
+            )
+            * look["uptime_s"]
+            for row in look["functions"]
+        }
+        for look in (seen[0], seen[-1])
+    )
+    return collections.Counter(
+        {key: value - first.get(key, 0) for key, value in last.items()}
+    )
 
 
 def shares(counts):
@@ -323,9 +388,11 @@ def span(seen):
 
 def told(seen, since):
     """The overhead that the viewer was told, of the time since that uptime (s)."""
-    return mean(math.nan if look["overhead"]["measured"] is None else
-                look["overhead"]["measured"]
-                for look in seen if look["uptime_s"] > since + WINDOW)
+    return mean(
+        math.nan if look["overhead"]["measured"] is None else look["overhead"]["measured"]
+        for look in seen
+        if look["uptime_s"] > since + WINDOW
+    )
 
 
 # --- One benchmark ------------------------------------------------------------------------
@@ -335,10 +402,15 @@ def job_of(name):
     job = {"script": script_of(name), "args": BENCHMARKS[name]}
     answer = subprocess.run(
         [sys.executable, CHILD, json.dumps({**job, "seconds": TURN})],
-        capture_output=True, text=True, check=False)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if answer.returncode:
-        raise Failed(f"ended with status {answer.returncode}: " +
-                     answer.stderr.strip().rpartition("\n")[2])
+        raise Failed(
+            f"ended with status {answer.returncode}: "
+            + answer.stderr.strip().rpartition("\n")[2]
+        )
     return {**job, "chunk": json.loads(answer.stdout)}
 
 
@@ -385,17 +457,22 @@ def show_left(name, options):
     for budget in options.budgets:
         settings = settings_of(budget, options)
         # Where the machine changes its speed all the time nothing is known of a pair.
-        pairs = [pair for pair in (left_behind(job, settings, options)
-                                   for _ in range(options.rounds))
-                 if not math.isnan(sum(pair))]
+        pairs = [
+            pair
+            for pair in (left_behind(job, settings, options) for _ in range(options.rounds))
+            if not math.isnan(sum(pair))
+        ]
         if not pairs:
             print(f"{name:16}{100 * budget:7.1f}      the machine is too restless")
             continue
         while_traced, left = zip(*pairs)
         sigma = statistics.stdev(left) / math.sqrt(len(left)) if left[1:] else math.nan
-        print(f"{name:16}{100 * budget:7.1f}{100 * mean(while_traced):9.2f}"
-              f"{100 * mean(left):9.2f} +-{100 * sigma:5.2f}   "
-              + " ".join(f"{100 * each:.1f}" for each in left), flush=True)
+        print(
+            f"{name:16}{100 * budget:7.1f}{100 * mean(while_traced):9.2f}"
+            f"{100 * mean(left):9.2f} +-{100 * sigma:5.2f}   "
+            + " ".join(f"{100 * each:.1f}" for each in left),
+            flush=True,
+        )
 
 
 def deviation(values):
@@ -411,8 +488,9 @@ def mean(values):
 
 def logs_of(turns):
     """Of traced over untraced. Each turn is in two of all these."""
-    return [math.log(spent / bare)
-            for before, spent, after in turns for bare in (before, after)]
+    return [
+        math.log(spent / bare) for before, spent, after in turns for bare in (before, after)
+    ]
 
 
 def ratio_of_all(turns):
@@ -432,9 +510,12 @@ def ratio_of(turns):
     bursts = (dear - cheap) / math.sqrt(2 * (dear + cheap)) if dear + cheap else 0
     if len(alike) < 10:
         return math.nan, math.nan, len(alike) / len(logs), bursts
-    return math.exp(statistics.fmean(alike)), \
-        statistics.stdev(alike) * math.sqrt(2 / len(alike)), \
-        len(alike) / len(logs), bursts
+    return (
+        math.exp(statistics.fmean(alike)),
+        statistics.stdev(alike) * math.sqrt(2 / len(alike)),
+        len(alike) / len(logs),
+        bursts,
+    )
 
 
 def figures(halves, options):
@@ -442,8 +523,7 @@ def figures(halves, options):
     ratios, sigmas, kept, bursts = zip(*(ratio_of(one["turns"]) for one in halves))
     # What the viewer saw while the work was as it would always be.
     steady = 2 * options.warm
-    seen = [[look for look in one["looks"] if look["uptime_s"] > steady]
-            for one in halves]
+    seen = [[look for look in one["looks"] if look["uptime_s"] > steady] for one in halves]
     watched = all(len(one) > 1 for one in seen)
     theirs, own = collections.Counter(), collections.Counter()
     for one, looked in zip(halves, seen):
@@ -454,28 +534,37 @@ def figures(halves, options):
     # other's upside down.
     ratio = math.prod(ratios) ** (1 / len(ratios))
     # Turns of one pair are more alike than pairs are, whose memory lies elsewhere.
-    rounds = [math.log(first * second) / 2
-              for first, second in zip(ratios[::2], ratios[1::2])]
+    rounds = [
+        math.log(first * second) / 2 for first, second in zip(ratios[::2], ratios[1::2])
+    ]
     among = deviation(rounds) / math.sqrt(len(rounds)) if rounds[1:] else 0
     return {
-        "ratio": ratio, "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
-        "unlike": mean(abs(math.log(first / second)) / 2
-                       for first, second in zip(ratios[::2], ratios[1::2])),
-        "kept": mean(kept), "bursts": sum(bursts) / math.sqrt(len(bursts)),
+        "ratio": ratio,
+        "sigma": max(math.hypot(*sigmas) / len(sigmas), among),
+        "unlike": mean(
+            abs(math.log(first / second)) / 2
+            for first, second in zip(ratios[::2], ratios[1::2])
+        ),
+        "kept": mean(kept),
+        "bursts": sum(bursts) / math.sqrt(len(bursts)),
         "measured": ratio - 1,  # of what the program used without us, as told
-        "all": math.prod(ratio_of_all(one["turns"]) for one in halves)
-        ** (1 / len(halves)) - 1,
+        "all": math.prod(ratio_of_all(one["turns"]) for one in halves) ** (1 / len(halves))
+        - 1,
         "told": mean(told(one, steady) for one in seen),
         "start": mean(one["start"] for one in halves),
         "descent": mean(
-            sum(spent - ratio * (before + after) / 2
-                for before, spent, after in one["early"])
-            for one in halves),
+            sum(
+                spent - ratio * (before + after) / 2
+                for before, spent, after in one["early"]
+            )
+            for one in halves
+        ),
         "off": shares_off(theirs, own) if theirs else math.nan,
         "oldest": max(map(oldest, seen)) if watched else math.nan,
         "span": min(map(span, seen)) if watched else math.nan,
         "core": mean(one["core"] for one in halves),
-        "turns": [one["turns"] for one in halves]}
+        "turns": [one["turns"] for one in halves],
+    }
 
 
 def misses(budget, row):
@@ -498,40 +587,68 @@ def misses(budget, row):
 
 def show(name, rows):
     for budget, row in rows.items():
-        print(f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f}"
-              f" +-{row['sigma']:5.3f}"
-              f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
-              f"{100 * row['kept']:6.0f}"
-              f"{100 * row['measured']:9.2f}{100 * row['all']:6.2f}"
-              f"{100 * row['told']:7.2f}"
-              f"{100 * row['off']:8.1f}{row['oldest']:8.0f}{row['span']:4.0f}"
-              f"{100 * row['core']:7.0f}  {misses(budget, row)}", flush=True)
-    start, descent = (1e3 * statistics.median(row[key] for row in rows.values())
-                      for key in ("start", "descent"))
-    print(f"{name:16}  start-up: {start:.0f} ms of CPU time to start, "
-          f"{descent:.0f} ms in the first seconds, above the usual", flush=True)
+        print(
+            f"{name:16}{100 * budget:7.1f}{row['ratio']:8.3f}"
+            f" +-{row['sigma']:5.3f}"
+            f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
+            f"{100 * row['kept']:6.0f}"
+            f"{100 * row['measured']:9.2f}{100 * row['all']:6.2f}"
+            f"{100 * row['told']:7.2f}"
+            f"{100 * row['off']:8.1f}{row['oldest']:8.0f}{row['span']:4.0f}"
+            f"{100 * row['core']:7.0f}  {misses(budget, row)}",
+            flush=True,
+        )
+    start, descent = (
+        1e3 * statistics.median(row[key] for row in rows.values())
+        for key in ("start", "descent")
+    )
+    print(
+        f"{name:16}  start-up: {start:.0f} ms of CPU time to start, "
+        f"{descent:.0f} ms in the first seconds, above the usual",
+        flush=True,
+    )
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="make bench ARGS='--budget ...'",
-                                     description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30,
-                        help="of a run, traced and untraced each (default: 30)")
-    parser.add_argument("--warm", type=float, default=5,
-                        help="s of work before each half, which hold the first "
-                        "descent into darkness (default: 5)")
+    parser = argparse.ArgumentParser(
+        prog="make bench ARGS='--budget ...'", description=__doc__
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=30,
+        help="of a run, traced and untraced each (default: 30)",
+    )
+    parser.add_argument(
+        "--warm",
+        type=float,
+        default=5,
+        help="s of work before each half, which hold the first "
+        "descent into darkness (default: 5)",
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--budgets", type=float, nargs="+", default=BUDGETS)
-    parser.add_argument("--benchmarks", nargs="+", choices=BENCHMARKS,
-                        default=list(BENCHMARKS), metavar="NAME",
-                        help=", ".join(BENCHMARKS))
-    parser.add_argument("--timeline", action="store_true",
-                        help="with the one that start_tracing() keeps by itself")
-    parser.add_argument("--left", action="store_true",
-                        help="only what having been traced leaves behind, of a pair "
-                        "in each round")
-    parser.add_argument("--strict", action="store_true",
-                        help="ends with status 1 where a row misses")
+    parser.add_argument(
+        "--benchmarks",
+        nargs="+",
+        choices=BENCHMARKS,
+        default=list(BENCHMARKS),
+        metavar="NAME",
+        help=", ".join(BENCHMARKS),
+    )
+    parser.add_argument(
+        "--timeline",
+        action="store_true",
+        help="with the one that start_tracing() keeps by itself",
+    )
+    parser.add_argument(
+        "--left",
+        action="store_true",
+        help="only what having been traced leaves behind, of a pair in each round",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="ends with status 1 where a row misses"
+    )
     parser.add_argument("--json", metavar="FILE")
     return parser.parse_args(arguments)
 
@@ -540,21 +657,28 @@ def main(arguments):
     options = parse(arguments)
     place()
     if options.left:
-        print(f"{'':16}{'budget':>7}{'traced':>9}{'after':>9} 1 sigma   each pair, after\n"
-              f"{'':16}{'%':>7}{'%':>9}{'%':>9}{'%':>8}")
+        print(
+            f"{'':16}{'budget':>7}{'traced':>9}{'after':>9} 1 sigma   each pair, after\n"
+            f"{'':16}{'%':>7}{'%':>9}{'%':>9}{'%':>8}"
+        )
         for name in options.benchmarks:
             show_left(name, options)
         return
     spell = 2 * (options.seconds + 2 * options.warm) + 7
-    hours = len(options.benchmarks) * options.rounds * len(options.budgets) * \
-        spell / 3600
-    print(f"budgets: {options.rounds} rounds of {options.seconds:g} s, "
-          f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours")
-    print(f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
-          f"{'kept':>6}{'measured':>9}{'all':>6}{'told':>7}{'top 5':>8}{'oldest':>8}"
-          f"{'of':>4}{'core':>7}")
-    print(f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}{'%':>6}"
-          f"{'%':>7}{'points':>8}{'s':>8}{'s':>4}{'%':>7}")
+    hours = len(options.benchmarks) * options.rounds * len(options.budgets) * spell / 3600
+    print(
+        f"budgets: {options.rounds} rounds of {options.seconds:g} s, "
+        f"{len(options.benchmarks)} benchmarks, about {hours:.1f} hours"
+    )
+    print(
+        f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
+        f"{'kept':>6}{'measured':>9}{'all':>6}{'told':>7}{'top 5':>8}{'oldest':>8}"
+        f"{'of':>4}{'core':>7}"
+    )
+    print(
+        f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}{'%':>6}"
+        f"{'%':>7}{'points':>8}{'s':>8}{'s':>4}{'%':>7}"
+    )
     found = {}
     for name in options.benchmarks:
         try:
@@ -565,12 +689,13 @@ def main(arguments):
     if options.json:
         with open(options.json, "w") as file:
             json.dump(found, file, indent=1)
-    rows = list(itertools.chain.from_iterable(
-        each.items() for each in found.values()))
+    rows = list(itertools.chain.from_iterable(each.items() for each in found.values()))
     whole = len(options.benchmarks) * len(options.budgets)  # those that FAILED, too
     good = sum(misses(*row) == "ok" for row in rows)
-    print(f"{good} of {whole} rows within the budget and a hundredth, "
-          "and told to half a point")
+    print(
+        f"{good} of {whole} rows within the budget and a hundredth, "
+        "and told to half a point"
+    )
     if options.strict and good < whole:
         raise SystemExit(1)
 

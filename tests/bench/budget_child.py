@@ -26,9 +26,8 @@ import time
 
 import ocular
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "stand_in"))
-import pyperf  # noqa: E402
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "stand_in"))
+import pyperf
 
 
 def cpu():
@@ -74,8 +73,9 @@ def loops_of(bench, seconds):
         bench(loops)
         took = time.perf_counter() - begin
         if took < seconds:
-            loops = max(loops + 1, min(10 * loops, round(
-                loops * seconds / max(took, 1e-9))))
+            loops = max(
+                loops + 1, min(10 * loops, round(loops * seconds / max(took, 1e-9)))
+            )
     return loops
 
 
@@ -96,9 +96,14 @@ def take_turns(benches, chunk, line, settings):
     held = []
     orders = {
         "go": turn,
-        "start": lambda: settings and ocular.start_tracing(
-            **{"perfetto": False, "quiet": True, "serve": True, **settings}),
-        "stop": lambda: settings and ocular.stop_tracing()}
+        "start": lambda: (
+            settings
+            and ocular.start_tracing(
+                **{"perfetto": False, "quiet": True, "serve": True, **settings}
+            )
+        ),
+        "stop": lambda: settings and ocular.stop_tracing(),
+    }
     base = cpu()
     tell(os.getpid())
     while order := line.readline().strip():
@@ -124,14 +129,24 @@ def main(job, descriptors):
     die_with_parent()
     benches = load(job["script"], job["args"])
     if "chunk" not in job:
-        print(json.dumps([loops_of(bench, job["seconds"] / len(benches))
-                          for bench in benches]))
+        print(
+            json.dumps(
+                [loops_of(bench, job["seconds"] / len(benches)) for bench in benches]
+            )
+        )
         return
     for _ in range(3):  # is specialised, traced or not
         run(benches, job["chunk"])
-    each = [fork(benches, job["chunk"], descriptor,
-                 [other for other in descriptors if other != descriptor],
-                 job["settings"]) for descriptor in descriptors]
+    each = [
+        fork(
+            benches,
+            job["chunk"],
+            descriptor,
+            [other for other in descriptors if other != descriptor],
+            job["settings"],
+        )
+        for descriptor in descriptors
+    ]
     for descriptor in descriptors:
         os.close(descriptor)
     for pid in each:  # neither has its pages to itself while this one lives

@@ -26,7 +26,21 @@ def steps(count):
     x = 2.5
     while count:
         count -= 1
-        x; -x; [x]; x; -x; [x]; x; -x; [x]; x; -x; [x]; x; -x; [x]
+        x
+        -x
+        [x]
+        x
+        -x
+        [x]
+        x
+        -x
+        [x]
+        x
+        -x
+        [x]
+        x
+        -x
+        [x]
 
 
 # --- Whole programs, for traced / untraced ------------------------------------
@@ -94,20 +108,39 @@ def exception_heavy(size):
 
 # What programs are made of, each with a number.
 STATEMENTS = (
-    "x = table['k{}']", "s = 'a{}' + s[:3]", "l = [q * {} for q in t]",
-    "x = x * 1.{} + 1", "one.v{} = x", "x = one.v{}", "t = t[1:] + ({},)",
-    "x = len(s) + {}", "x = max(x, {})", "s = str({})", "x = abs(x - {})",
-    "u = isinstance(x, int) or {}", "d = {{1: {}}}", "x = sum(t) + {}",
-    "s = s.replace('a', 'b{}')", "x = int(x) % 97 + {}")
+    "x = table['k{}']",
+    "s = 'a{}' + s[:3]",
+    "l = [q * {} for q in t]",
+    "x = x * 1.{} + 1",
+    "one.v{} = x",
+    "x = one.v{}",
+    "t = t[1:] + ({},)",
+    "x = len(s) + {}",
+    "x = max(x, {})",
+    "s = str({})",
+    "x = abs(x - {})",
+    "u = isinstance(x, int) or {}",
+    "d = {{1: {}}}",
+    "x = sum(t) + {}",
+    "s = s.replace('a', 'b{}')",
+    "x = int(x) % 97 + {}",
+)
 
 
 def made_up(count, draw):
     """So many functions, as good as all different."""
-    names = {"one": SimpleNamespace(**{f"v{n}": n for n in range(100)}),
-             "table": {f"k{n}": n for n in range(100)}}
+    names = {
+        "one": SimpleNamespace(**{f"v{n}": n for n in range(100)}),
+        "table": {f"k{n}": n for n in range(100)},
+    }
     for number in range(count):
-        lines = [draw.choice(STATEMENTS).format(draw.randrange(100))
-                 for _ in range(draw.randrange(1, 5))]
-        exec(f"def f{number}():\n    x = 3; s = 'abc'; t = (1, 2, 3)\n    " +  # noqa: S102
-             "\n    ".join(lines), names)
+        lines = [
+            draw.choice(STATEMENTS).format(draw.randrange(100))
+            for _ in range(draw.randrange(1, 5))
+        ]
+        exec(
+            f"def f{number}():\n    x = 3; s = 'abc'; t = (1, 2, 3)\n    "
+            + "\n    ".join(lines),
+            names,
+        )
     return [names[f"f{number}"] for number in range(count)]

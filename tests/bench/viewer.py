@@ -34,12 +34,14 @@ TRIES = 15
 # The keys to a view from the main screen, and those that are timed there: each
 # changes what is on it, however little the program does. (? leaves the flame and
 # comes back: there may be nowhere to move to.)
-VIEWS = {"main": (b"", (b"j", b"k", b"I", b"I") * 10),
-         "annotate": (b"\r", (b"j", b"k") * 10),
-         "callers": (b"c", (b"j", b"k") * 10),
-         "opcodes": (b"o", (b"j", b"k") * 10),
-         "threads": (b"t", (b"j", b"k") * 10),
-         "flame": (b"f", (b"?", b"?") * 10)}
+VIEWS = {
+    "main": (b"", (b"j", b"k", b"I", b"I") * 10),
+    "annotate": (b"\r", (b"j", b"k") * 10),
+    "callers": (b"c", (b"j", b"k") * 10),
+    "opcodes": (b"o", (b"j", b"k") * 10),
+    "threads": (b"t", (b"j", b"k") * 10),
+    "flame": (b"f", (b"?", b"?") * 10),
+}
 OURS = "ocular-server", "ocular-collect"
 PROGRAM = """
 import sys, threading, time
@@ -71,8 +73,10 @@ def program(functions, threads):
     with tempfile.TemporaryDirectory(prefix="oc-") as folder:
         process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(functions), str(threads)],
-            stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "OCULAR_DIR": folder})
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OCULAR_DIR": folder},
+        )
         try:
             yield process.pid, process.stdout.readline().strip(), folder
         finally:
@@ -102,8 +106,7 @@ class Terminal:
         if not self.pid:
             os.environ.update(TERM="xterm-256color", OCULAR_DIR=folder)
             os.execv(TOP, [TOP, "-p", str(pid)])
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", 40, 150, 0, 0))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 150, 0, 0))
 
     def read(self, seconds):
         """What comes within that time, up to a pause of 3 ms; when it began."""
@@ -246,8 +249,11 @@ def measure(functions, threads, seconds):
         f"{FIRST}, median of {TRIES}": statistics.median(connecting),
         "ocular-top: start to first frame, ms": min(terminals),
         "... CPU of both sides for that, ms": min(spent) * 1e3,
-        **{f"{KEY}, {view}, {what}": of(keys[view]) for view in keys
-           for what, of in (("median", statistics.median), ("worst", worst))},
+        **{
+            f"{KEY}, {view}, {what}": of(keys[view])
+            for view in keys
+            for what, of in (("median", statistics.median), ("worst", worst))
+        },
         "CPU of ocular-top for a key, ms": pressed * 1e3,
         VIEWER: ours * 100,
         "building a snapshot, ms of CPU": built * 1e3,  # one a second
@@ -263,8 +269,7 @@ def worst(times):
 
 def verdict(name, values):
     """What a row's numbers are to its target: "", "ok" or "MISS"."""
-    limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)),
-                 None)
+    limit = next((TARGETS[start] for start in TARGETS if name.startswith(start)), None)
     if limit is None:
         return ""
     held = all(value <= limit for value in values)  # no number is a miss
@@ -272,23 +277,26 @@ def verdict(name, values):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="bench.py --viewer",
-                                     description=__doc__)
+    parser = argparse.ArgumentParser(prog="bench.py --viewer", description=__doc__)
     parser.add_argument("--threads", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--functions", type=int, nargs="*",
-                        default=[100, 1000, 10_000])
+    parser.add_argument("--functions", type=int, nargs="*", default=[100, 1000, 10_000])
     options = parser.parse_args(arguments)
-    results = [measure(count, options.threads, options.seconds)
-               for count in options.functions]
+    results = [
+        measure(count, options.threads, options.seconds) for count in options.functions
+    ]
     print(f"\na viewer, {options.threads} threads")
-    print(f"{'functions':44}" + "".join(f"{n:>10}" for n in options.functions) +
-          f"{'target':>9}")
+    print(
+        f"{'functions':44}"
+        + "".join(f"{n:>10}" for n in options.functions)
+        + f"{'target':>9}"
+    )
     missed = 0
     for name in results[0]:
         judged = verdict(name, [one[name] for one in results])
         missed += "MISS" in judged
-        print(f"{name:44}" + "".join(f"{one[name]:10.3g}" for one in results) +
-              f"  {judged}")
+        print(
+            f"{name:44}" + "".join(f"{one[name]:10.3g}" for one in results) + f"  {judged}"
+        )
     print(f"{missed} of the targets missed" if missed else "all targets held")
     return 1 if missed else 0

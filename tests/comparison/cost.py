@@ -42,8 +42,7 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.execvpe(command[0], command, environment)
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
-                    struct.pack("HHHH", 40, columns, 0, 0))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         threading.Thread(target=self.drain, daemon=True).start()
 
     def drain(self):
@@ -87,9 +86,9 @@ def measure(program, viewer, columns, rounds):
         process = terminal = share = None
         try:
             if program:
-                process = subprocess.Popen(program + work, cwd=folder,
-                                           env=environment,
-                                           stderr=subprocess.DEVNULL)
+                process = subprocess.Popen(
+                    program + work, cwd=folder, env=environment, stderr=subprocess.DEVNULL
+                )
                 time.sleep(0.5)
             if viewer:
                 command = viewer + ([str(process.pid)] if process else work)
@@ -115,17 +114,28 @@ def configurations(options):
     python = [os.environ.get("PYTHON", sys.executable)]
     ocular = [*python, "-m", "ocular", "--serve", "--quiet"]
     top = [TOP, "--pid"]
-    found = {"alone": (None, python, None, 0),
-             "Ocular": ("alone", ocular, top, 150)}
+    found = {"alone": (None, python, None, 0), "Ocular": ("alone", ocular, top, 150)}
     for budget in options.budget:
         found[f"Ocular, budget {budget}"] = (
-            "alone", [*ocular, "--budget", budget], top, 150)
+            "alone",
+            [*ocular, "--budget", budget],
+            top,
+            150,
+        )
     if options.py_spy:
-        found["py-spy top"] = ("alone", python,
-                               [*shlex.split(options.py_spy), "top", "--pid"], 120)
+        found["py-spy top"] = (
+            "alone",
+            python,
+            [*shlex.split(options.py_spy), "top", "--pid"],
+            120,
+        )
     if options.memray:
         found["memray run --live"] = (
-            "alone", None, [*shlex.split(options.memray), "run", "--live"], 120)
+            "alone",
+            None,
+            [*shlex.split(options.memray), "run", "--live"],
+            120,
+        )
     if options.tachyon:
         newest = ["env", "-u", "PYTHONPATH", *shlex.split(options.tachyon)]
         live = [*newest, "-m", "profiling.sampling", "attach", "--live"]
@@ -136,16 +146,27 @@ def configurations(options):
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--py-spy", metavar="COMMAND")
     parser.add_argument("--memray", metavar="COMMAND")
     parser.add_argument("--tachyon", metavar="PYTHON3.15")
-    parser.add_argument("--budget", action="append", default=[], metavar="SHARE",
-                        help="Ocular with this one too")
+    parser.add_argument(
+        "--budget",
+        action="append",
+        default=[],
+        metavar="SHARE",
+        help="Ocular with this one too",
+    )
     parser.add_argument("--rounds", type=int, default=1500)
     parser.add_argument("--times", type=int, default=5)
-    parser.add_argument("--pause", type=float, default=0, metavar="SECONDS",
-                        help="after each, for others who want the CPU")
+    parser.add_argument(
+        "--pause",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="after each, for others who want the CPU",
+    )
     options = parser.parse_args()
     todo = configurations(options)
     results = {name: [] for name in todo}
@@ -158,17 +179,21 @@ def main():
 
 
 def tell(todo, results):
-    print(f"{'':24}{'CPU, s':>8}{'least':>8}{'more CPU':>10}{'least':>8}"
-          f"{'more time':>11}{'viewer':>8}")
+    print(
+        f"{'':24}{'CPU, s':>8}{'least':>8}{'more CPU':>10}{'least':>8}"
+        f"{'more time':>11}{'viewer':>8}"
+    )
     for name, (base, *_) in todo.items():
         cpu, wall = ([one[k] for one in results[name]] for k in (0, 1))
         line = f"{name:24}{statistics.median(cpu):8.2f}{min(cpu):8.2f}"
         if base:
             cpu_alone, wall_alone = ([one[k] for one in results[base]] for k in (0, 1))
             shares = [one[2] for one in results[name] if one[2] is not None]
-            line += (f"{more(cpu, cpu_alone):10.1%}{min(cpu) / min(cpu_alone) - 1:8.1%}"
-                     f"{more(wall, wall_alone):11.1%}"
-                     f"{statistics.median(shares) if shares else float('nan'):8.2%}")
+            line += (
+                f"{more(cpu, cpu_alone):10.1%}{min(cpu) / min(cpu_alone) - 1:8.1%}"
+                f"{more(wall, wall_alone):11.1%}"
+                f"{statistics.median(shares) if shares else float('nan'):8.2%}"
+            )
         print(line)
 
 

@@ -11,8 +11,9 @@ import sys
 import threading
 import time
 
-TEXT = json.dumps([{"id": n, "name": "x" * (n % 40), "tags": ["a", "b"]}
-                   for n in range(400)])
+TEXT = json.dumps(
+    [{"id": n, "name": "x" * (n % 40), "tags": ["a", "b"]} for n in range(400)]
+)
 SPINS = 40_000  # about 4 ms
 PARTS = ("spin", "parse", "many_calls", "unstable", "keep")
 
@@ -84,17 +85,20 @@ class Truth:
     def tell(self):
         now, cpu = time.monotonic(), time.process_time()
         seconds = now - self.told
-        self.write(f"{(cpu - self.told_cpu) / seconds:.1%} of a core; "
-                   f"{(self.rounds - self.told_rounds) / seconds:.1f} rounds a "
-                   f"second; {shares(self.recent)}")
+        self.write(
+            f"{(cpu - self.told_cpu) / seconds:.1%} of a core; "
+            f"{(self.rounds - self.told_rounds) / seconds:.1f} rounds a "
+            f"second; {shares(self.recent)}"
+        )
         self.told, self.told_cpu, self.told_rounds = now, cpu, self.rounds
         self.recent = dict.fromkeys(PARTS, 0.0)
 
     def end(self):
-        wall, cpu = (time.monotonic() - self.began,
-                     time.process_time() - self.cpu_before)
-        self.write(f"in all {self.rounds} rounds in {wall:.3f} s, "
-                   f"{cpu:.3f} s of CPU; {shares(self.all)}")
+        wall, cpu = (time.monotonic() - self.began, time.process_time() - self.cpu_before)
+        self.write(
+            f"in all {self.rounds} rounds in {wall:.3f} s, "
+            f"{cpu:.3f} s of CPU; {shares(self.all)}"
+        )
 
     def write(self, line):
         print(line, file=self.file, flush=True)

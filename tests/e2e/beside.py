@@ -39,7 +39,7 @@ class Load:
 
     def codes(self):
         """Every code object in it."""
-        todo = [value for value in self.names.values()]
+        todo = list(self.names.values())
         todo += [m for v in todo if isinstance(v, type) for m in vars(v).values()]
         return [v.__code__ for v in todo if hasattr(v, "__code__")]
 

@@ -178,8 +178,7 @@ class Client:
             value = reader.record("stacks")
         else:
             value = None
-        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING,
-                    STACKS):
+        if kind in (HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS):
             assert reader.at == size
         return kind, request, value
 

@@ -25,7 +25,7 @@ CALLS = {
 def arms(number):
     if number % 3 == 0:
         return "three"
-    elif number % 2:
+    if number % 2:
         return "odd"
     return "even" if number else "none"
 

@@ -120,8 +120,9 @@ def switches():
             status = (task / "status").read_text()
             name = status.split("\n")[0].split("\t")[1]
             if name.startswith("ocular-"):
-                found[name] = int(status.split("\nvoluntary_ctxt_switches:")[1]
-                                  .split("\n")[0])
+                found[name] = int(
+                    status.split("\nvoluntary_ctxt_switches:")[1].split("\n")[0]
+                )
     return found
 
 
@@ -177,8 +178,11 @@ def leftovers():
                     monitoring.register_callback(tool, event, old)
     folder = os.environ.get("OCULAR_DIR")
     if folder and os.path.isdir(folder):
-        left += [f"socket {name}" for name in os.listdir(folder)
-                 if name.split(".")[0] == str(os.getpid())]
+        left += [
+            f"socket {name}"
+            for name in os.listdir(folder)
+            if name.split(".")[0] == str(os.getpid())
+        ]
     # A thread that has been joined takes a moment to vanish from /proc.
     for _ in range(100):
         names = threads()

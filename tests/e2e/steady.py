@@ -52,8 +52,9 @@ def attempts(count, check, most=30, seconds=60):
         try:
             return check()
         except AssertionError:
-            failed += (abs(yardstick() / before - 1) < 0.05 and
-                       stolen() - taken < 0.01 * (time.monotonic() - began))
+            failed += abs(yardstick() / before - 1) < 0.05 and stolen() - taken < 0.01 * (
+                time.monotonic() - began
+            )
             if failed == count or turn == most - 1 or time.monotonic() > limit:
                 raise
             time.sleep(0.3)

@@ -15,15 +15,17 @@ from pathlib import Path
 import pytest
 from e2e.measured import measured, measured_once
 
-SCRIPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy",
-                      "accuracy.py")
+SCRIPT = os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy", "accuracy.py")
 SANE = 0.35
 pytestmark = pytest.mark.timeout(900)  # up to three runs, twice
 
 
 def errors(figures, threshold):
-    return [abs(row["error"][threshold]["p50"]) for row in figures["cycles"]
-            if row["judged"] and not math.isnan(row["error"][threshold]["p50"])]
+    return [
+        abs(row["error"][threshold]["p50"])
+        for row in figures["cycles"]
+        if row["judged"] and not math.isnan(row["error"][threshold]["p50"])
+    ]
 
 
 def is_sane(figures, threshold):
@@ -31,8 +33,12 @@ def is_sane(figures, threshold):
 
 
 def measure(file):
-    done = subprocess.run([sys.executable, SCRIPT, "--short", "--json", file],
-                          capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--short", "--json", file],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr
     assert "own, p50" in done.stdout and "events an iteration" in done.stdout
     return json.loads(file.read_text())
@@ -61,7 +67,8 @@ def test_a_loops_for_iter_is_not_armed(figures):
         jumps, branches = row["jumps"], row["all"] - row["jumps"]
         fors = row["shape"].startswith(("for", "comprehension"))
         assert row["armed"] == pytest.approx(
-            jumps + branches - (1 + (jumps > 1) * 0.2 if fors else 0)), row
+            jumps + branches - (1 + (jumps > 1) * 0.2 if fors else 0)
+        ), row
 
 
 @measured

@@ -58,8 +58,12 @@ def place(tmp_path_factory):
     for file in directory.iterdir():
         os.utime(file, (early, early))
     environment = {"OCULAR_DIR": str(sockets)}
-    process = start([PYTHON, "-m", "ocular", "--serve", "--no-perfetto", path],
-                    cwd=directory, env=environment, stderr=subprocess.DEVNULL)
+    process = start(
+        [PYTHON, "-m", "ocular", "--serve", "--no-perfetto", path],
+        cwd=directory,
+        env=environment,
+        stderr=subprocess.DEVNULL,
+    )
     assert process.stdout.readline() == "ready\n"
     (directory / "vanishes.py").unlink()
     changed = time.time() + 5  # its next second, at least
@@ -75,8 +79,18 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
     pid, environment = place
 
     def look():
-        done = top("--pid", pid, "--once", "-F", function, "--keys", "<Enter>",
-                   "--size", size, env={**environment, "LC_ALL": "C.UTF-8"})
+        done = top(
+            "--pid",
+            pid,
+            "--once",
+            "-F",
+            function,
+            "--keys",
+            "<Enter>",
+            "--size",
+            size,
+            env={**environment, "LC_ALL": "C.UTF-8"},
+        )
         assert done.status == 0, done.err
         return all(word in done.out for word in until) and done.out
 
@@ -94,14 +108,17 @@ def test_source_beside_bytecode(place, function):
     assert any("CALL" in line and "sum" in line for line in lines[at:])
 
 
-@pytest.mark.parametrize("function, words", [
-    ("changes", "changes.py has changed since the process started"),
-    ("vanishes", "vanishes.py is not there"),
-    ("made", "made at run time (<string>): there is no source file"),
-    ("pipe", "pipe.py is no regular file"),
-    ("device", "zero is no regular file"),
-    ("evil", "is not there"),
-])
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        ("changes", "changes.py has changed since the process started"),
+        ("vanishes", "vanishes.py is not there"),
+        ("made", "made at run time (<string>): there is no source file"),
+        ("pipe", "pipe.py is no regular file"),
+        ("device", "zero is no regular file"),
+        ("evil", "is not there"),
+    ],
+)
 def test_bytecode_alone_and_why(place, function, words):
     text = annotate(place, function)
     assert words in text
@@ -132,14 +149,24 @@ def test_callers_and_callees(place):
     pid, environment = place
 
     def look():
-        done = top("--pid", pid, "--once", "-F", "looping", "--keys", "c",
-                   "--size", "120x40", env={**environment, "LC_ALL": "C.UTF-8"})
+        done = top(
+            "--pid",
+            pid,
+            "--once",
+            "-F",
+            "looping",
+            "--keys",
+            "c",
+            "--size",
+            "120x40",
+            env={**environment, "LC_ALL": "C.UTF-8"},
+        )
         assert done.status == 0, done.err
         return "├─" in done.out and done.out
 
     text = wait_until(look, what="somebody that looping calls")
     assert "CALLERS" in text and "CALLEES" in text
-    below = text[text.index("CALLEES"):]
+    below = text[text.index("CALLEES") :]
     assert any(name in below for name in ("stays", "changes", "packed", "stored"))
 
 
@@ -148,9 +175,19 @@ def test_saved_as_json(place, tmp_path):
     path = tmp_path / "listing.json"
     keys = f"<Enter>E<Ctrl-U>{path}<Enter>"
     annotate(place, "stays")
-    done = top("--pid", pid, "--once", "-F", "stays", "--keys", keys, "--size",
-               "150x40", env={**environment, "LC_ALL": "C.UTF-8"})
+    done = top(
+        "--pid",
+        pid,
+        "--once",
+        "-F",
+        "stays",
+        "--keys",
+        keys,
+        "--size",
+        "150x40",
+        env={**environment, "LC_ALL": "C.UTF-8"},
+    )
     assert done.status == 0, done.err
     listing = json.loads(path.read_text())
     assert listing["name"] == "stays"
-    assert [row["opcode"] for row in listing["rows"]][0] == "RESUME"
+    assert listing["rows"][0]["opcode"] == "RESUME"

@@ -113,8 +113,9 @@ q
 """
 
 
-@pytest.mark.parametrize("words", [["-m", "pdb", "program.py"], ["program.py"]],
-                         ids=["pdb", "breakpoint"])
+@pytest.mark.parametrize(
+    "words", [["-m", "pdb", "program.py"], ["program.py"]], ids=["pdb", "breakpoint"]
+)
 def test_pdb(words, tmp_path):
     program = BEGIN + PROGRAM + END
     if words == ["program.py"]:
@@ -138,16 +139,24 @@ def test_pdb_to_the_end(tmp_path):
 
 
 def test_post_mortem(tmp_path):
-    program = BEGIN + PROGRAM.replace("    try:\n        fails(0)", """
+    program = (
+        BEGIN
+        + PROGRAM.replace(
+            "    try:\n        fails(0)",
+            """
     import pdb
     try:
         fails(0)
     except ZeroDivisionError:
         pdb.post_mortem(sys.exc_info()[2])
     try:
-        fails(0)""") + END
-    for plain, threshold in outputs(tmp_path, [PYTHON, "program.py"], program,
-                                    input="w\np n\nu\nl\nd\nq\n"):
+        fails(0)""",
+        )
+        + END
+    )
+    for plain, threshold in outputs(
+        tmp_path, [PYTHON, "program.py"], program, input="w\np n\nu\nl\nd\nq\n"
+    ):
         assert "value = 10 // n" in plain.out
         rows = json.loads((tmp_path / "ours.json").read_text())
         assert rows["fails"][0] == 2 or threshold
@@ -158,8 +167,11 @@ def test_pdb_under_our_command(tmp_path):
     path = write(tmp_path, PROGRAM)
     commands = "b fails\nc\np n\ns\ns\nn\nc\nq\n"
     plain = run([PYTHON, "-m", "pdb", path], cwd=tmp_path, input=commands)
-    ours = run([PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", "-m", "pdb", path],
-               cwd=tmp_path, input=commands)
+    ours = run(
+        [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", "-m", "pdb", path],
+        cwd=tmp_path,
+        input=commands,
+    )
     assert "ZeroDivisionError" in plain.out
     assert (ours.status, ours.out) == (plain.status, plain.out)
 
@@ -190,27 +202,40 @@ def test_profile(module, tmp_path):
         assert profile_of(tmp_path / "out") == plain
         check_ours(tmp_path, threshold)
     write(tmp_path, PROGRAM)
-    write(tmp_path, BEGIN + f"""
+    write(
+        tmp_path,
+        BEGIN
+        + f"""
 import sys, runpy
 sys.argv[:] = [{module!r}, "-o", "out", "program.py"]
 runpy.run_module({module!r}, run_name="__main__")
-""" + END, "outside.py")
+"""
+        + END,
+        "outside.py",
+    )
     shift = BEGIN.count("\n")
     for threshold in THRESHOLDS:
-        done = run([PYTHON, "outside.py"], cwd=tmp_path,
-                   env={"TRACE": str(threshold + 1)})
+        done = run([PYTHON, "outside.py"], cwd=tmp_path, env={"TRACE": str(threshold + 1)})
         assert done.status == 0, done.err
         within = profile_of(tmp_path / "out")
-        assert {(line + shift, name): calls[:2] for (line, name), calls in
-                within.items()} == {key: calls[:2] for key, calls in plain.items()}
+        assert {
+            (line + shift, name): calls[:2] for (line, name), calls in within.items()
+        } == {key: calls[:2] for key, calls in plain.items()}
         check_ours(tmp_path, threshold)
 
 
 # --- Coverage, trace ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("core, order", [("sysmon", "inside"), ("sysmon", "outside"),
-                                         ("ctrace", "outside"), ("pytrace", "inside")])
+@pytest.mark.parametrize(
+    "core, order",
+    [
+        ("sysmon", "inside"),
+        ("sysmon", "outside"),
+        ("ctrace", "outside"),
+        ("pytrace", "inside"),
+    ],
+)
 def test_coverage(core, order, tmp_path):
     # The virtual environment's: the program runs with the packages of the tests.
     options = ["--data-file=data", "--include=program.py"]
@@ -220,8 +245,10 @@ def test_coverage(core, order, tmp_path):
     settings = {"COVERAGE_CORE": core, "TRACE": "0"}
 
     def report():
-        done = run([sys.executable, "-m", "coverage", "json", "--data-file=data", "-o",
-                    "report"], cwd=tmp_path)
+        done = run(
+            [sys.executable, "-m", "coverage", "json", "--data-file=data", "-o", "report"],
+            cwd=tmp_path,
+        )
         assert done.status == 0, done.err
         (file,) = json.loads((tmp_path / "report").read_text())["files"].values()
         return file
@@ -236,18 +263,35 @@ def test_coverage(core, order, tmp_path):
 
     def program_only(file):
         """Without the lines that start and stop, which differ."""
-        return {key: [entry for entry in file.get(key, []) if mine < (
-                    entry if isinstance(entry, int) else abs(entry[0])) <= end]
-                for key in ("executed_lines", "missing_lines", "executed_branches",
-                            "missing_branches")}
+        return {
+            key: [
+                entry
+                for entry in file.get(key, [])
+                if mine < (entry if isinstance(entry, int) else abs(entry[0])) <= end
+            ]
+            for key in (
+                "executed_lines",
+                "missing_lines",
+                "executed_branches",
+                "missing_branches",
+            )
+        }
 
     assert program_only(alone)["executed_lines"]
     for threshold in THRESHOLDS if order == "inside" else [2]:
         if order == "inside":
             settings["TRACE"] = str(threshold + 1)
         else:
-            command = [sys.executable, "-m", "ocular", "--quiet", "--no-perfetto",
-                       f"--threshold={threshold}", *cover, "program.py"]
+            command = [
+                sys.executable,
+                "-m",
+                "ocular",
+                "--quiet",
+                "--no-perfetto",
+                f"--threshold={threshold}",
+                *cover,
+                "program.py",
+            ]
         done = run(command, cwd=tmp_path, env=settings)
         assert (done.status, done.out) == (0, plain.out), done.err
         assert program_only(report()) == program_only(alone)
@@ -259,8 +303,12 @@ def test_coverage(core, order, tmp_path):
 def test_trace(option, tmp_path):
     def normal(out):
         """The program's own part."""
-        return re.findall(r"^program.py\(\d+\): .*|^ *program\.\w+ -> program.*|"
-                          r"^filename: .*program.py.*", out, re.M)
+        return re.findall(
+            r"^program.py\(\d+\): .*|^ *program\.\w+ -> program.*|"
+            r"^filename: .*program.py.*",
+            out,
+            re.M,
+        )
 
     command = [PYTHON, "-m", "trace", option, "program.py"]
     for plain, threshold in outputs(tmp_path, command, normal=normal):
@@ -274,7 +322,11 @@ def test_trace(option, tmp_path):
 def test_faulthandler(tmp_path):
     """Its stacks are the program's. Its list of threads has the governor, which
     is a thread that Python knows, with no frame."""
-    program = BEGIN + PROGRAM.replace("        fails(0)", """
+    program = (
+        BEGIN
+        + PROGRAM.replace(
+            "        fails(0)",
+            """
         import faulthandler, threading
         event = threading.Event()
         thread = threading.Thread(target=event.wait)
@@ -282,22 +334,29 @@ def test_faulthandler(tmp_path):
         faulthandler.dump_traceback(all_threads=True)
         event.set()
         thread.join()
-        fails(0)""") + END
+        fails(0)""",
+        )
+        + END
+    )
 
     def normal(text):
         parts = re.split(r"(?=^(?:Current t|T)hread 0x)", text, flags=re.M)
         parts = [re.sub(r"0x\w+( \[[^]]*\])?", "", part).strip() for part in parts]
         return sorted(part for part in parts if 'File "' in part)
 
-    for plain, threshold in outputs(tmp_path, [PYTHON, "program.py"], program,
-                                    normal=normal):
+    for plain, threshold in outputs(
+        tmp_path, [PYTHON, "program.py"], program, normal=normal
+    ):
         assert len(normal(plain.err)) == 2
         check_ours(tmp_path, threshold)
 
 
 def test_a_crash_is_told_as_untraced(tmp_path):
-    write(tmp_path, BEGIN + PROGRAM + "import faulthandler\n"
-          "faulthandler.enable(all_threads=False)\nfaulthandler._sigsegv()\n")
+    write(
+        tmp_path,
+        BEGIN + PROGRAM + "import faulthandler\n"
+        "faulthandler.enable(all_threads=False)\nfaulthandler._sigsegv()\n",
+    )
     results = []
     for trace in "0", "1":
         done = run([PYTHON, "program.py"], cwd=tmp_path, env={"TRACE": trace})

@@ -15,11 +15,10 @@ import time
 import pytest
 from e2e.measured import measured
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
-                                "bench"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "bench"))
 
-import budget  # noqa: E402
-import budget_child  # noqa: E402
+import budget
+import budget_child
 
 BENCHMARK = """
 import pyperf
@@ -114,8 +113,17 @@ if __name__ == "__main__":
 
 
 def row(**changed):
-    return {"ratio": 1.015, "sigma": 0.001, "told": 0.0148, "measured": 0.0148,
-            "bursts": 0.5, "oldest": 12.0, "span": 80.0, "off": 0.05, **changed}
+    return {
+        "ratio": 1.015,
+        "sigma": 0.001,
+        "told": 0.0148,
+        "measured": 0.0148,
+        "bursts": 0.5,
+        "oldest": 12.0,
+        "span": 80.0,
+        "off": 0.05,
+        **changed,
+    }
 
 
 def test_what_is_held_passes():
@@ -172,10 +180,14 @@ def test_noise_makes_no_overhead(part):
         costs, slow = [], 1.0
         for number in range(301):
             slow = dice.choice((1.0, 1.5)) if dice.random() < 0.3 else slow
-            costs.append(slow * (dice.gauss(1, 0.015) + (dice.random() < 0.2) *
-                                 dice.expovariate(20)) * (part if number % 2 else 1))
+            costs.append(
+                slow
+                * (dice.gauss(1, 0.015) + (dice.random() < 0.2) * dice.expovariate(20))
+                * (part if number % 2 else 1)
+            )
         ratio, sigma, kept, bursts = budget.ratio_of(
-            [tuple(costs[n:n + 3]) for n in range(0, 299, 2)])
+            [tuple(costs[n : n + 3]) for n in range(0, 299, 2)]
+        )
         assert 0.5 < kept < 0.9
         ratios.append(ratio)
         sigmas.append(sigma)
@@ -188,7 +200,8 @@ def test_noise_makes_no_overhead(part):
 def test_what_the_sampler_said(tmp_path):
     (tmp_path / "raw").write_text(
         "<module> (a.py:1);f (/x/y/a.py:10) 60\n"
-        "<module> (a.py:1);f (/x/y/a.py:10);C.g (/x/y/b.py:20) 40\n")
+        "<module> (a.py:1);f (/x/y/a.py:10);C.g (/x/y/b.py:20) 40\n"
+    )
     seen = budget.samples(tmp_path)
     assert seen == {("a.py", 10, "f"): 60, ("b.py", 20, "C.g"): 40}
     assert budget.shares(seen) == {("a.py", 10, "f"): 0.6, ("b.py", 20, "g"): 0.4}
@@ -196,24 +209,43 @@ def test_what_the_sampler_said(tmp_path):
 
 
 def look(uptime, **shares):
-    return {"uptime_s": uptime, "overhead": {"measured": 0.01}, "functions": [
-        {"id": n, "name": name, "file": f"/x/{name[0]}.py", "line": 10,
-         "run_share": share, "cpu_share": share, "calls_per_s": 2.0,
-         "self_cycles": cycles, "total_cycles": 2 * cycles}
-        for n, (name, (share, cycles)) in enumerate(shares.items())]}
+    return {
+        "uptime_s": uptime,
+        "overhead": {"measured": 0.01},
+        "functions": [
+            {
+                "id": n,
+                "name": name,
+                "file": f"/x/{name[0]}.py",
+                "line": 10,
+                "run_share": share,
+                "cpu_share": share,
+                "calls_per_s": 2.0,
+                "self_cycles": cycles,
+                "total_cycles": 2 * cycles,
+            }
+            for n, (name, (share, cycles)) in enumerate(shares.items())
+        ],
+    }
 
 
 def test_shares_and_ages():
-    seen = [look(10.0, f=(0.2, 5), g=(0.2, 5)), look(11.0, f=(0.3, 6), g=(0.2, 5)),
-            look(14.0, f=(0.4, 7), g=(0.2, 5)), look(20.0, f=(0.4, 7), g=(0.2, 9))]
+    seen = [
+        look(10.0, f=(0.2, 5), g=(0.2, 5)),
+        look(11.0, f=(0.3, 6), g=(0.2, 5)),
+        look(14.0, f=(0.4, 7), g=(0.2, 5)),
+        look(20.0, f=(0.4, 7), g=(0.2, 9)),
+    ]
     own = budget.ours(seen)  # f had 2 s at the first look, 8 s at the last
     assert own == pytest.approx({("f.py", 10, "f"): 6, ("g.py", 10, "g"): 2})
     theirs = {("f.py", 10, "f"): 80, ("g.py", 10, "g"): 20}
     assert budget.shares_off(theirs, own) == pytest.approx(0.05)
-    assert budget.shares_off({("h.py", 1, "h"): 5, ("g.py", 10, "g"): 5},
-                             own) == pytest.approx(0.5)
-    assert budget.shares_off({**theirs, ("socket.py", 728, "write"): 50},
-                             own) == pytest.approx(0.05)
+    assert budget.shares_off(
+        {("h.py", 1, "h"): 5, ("g.py", 10, "g"): 5}, own
+    ) == pytest.approx(0.5)
+    assert budget.shares_off(
+        {**theirs, ("socket.py", 728, "write"): 50}, own
+    ) == pytest.approx(0.05)
     assert budget.oldest(seen) == pytest.approx(6.0)  # f; g: 4 s
     for each in seen:  # f is called no more
         each["functions"][0]["calls_per_s"] = 0.5
@@ -236,8 +268,9 @@ def test_a_benchmark_runs(tmp_path, monkeypatch, more):
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "made up", ["--size", "200"])
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
-    options = budget.parse(["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01",
-                            *more])
+    options = budget.parse(
+        ["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01", *more]
+    )
     written = []
     remove = budget.shutil.rmtree
 
@@ -251,14 +284,14 @@ def test_a_benchmark_runs(tmp_path, monkeypatch, more):
     halves = budget.take_turns(job, budget.settings_of(0.01, options), options)
     for half in halves:
         assert 3 < len(half["turns"]) < 40
-        assert all(cost > 0.005 for turn in half["early"] + half["turns"]
-                   for cost in turn)
+        assert all(cost > 0.005 for turn in half["early"] + half["turns"] for cost in turn)
     pids = set()
     for half in halves:
         last = half["looks"][-1]
         pids.add(last["pid"])
         assert {"one", "two", "three", "leaf"} <= {
-            each["name"] for each in last["functions"]}
+            each["name"] for each in last["functions"]
+        }
     assert len(pids) == 2  # each of the two was traced
     found = budget.figures(halves, options)
     assert 0.2 < found["core"] <= 1.2
@@ -280,8 +313,21 @@ def test_what_is_left_behind_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(budget, "place", lambda: None)
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "go", ["--size", "200"])
-    budget.main(["--left", "--seconds", "4", "--warm", "0.3", "--rounds", "2",
-                 "--budgets", "0.05", "--benchmarks", "go"])
+    budget.main(
+        [
+            "--left",
+            "--seconds",
+            "4",
+            "--warm",
+            "0.3",
+            "--rounds",
+            "2",
+            "--budgets",
+            "0.05",
+            "--benchmarks",
+            "go",
+        ]
+    )
     name, share, traced, after, *_ = capsys.readouterr().out.splitlines()[-1].split()
     assert name == "go" and share == "5.0"
     assert -20 < float(after) < 20 and -20 < float(traced) < 40
@@ -323,16 +369,24 @@ def test_what_is_left_behind(monkeypatch, left):
         do = end = turn
 
     monkeypatch.setattr(budget, "Pair", Pair)
-    monkeypatch.setattr(budget, "turns_of", lambda *_: (
-        [(1.0, next(parts) or 1.0, 1.0)] * 5, 1.0))
+    monkeypatch.setattr(
+        budget, "turns_of", lambda *_: ([(1.0, next(parts) or 1.0, 1.0)] * 5, 1.0)
+    )
     traced, after = budget.left_behind(None, None, budget.parse([]))
     assert traced == pytest.approx(math.log(1.02 * left))
     assert after == pytest.approx(math.log(left))
 
 
-@pytest.mark.parametrize("make", [object, lambda: int("12345678901"),
-                                  lambda: float("1.5"), lambda: bytes(100),
-                                  lambda: bytes(400)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        object,
+        lambda: int("12345678901"),
+        lambda: float("1.5"),
+        lambda: bytes(100),
+        lambda: bytes(400),
+    ],
+)
 def test_small_objects_lie_elsewhere_in_each_turn(make):
     places, held = set(), []
     for _ in range(20):
@@ -388,8 +442,9 @@ def test_nobody_is_left_standing(tmp_path):
         print(pair.parent.pid, *(child.pid for child in pair.children), flush=True)
         time.sleep(60)
     """)
-    with subprocess.Popen([sys.executable, "-c", program], text=True,
-                          stdout=subprocess.PIPE) as bench:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], text=True, stdout=subprocess.PIPE
+    ) as bench:
         pids = [int(pid) for pid in bench.stdout.readline().split()]
         assert len(pids) == 3
         bench.kill()
@@ -399,9 +454,13 @@ def test_nobody_is_left_standing(tmp_path):
 @measured
 # A pair takes 40 s, and as much again where others have the CPUs.
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("program, arguments", [
-    pytest.param(VARIED, [], id="varied"),
-    pytest.param(BENCHMARK, ["--size", "200"], id="tiny")])
+@pytest.mark.parametrize(
+    "program, arguments",
+    [
+        pytest.param(VARIED, [], id="varied"),
+        pytest.param(BENCHMARK, ["--size", "200"], id="tiny"),
+    ],
+)
 def test_a_budget_is_held(tmp_path, monkeypatch, program, arguments):
     """In short what the benchmark does at length: as sure as so few seconds on
     whatever machine this is can be, which is what sigma says. Of two pairs of
@@ -413,8 +472,11 @@ def test_a_budget_is_held(tmp_path, monkeypatch, program, arguments):
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
     options = budget.parse(["--seconds", "14", "--warm", "2"])
     job = budget.job_of("made up")
-    settings = {"overhead_budget": 0.02, "perfetto": True,  # as by default
-                "output": str(tmp_path / "trace.json")}
+    settings = {
+        "overhead_budget": 0.02,
+        "perfetto": True,  # as by default
+        "output": str(tmp_path / "trace.json"),
+    }
     halves = []
     while len(halves) < 12:  # until as much is known as is asked
         halves += budget.take_turns(job, settings, options)
@@ -437,19 +499,26 @@ def test_a_budget_is_held(tmp_path, monkeypatch, program, arguments):
 
 
 def made(ratio, told, oldest):
-    return {"early": [(1.0, ratio, 1.0)], "turns": [(1.0, ratio, 1.0)] * 5,
-            "start": 0.004, "core": 0.9,
-            "looks": [look(0.3, f=(0.5, 1)),
-                      *({**look(12.0 + age, f=(0.5, 1)),
-                         "overhead": {"measured": told}} for age in (0, oldest))],
-            "samples": {("f.py", 10, "f"): 10}}
+    return {
+        "early": [(1.0, ratio, 1.0)],
+        "turns": [(1.0, ratio, 1.0)] * 5,
+        "start": 0.004,
+        "core": 0.9,
+        "looks": [
+            look(0.3, f=(0.5, 1)),
+            *(
+                {**look(12.0 + age, f=(0.5, 1)), "overhead": {"measured": told}}
+                for age in (0, oldest)
+            ),
+        ],
+        "samples": {("f.py", 10, "f"): 10},
+    }
 
 
 def test_two_unlike_processes_differ_by_what_they_cost(capsys):
     """The one is a tenth slower than the other, traced or not."""
     options = budget.parse(["--seconds", "2", "--warm", "0.2"])
-    found = budget.figures([made(1.02 * 1.1, 0.01, 3), made(1.02 / 1.1, 0.03, 5)],
-                           options)
+    found = budget.figures([made(1.02 * 1.1, 0.01, 3), made(1.02 / 1.1, 0.03, 5)], options)
     assert found["ratio"] == pytest.approx(1.02)
     assert found["unlike"] == pytest.approx(0.0953, abs=1e-3)
     assert found["sigma"] == pytest.approx(0)
@@ -464,8 +533,10 @@ def test_two_unlike_processes_differ_by_what_they_cost(capsys):
     assert budget.misses(0.01, found) == "MISS age"  # of 3 s
     assert budget.misses(0.01, {**found, "oldest": 1.4}) == "ok"
     budget.show("made up", {0.01: found, 0.02: {**found, "start": 0.006}})
-    assert "made up           start-up: 5 ms of CPU time to start, 5 ms in" in \
-        capsys.readouterr().out
+    assert (
+        "made up           start-up: 5 ms of CPU time to start, 5 ms in"
+        in capsys.readouterr().out
+    )
 
 
 def test_who_fails_counts(tmp_path, monkeypatch, capsys):

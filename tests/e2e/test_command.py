@@ -128,9 +128,7 @@ def test_options(tmp_path):
     assert threshold == 20 and budget == 0.05
     assert 20 <= calls["hot"] < 25 and "cold" not in calls
     assert trace.read(tmp_path / "x.json.gz").other["threshold"] == 20
-    done = ocular(
-        tmp_path, "--include-only=hot", "--threshold=0", "--no-perfetto", path
-    )
+    done = ocular(tmp_path, "--include-only=hot", "--threshold=0", "--no-perfetto", path)
     assert done.out and set(__import__("json").loads(done.out)[2]) == {"hot"}
     assert not (tmp_path / "ocular_trace.json").exists()
 
@@ -170,8 +168,7 @@ def test_help_and_version(tmp_path):
 
 def test_no_free_tool_id(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\n"
-        "for tool in (3, 4): sys.monitoring.use_tool_id(tool, 'greedy')\n"
+        "import sys\nfor tool in (3, 4): sys.monitoring.use_tool_id(tool, 'greedy')\n"
     )
     path = write(tmp_path, PROGRAM)
     search = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
@@ -204,9 +201,11 @@ def test_serve_and_watch(tmp_path, sockets):
             nonlocal seen
             seen = top("--pid", process.pid, "--once", "--json").answer
             return any(
-                row["name"] == "spin" and row["dark_sites"] > 0
+                row["name"] == "spin"
+                and row["dark_sites"] > 0
                 and (row["cpu_share"] or 0) + (row["wait_share"] or 0) > 0.8
-                for row in seen["functions"])
+                for row in seen["functions"]
+            )
 
         seen = None
         wait_until(spins, 60)
@@ -232,7 +231,8 @@ def test_a_directory_and_a_zip(tmp_path):
 
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__main__.py").write_text(
-        "import ocular, sys\nprint(sys.argv[1:], ocular.snapshot()['command'])\n")
+        "import ocular, sys\nprint(sys.argv[1:], ocular.snapshot()['command'])\n"
+    )
     with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
         archive.write(tmp_path / "app" / "__main__.py", "__main__.py")
     for name in ("app", "app.pyz"):
@@ -241,7 +241,8 @@ def test_a_directory_and_a_zip(tmp_path):
     # By itself, too.
     (tmp_path / "app" / "__main__.py").write_text(
         "import ocular\nocular.start_tracing(perfetto=False, quiet=True)\n"
-        "print(ocular.snapshot()['command'])\n")
+        "print(ocular.snapshot()['command'])\n"
+    )
     assert run([PYTHON, "app", "a"], cwd=tmp_path).out == "app a\n"
 
 
@@ -277,7 +278,8 @@ def test_a_script_from_a_pipe(tmp_path):
         os.write(writer, source.encode())
         os.close(writer)
         results.append(
-            run([*command, f"/dev/fd/{reader}", "a"], cwd=tmp_path, pass_fds=[reader]))
+            run([*command, f"/dev/fd/{reader}", "a"], cwd=tmp_path, pass_fds=[reader])
+        )
         os.close(reader)
     assert results[0].out == results[1].out == "2 __main__\n2\n"
     assert results[0].status == results[1].status == 0

@@ -113,6 +113,7 @@ class Program(Running):
 
     def works_on(self):
         """Until there are rounds enough, however little CPU time it gets."""
+
         def worked():
             return times(self.pid)[0]
 
@@ -121,8 +122,11 @@ class Program(Running):
 
     def ours(self):
         """The same as times(), of the threads that serve viewers."""
-        tasks = [task.name for task in Path(f"/proc/{self.pid}/task").iterdir()
-                 if (task / "comm").read_text().strip() in SERVING]
+        tasks = [
+            task.name
+            for task in Path(f"/proc/{self.pid}/task").iterdir()
+            if (task / "comm").read_text().strip() in SERVING
+        ]
         assert len(tasks) == len(SERVING)
         return [sum(each) for each in zip(*map(times, tasks))]
 
@@ -138,8 +142,10 @@ class Witness:
     def __init__(self, program):
         self.program, self.delayed = program, program.ours()[1]
         self.out = tempfile.TemporaryFile("w+")
-        self.process = start([TOP, "-p", program.pid, "--json", "-d", 1,
-                              "-n", self.SNAPSHOTS], stdout=self.out)
+        self.process = start(
+            [TOP, "-p", program.pid, "--json", "-d", 1, "-n", self.SNAPSHOTS],
+            stdout=self.out,
+        )
 
     def is_content(self):
         """It has seen all that it asked for, one after the other."""
@@ -159,8 +165,7 @@ class Witness:
 
     def has_ended(self):
         """It is still listed, with its times."""
-        return os.waitid(os.P_PID, self.process.pid,
-                         os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
 
 
 def bad(whim, path, dice, stop):
@@ -227,11 +232,16 @@ def face_bad_viewers(program, wrong):
         program.works_on()
         program.measure("")
     stop = threading.Event()
-    whims = [never_reads] * 10 + [vanishes_in_a_frame] * 2 + \
-        [sends_garbage] * 2 + [comes_and_goes] * 2
-    bad_ones = [threading.Thread(target=bad, args=(whim, program.path,
-                                                   random.Random(number), stop))
-                for number, whim in enumerate(whims)]
+    whims = (
+        [never_reads] * 10
+        + [vanishes_in_a_frame] * 2
+        + [sends_garbage] * 2
+        + [comes_and_goes] * 2
+    )
+    bad_ones = [
+        threading.Thread(target=bad, args=(whim, program.path, random.Random(number), stop))
+        for number, whim in enumerate(whims)
+    ]
     for one in bad_ones:
         one.start()
     try:

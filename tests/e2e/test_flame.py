@@ -72,7 +72,8 @@ def watch(viewer, seconds=5, looks=0):
     end = time.monotonic() + seconds
     limit = end + 60
     while time.monotonic() < end or (
-            viewer.ask(client.FLAME)["samples"] < looks and time.monotonic() < limit):
+        viewer.ask(client.FLAME)["samples"] < looks and time.monotonic() < limit
+    ):
         viewer.ask(client.FLAME)
         time.sleep(0.3)
     return viewer.ask(client.FLAME), viewer.snapshot()
@@ -90,8 +91,7 @@ def tree(stacks):
             paths.append(())
         else:
             assert row["parent"] < number
-            paths.append((*paths[row["parent"]],
-                          names.get(row["id"])))
+            paths.append((*paths[row["parent"]], names.get(row["id"])))
         assert 0 <= row["c_share"] <= row["share"] + 1e-9
         for depth in range(len(paths[-1]) + 1):
             above = paths[-1][:depth]
@@ -122,12 +122,12 @@ def test_the_paths(running):
         ("long", "spin"): 0.6,
         ("again",) * 6 + ("spin",): 0.2,
     }.items():
-        assert totals[("<module>", "main", "work", *path)] / work == \
-            pytest.approx(part, abs=0.12), (path, totals)
+        assert totals[("<module>", "main", "work", *path)] / work == pytest.approx(
+            part, abs=0.12
+        ), (path, totals)
     # And the same as the functions' shares say.
     rows = {row["name"]: row for row in snapshot["functions"]}
-    spinning = sum(share for path, share in totals.items()
-                   if path[-1:] == ("spin",))
+    spinning = sum(share for path, share in totals.items() if path[-1:] == ("spin",))
     assert spinning == pytest.approx(rows["spin"]["cpu_share"], rel=0.2)
 
 
@@ -139,8 +139,9 @@ def test_asked_too_often_at_once(running):
         watch(viewer, 1)
         first = viewer.last_request + 1
         head = client.MAGIC + struct.pack("<HI", client.FLAME, 0)
-        viewer.socket.sendall(b"".join(
-            head + struct.pack("<I", first + n) for n in range(300)))
+        viewer.socket.sendall(
+            b"".join(head + struct.pack("<I", first + n) for n in range(300))
+        )
         answers = {}
         while len(answers) < 300:
             kind, request, value = viewer.receive()
@@ -149,8 +150,9 @@ def test_asked_too_often_at_once(running):
         kinds = [answers[first + n][0] for n in range(300)]
         assert kinds[:2] == [client.STACKS] * 2
         assert 2 <= kinds.count(client.STACKS) <= 20  # it may come in pieces
-        assert {value[0] for kind, value in answers.values()
-                if kind == client.ERROR} == {errno.EBUSY}
+        assert {value[0] for kind, value in answers.values() if kind == client.ERROR} == {
+            errno.EBUSY
+        }
         viewer.last_request = first + 300
         assert viewer.ask(client.FLAME)["rows"] and viewer.snapshot()
 

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
-                                "bench"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "bench"))
 
 
 @pytest.mark.timeout(600)
@@ -17,8 +16,9 @@ def test_idle_serving_costs_nothing():
     import bench
 
     def a_round(kind):
-        many, few = (bench.idle_instructions(kind, "call-heavy", rounds)
-                     for rounds in (60, 10))
+        many, few = (
+            bench.idle_instructions(kind, "call-heavy", rounds) for rounds in (60, 10)
+        )
         return (many - few) / 50
 
     without = a_round("without")

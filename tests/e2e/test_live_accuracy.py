@@ -11,12 +11,11 @@ import sys
 import pytest
 from e2e.measured import measured
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)),
-                                "accuracy"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "accuracy"))
 
-import live  # noqa: E402
-import live_judge  # noqa: E402
-from e2e.steady import attempts, undisturbed  # noqa: E402
+import live
+import live_judge
+from e2e.steady import attempts, undisturbed
 
 BEGAN, SECONDS, STEP = 1000.0, 60, 0.1
 # Calls a round of 10 ms, and ns a call: shares of 0.5, 0.3, 0.1 and 0.005.
@@ -26,8 +25,9 @@ SHARES = {name: n * NS * 1e-9 * 100 for name, n in CALLS.items()}
 
 
 def costs(ns):
-    passes = [[BEGAN + n / 2, ns * (1 + 0.02 * (n % 3 - 1)), ns]
-              for n in range(2 * SECONDS)]
+    passes = [
+        [BEGAN + n / 2, ns * (1 + 0.02 * (n % 3 - 1)), ns] for n in range(2 * SECONDS)
+    ]
     return {"p50": ns, "mean": ns, "trimmed": ns, "passes": passes, "c": 0.0}
 
 
@@ -36,19 +36,32 @@ def program(phases=()):
     of round where there are phases, with other names in the second."""
     kinds = [{"name": "one", "calls": CALLS, "waits": []}]
     if phases:
-        kinds.append({"name": "two", "waits": [],
-                      "calls": {f"new {name}": n for name, n in CALLS.items()}})
+        kinds.append(
+            {
+                "name": "two",
+                "waits": [],
+                "calls": {f"new {name}": n for name, n in CALLS.items()},
+            }
+        )
     log, done = [], [0] * len(kinds)
     for n in range(round(SECONDS / STEP) + 1):
         log.append([BEGAN + n * STEP, 0.9 * n * STEP, 0.0, *done])
         done[int(bool(phases) and n * STEP >= phases[0])] += 10
     names = [name for kind in kinds for name in kind["calls"]]
-    return {"program": "made up", "began": BEGAN, "seconds": SECONDS, "hz": 1e9,
-            "hook_cost": [5, 100, 60, 60],
-            "phases": list(phases), "contends": False,
-            "costs": {name: {when: costs(NS) for when in (
-                "before", "during", "after")} for name in names},
-            "tracks": [{"kinds": kinds, "log": log}]}
+    return {
+        "program": "made up",
+        "began": BEGAN,
+        "seconds": SECONDS,
+        "hz": 1e9,
+        "hook_cost": [5, 100, 60, 60],
+        "phases": list(phases),
+        "contends": False,
+        "costs": {
+            name: {when: costs(NS) for when in ("before", "during", "after")}
+            for name in names
+        },
+        "tracks": [{"kinds": kinds, "log": log}],
+    }
 
 
 def looks(share_of):
@@ -60,14 +73,27 @@ def looks(share_of):
             share = share_of(name, second)
             calls = CALLS[name.removeprefix("new ")]
             rows[name] = {
-                "cpu_share": share, "run_share": share, "wait_share": 0.0,
-                "calls_per_s": share / (NS * 1e-9), "samples": 100_000,
-                "avg_cycles": NS, "p50_cycles": NS, "age_s": 1.0,
-                "self_cycles": second * calls, "calls": second * 100}
+                "cpu_share": share,
+                "run_share": share,
+                "wait_share": 0.0,
+                "calls_per_s": share / (NS * 1e-9),
+                "samples": 100_000,
+                "avg_cycles": NS,
+                "p50_cycles": NS,
+                "age_s": 1.0,
+                "self_cycles": second * calls,
+                "calls": second * 100,
+            }
         top = sorted(rows, key=lambda name: -rows[name]["cpu_share"])
-        found.append({"t": BEGAN + second, "functions": rows, "top": top,
-                      "overhead": {"measured": 0.01},
-                      "sampler": {"hz": 100, "samples": 100 * second}})
+        found.append(
+            {
+                "t": BEGAN + second,
+                "functions": rows,
+                "top": top,
+                "overhead": {"measured": 0.01},
+                "sampler": {"hz": 100, "samples": 100 * second},
+            }
+        )
     return found
 
 
@@ -135,15 +161,18 @@ def sleeper():
     track["kinds"][0]["waits"] = ["nap"]
     for row in track["log"]:
         row.append(0.1 * (row[0] - BEGAN))
-    result["costs"]["nap"] = {when: costs(100.0) for when in (
-        "before", "during", "after")}
+    result["costs"]["nap"] = {when: costs(100.0) for when in ("before", "during", "after")}
     return result
 
 
 def test_time_that_is_waited(seen):
     for each in seen:
-        each["functions"]["nap"] = {**each["functions"]["rare"], "cpu_share": 0.0,
-                                    "run_share": 0.0, "wait_share": 0.1}
+        each["functions"]["nap"] = {
+            **each["functions"]["rare"],
+            "cpu_share": 0.0,
+            "run_share": 0.0,
+            "wait_share": 0.1,
+        }
     assert judge(seen, sleeper()) == []
     for each in seen[30:33]:
         each["functions"]["nap"]["wait_share"] = 0.05
@@ -166,8 +195,7 @@ def test_the_wrong_order(seen):
     assert "order: small/rare" in judge(seen)
 
 
-@pytest.mark.parametrize("key, what", [("p50_cycles", "p50"),
-                                       ("avg_cycles", "mean")])
+@pytest.mark.parametrize("key, what", [("p50_cycles", "p50"), ("avg_cycles", "mean")])
 def test_cycles_that_are_off(seen, key, what):
     row = seen[-1]["functions"]["rare"]
     row[key] = 1.09 * NS
@@ -215,10 +243,10 @@ def test_a_rate_of_what_has_stopped():
 
     seen = looks(windowed)
     assert not [miss for miss in judge(seen, result) if "calls/s" in miss]
-    for each in seen[change + 1:]:
+    for each in seen[change + 1 :]:
         each["functions"]["big"]["calls_per_s"] = 0
     assert not [miss for miss in judge(seen, result) if "calls/s" in miss]
-    for each in seen[change + 1:]:
+    for each in seen[change + 1 :]:
         each["functions"]["new big"]["calls_per_s"] = 0
     assert any("calls/s: new big" in miss for miss in judge(seen, result))
 
@@ -261,8 +289,12 @@ def test_a_function_that_is_missing(seen):
     for each in seen:
         del each["functions"]["small"]
     words = " ".join(judge(seen))
-    for what in ("share: small -10.0", "p50: small none", "calls/s: small -100 %",
-                 "age: small 59 s"):
+    for what in (
+        "share: small -10.0",
+        "p50: small none",
+        "calls/s: small -100 %",
+        "age: small 59 s",
+    ):
         assert what in words
 
 
@@ -291,8 +323,7 @@ def phased(late):
         for name, row in each["functions"].items():
             part = max(0.0, each["t"] - BEGAN - CHANGE) / (each["t"] - BEGAN)
             share = SHARES[name.removeprefix("new ")]
-            row["run_share"] = share * (part if name.startswith("new ")
-                                        else 1 - part)
+            row["run_share"] = share * (part if name.startswith("new ") else 1 - part)
         # The window holds both: let the new ones lead where they gain.
         if each["t"] - BEGAN - CHANGE - late > 2:
             each["top"].sort(key=lambda name: not name.startswith("new "))
@@ -323,10 +354,10 @@ def look_at_leaves():
         assert row["ns"] > 1 or name in ("tiny", "leaf"), name
         assert seen[-1]["functions"][name]["calls"] > 100, name
     # The twins are not traced, and the program's own count is right.
-    calls = result["tracks"][0]["log"][-1][3] * \
-        result["tracks"][0]["kinds"][0]["calls"]["adds"]
-    assert report["functions"]["adds"]["calls_per_s"] == pytest.approx(
-        calls / 3.0, rel=0.3)
+    calls = (
+        result["tracks"][0]["log"][-1][3] * result["tracks"][0]["kinds"][0]["calls"]["adds"]
+    )
+    assert report["functions"]["adds"]["calls_per_s"] == pytest.approx(calls / 3.0, rel=0.3)
     live.show_functions(report)
     live.show_summary([report, copy.deepcopy(report)])
 
@@ -345,15 +376,21 @@ def look_at(name):
         assert last[function]["calls"] > 0, function
         assert abs(row["run_off"]) < 0.1, function
     # Together: who waits is looked at but eight times a second.
-    waiters = {function: row["waited"] for function, row in
-               report["functions"].items() if row["waited"]}
-    assert sum(last[function]["wait_share"] for function in waiters) >= \
-        sum(waiters.values()) / 2
+    waiters = {
+        function: row["waited"]
+        for function, row in report["functions"].items()
+        if row["waited"]
+    }
+    assert (
+        sum(last[function]["wait_share"] for function in waiters)
+        >= sum(waiters.values()) / 2
+    )
 
 
 @measured
-@pytest.mark.parametrize("name", ["bursts", "c", "waiting", "recursion", "threads",
-                                  "asyncio"])
+@pytest.mark.parametrize(
+    "name", ["bursts", "c", "waiting", "recursion", "threads", "asyncio"]
+)
 def test_the_others_run_and_are_seen(name):
     """Roughly, in so short a time; docs/accuracy.md has a minute of each."""
     attempts(2, lambda: look_at(name))
@@ -383,23 +420,29 @@ def faults(report):
     rows = report["functions"].values()
     judged = [row for row in rows if row["judged"]]
     costs = [row for row in rows if row["cycles_judged"]]
-    return {fault for fault, found in {
-        "too little": len(judged) < 6 or report["pairs"] < 10 or len(costs) < 4,
-        # In 25 s nothing can be as old as is allowed: half of it is seen.
-        "ages": max((row["stale"] for row in rows), default=0) >= live_judge.AGE / 2,
-        "shares": any(row["run_miss"] for row in judged),
-        "order": report["pairs_wrong"],
-        "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
-        "p50": sum(row["p50"] == "MISS" for row in costs) > len(costs) / 3,
-        "mean": not report["contends"] and
-        sum(row["mean"] == "MISS" for row in costs) > len(costs) / 3,
-    }.items() if found}
+    return {
+        fault
+        for fault, found in {
+            "too little": len(judged) < 6 or report["pairs"] < 10 or len(costs) < 4,
+            # In 25 s nothing can be as old as is allowed: half of it is seen.
+            "ages": max((row["stale"] for row in rows), default=0) >= live_judge.AGE / 2,
+            "shares": any(row["run_miss"] for row in judged),
+            "order": report["pairs_wrong"],
+            "calls/s": sum(row["rate_miss"] for row in judged) > len(judged) / 3,
+            "p50": sum(row["p50"] == "MISS" for row in costs) > len(costs) / 3,
+            "mean": not report["contends"]
+            and sum(row["mean"] == "MISS" for row in costs) > len(costs) / 3,
+        }.items()
+        if found
+    }
 
 
 def unsure(report):
     """How far the truth has moved by itself, as the machine changed its speed."""
-    return statistics.median([row["p50_noise"] for row in report["functions"].values()
-                              if row["cycles_judged"]] or [0])
+    return statistics.median(
+        [row["p50_noise"] for row in report["functions"].values() if row["cycles_judged"]]
+        or [0]
+    )
 
 
 @measured
@@ -430,7 +473,8 @@ def test_a_new_phase_is_seen_soon():
     while sum(not late for _, late in leads) < 2:
         report = live_judge.judge(*live.run("phases", 45.0))
         late = not report["leads"] or any(
-            lead is None or lead > live_judge.LEAD + 1 for lead in report["leads"])
+            lead is None or lead > live_judge.LEAD + 1 for lead in report["leads"]
+        )
         leads.append((report["leads"], late))
         assert sum(late for _, late in leads) < 3, leads
 
@@ -464,7 +508,8 @@ def time_what_calls_itself():
     assert len(spans) == part.calls + 1
     mark = truth.nothing.cost("p50")
     assert sum(spans) - part.calls * mark == pytest.approx(
-        part.calls * cost["mean"], rel=0.3)
+        part.calls * cost["mean"], rel=0.3
+    )
     assert 0.5 * cost["mean"] < cost["p50"] < 0.97 * cost["mean"]
 
 

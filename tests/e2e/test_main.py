@@ -36,8 +36,19 @@ def place(directory):
     py_compile.compile(directory / "script.py", directory / "code.pyc")
 
 
-PROGRAMS = ["script.py", "./script.py", "sub/../script.py", "bare", "link.py", "app",
-            "app.pyz", "code.pyc", "-m pack", "-m script", "-m pack.__main__"]
+PROGRAMS = [
+    "script.py",
+    "./script.py",
+    "sub/../script.py",
+    "bare",
+    "link.py",
+    "app",
+    "app.pyz",
+    "code.pyc",
+    "-m pack",
+    "-m script",
+    "-m pack.__main__",
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -48,8 +59,10 @@ def test_as_without_us(program, tmp_path):
             continue  # not found then; see below
         words = [*program.split(), "-m", "x"]
         plain = run([PYTHON, *flags, *words], cwd=tmp_path)
-        ours = run([PYTHON, *flags, "-m", "ocular", "--quiet", "--no-perfetto", *words],
-                   cwd=tmp_path)
+        ours = run(
+            [PYTHON, *flags, "-m", "ocular", "--quiet", "--no-perfetto", *words],
+            cwd=tmp_path,
+        )
         assert ours.err == plain.err == ""
         assert ours.answer == plain.answer
 
@@ -70,8 +83,7 @@ def test_a_safe_path(tmp_path):
     options = ["-m", "ocular", "--quiet", "--no-perfetto"]
     for flags, environment in (["-P"], {}), ([], {"PYTHONSAFEPATH": "1"}):
         for program in ["imports.py"], ["-m", "beside"]:
-            done = run([PYTHON, *flags, *options, *program], cwd=tmp_path,
-                       env=environment)
+            done = run([PYTHON, *flags, *options, *program], cwd=tmp_path, env=environment)
             assert done.status == 1 and "No module named" in done.err
 
 
@@ -97,7 +109,8 @@ def test_errors_of_a_module_are_the_interpreters(tmp_path):
     place(tmp_path)
     for words in ["-m", "no.such"], ["-m", "sub"]:
         plain = run([PYTHON, *words], cwd=tmp_path)
-        ours = run([PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", *words],
-                   cwd=tmp_path)
+        ours = run(
+            [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", *words], cwd=tmp_path
+        )
         assert ours.status == plain.status == 1
         assert ours.err.split(": ", 1)[1] == plain.err.split(": ", 1)[1]

@@ -41,10 +41,23 @@ def test_a_second_look(tmp_path):
     (tmp_path / "test_looks.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider",
-         "--rootdir", tmp_path, tmp_path],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
-        env={"PYTHONPATH": str(Path(__file__).parent.parent)})
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-v",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            tmp_path,
+            tmp_path,
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"PYTHONPATH": str(Path(__file__).parent.parent)},
+    )
     verdicts = {}
     for line in done.stdout.splitlines():
         name, found, words = line.partition(" ")

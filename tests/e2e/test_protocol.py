@@ -17,8 +17,9 @@ from ocular.demo import pure
 
 @pytest.fixture
 def path(sockets):
-    ocular.start_tracing(quiet=True, serve=True, deinstrument_threshold=50,
-                         output="stop.json")
+    ocular.start_tracing(
+        quiet=True, serve=True, deinstrument_threshold=50, output="stop.json"
+    )
     pure.CASES["recursion"]()
     yield ocular._ocular.socket_path()
     ocular.stop_tracing()
@@ -40,9 +41,10 @@ def test_hello_and_the_first_snapshot(path):
 @measured
 def test_rate():
     # Without a budget, which ten snapshots a second of an idle process exceed.
-    with ocular.tracing(serve=True, quiet=True, perfetto=False,
-                        deinstrument_threshold=0), \
-            Client(ocular._ocular.socket_path()) as viewer:
+    with (
+        ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
+        Client(ocular._ocular.socket_path()) as viewer,
+    ):
         viewer.snapshot()
         assert viewer.rate(0.1)[1] == pytest.approx(0.1)
         start = time.monotonic()

@@ -37,9 +37,18 @@ while True:
 PLACES = ("OCULAR_DIR", "XDG_RUNTIME_DIR")
 IS_ROOT = os.geteuid() == 0
 # Whoever is not root may only make these as root of a user namespace.
-NAMESPACES = ["unshare", "--mount", "--pid", "--fork", "--kill-child",
-              "--mount-proc", "--net", "--ipc", "--uts",
-              *([] if IS_ROOT else ["--map-root-user"])]
+NAMESPACES = [
+    "unshare",
+    "--mount",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+    "--net",
+    "--ipc",
+    "--uts",
+    *([] if IS_ROOT else ["--map-root-user"]),
+]
 
 
 @pytest.fixture
@@ -138,24 +147,28 @@ def test_it_outlives_the_login(short):
             wait_until(lambda: served.look()[0] == 0)
             assert os.path.exists(f"{usual()}/{served.pid}.sock")
             assert is_watched(served)
-            client.wait_for(
-                lambda s: s["uptime_s"] > before["uptime_s"] + 1)
+            client.wait_for(lambda s: s["uptime_s"] > before["uptime_s"] + 1)
         served.process.send_signal(signal.SIGINT)
         assert served.process.wait(20) == -signal.SIGINT
         assert not os.path.exists(f"{usual()}/{served.pid}.sock")
 
 
 def without_environment():
-    return {name: os.environ[name] for name in ("PYTHONPATH",)
-            if name in os.environ}
+    return {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
 
 
 def test_a_service():
     """As systemd starts one: no login, no runtime directory, no HOME."""
     process = subprocess.Popen(
-        [PYTHON, "-c", SERVE], env=without_environment(), cwd="/",
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, start_new_session=True)
+        [PYTHON, "-c", SERVE],
+        env=without_environment(),
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     try:
         served = Served(process)
         assert served.path == f"{usual()}/{served.pid}.sock"
@@ -188,8 +201,9 @@ def in_a_container(script, *command):
 def test_a_service_with_a_private_tmp():
     needs(NAMESPACES)
     unshared = ["unshare", "--mount", *([] if IS_ROOT else ["--map-root-user"])]
-    with serving(in_a_container(PRIVATE_TMP, *unshared),
-                 env={"KEPT": f"{ROOT} {BUILD}"}) as served:
+    with serving(
+        in_a_container(PRIVATE_TMP, *unshared), env={"KEPT": f"{ROOT} {BUILD}"}
+    ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
         assert not os.path.exists(served.path)  # as we see it
@@ -209,8 +223,7 @@ def test_root_looks_at_a_user(short, has_runtime):
         os.chown(runtime, user, user)
         environment["XDG_RUNTIME_DIR"] = str(runtime)
     with serving(argument=[user], env=environment) as served:
-        assert served.path.startswith(
-            environment.get("XDG_RUNTIME_DIR", usual(user)))
+        assert served.path.startswith(environment.get("XDG_RUNTIME_DIR", usual(user)))
         assert is_watched(served)
         assert is_watched(served, env={"SUDO_UID": "1000", "HOME": "/root"})
         if not has_runtime:  # one of the usual places: it is listed, too
@@ -236,8 +249,9 @@ exec "$@"
 def test_a_container_from_the_host():
     """Another root, another number, another network."""
     needs(NAMESPACES)
-    with serving(in_a_container(CONTAINER, *NAMESPACES),
-                 env={"XDG_RUNTIME_DIR": "/run/user/0"}) as served:
+    with serving(
+        in_a_container(CONTAINER, *NAMESPACES), env={"XDG_RUNTIME_DIR": "/run/user/0"}
+    ) as served:
         assert served.inner_pid != served.pid
         assert served.path == f"/run/user/0/ocular/{served.inner_pid}.sock"
         assert not os.path.exists(served.path)
@@ -247,20 +261,28 @@ def test_a_container_from_the_host():
 def test_a_container_from_inside():
     """docker exec: in all of its namespaces, by the number it has there."""
     needs(NAMESPACES)
-    needs(["nsenter", "--mount", "--target", os.getpid()]
-          if IS_ROOT else ["nsenter"])
-    with serving(in_a_container(CONTAINER, *NAMESPACES),
-                 env={"XDG_RUNTIME_DIR": "/run/user/0"}) as served:
-        inside = ["nsenter", "--target", served.pid, "--mount", "--pid",
-                  "--net", "--ipc", "--uts",
-                  *([] if IS_ROOT else ["--user", "--preserve-credentials"])]
-        done = run([*inside, TOP, "--pid", served.inner_pid, "--once",
-                    "--json"])
+    needs(["nsenter", "--mount", "--target", os.getpid()] if IS_ROOT else ["nsenter"])
+    with serving(
+        in_a_container(CONTAINER, *NAMESPACES), env={"XDG_RUNTIME_DIR": "/run/user/0"}
+    ) as served:
+        inside = [
+            "nsenter",
+            "--target",
+            served.pid,
+            "--mount",
+            "--pid",
+            "--net",
+            "--ipc",
+            "--uts",
+            *([] if IS_ROOT else ["--user", "--preserve-credentials"]),
+        ]
+        done = run([*inside, TOP, "--pid", served.inner_pid, "--once", "--json"])
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid
         # The only one there is (/tmp is the host's here, so not all places).
-        done = run([*inside, TOP, "--once", "--json"],
-                   env={"OCULAR_DIR": "/run/user/0/ocular"})
+        done = run(
+            [*inside, TOP, "--once", "--json"], env={"OCULAR_DIR": "/run/user/0/ocular"}
+        )
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid
 
@@ -270,8 +292,10 @@ def test_two_in_containers_of_the_same_number():
     needs(NAMESPACES)
     command = in_a_container(CONTAINER, *NAMESPACES)
     environment = {"XDG_RUNTIME_DIR": "/run/user/0"}
-    with serving(command, env=environment) as one, \
-            serving(command, env={**environment, "HOSTNAME": "two"}) as other:
+    with (
+        serving(command, env=environment) as one,
+        serving(command, env={**environment, "HOSTNAME": "two"}) as other,
+    ):
         assert one.inner_pid == other.inner_pid
         assert one.pid != other.pid
         assert is_watched(one) and is_watched(other)
@@ -314,13 +338,15 @@ def test_a_read_only_root(short, was_there):
     if was_there:
         (locked / "ocular").mkdir(mode=0o700)
     writable = short / "writable"
-    environment = {"WRITABLE": str(writable), "BEFORE": str(locked),
-                   "XDG_RUNTIME_DIR": str(locked)}
+    environment = {
+        "WRITABLE": str(writable),
+        "BEFORE": str(locked),
+        "XDG_RUNTIME_DIR": str(locked),
+    }
     command = in_a_container(READ_ONLY, *NAMESPACES)
     done = run([*command, PYTHON, "-c", SERVE], env=environment)
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
-    with serving(command, env={**environment,
-                               "OCULAR_DIR": str(writable)}) as served:
+    with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
         assert not list(writable.iterdir())  # as we see it
         assert is_watched(served)

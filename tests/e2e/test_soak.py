@@ -16,6 +16,7 @@ def soak(monkeypatch):
     monkeypatch.setenv("OCULAR_TOP", "/nowhere")
     monkeypatch.delitem(sys.modules, "program", raising=False)
     import soak
+
     yield soak
     for name in ("soak", "program"):
         sys.modules.pop(name, None)
@@ -32,11 +33,18 @@ def judged(soak, cost, seconds=600, works=16):
         sums.append((used, spent))
         before, base = sums[max(0, len(sums) - 11)]
         lately = used - before
-        seen.overhead.append({
-            "at": second, "cpu": used + spent, "mean": spent / used,
-            "measured": (spent - base) / lately,
-            "allowed": max(soak.program.BUDGET, 0.01 / lately),
-            "hooks": 0, "rearm": 0, "threads": spent / used})
+        seen.overhead.append(
+            {
+                "at": second,
+                "cpu": used + spent,
+                "mean": spent / used,
+                "measured": (spent - base) / lately,
+                "allowed": max(soak.program.BUDGET, 0.01 / lately),
+                "hooks": 0,
+                "rearm": 0,
+                "threads": spent / used,
+            }
+        )
     soak.check_overhead(seen, seconds)
     return " ".join(seen.troubles)
 
@@ -77,8 +85,10 @@ def test_gross_errors_of_short_runs(soak, seconds):
 def remembered(soak, growth, seconds=3600, every=1):
     """The troubles of memory that grows by so many KiB in all, beside noise."""
     seen = soak.Soak(0, "")
-    seen.memory = [(at, 40_000 + growth * at / seconds + 500 * (at % 3))
-                   for at in range(0, seconds, every)]
+    seen.memory = [
+        (at, 40_000 + growth * at / seconds + 500 * (at % 3))
+        for at in range(0, seconds, every)
+    ]
     soak.check_memory(seen, seconds)
     return " ".join(seen.troubles)
 
@@ -95,8 +105,11 @@ def test_memory_that_grows(soak):
 
 def test_numbers_that_are_old(soak):
     for age, seconds, trouble in (
-            (29, 3600, ""), (31, 3600, "beat() runs, and its numbers were 31 s old"),
-            (17, 25, ""), (18, 25, "beat() runs, and its numbers were 18 s old")):
+        (29, 3600, ""),
+        (31, 3600, "beat() runs, and its numbers were 31 s old"),
+        (17, 25, ""),
+        (18, 25, "beat() runs, and its numbers were 18 s old"),
+    ):
         seen = soak.Soak(0, "")
         seen.ages = [(30, 2, "beat"), (31, age, "beat"), (32, 1, "beat")]
         assert soak.check_ages(seen, seconds) == f"oldest {age} s"
@@ -113,8 +126,9 @@ def test_what_runs_throughout(soak):
     for begin in range(0, 200, 3):
         names = program.run_throughout(begin, begin + 30)
         for at in range(begin, begin + 31):
-            done = {program.kind_at(at, number).__name__
-                    for number in range(program.WORKERS)}
+            done = {
+                program.kind_at(at, number).__name__ for number in range(program.WORKERS)
+            }
             assert names <= done | {"beat"}
         meant |= names
     assert meant == {"beat"} | {kind.__name__ for kind in program.KINDS}
@@ -124,8 +138,10 @@ def test_who_is_looked_at(soak, monkeypatch):
     seen = soak.Soak(0, "")
     seen.began = 900
     names = soak.program.run_throughout(1000, 1030)
-    rows = [{"name": name, "age_s": 40.0, "file": "/there/program.py"}
-            for name in names | {"main"}]
+    rows = [
+        {"name": name, "age_s": 40.0, "file": "/there/program.py"}
+        for name in names | {"main"}
+    ]
     monkeypatch.setattr(soak.time, "monotonic", lambda: 1030.0)
     seen.note_ages(rows + [{"name": "beat", "age_s": 50.0, "file": "/else/where.py"}])
     assert sorted(row[1:] for row in seen.ages) == sorted((40.0, name) for name in names)

@@ -50,8 +50,18 @@ def test_filter_and_sort(serving):
 
 def test_several_viewers(serving):
     viewers = [
-        start([os.environ.get("OCULAR_TOP", "ocular-top"), "-p", os.getpid(),
-               "--json", "-n", 3, "-d", 0.2])
+        start(
+            [
+                os.environ.get("OCULAR_TOP", "ocular-top"),
+                "-p",
+                os.getpid(),
+                "--json",
+                "-n",
+                3,
+                "-d",
+                0.2,
+            ]
+        )
         for _ in range(6)
     ]
     for viewer in viewers:
@@ -133,8 +143,18 @@ def test_the_program_ends_while_watched(tmp_path, sockets):
     )
     process = start([PYTHON, path], stdin=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
-    viewer = start([os.environ.get("OCULAR_TOP", "ocular-top"),
-                    "-p", process.pid, "--json", "-n", 1000, "-d", 0.1])
+    viewer = start(
+        [
+            os.environ.get("OCULAR_TOP", "ocular-top"),
+            "-p",
+            process.pid,
+            "--json",
+            "-n",
+            1000,
+            "-d",
+            0.1,
+        ]
+    )
     assert viewer.stdout.readline().startswith("{")
     process.communicate("", timeout=20)
     out, err = viewer.communicate(timeout=20)
@@ -145,8 +165,18 @@ def test_the_program_ends_while_watched(tmp_path, sockets):
 
 
 def test_the_viewer_is_killed(serving):
-    viewer = start([os.environ.get("OCULAR_TOP", "ocular-top"),
-                    "-p", os.getpid(), "--json", "-d", 0.1, "-n", 1000])
+    viewer = start(
+        [
+            os.environ.get("OCULAR_TOP", "ocular-top"),
+            "-p",
+            os.getpid(),
+            "--json",
+            "-d",
+            0.1,
+            "-n",
+            1000,
+        ]
+    )
     assert viewer.stdout.readline()
     viewer.send_signal(signal.SIGKILL)
     viewer.communicate()
@@ -157,14 +187,15 @@ def test_the_viewer_is_killed(serving):
 
 @measured
 def test_the_demo(tmp_path, sockets):
-    demo = start(
-        [PYTHON, "-m", "ocular.demo", "--serve", "--seconds", "100"], cwd=tmp_path
-    )
+    demo = start([PYTHON, "-m", "ocular.demo", "--serve", "--seconds", "100"], cwd=tmp_path)
 
     def all_is_there():
         last = top("-p", demo.pid, "--json", "-n", "2", "-d", "0.5").answer
-        return (len(last["threads"]) >= 3 and len(last["functions"]) > 20
-                and last["sites"]["dark"] > 0)
+        return (
+            len(last["threads"]) >= 3
+            and len(last["functions"]) > 20
+            and last["sites"]["dark"] > 0
+        )
 
     try:
         wait_until(lambda: (sockets / f"{demo.pid}.sock").exists())

@@ -10,15 +10,18 @@ import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "bench"))
 
-import viewer  # noqa: E402
+import viewer
 
 
-@pytest.mark.parametrize("row, limit", [
-    ("connecting to the first frame, ms, median of 15", 50),
-    ("a key to the screen, ms, callers, worst", 16),
-    ("ocular-top at 1 Hz, % of a core", 1),
-    ("each further viewer, % of a core", 0.1),
-])
+@pytest.mark.parametrize(
+    "row, limit",
+    [
+        ("connecting to the first frame, ms, median of 15", 50),
+        ("a key to the screen, ms, callers, worst", 16),
+        ("ocular-top at 1 Hz, % of a core", 1),
+        ("each further viewer, % of a core", 0.1),
+    ],
+)
 def test_targets_are_judged(row, limit):
     assert viewer.verdict(row, [limit, limit / 2]).split() == [f"{limit:g}", "ok"]
     assert viewer.verdict(row, [limit / 2, limit * 1.001]).endswith("MISS")

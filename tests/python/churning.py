@@ -36,8 +36,10 @@ def by_lambda(n):
 def in_a_loop(n):
     total = 0
     for i in range(3):
+
         def inner(a, i=i):
             return a + i
+
         total += inner(n)
     return total
 
@@ -50,14 +52,19 @@ def by_closure(n):
             nonlocal count
             count += 1
             return count
+
         return step
+
     return [outer()() for _ in range(3)]  # three functions, one code object
 
 
 def by_class_body(n):
     space = {"n": n}
-    exec("class Made:\n    size = n\n    def twice(self):\n"
-         "        return 2 * self.size\nvalue = Made().twice()", space)
+    exec(
+        "class Made:\n    size = n\n    def twice(self):\n"
+        "        return 2 * self.size\nvalue = Made().twice()",
+        space,
+    )
     return space["value"]
 
 
@@ -66,8 +73,7 @@ def by_generator_expression(n):
 
 
 def by_comprehension(n):
-    return eval("[a + c for a in range(3) for c in {d: 1 for d in b}]",
-                {"b": range(n % 5)})
+    return eval("[a + c for a in range(3) for c in {d: 1 for d in b}]", {"b": range(n % 5)})
 
 
 def by_dataclass(n):
@@ -85,9 +91,9 @@ def by_pickle(n):
 
 
 def by_replace(n):
-    code = by_lambda.__code__.replace(co_name="copied",
-                                      co_qualname="copied",
-                                      co_firstlineno=n % 3 + 1)
+    code = by_lambda.__code__.replace(
+        co_name="copied", co_qualname="copied", co_firstlineno=n % 3 + 1
+    )
     return types.FunctionType(code, {})(n)
 
 
@@ -102,8 +108,7 @@ def by_suspension(n):
 
 def by_recursion(n):
     space = {}
-    exec("def made(a):\n    globals().pop('made', None)\n"
-         "    return a", space)
+    exec("def made(a):\n    globals().pop('made', None)\n    return a", space)
     return space["made"](n)  # its name is gone before it returns
 
 
@@ -127,9 +132,22 @@ class Reloaded:
         self.folder.cleanup()
 
 
-WAYS = [by_exec, by_eval, by_lambda, in_a_loop, by_closure, by_class_body,
-        by_generator_expression, by_comprehension, by_dataclass,
-        by_namedtuple, by_pickle, by_replace, by_suspension, by_recursion]
+WAYS = [
+    by_exec,
+    by_eval,
+    by_lambda,
+    in_a_loop,
+    by_closure,
+    by_class_body,
+    by_generator_expression,
+    by_comprehension,
+    by_dataclass,
+    by_namedtuple,
+    by_pickle,
+    by_replace,
+    by_suspension,
+    by_recursion,
+]
 
 
 def rounds(count, first=0, ways=WAYS):
@@ -156,9 +174,13 @@ def main():
     reloaded = Reloaded()
     ways = WAYS + [reloaded]
     if not options.untraced:
-        ocular.start_tracing(deinstrument_threshold=options.threshold,
-                             serve=True, timeline_limit=4 << 20, quiet=True,
-                             output=reloaded.folder.name + "/trace.json")
+        ocular.start_tracing(
+            deinstrument_threshold=options.threshold,
+            serve=True,
+            timeline_limit=4 << 20,
+            quiet=True,
+            output=reloaded.folder.name + "/trace.json",
+        )
     done, begun = 0, time.monotonic()
     for part in range(11):
         until = begun + options.seconds * part / 10
@@ -166,12 +188,19 @@ def main():
             rounds(20, done, ways)
             done += 20
         seen = {} if options.untraced else ocular.snapshot()
-        print(f"{time.monotonic() - begun:7.1f} s  {done:8} rounds  "
-              f"RSS {rss() / 1e6:7.2f} MB"
-              + (f"  engine {seen['memory_bytes'] / 1e6:6.2f} MB  "
-                 f"living {seen['functions_total']}  retired "
-                 f"{sum(r['objects'] for r in seen['retired'])} objects in "
-                 f"{len(seen['retired'])} rows" if seen else ""), flush=True)
+        print(
+            f"{time.monotonic() - begun:7.1f} s  {done:8} rounds  "
+            f"RSS {rss() / 1e6:7.2f} MB"
+            + (
+                f"  engine {seen['memory_bytes'] / 1e6:6.2f} MB  "
+                f"living {seen['functions_total']}  retired "
+                f"{sum(r['objects'] for r in seen['retired'])} objects in "
+                f"{len(seen['retired'])} rows"
+                if seen
+                else ""
+            ),
+            flush=True,
+        )
     ocular.stop_tracing()
     reloaded.close()
 

@@ -28,9 +28,14 @@ INTERRUPTION = 1e-4  # s, that one costs at most: measured are some 5 to 30 us
 @pytest.fixture
 def serving(sockets, tmp_path):
     before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
-    ocular.start_tracing(quiet=True, serve=True, overhead_budget=0.9,
-                         deinstrument_threshold=10**6, include_only=["test_account"],
-                         output=tmp_path / "trace.json")
+    ocular.start_tracing(
+        quiet=True,
+        serve=True,
+        overhead_budget=0.9,
+        deinstrument_threshold=10**6,
+        include_only=["test_account"],
+        output=tmp_path / "trace.json",
+    )
     after = time.process_time(), cpu_s()
     yield before, after
     ocular.stop_tracing()
@@ -57,15 +62,20 @@ def told(serving):
     most = time.process_time() - began
     shares = snapshot["overhead"]
     assert shares["measured"] == pytest.approx(
-        shares["hooks"] + shares["rearm"] + shares["threads"])
+        shares["hooks"] + shares["rearm"] + shares["threads"]
+    )
 
     def seconds(share, of_all):  # shares are of what the program used without us
         return share * least / (1 + of_all), share * most / (1 + of_all)
 
-    parts = {name: seconds(shares[name], shares["measured"])
-             for name in ("hooks", "rearm", "threads")}
-    return (seconds(shares["mean"], shares["mean"]),
-            parts if snapshot["uptime_s"] < WINDOW else None)
+    parts = {
+        name: seconds(shares[name], shares["measured"])
+        for name in ("hooks", "rearm", "threads")
+    }
+    return (
+        seconds(shares["mean"], shares["mean"]),
+        parts if snapshot["uptime_s"] < WINDOW else None,
+    )
 
 
 def check(serving, ended=0, unseen=0):
@@ -81,13 +91,14 @@ def check(serving, ended=0, unseen=0):
         threads = others(before) + ended - others(base)
         if parts:  # nothing is told twice
             assert parts["rearm"][0] <= after[GOVERNOR]
-            assert parts["threads"][0] <= (others(after) + ended + unseen
-                                           + lost * INTERRUPTION)
+            assert parts["threads"][0] <= (
+                others(after) + ended + unseen + lost * INTERRUPTION
+            )
             assert parts["hooks"][1] > 0
         # Nothing is left out.
         if rearm + threads <= whole[1] and (
-                not parts or rearm <= parts["rearm"][1]
-                and threads <= parts["threads"][1]):
+            not parts or (rearm <= parts["rearm"][1] and threads <= parts["threads"][1])
+        ):
             return
         time.sleep(0.1)
     raise AssertionError((before, ended, base, whole, parts))
@@ -100,8 +111,9 @@ def test_the_account_is_the_kernels(serving, tmp_path):
         while time.monotonic() < limit:
             spin()
         check(serving)
-        export = threading.Thread(target=viewer.export,
-                                  args=(str(tmp_path / "asked.json"),))
+        export = threading.Thread(
+            target=viewer.export, args=(str(tmp_path / "asked.json"),)
+        )
         export.start()
         used = 0
         while export.is_alive():
@@ -196,10 +208,18 @@ def hooks_seconds(began):
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
 # account: docs/overhead.md has 0.4 to 0.7.
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("run, least, timeline", [
-    (calls, 0.5, False), (loops, 0.5, False), (resumes, 0.5, False),
-    (raises, 0.25, False), (throws, 0.5, False), (calls, 0.5, True),
-    (loops, 0.5, True)])
+@pytest.mark.parametrize(
+    "run, least, timeline",
+    [
+        (calls, 0.5, False),
+        (loops, 0.5, False),
+        (resumes, 0.5, False),
+        (raises, 0.25, False),
+        (throws, 0.5, False),
+        (calls, 0.5, True),
+        (loops, 0.5, True),
+    ],
+)
 def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
     """All of them in, all the time, traced and untraced in turns: the program
     takes longer by what hooks are told to cost, to a half: where a function is
@@ -214,10 +234,15 @@ def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
         run()
     while len(told) < turns and time.monotonic() < end:
         before = seconds(run)
-        ocular.start_tracing(quiet=True, perfetto=timeline, overhead_budget=None,
-                             deinstrument_threshold=threshold,
-                             output=str(tmp_path / "trace.json"),
-                             timeline_limit=2**20, include_only=["test_account"])
+        ocular.start_tracing(
+            quiet=True,
+            perfetto=timeline,
+            overhead_budget=None,
+            deinstrument_threshold=threshold,
+            output=str(tmp_path / "trace.json"),
+            timeline_limit=2**20,
+            include_only=["test_account"],
+        )
         try:
             began = time.process_time()
             run()
@@ -250,8 +275,13 @@ def test_an_early_end_is_told_as_a_throw():
         pytest.skip("this CPython does not tell of an early end (gh-140373)")
     ratios = []
     for _ in range(5):
-        ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
-                             deinstrument_threshold=50, include_only=["test_account"])
+        ocular.start_tracing(
+            quiet=True,
+            perfetto=False,
+            overhead_budget=None,
+            deinstrument_threshold=50,
+            include_only=["test_account"],
+        )
         try:
             began = time.process_time()
             told = []
@@ -284,8 +314,13 @@ def calls_apart(count, numbers):
 def told_of(run, count):
     """Of the CPU time, what its hooks are told to cost; in seconds, of a call."""
     numbers = list(range(1000))  # some 5 us
-    ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
-                         deinstrument_threshold=10**9, include_only=["tiny"])
+    ocular.start_tracing(
+        quiet=True,
+        perfetto=False,
+        overhead_budget=None,
+        deinstrument_threshold=10**9,
+        include_only=["tiny"],
+    )
     try:
         began = time.process_time()
         run(count, numbers)
@@ -335,8 +370,11 @@ def hooks_alone():
     it takes longer to make than what is told there."""
     snapshot = ocular.snapshot()
     share = snapshot["overhead"]["hooks"]
-    [used] = [thread["cpu_s"] for thread in snapshot["threads"]
-              if thread["tid"] == threading.get_native_id()]
+    [used] = [
+        thread["cpu_s"]
+        for thread in snapshot["threads"]
+        if thread["tid"] == threading.get_native_id()
+    ]
     return math.inf if share is None else share / (1 + share) * used
 
 
@@ -345,8 +383,10 @@ def crowd(request):
     """So many busy processes on this one's CPU, the only one that it has."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-            for _ in range(request.param)]
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(request.param)
+    ]
     yield
     for process in busy:
         process.kill()
@@ -362,8 +402,12 @@ def test_new_code_costs_what_is_told(crowd):
     for _ in range(9):
         alone, new, after = (make(count) for _ in range(3))
         untraced = [seconds(lambda: call_all(alone)) for _ in range(2)]
-        ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=None,
-                             include_only=["<made>", "call_all"])
+        ocular.start_tracing(
+            quiet=True,
+            perfetto=False,
+            overhead_budget=None,
+            include_only=["<made>", "call_all"],
+        )
         try:
             call_all([])
             traced, told = [], [hooks_alone()]
@@ -374,9 +418,12 @@ def test_new_code_costs_what_is_told(crowd):
             ocular.stop_tracing()
         again = [seconds(lambda: call_all(after)) for _ in range(2)]
         if math.inf not in told:
-            ratios.append([(told[n + 1] - told[n]) /
-                           (traced[n] - (untraced[n] + again[n]) / 2)
-                           for n in range(2)])
+            ratios.append(
+                [
+                    (told[n + 1] - told[n]) / (traced[n] - (untraced[n] + again[n]) / 2)
+                    for n in range(2)
+                ]
+            )
     assert len(ratios) > 4
     for each in zip(*ratios):
         assert 0.4 < statistics.median(each) < 1.6, ratios
@@ -421,7 +468,8 @@ def test_forks_cost_what_is_told():
     """The program's own thread ends our threads before and starts them after it,
     which takes several times what those use then. That pages are the kernel's to
     copy anew, on both sides, is in no account: docs/overhead.md."""
-    done = subprocess.run([sys.executable, "-c", FORKING], capture_output=True,
-                          text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     assert 0.45 < float(done.stdout) < 1.5

@@ -108,8 +108,7 @@ def test_budget_and_precise_mode_exclude_each_other():
 
 
 def test_serving_in_precise_mode_has_no_budget(sockets):
-    ocular.start_tracing(mode="precise", serve=True, perfetto=False,
-                         quiet=True)
+    ocular.start_tracing(mode="precise", serve=True, perfetto=False, quiet=True)
     snapshot = ocular.snapshot()
     ocular.stop_tracing()
     assert snapshot["mode"] == "precise"

@@ -25,8 +25,10 @@ pytestmark = [pytest.mark.timeout(600), measured]
 @pytest.fixture
 def tracing(sockets):
     def start(**settings):
-        ocular.start_tracing(**{"quiet": True, "perfetto": False,
-                                "include_only": HERE, **settings})
+        ocular.start_tracing(
+            **{"quiet": True, "perfetto": False, "include_only": HERE, **settings}
+        )
+
     yield start
     ocular.stop_tracing()
 
@@ -85,8 +87,14 @@ def test_being_interrupted_is_a_cost(tracing):
     try:
         tracing(overhead_budget=0.05, serve=False)
         began = time.process_time()
-        work_until(lambda s: s["overhead"]["threads"] > 1.1 * cpu_s()["ocular-sampler"]
-                   / (time.process_time() - began) / 0.95, heavy, seconds=25)
+        work_until(
+            lambda s: (
+                s["overhead"]["threads"]
+                > 1.1 * cpu_s()["ocular-sampler"] / (time.process_time() - began) / 0.95
+            ),
+            heavy,
+            seconds=25,
+        )
     finally:
         os.sched_setaffinity(0, allowed)
 
@@ -128,9 +136,14 @@ def test_a_viewer_is_paid_for_from_that(tracing, tmp_path):
 
     def check():
         shown = tmp_path / "shown"
-        with open(shown, "wb") as file, subprocess.Popen(
+        with (
+            open(shown, "wb") as file,
+            subprocess.Popen(
                 [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(os.getpid())],
-                stdin=subprocess.DEVNULL, stdout=file) as viewer:
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+            ) as viewer,
+        ):
             seen = hardly_work(15)
             viewer.terminate()
         looks = shown.read_bytes().count(b"\n")
@@ -155,7 +168,8 @@ def test_what_is_dark_is_armed_again(tracing, serve):
         mine = row(snapshot, "spin")
         ages.append(mine["age_s"])
         return mine["calls"] > 150 and any(
-            after < 0.5 * before for before, after in zip(ages, ages[1:]))
+            after < 0.5 * before for before, after in zip(ages, ages[1:])
+        )
 
     snapshot = work_until(visited, spin)  # at a visit numbers become young again
     mine = row(snapshot, "spin")
@@ -175,7 +189,8 @@ def test_none_leaves_it_dark(tracing):
     assert snapshot["overhead"]["budget"] is None
     assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
     assert "ocular-sampler" not in [
-        (task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+        (task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()
+    ]
 
 
 def test_sessions_are_not_the_threshold(tracing):
@@ -202,8 +217,8 @@ def test_a_dark_callee_never_inflates_its_caller(tracing):
     went dark, and each time the callee is the first."""
     tracing(deinstrument_threshold=20, overhead_budget=0.05)
     snapshot = work_until(
-        lambda s: timed(row(s, "light")) > 6 and timed(row(s, "heavy")) > 40,
-        light)
+        lambda s: timed(row(s, "light")) > 6 and timed(row(s, "heavy")) > 40, light
+    )
     caller, callee = row(snapshot, "light"), row(snapshot, "heavy")
     assert caller["p50_cycles"] < callee["p50_cycles"] / 8
     assert caller["p99_cycles"] < callee["p50_cycles"]
@@ -235,14 +250,19 @@ def takes():
             pass
 
 
-@pytest.mark.parametrize("caller, callee, run", [
-    ("awaits", "deep", finishes), ("takes", "gives", takes)])
+@pytest.mark.parametrize(
+    "caller, callee, run", [("awaits", "deep", finishes), ("takes", "gives", takes)]
+)
 def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run):
     """What they call is dark, too: each is to be armed for its caller's call."""
     tracing(deinstrument_threshold=20, overhead_budget=0.05)
     snapshot = work_until(
-        lambda s: all(timed(row(s, name)) > 6 for name in (caller, callee)) and
-        timed(row(s, "heavy")) > 40, run)
+        lambda s: (
+            all(timed(row(s, name)) > 6 for name in (caller, callee))
+            and timed(row(s, "heavy")) > 40
+        ),
+        run,
+    )
     whole = row(snapshot, "heavy")["p50_cycles"]
     for name in caller, callee:
         assert row(snapshot, name)["avg_cycles"] < whole / 4, name
@@ -250,9 +270,11 @@ def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run):
 
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
     """Its callee's hits would be over before a call of its own is."""
+
     def many():
         for _ in range(40):
             spin(2)
+
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
     name = many.__qualname__
     first = work_until(lambda s: row(s, name)["dark_sites"] > 0, many)
@@ -264,14 +286,20 @@ def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):
 def test_a_caller_of_hundreds_has_no_more_than_its_own(tracing, callees):
     """Beyond 64 they are armed for more hits than its call makes, or its own time
     is what samples say: with either, all of what they take is theirs."""
+
     def calls_them():
         for _ in range(callees):
             spin(60)
+
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
     name = calls_them.__qualname__
     snapshot = work_until(
-        lambda s: row(s, name)["avg_cycles"] and
-        timed(row(s, name)) + row(s, name)["samples"] > 20, calls_them)
+        lambda s: (
+            row(s, name)["avg_cycles"]
+            and timed(row(s, name)) + row(s, name)["samples"] > 20
+        ),
+        calls_them,
+    )
     mine, callee = row(snapshot, name), row(snapshot, "spin")
     # A call of spin() and the loop's turn around it: a tenth of the whole, or less.
     assert mine["avg_cycles"] < 0.3 * callees * callee["p50_cycles"]
@@ -286,11 +314,9 @@ def descend(depth):
 def test_deep_recursion_is_timed_again(tracing):
     """A session of some dozen hits would end before the first of its calls does."""
     tracing(deinstrument_threshold=30, overhead_budget=0.05)
-    first = work_until(lambda s: row(s, "descend")["dark_sites"] > 0,
-                       lambda: descend(150))
+    first = work_until(lambda s: row(s, "descend")["dark_sites"] > 0, lambda: descend(150))
     seen = timed(row(first, "descend"))
-    work_until(lambda s: timed(row(s, "descend")) > seen + 60,
-               lambda: descend(150))
+    work_until(lambda s: timed(row(s, "descend")) > seen + 60, lambda: descend(150))
 
 
 HUGE = "def huge(x):\n    if x:\n" + "        x += 1\n" * 5000
@@ -339,8 +365,10 @@ def f{}(x):
 
 def generated(count, more=""):
     names = {}
-    exec(compile("".join(map(GENERATED.format, range(count))) + more, "<generated>",
-                 "exec"), names)
+    exec(
+        compile("".join(map(GENERATED.format, range(count))) + more, "<generated>", "exec"),
+        names,
+    )
     return names, [names[f"f{number}"] for number in range(count)]
 
 
@@ -350,8 +378,11 @@ def storm(count, calls=600):
         for function in functions:
             for _ in range(10):
                 function(1)
-    rows = [mine for mine in ocular.snapshot()["functions"]
-            if mine["file"] == "<generated>" and mine["name"] != "<module>"]
+    rows = [
+        mine
+        for mine in ocular.snapshot()["functions"]
+        if mine["file"] == "<generated>" and mine["name"] != "<module>"
+    ]
     names.clear()  # their globals: a circle
     return rows
 
@@ -367,13 +398,13 @@ def test_a_storm_is_cut_short(tracing):
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
     # Paid back: at most ten seconds' allowance is owed.
-    work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"],
-               spin)
+    work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
 
 
 def test_a_storm_costs_less_for_it(tracing):
     """What the first descent takes where the budget is short, beside what it takes
     where it is not."""
+
     def spent(budget):
         tracing(overhead_budget=budget, deinstrument_threshold=10_000)
         began = time.process_time()
@@ -402,17 +433,25 @@ def test_nothing_starves(tracing):
             function(1)
 
     def calls(snapshot):
-        return {mine["id"]: mine["calls"] for mine in snapshot["functions"]
-                if mine["file"] == "<generated>" and mine["name"] != "<module>"}
+        return {
+            mine["id"]: mine["calls"]
+            for mine in snapshot["functions"]
+            if mine["file"] == "<generated>" and mine["name"] != "<module>"
+        }
 
     try:
         before = calls(work_until(lambda s: s["uptime_s"] > 2, call_all))
         assert len(before) == 500 and min(before.values()) >= 16
         for _ in range(2):  # a visit has 16 calls at least
-            before = calls(work_until(
-                lambda s: all(now >= before[number] + 16
-                              for number, now in calls(s).items()),
-                call_all, seconds=100))
+            before = calls(
+                work_until(
+                    lambda s: all(
+                        now >= before[number] + 16 for number, now in calls(s).items()
+                    ),
+                    call_all,
+                    seconds=100,
+                )
+            )
     finally:
         names.clear()  # their globals: a circle
 
@@ -440,8 +479,10 @@ def test_what_is_armed_at_once_is_the_burst(tracing):
             for function in functions:
                 function(1)
         after = cpu_s()
-        return (time.process_time() - sum(after.values()) - used,
-                after["ocular-governor"] - before["ocular-governor"])
+        return (
+            time.process_time() - sum(after.values()) - used,
+            after["ocular-governor"] - before["ocular-governor"],
+        )
 
     def calls():
         return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
@@ -475,13 +516,21 @@ def test_what_all_at_once_take_is_the_burst(tracing):
             function(1)
 
     def calls():
-        return {mine["name"]: mine["calls"] for mine in ocular.snapshot()["functions"]
-                if mine["name"] in names}
+        return {
+            mine["name"]: mine["calls"]
+            for mine in ocular.snapshot()["functions"]
+            if mine["name"] in names
+        }
 
     try:
-        work_until(lambda s: s["uptime_s"] > 12 and sum(
-            mine["state"] == "dark" for mine in s["functions"]) > 280, work,
-            seconds=100)
+        work_until(
+            lambda s: (
+                s["uptime_s"] > 12
+                and sum(mine["state"] == "dark" for mine in s["functions"]) > 280
+            ),
+            work,
+            seconds=100,
+        )
         before = calls()
         with client.Client(ocular._ocular.socket_path()) as viewer:
             viewer.rearm()
@@ -499,8 +548,9 @@ def test_one_function_asked_for_without_end(tracing):
     """`a`, twenty times a second, of a function that is called all the time: each
     time for 10 000 hits, it would take several times the budget."""
     tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
-    snapshot = work_until(lambda s: row(s, "spin")["state"] == "dark" and
-                          s["uptime_s"] > 3, spin)
+    snapshot = work_until(
+        lambda s: row(s, "spin")["state"] == "dark" and s["uptime_s"] > 3, spin
+    )
     number, calls = row(snapshot, "spin")["id"], row(snapshot, "spin")["calls"]
     with client.Client(ocular._ocular.socket_path()) as viewer:
         limit = time.monotonic() + 12  # a window, and what may be spent at once
@@ -535,17 +585,26 @@ def test_a_viewer_changes_the_budget(tracing):
     the hooks where there is little."""
     tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
     low = work_until(
-        lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews)
+        lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews
+    )
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.ask(client.BUDGET, struct.pack("<d", 0.2))
         high = work_until(
-            lambda s: s["sampler"]["hz"] > 2 * low["sampler"]["hz"] and
-            s["overhead"]["measured"] > 3 * low["overhead"]["allowed"], renews)
+            lambda s: (
+                s["sampler"]["hz"] > 2 * low["sampler"]["hz"]
+                and s["overhead"]["measured"] > 3 * low["overhead"]["allowed"]
+            ),
+            renews,
+        )
         assert high["overhead"]["budget"] == 0.2
         viewer.ask(client.BUDGET, struct.pack("<d", 0.002))
     down = work_until(
-        lambda s: s["sampler"]["hz"] < high["sampler"]["hz"] / 2 and
-        s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews)
+        lambda s: (
+            s["sampler"]["hz"] < high["sampler"]["hz"] / 2
+            and s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"]
+        ),
+        renews,
+    )
     assert down["overhead"]["budget"] == 0.002
 
 
@@ -559,8 +618,12 @@ def test_who_idles_is_left_alone(tracing, perfetto, tmp_path):
     before, began = switches(), time.monotonic()
     time.sleep(3)
     after, took = switches(), time.monotonic() - began
-    assert set(after) == {"ocular-sampler", "ocular-governor",
-                          "ocular-collect", "ocular-server"}
+    assert set(after) == {
+        "ocular-sampler",
+        "ocular-governor",
+        "ocular-collect",
+        "ocular-server",
+    }
     rates = {name: (after[name] - before[name]) / took for name in after}
     assert sum(rates.values()) < 25, rates
     assert rates["ocular-governor"] < 5 and rates["ocular-collect"] < 5, rates

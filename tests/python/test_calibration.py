@@ -85,8 +85,12 @@ def calls(name):
 
 def answer(tmp_path, source, python=PYTHON):
     done = subprocess.run(
-        [python, write(tmp_path, PRELUDE + source)], cwd=tmp_path, timeout=SLOW,
-        capture_output=True, text=True)
+        [python, write(tmp_path, PRELUDE + source)],
+        cwd=tmp_path,
+        timeout=SLOW,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.split()
@@ -109,13 +113,16 @@ print(costs[0] / min(costs[1:]))
 
 @measured
 def test_they_are_timed_again_and_again(tmp_path):
-    times, still = answer(tmp_path, """
+    times, still = answer(
+        tmp_path,
+        """
 start()
 print(timed_again(20))
 ocular.stop_tracing()
 work()
 print(_ocular.hooks_timed())
-""")
+""",
+    )
     assert int(times) >= 20 and still == "0"
 
 
@@ -123,7 +130,9 @@ print(_ocular.hooks_timed())
 def test_no_more_often_than_the_budget_allows(tmp_path):
     """A 20th of it; some 25 us each, and ten a second at most. One that something
     came into may have to be paid for for five seconds."""
-    counts = answer(tmp_path, """
+    counts = answer(
+        tmp_path,
+        """
 for budget in 0.5, 0.001:
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20,
                          overhead_budget=budget, quiet=True)
@@ -134,7 +143,8 @@ for budget in 0.5, 0.001:
         work(0.1)
     print(_ocular.hooks_timed() - before)
     ocular.stop_tracing()
-""")
+""",
+    )
     assert 15 <= int(counts[0]) <= 31 and 1 <= int(counts[1]) <= 12
 
 
@@ -180,7 +190,9 @@ for _ in range(15):
 
 def test_an_exception_gets_through(tmp_path):
     """As if it had been raised by the program's next instruction."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def handler(*_):
     raise Ring
 
@@ -193,14 +205,17 @@ for _ in range(5):
         names = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
         print(names[-1], "hooked_run" in names)
 print(timed_again(3))
-""")
+""",
+    )
     assert words[:-1] == ["handler", "False"] * 5 and int(words[-1]) >= 3
 
 
 @measured
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
 def test_only_our_own_lack_of_room_is_swallowed(tmp_path, error):
-    words = answer(tmp_path, f"""
+    words = answer(
+        tmp_path,
+        f"""
 def handler(*_):
     raise {error}
 
@@ -215,14 +230,17 @@ timed_again()
 meddle.append(fail)
 work(1)
 print(len(meddle), timed_again(3))
-""")
+""",
+    )
     assert words[:2] == ["through", "0"] and int(words[2]) >= 3
 
 
 @measured
 def test_no_room_on_the_stack(tmp_path):
     """The deepest frame calls functions whose visits begin and end there."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def down(n, seconds):
     return down(n - 1, seconds) if n else work(seconds)
 
@@ -241,7 +259,8 @@ start()
 down(deepest(), 2)
 print("done", _ocular.hooks_timed())
 print(timed_again(3))
-""")
+""",
+    )
     # At that depth there is no room for a program and its callee; down() itself
     # may have met one on the way.
     assert words[0] == "done" and int(words[1]) <= 1 and int(words[2]) >= 3
@@ -260,7 +279,9 @@ print(timed_again())
 def test_what_comes_in_between_is_the_programs(tmp_path):
     """Its calls are counted and in the timeline, and its time is its own: not the
     caller's, nor the callee's, nor our cost."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def handler(*_):
     end = time.monotonic() + 1
     n = 0
@@ -274,7 +295,9 @@ def handler(*_):
 def start():
     ocular.start_tracing(deinstrument_threshold=20, quiet=True,
                          overhead_budget=0.5, output="trace.json")
-""" + BETWEEN + """
+"""
+        + BETWEEN
+        + """
 told = ocular.snapshot()
 cycles = {}
 for row in told["functions"] + told["retired"]:
@@ -283,7 +306,8 @@ print(cycles["handler"] / told["tsc_hz"], cycles["f"] / told["tsc_hz"])
 ocular.stop_tracing()
 events = json.load(open("trace.json"))["traceEvents"]
 print(any(each["name"] == "handler" and each["ph"] == "B" for each in events))
-""")
+""",
+    )
     assert words[:2] == ["True", "1"]
     assert 0.2 < float(words[2]) < 1.2 and float(words[3]) < 0.5
     assert words[4] == "True"
@@ -292,7 +316,9 @@ print(any(each["name"] == "handler" and each["ph"] == "B" for each in events))
 @measured
 def test_what_fires_no_event_there_is_none_of_our_cost(tmp_path):
     """A handler that is not traced; a garbage collection is such a one, too."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def handler(*_):
     end = time.process_time() + 1
     while time.process_time() < end:
@@ -301,15 +327,20 @@ def handler(*_):
 def start():
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20, quiet=True,
                          overhead_budget=0.5, exclude=["handler"])
-""" + BETWEEN + """
+"""
+        + BETWEEN
+        + """
 print(ocular.snapshot()["overhead"]["mean"])
-""")
+""",
+    )
     # Of 1 s and some: work() itself costs less than that.
     assert words[0] == "1" and float(words[1]) < 0.5
 
 
 def test_tracing_may_end_and_begin_there(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def handler(*_):
     for perfetto in True, False:
         ocular.stop_tracing()
@@ -324,12 +355,15 @@ for _ in range(10):
 meddled(ocular.stop_tracing)
 work()
 print(ocular.is_tracing())
-""")
+""",
+    )
     assert words == ["True"] * 20 + ["False"]
 
 
 def test_another_thread_may_end_it_there(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def end():
     thread = threading.Thread(target=ocular.stop_tracing)
     thread.start()
@@ -341,12 +375,15 @@ for _ in range(5):
     work(0.01)
 start()
 print(timed_again(3))
-""")
+""",
+    )
     assert int(words[0]) >= 3
 
 
 def test_a_fork_there(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def fork():
     child = os.fork()
     if child == 0:
@@ -360,13 +397,16 @@ start()
 for _ in range(3):
     meddled(fork)
     print(timed_again(2) >= 2)
-""")
+""",
+    )
     assert words == ["0", "True"] * 3
 
 
 def test_a_fork_without_an_event_there(tmp_path):
     # os.fork itself is what comes in: no hook of ours sees it.
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 start()
 parent = os.getpid()
 meddled(os.fork)
@@ -375,12 +415,15 @@ if os.getpid() != parent:
     start()
     os._exit(0 if timed_again(2) >= 2 and calls("f") > 0 else 1)
 print(os.wait()[1], timed_again(2) >= 2)
-""")
+""",
+    )
     assert words == ["0", "True"]
 
 
 def test_other_threads_have_their_turns_there(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 sys.setswitchinterval(1e-5)
 stop = []
 
@@ -402,12 +445,15 @@ stop.append(1)
 for thread in threads:
     thread.join()
 print(calls("other") > 0)
-""")
+""",
+    )
     assert int(words[0]) >= 20 and words[1] == "True"
 
 
 def test_a_fork_while_they_are_timed_at_start(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def fork():
     child = os.fork()
     if child:
@@ -423,14 +469,18 @@ except RuntimeError as error:
 if os.getpid() != parent:
     os._exit(2)
 print(timed_again(2) >= 2)
-""")
+""",
+    )
     assert words == ["0", "True"]
 
 
 def test_a_fork_at_start_of_who_serves(tmp_path):
     """The start that kept the doorman from arming is not there in the child, whose
     viewers are to see something."""
-    words = answer(tmp_path, f"sys.path.insert(0, {str(TESTS)!r})" + """
+    words = answer(
+        tmp_path,
+        f"sys.path.insert(0, {str(TESTS)!r})"
+        + """
 import warnings
 from e2e.client import Client
 
@@ -457,13 +507,16 @@ try:
 except RuntimeError:
     os._exit(0 if os.getpid() != parent and look() == os.getpid() else 1)
 print(os.getpid() == parent)
-""")
+""",
+    )
     assert words == ["0", "True"]
 
 
 def test_greenlets_there(tmp_path):
     pytest.importorskip("greenlet")
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 import greenlet
 
 main = greenlet.getcurrent()
@@ -495,13 +548,17 @@ work()
 print(calls("f") > before)
 left.switch()
 print(timed_again(5) >= 5)
-""", sys.executable)
+""",
+        sys.executable,
+    )
     assert words == ["True"] * 4
 
 
 def test_not_between_an_await_and_what_it_awaits(tmp_path):
     """CPython lets no signal come in there (bpo-30039)."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 def work_of_generators(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -516,7 +573,8 @@ def yields():
 start(include_only=["yields"])
 work_of_generators(2)
 print(_ocular.hooks_timed(), calls("yields") > 1000)
-""")
+""",
+    )
     assert words == ["0", "True"]
 
 
@@ -524,22 +582,27 @@ print(_ocular.hooks_timed(), calls("yields") > 1000)
 WATCHES = {
     "a profile function": ("sys.setprofile(watch)", "sys.setprofile(None)"),
     "a trace function": ("sys.settrace(watch)", "sys.settrace(None)"),
-    "another tool": ("""
+    "another tool": (
+        """
 m = sys.monitoring
 m.use_tool_id(1, "other")
 m.register_callback(1, m.events.PY_START, watch)
 m.set_events(1, m.events.PY_START)
-""", """
+""",
+        """
 m.set_events(1, 0)
 m.free_tool_id(1)
-"""),
+""",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", WATCHES)
 def test_nobody_is_shown_it(tmp_path, name):
     begin, end = WATCHES[name]
-    words = answer(tmp_path, f"""
+    words = answer(
+        tmp_path,
+        f"""
 seen = []
 def watch(first, *rest):
     code = getattr(first, "f_code", first)
@@ -552,23 +615,29 @@ timed_again()
 work(1)
 {end}
 print(len(seen), timed_again(3) >= 3)
-""")
+""",
+    )
     assert words == ["0", "True"]
 
 
 def test_nothing_of_it_is_told(tmp_path):
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 start()
 timed_again(5)
 rows = ocular.snapshot()["functions"]
 print(sum(row["file"] in ("<ocular>", _probes.__file__) for row in rows))
-""")
+""",
+    )
     assert words == ["0"]
 
 
 def test_its_programs_go_with_the_trace(tmp_path):
     """And are no leak: a hundred sessions take no more memory than ten."""
-    words = answer(tmp_path, """
+    words = answer(
+        tmp_path,
+        """
 import gc
 def kib():
     return int(open("/proc/self/statm").read().split()[1]) * 4
@@ -584,5 +653,6 @@ for _ in range(100):
     session()
 gc.collect()
 print(kib() - before)
-""")
+""",
+    )
     assert int(words[0]) < 1500

@@ -90,8 +90,9 @@ def test_more_names_than_rows():
 
 
 def test_while_it_runs():
-    ocular.start_tracing(deinstrument_threshold=0, perfetto=False, quiet=True,
-                         include_only=["<made>"])
+    ocular.start_tracing(
+        deinstrument_threshold=0, perfetto=False, quiet=True, include_only=["<made>"]
+    )
     try:
         kept = [make("kept") for _ in range(3)]
         for n in range(50):
@@ -123,8 +124,7 @@ def test_dark_ones_are_a_floor():
         del made
         make("often")()
 
-    _, final = traced(program, include_only=["<made>"],
-                      deinstrument_threshold=20)
+    _, final = traced(program, include_only=["<made>"], deinstrument_threshold=20)
     row = next(r for r in final["retired"] if r["name"] == "often")
     assert row["calls_exact"] is False
     assert 21 <= row["calls"] <= 25
@@ -133,8 +133,12 @@ def test_dark_ones_are_a_floor():
 
 # --- Addresses that are used again -------------------------------------------
 
-BODIES = ["return a", "return [a, a]", "b = a\n    return b",
-          "for b in range(2):\n        a = b\n    return a"]
+BODIES = [
+    "return a",
+    "return [a, a]",
+    "b = a\n    return b",
+    "for b in range(2):\n        a = b\n    return a",
+]
 SIZE = 12  # names
 
 
@@ -174,9 +178,11 @@ class Churner:
             self.kept.pop(self.random.randrange(len(self.kept)))
 
     def suspend(self):
-        made = make(f"g{self.random.randrange(SIZE)}",
-                    "try:\n        while True:\n            a = yield a\n"
-                    "    finally:\n        pass")
+        made = make(
+            f"g{self.random.randrange(SIZE)}",
+            "try:\n        while True:\n            a = yield a\n"
+            "    finally:\n        pass",
+        )
         running = made()
         next(running)
         self.note(made)
@@ -198,8 +204,8 @@ class Churner:
         made = self.function()
         name = f"r{self.random.randrange(SIZE)}"
         other = types.FunctionType(
-            made.__code__.replace(co_name=name, co_qualname=name), {}, name,
-            (1,))
+            made.__code__.replace(co_name=name, co_qualname=name), {}, name, (1,)
+        )
         other()
         self.note(other)
 
@@ -221,9 +227,14 @@ class Churner:
         self.note(made)
 
     def run(self, steps):
-        ways = [self.call] * 4 + [self.call_kept, self.suspend, self.resume,
-                                  self.replace, self.swap_in_its_own_frame,
-                                  self.raise_]
+        ways = [self.call] * 4 + [
+            self.call_kept,
+            self.suspend,
+            self.resume,
+            self.replace,
+            self.swap_in_its_own_frame,
+            self.raise_,
+        ]
         for _ in range(steps):
             self.random.choice(ways)()
         self.close()
@@ -239,8 +250,7 @@ def churn(seed, steps, threads, threshold):
     churners = [Churner(seed + n) for n in range(threads)]
 
     def program():
-        workers = [threading.Thread(target=c.run, args=(steps,))
-                   for c in churners[1:]]
+        workers = [threading.Thread(target=c.run, args=(steps,)) for c in churners[1:]]
         for worker in workers:
             worker.start()
         churners[0].run(steps)
@@ -250,14 +260,14 @@ def churn(seed, steps, threads, threshold):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-4)
     try:
-        _, final = traced(program, include_only=["<made>"],
-                          deinstrument_threshold=threshold)
+        _, final = traced(
+            program, include_only=["<made>"], deinstrument_threshold=threshold
+        )
     finally:
         sys.setswitchinterval(interval)
     truth = sum((c.calls for c in churners), Counter())
     # It is a test only where addresses were used again, under other names.
-    assert sum(len(n) > 1 for c in churners
-               for n in c.names_at.values()) > steps / 50
+    assert sum(len(n) > 1 for c in churners for n in c.names_at.values()) > steps / 50
     counted = sums(final)
     counted.pop("<module>")
     return truth, counted
@@ -295,8 +305,9 @@ def test_shares_under_their_own_names():
             made(20000 if name == "works" else 0)
             del made
 
-    _, final = traced(program, include_only=["<made>"], overhead_budget=0.5,
-                      deinstrument_threshold=500)
+    _, final = traced(
+        program, include_only=["<made>"], overhead_budget=0.5, deinstrument_threshold=500
+    )
     rows = {r["name"]: r for r in final["retired"]}
     if rows["works"]["samples"] is None:
         pytest.skip("this process may not read itself: no sampler")
@@ -337,11 +348,16 @@ print(json.dumps([before, after]))
 @pytest.mark.parametrize("timeline", [False, True])
 def test_memory_is_bounded(timeline, tmp_path):
     # With a timeline, 16384 names of what is gone are remembered, then no more.
-    program = PROGRAM.format(folder=str(HERE), timeline=timeline,
-                             output=str(tmp_path / "trace.json"),
-                             warm=750 if timeline else 400, rounds=300)
-    done = subprocess.run([sys.executable, "-c", program], check=True,
-                          stdout=subprocess.PIPE, timeout=300)
+    program = PROGRAM.format(
+        folder=str(HERE),
+        timeline=timeline,
+        output=str(tmp_path / "trace.json"),
+        warm=750 if timeline else 400,
+        rounds=300,
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, timeout=300
+    )
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
     assert made > 300 * 20
@@ -363,9 +379,10 @@ TYPICAL = """b = [a, 1]
 
 def copies(count):
     code = make("one", TYPICAL).__code__
-    return [types.FunctionType(code.replace(co_firstlineno=n + 1),
-                               {"str": str}, "one", (1,))
-            for n in range(count)]
+    return [
+        types.FunctionType(code.replace(co_firstlineno=n + 1), {"str": str}, "one", (1,))
+        for n in range(count)
+    ]
 
 
 MANY = """
@@ -393,8 +410,9 @@ def test_the_memory_of_many_code_objects():
     """20 000 of them: at most 40 MB, a snapshot of them all included."""
     count = 20_000
     program = MANY.format(path=[str(HERE), str(HERE.parent)], count=count)
-    done = subprocess.run([sys.executable, "-c", program], check=True,
-                          stdout=subprocess.PIPE, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, timeout=300
+    )
     held, accounted, left = map(int, done.stdout.split())
     assert held < 40e6
     assert accounted < 40e6
@@ -445,8 +463,13 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
     program = HEAP.format(path=[str(HERE), str(HERE.parent)], count=count)
-    done = subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path,
-                          stdout=subprocess.PIPE, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        timeout=300,
+    )
     # Ours would be 2 kB each. CPython's own tables are pymalloc's.
     assert int(done.stdout) < 100 * count
 
@@ -455,6 +478,7 @@ def test_the_programs_heap_is_left_alone(tmp_path):
 def test_the_time_of_many_code_objects():
     """A first sight takes less than a quarter of what compiling takes, with
     which imported code began."""
+
     def first_calls(functions):
         begin = time.perf_counter()
         for function in functions:
@@ -468,8 +492,7 @@ def test_the_time_of_many_code_objects():
             make("one", TYPICAL)
         compiled.append((time.perf_counter() - begin) / 20)
         bare.append(first_calls(copies(count)) / count)
-        with ocular.tracing(perfetto=False, quiet=True,
-                            include_only=["<made>"]):
+        with ocular.tracing(perfetto=False, quiet=True, include_only=["<made>"]):
             seen.append(first_calls(copies(count)) / count)
     assert min(seen) - min(bare) < min(compiled) / 4
 
@@ -499,6 +522,9 @@ def test_no_copy_of_the_bytecode_stays(kept):
     one of CPython's own that say who has instrumented it."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
-        capture_output=True, text=True, timeout=60)
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout) < 0.9, done.stdout

@@ -124,8 +124,15 @@ def test_a_tool(make, order, tmp_path):
         assert together == alone, settings
 
 
-@pytest.mark.parametrize("pair", [("Coverage", "CProfile"), ("SetTrace", "SetProfile"),
-                                  ("CoverageSysmon", "MonitorLast")], ids="+".join)
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("Coverage", "CProfile"),
+        ("SetTrace", "SetProfile"),
+        ("CoverageSysmon", "MonitorLast"),
+    ],
+    ids="+".join,
+)
 def test_two_tools(pair, tmp_path):
     """All ids of sys.monitoring's that there are, near enough."""
     makes = [getattr(beside, name) for name in pair]
@@ -195,8 +202,9 @@ def helper(n):
 
 
 def test_a_foreign_restart_events_changes_nothing():
-    ocular.start_tracing(perfetto=False, quiet=True, deinstrument_threshold=20,
-                         include_only=["test_coexist"])
+    ocular.start_tracing(
+        perfetto=False, quiet=True, deinstrument_threshold=20, include_only=["test_coexist"]
+    )
     for _ in range(100):
         helper(3)
     before = row(ocular.snapshot(), "helper")
@@ -291,8 +299,9 @@ def test_beside_a_viewers_arming(name, tmp_path, rearming):
     alone = play("T" + RUNS * "w" + "t", tool_for(load))
     load = beside.Load(tmp_path)
     tool = tool_for(load)
-    ocular.start_tracing(**{**EXACT, "deinstrument_threshold": 2}, serve=True,
-                         include_only=[load.path])
+    ocular.start_tracing(
+        **{**EXACT, "deinstrument_threshold": 2}, serve=True, include_only=[load.path]
+    )
     tool.start()
     rearming()
     for _ in range(RUNS):
@@ -310,8 +319,13 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
     source = "".join(f"def f{n}(): pass\n" for n in range(600))
     names = {}
     exec(compile(source, path, "exec"), names)
-    ocular.start_tracing(perfetto=False, quiet=True, serve=True,
-                         deinstrument_threshold=1, include_only=[path])
+    ocular.start_tracing(
+        perfetto=False,
+        quiet=True,
+        serve=True,
+        deinstrument_threshold=1,
+        include_only=[path],
+    )
     for n in range(600):
         names[f"f{n}"]()
 
@@ -470,6 +484,7 @@ def sets_a_profile():
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_profile_function_sees_no_end_without_a_beginning(settings):
     """The call that sets it would end under its eyes, were it instrumented."""
+
     def first_run():
         names = {}
         exec(compile(SETS_A_PROFILE, "/made/sets.py", "exec"), names)

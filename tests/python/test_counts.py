@@ -362,10 +362,10 @@ def test_code_that_comes_and_goes_is_not_mixed_up():
     kept = []
     _, final = traced(body)
     assert len(addresses) < 200, "no address was used again: nothing is tested"
-    for row in final["functions"]:
-        if row["name"].startswith("made_"):
-            number = int(row["name"].removeprefix("made_"))
-            assert row["calls"] == number % 4 + 1, row
+    for each in final["functions"]:
+        if each["name"].startswith("made_"):
+            number = int(each["name"].removeprefix("made_"))
+            assert each["calls"] == number % 4 + 1, each
     alive = {r["name"] for r in final["functions"]} & {f"made_{n}" for n in range(300)}
     assert {f"made_{n}" for n in range(0, 300, 50)} <= alive
 
@@ -375,9 +375,7 @@ def test_code_that_is_freed_while_its_frame_is_on_the_stack():
         for n in range(200):
             namespace = {"gc": gc}
             exec(
-                "def outer(f):\n"
-                "    f.__code__ = (lambda f: 1).__code__\n"
-                "    return f(f)\n",
+                "def outer(f):\n    f.__code__ = (lambda f: 1).__code__\n    return f(f)\n",
                 namespace,
             )
             assert namespace["outer"](namespace["outer"]) == 1

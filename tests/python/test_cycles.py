@@ -254,7 +254,8 @@ def test_waiting_for_other_threads_is_told_apart():
         """How often it has called, and the CPU s that the other has had."""
         first, calls, limit = spun[0], 0, time.monotonic() + 20
         while calls < 1000 or (
-                spun[0] < first + 0.1 and time.monotonic() < limit):  # 20 switches
+            spun[0] < first + 0.1 and time.monotonic() < limit
+        ):  # 20 switches
             in_c()
             calls += 1
         return calls, spun[0] - first
@@ -295,16 +296,20 @@ def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
     def blind(row):
         kind, run, hooked, *others = row
         if kind == "far loop":
+
             def hooked(probe, numbers):
                 pass
+
         return (kind, run, hooked, *others)
 
     table = [blind(row) for row in _probes.table()]
     assert any(row[0] == "far loop" for row in table)
     monkeypatch.setattr(_probes, "table", lambda: table)
     names = {}
-    exec("def far(x):\n" + " x = 1\n" * 2000 + " return x\n"
-         "def near(x):\n return far(x)\n", names)
+    exec(
+        "def far(x):\n" + " x = 1\n" * 2000 + " return x\ndef near(x):\n return far(x)\n",
+        names,
+    )
     _, final = traced(repeat, names["near"], 51, 1)
     for name in ("near", "far"):
         mine = row(final, name)

@@ -89,6 +89,7 @@ def positive(numbers):
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
     """Before 3.15 an event still comes for each; it must not look like a call."""
+
     def numbers():
         yield 1
         yield 2

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from ocular.demo import numeric, pure, service
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
@@ -41,9 +40,7 @@ def calls_counted(case):
     profile = cProfile.Profile()
     profile.runcall(case)
     profile.create_stats()
-    return {
-        key: value[:2] for key, value in profile.stats.items() if key[0] != "~"
-    }
+    return {key: value[:2] for key, value in profile.stats.items() if key[0] != "~"}
 
 
 @pytest.mark.parametrize("name", pure.CASES)
@@ -93,9 +90,7 @@ def handles(pid, number):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_endless_until_a_signal(number):
-    with subprocess.Popen(
-        DEMO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    ) as demo:
+    with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as demo:
         wait_until(lambda: handles(demo.pid, signal.SIGTERM))
         with pytest.raises(subprocess.TimeoutExpired):
             demo.wait(0.8)
@@ -242,9 +237,7 @@ def test_who_is_ended_as_soon_as_it_serves_writes_its_report(stage):
     assert output.exists()
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
-)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_runner_never_leaves_the_workload_behind(stage, number):
     stage.viewer("exec sleep 60 >/dev/null 2>&1")
     demo = stage.start()

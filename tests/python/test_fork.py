@@ -261,7 +261,9 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
     assert "trace.json" in os.listdir(tmp_path)
-    assert not [n for n in os.listdir(tmp_path) if n.startswith("trace.") and n != "trace.json"]
+    assert not [
+        n for n in os.listdir(tmp_path) if n.startswith("trace.") and n != "trace.json"
+    ]
 
 
 def test_subprocesses_are_none_of_our_business(tmp_path, sockets):
@@ -558,8 +560,7 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
     )
     *right, status, left, pid = result
     assert right == [True] * 5 and (status, left) == (9, False)
-    assert set(os.listdir(tmp_path)) == {
-        "program.py", "trace.json", f"trace.{pid}.json"}
+    assert set(os.listdir(tmp_path)) == {"program.py", "trace.json", f"trace.{pid}.json"}
     assert trace.read(tmp_path / f"trace.{pid}.json").names()["work"] == 1
     assert "work" not in trace.read(tmp_path / "trace.json").names()
 

@@ -12,7 +12,8 @@ import pytest
 
 pytestmark = pytest.mark.skipif(
     sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"),
-    reason="this CPython does not make them so")
+    reason="this CPython does not make them so",
+)
 
 SETTINGS = dict(perfetto=False, quiet=True, deinstrument_threshold=20)
 
@@ -36,9 +37,11 @@ def fresh():
 def fused(function):
     """(offset, name) of each superinstruction."""
     live = function.__code__._co_code_adaptive
-    return [(each.offset, dis._all_opname[live[each.offset]])
-            for each in dis.get_instructions(function)
-            if "__" in dis._all_opname[live[each.offset]]]
+    return [
+        (each.offset, dis._all_opname[live[each.offset]])
+        for each in dis.get_instructions(function)
+        if "__" in dis._all_opname[live[each.offset]]
+    ]
 
 
 def test_instrumenting_takes_them_back():
@@ -56,11 +59,16 @@ def test_instrumenting_takes_them_back():
         monitoring.free_tool_id(5)
 
 
-@pytest.mark.parametrize("settings", [
-    {"include_only": ["test_fusion"]}, {"exclude": ["test_fusion"]},
-    {"include_only": ["test_fusion"], "mode": "precise"},
-    {"include_only": ["test_fusion"], "serve": True},
-], ids=["accepted", "excluded", "precise", "served"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"include_only": ["test_fusion"]},
+        {"exclude": ["test_fusion"]},
+        {"include_only": ["test_fusion"], "mode": "precise"},
+        {"include_only": ["test_fusion"], "serve": True},
+    ],
+    ids=["accepted", "excluded", "precise", "served"],
+)
 def test_they_are_put_back(settings, sockets):
     function = fresh()
     before, wanted = fused(function), function(50)
@@ -131,5 +139,6 @@ def test_others_instruction_events_are_not_lost():
         monitoring.register_callback(2, monitoring.events.INSTRUCTION, None)
         monitoring.free_tool_id(2)
     assert first == again
-    assert set(first) == {each.offset for each in dis.get_instructions(function)
-                          if each.opname != "RESUME"}
+    assert set(first) == {
+        each.offset for each in dis.get_instructions(function) if each.opname != "RESUME"
+    }

@@ -224,7 +224,9 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     )
     assert ours == calls
     assert tree == edges
-    ends = {word for each in timeline.calls.values() for call in each for word in call.end_args}
+    ends = {
+        word for each in timeline.calls.values() for call in each for word in call.end_args
+    }
     assert "lost" not in ends and "parked" in ends
     check_figures(final)
 
@@ -525,7 +527,8 @@ def test_code_that_goes_while_its_frame_is_parked():
         for n in range(50):
             namespace = {"greenlet": greenlet, "leaf": leaf}
             exec(
-                f"def parked_{n}():\n leaf()\n greenlet.getcurrent().parent.switch()\n leaf()\n",
+                f"def parked_{n}():\n leaf()\n"
+                " greenlet.getcurrent().parent.switch()\n leaf()\n",
                 namespace,
             )
             one = greenlet.greenlet(namespace[f"parked_{n}"])

@@ -10,10 +10,12 @@ import pytest
 from e2e.counting import EXACT, row
 
 monitoring = sys.monitoring
-NAMES = ["PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "JUMP", "PY_THROW",
-         "PY_UNWIND"]
-NAMES += ["BRANCH_LEFT", "BRANCH_RIGHT"] if hasattr(
-    monitoring.events, "BRANCH_LEFT") else ["BRANCH"]
+NAMES = ["PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "JUMP", "PY_THROW", "PY_UNWIND"]
+NAMES += (
+    ["BRANCH_LEFT", "BRANCH_RIGHT"]
+    if hasattr(monitoring.events, "BRANCH_LEFT")
+    else ["BRANCH"]
+)
 
 
 def helper(n):
@@ -35,8 +37,27 @@ def borrowed():
     return found
 
 
-ODD = [None, object(), "text", b"", 1.5, -1, -2, 2**15, 2**31, 2**62, 2**64, 2**600,
-       True, (), type, helper, helper.__code__, [2], 3j]
+ODD = [
+    None,
+    object(),
+    "text",
+    b"",
+    1.5,
+    -1,
+    -2,
+    2**15,
+    2**31,
+    2**62,
+    2**64,
+    2**600,
+    True,
+    (),
+    type,
+    helper,
+    helper.__code__,
+    [2],
+    3j,
+]
 
 
 @pytest.mark.parametrize("threshold", [0, 2])
@@ -44,16 +65,24 @@ ODD = [None, object(), "text", b"", 1.5, -1, -2, 2**15, 2**31, 2**62, 2**64, 2**
 def test_called_with_anything(threshold, perfetto):
     """Nothing raises, and what is no event of ours is not counted for long: the
     next event of the program puts the stack right."""
-    ocular.start_tracing(**{**EXACT, "deinstrument_threshold": threshold,
-                            "perfetto": perfetto})
+    ocular.start_tracing(
+        **{**EXACT, "deinstrument_threshold": threshold, "perfetto": perfetto}
+    )
     hooks = borrowed()
     assert len(hooks) >= 8
     helper(3)
     own = sys._getframe().f_code
     for hook in hooks:
         for first in helper.__code__, own, *ODD:
-            for arguments in (), *[(odd,) for odd in ODD], (0, 0), (2, object()), \
-                    (object(), 2), (0, 2, 4, 6), (2**40, 2**40):
+            for arguments in (
+                (),
+                *[(odd,) for odd in ODD],
+                (0, 0),
+                (2, object()),
+                (object(), 2),
+                (0, 2, 4, 6),
+                (2**40, 2**40),
+            ):
                 assert hook(first, *arguments) in (None, monitoring.DISABLE)
         assert hook() in (None, monitoring.DISABLE)
         assert hook(helper.__code__, offset=2) in (None, monitoring.DISABLE)

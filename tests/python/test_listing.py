@@ -31,8 +31,9 @@ TESTS = Path(__file__).resolve().parents[1]
 @pytest.fixture
 def viewer(sockets):
     """Of a trace in which nothing costs too much."""
-    with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1,
-                        deinstrument_threshold=50):
+    with ocular.tracing(
+        serve=True, quiet=True, perfetto=False, overhead_budget=1, deinstrument_threshold=50
+    ):
         with Client(ocular._ocular.socket_path()) as connection:
             connection.rate(0.2)
             yield connection
@@ -40,6 +41,7 @@ def viewer(sockets):
 
 def ids(viewer, *names):
     """The ids of functions of these qualified names, once all of them are there."""
+
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
         return [rows[name] for name in names if name in rows]
@@ -59,6 +61,7 @@ def detail_in_words(viewer, function):
 
 # --- Held against dis ----------------------------------------------------------
 
+
 def everything(rows, **options):
     """One of each kind of argument."""
     global made
@@ -69,8 +72,10 @@ def everything(rows, **options):
         else:
             total -= os.path.join("a", 'b"\n\x1b[31m').count("\u202e") // 7
     made = [total, b"\x00by'tes", 1 << 100, (1, (2.0, ("x", (None,)))), ..., 2j]
+
     def inner(extra=total):
         return total + extra
+
     made[0] = sorted((x for x in made[:1]), key=lambda x: -x, **options)
     first, *rest = made
     return f"{first!r:>10}{inner()}{-total}"
@@ -83,13 +88,19 @@ def expected_words(instruction):
     words = instruction.argrepr.removesuffix(" + NULL|self")
     words = words.removesuffix(" + NULL").removeprefix("NULL|self + ")
     words = words.removeprefix("NULL + ")
-    return words.removeprefix("bool(").removesuffix(")") \
-        if words.startswith("bool(") else words
+    return (
+        words.removeprefix("bool(").removesuffix(")")
+        if words.startswith("bool(")
+        else words
+    )
 
 
 def instructions(code):
-    return [each for each in dis.get_instructions(code)
-            if each.opname != "EXTENDED_ARG" and each.opname != "CACHE"]
+    return [
+        each
+        for each in dis.get_instructions(code)
+        if each.opname != "EXTENDED_ARG" and each.opname != "CACHE"
+    ]
 
 
 def check_against_dis(listing, code):
@@ -115,8 +126,7 @@ def check_against_dis(listing, code):
             if isinstance(value, tuple):
                 value = ", ".join(value)
             assert row["words"] == value
-        elif instruction.opcode in dis.hascompare or instruction.opname in (
-                "BINARY_OP",):
+        elif instruction.opcode in dis.hascompare or instruction.opname in ("BINARY_OP",):
             assert row["words"] == expected_words(instruction)
         elif instruction.opname in ("IS_OP", "CONTAINS_OP"):
             assert row["words"] in ("is", "is not", "in", "not in")
@@ -124,7 +134,8 @@ def check_against_dis(listing, code):
             assert row["words"]
             assert row["words"].isprintable()
             if type(value) in (float, bool, type(None)) or (
-                    type(value) is int and abs(value) < 1 << 63):
+                type(value) is int and abs(value) < 1 << 63
+            ):
                 assert row["words"] == repr(value)
         else:
             assert row["words"] is None or row["opcode"].startswith("CALL_INTR")
@@ -183,9 +194,16 @@ def called():
     return local(a=list(local()), **local(b=os.getcwd().encode("utf-8"))), sums
 
 
-@pytest.mark.parametrize("function", [called, everything, textwrap.TextWrapper._wrap_chunks,
-                                      inspect.getmodule,
-                                      argparse.HelpFormatter._format_usage])
+@pytest.mark.parametrize(
+    "function",
+    [
+        called,
+        everything,
+        textwrap.TextWrapper._wrap_chunks,
+        inspect.getmodule,
+        argparse.HelpFormatter._format_usage,
+    ],
+)
 def test_callees_are_named_as_in_the_source(viewer, function):
     """A wrong name is a lie, no name is none."""
     listing = listing_of(viewer, function, function.__code__)
@@ -195,10 +213,14 @@ def test_callees_are_named_as_in_the_source(viewer, function):
         if not row["callee"]:
             continue
         assert row["opcode"].startswith("CALL")
-        there = {text for line, texts in written.items() for text in texts
-                 if abs(line - row["line"]) <= 2}
+        there = {
+            text
+            for line, texts in written.items()
+            for text in texts
+            if abs(line - row["line"]) <= 2
+        }
         if row["callee"].startswith("."):
-            there = {text[-len(row["callee"]):] for text in there}
+            there = {text[-len(row["callee"]) :] for text in there}
         assert row["callee"] in there, (row, there)
         named += 1
     calls = sum(len(texts) for texts in written.values())
@@ -213,7 +235,7 @@ def listing_of(viewer, function, code):
         copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
         try:
             exec_copy(copy)
-        except Exception:  # noqa: BLE001: it was called, that will do
+        except Exception:  # it was called, that will do
             pass
         code = copy
     return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
@@ -225,6 +247,7 @@ def exec_copy(code):
 
 
 # --- Numbers ---------------------------------------------------------------------
+
 
 def spin(seconds):
     """Half of its time in one C function, half in bytecode."""
@@ -297,6 +320,7 @@ def test_precise_mode(sockets):
 
 # --- Generators, coroutines, code without a file ------------------------------------
 
+
 def generator():
     yield 1
     yield from range(3)
@@ -305,6 +329,7 @@ def generator():
 async def coroutine():
     async def nothing():
         return 1
+
     return await nothing()
 
 
@@ -314,8 +339,9 @@ def test_what_can_be_suspended(viewer):
         coroutine().send(None)
     except StopIteration:
         pass
-    for function, code in zip(ids(viewer, "generator", "coroutine"),
-                              (generator.__code__, coroutine.__code__)):
+    for function, code in zip(
+        ids(viewer, "generator", "coroutine"), (generator.__code__, coroutine.__code__)
+    ):
         check_against_dis(detail_in_words(viewer, function), code)
 
 
@@ -329,6 +355,7 @@ def test_code_from_exec(viewer):
 
 
 # --- What is not there, and who asks too much ---------------------------------------
+
 
 @pytest.mark.parametrize("function", [0, 2**31, 2**32 - 1, 2**32, 2**64 - 1])
 def test_an_id_that_never_was(viewer, function):
@@ -348,7 +375,9 @@ def test_a_function_that_has_gone(viewer):
     with pytest.raises(Refused) as refused:
         viewer.detail(function)
     assert refused.value.args == (
-        NO_SUCH, "this function is gone: its code object has been freed")
+        NO_SUCH,
+        "this function is gone: its code object has been freed",
+    )
     loop(1)
     assert viewer.detail(ids(viewer, "loop")[0])["rows"]  # and all goes on
 
@@ -368,8 +397,9 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
     answers = {"rows": 0, "gone": 0}
     try:
         least, limit = time.monotonic() + 2, time.monotonic() + 30
-        while (time.monotonic() < least
-               or sum(answers.values()) < 4 and time.monotonic() < limit):
+        while time.monotonic() < least or (
+            sum(answers.values()) < 4 and time.monotonic() < limit
+        ):
             snapshot = viewer.snapshots.pop() if viewer.snapshots else viewer.snapshot()
             viewer.snapshots.clear()
             for row in snapshot["functions"]:
@@ -549,8 +579,9 @@ def test_the_interpreter_is_held_by_c_code(viewer):
     process: it needs no turn in this one."""
     loop(3)
     (function,) = ids(viewer, "loop")
-    asker = start([sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(),
-                   function])
+    asker = start(
+        [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]
+    )
     try:
         asker.stdout.readline()
         for length in range(20, 40):  # it backtracks, for twice as long each time
@@ -560,8 +591,11 @@ def test_the_interpreter_is_held_by_c_code(viewer):
             answers = []  # what was due when it began comes soon after that
             while not answers or answers[-1][1] < ended:
                 answers.append([float(word) for word in asker.stdout.readline().split()])
-            held = [rows for asked, answered, rows in answers
-                    if began + 0.5 < asked and answered < ended]
+            held = [
+                rows
+                for asked, answered, rows in answers
+                if began + 0.5 < asked and answered < ended
+            ]
             if held or ended > began + 5:
                 break
     finally:

@@ -15,7 +15,8 @@ from e2e.counting import EXACT
 from e2e.measured import measured
 
 ROW = re.compile(
-    r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?")
+    r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
+)
 # No event of CPython's tells of these.
 UNSEEN = {"RESUME", "END_FOR", "POP_ITER"}  # nor of what comes before RESUME
 
@@ -113,9 +114,21 @@ def while_true(items):
 
 LISTS = [[], [1], list(range(7)), list(range(95, 100)), list(range(30))]
 PAIRS = [[], [(1, (2, 3))] * 5]
-SHAPES = [plain, with_else, with_continue, nested, early_return, raises, catches,
-          unpacks, generator, from_generator, comprehension, while_loop,
-          while_true]
+SHAPES = [
+    plain,
+    with_else,
+    with_continue,
+    nested,
+    early_return,
+    raises,
+    catches,
+    unpacks,
+    generator,
+    from_generator,
+    comprehension,
+    while_loop,
+    while_true,
+]
 
 
 def run(function):
@@ -132,10 +145,9 @@ def executed(function):
     monitoring = sys.monitoring
     monitoring.use_tool_id(0, "truth")
     monitoring.register_callback(
-        0, monitoring.events.INSTRUCTION,
-        lambda code, offset: counts.update((offset,)))
-    monitoring.set_local_events(0, function.__code__,
-                                monitoring.events.INSTRUCTION)
+        0, monitoring.events.INSTRUCTION, lambda code, offset: counts.update((offset,))
+    )
+    monitoring.set_local_events(0, function.__code__, monitoring.events.INSTRUCTION)
     try:
         run(function)
     finally:
@@ -148,16 +160,16 @@ def executed(function):
 def reported(function, threshold, capsys):
     """[(offset, opcode, is a floor, hits)], as the report has it."""
     capsys.readouterr()
-    with ocular.tracing(perfetto=False, deinstrument_threshold=threshold,
-                        include_only=["test_loops"]):
+    with ocular.tracing(
+        perfetto=False, deinstrument_threshold=threshold, include_only=["test_loops"]
+    ):
         run(function)
     text = capsys.readouterr().err.partition(f"  {function.__name__} ")[2]
     rows = []
     for line in text.partition("\n#")[0].splitlines():
         match = ROW.match(line)
         if match and match[4]:
-            rows.append((int(match[1]), match[2], bool(match[3]),
-                         int(match[4])))
+            rows.append((int(match[1]), match[2], bool(match[3]), int(match[4])))
     return rows
 
 
@@ -168,18 +180,29 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
     truth = executed(function)
     rows = reported(function, threshold, capsys)
     assert rows
-    start = min(each.offset for each in dis.get_instructions(function)
-                if each.opname == "RESUME")
+    start = min(
+        each.offset for each in dis.get_instructions(function) if each.opname == "RESUME"
+    )
     for offset, opcode, is_floor, hits in rows:
         if offset < start or opcode in UNSEEN:
             continue
         assert hits <= truth[offset] if is_floor else hits == truth[offset], (
-            offset, opcode, hits, truth[offset])
+            offset,
+            opcode,
+            hits,
+            truth[offset],
+        )
 
 
 # Ocular's own events, other than those of CPython's exceptions.
-FIRES = ("JUMP_BACKWARD", "JUMP_FORWARD", "POP_JUMP", "RETURN_VALUE",
-         "RETURN_CONST", "YIELD_VALUE")
+FIRES = (
+    "JUMP_BACKWARD",
+    "JUMP_FORWARD",
+    "POP_JUMP",
+    "RETURN_VALUE",
+    "RETURN_CONST",
+    "YIELD_VALUE",
+)
 
 
 def first_hits(truth, offset, taken):
@@ -202,8 +225,7 @@ def test_every_jump_and_branch_is_an_event_and_no_for_iter(function):
             expected += truth[each.offset]
         elif each.opname == "FOR_ITER":
             expected += first_hits(truth, each.offset, following[each.offset])
-    with ocular.tracing(**EXACT, include_only=[function.__name__],
-                        exclude=["/lib/"]):
+    with ocular.tracing(**EXACT, include_only=[function.__name__], exclude=["/lib/"]):
         run(function)
         final = ocular.snapshot()
     (row,) = final["functions"]
@@ -218,10 +240,10 @@ def loop_opcodes(function):
     # At the plain code's offsets: dis of 3.12 does not know how long an
     # INSTRUMENTED_CALL is, and takes its cache for instructions.
     adaptive = function.__code__._co_code_adaptive
-    names = [dis._all_opname[adaptive[each.offset]]
-             for each in dis.get_instructions(function)]
-    return [name for name in names
-            if "FOR_ITER" in name or "JUMP_BACKWARD" in name]
+    names = [
+        dis._all_opname[adaptive[each.offset]] for each in dis.get_instructions(function)
+    ]
+    return [name for name in names if "FOR_ITER" in name or "JUMP_BACKWARD" in name]
 
 
 def over_range(count):
@@ -244,8 +266,12 @@ def over_generator(count):
         pass
 
 
-KINDS = [(over_range, "FOR_ITER_RANGE"), (over_list, "FOR_ITER_LIST"),
-         (over_tuple, "FOR_ITER_TUPLE"), (over_generator, "FOR_ITER_GEN")]
+KINDS = [
+    (over_range, "FOR_ITER_RANGE"),
+    (over_list, "FOR_ITER_LIST"),
+    (over_tuple, "FOR_ITER_TUPLE"),
+    (over_generator, "FOR_ITER_GEN"),
+]
 
 
 @pytest.mark.parametrize("warm", [False, True])
@@ -261,8 +287,11 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
         for _ in range(20):
             fresh(20)
         armed = loop_opcodes(fresh)
-        rows = [row for row in ocular.snapshot()["functions"]
-                if row["name"] == function.__name__]
+        rows = [
+            row
+            for row in ocular.snapshot()["functions"]
+            if row["name"] == function.__name__
+        ]
     assert special in armed and "INSTRUMENTED_JUMP_BACKWARD" in armed, armed
     # And nobody takes it for a site that is dark.
     assert rows[0]["state"] == "armed" and rows[0]["dark_sites"] == 0
@@ -271,16 +300,22 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
 @measured
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_again_after_rearming(function, special, sockets):
-    with ocular.tracing(perfetto=False, quiet=True, serve=True,
-                        include_only=["test_loops"],
-                        overhead_budget=0.5, deinstrument_threshold=1000):
+    with ocular.tracing(
+        perfetto=False,
+        quiet=True,
+        serve=True,
+        include_only=["test_loops"],
+        overhead_budget=0.5,
+        deinstrument_threshold=1000,
+    ):
         for _ in range(30):
             function(100)
         dark = loop_opcodes(function)
         with client.Client(ocular._ocular.socket_path()) as viewer:
             viewer.rearm()
-            viewer.wait_for(lambda _: "INSTRUMENTED_JUMP_BACKWARD"
-                            in loop_opcodes(function))
+            viewer.wait_for(
+                lambda _: "INSTRUMENTED_JUMP_BACKWARD" in loop_opcodes(function)
+            )
         for _ in range(9):
             function(100)
         armed = loop_opcodes(function)

@@ -17,8 +17,10 @@ MANY = 48
 def crowd():
     before = threading.stack_size(1 << 18)
     leave = threading.Event()
-    threads = [threading.Thread(target=leave.wait, name=f"crowd {number}")
-               for number in range(MANY)]
+    threads = [
+        threading.Thread(target=leave.wait, name=f"crowd {number}")
+        for number in range(MANY)
+    ]
     for thread in threads:
         thread.start()
     ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=0.05)
@@ -34,8 +36,9 @@ def listed(wanted, seconds=30):
     """What the names of living threads are, once they are what is wanted."""
     limit = time.monotonic() + seconds
     while time.monotonic() < limit:
-        names = {thread["name"] for thread in ocular.snapshot()["threads"]
-                 if not thread["ended"]}
+        names = {
+            thread["name"] for thread in ocular.snapshot()["threads"] if not thread["ended"]
+        }
         if wanted(names):
             return
         time.sleep(0.1)

@@ -221,9 +221,7 @@ def test_hits_of_every_instruction(tracing, function):
 
 @pytest.mark.parametrize("name", pure.CASES)
 def test_hits_of_the_demo(tracing, name):
-    codes = codes_of(
-        *[f for f in vars(pure).values() if isinstance(f, types.FunctionType)]
-    )
+    codes = codes_of(*[f for f in vars(pure).values() if isinstance(f, types.FunctionType)])
     pure.CASES[name]()
     wanted = count(codes, pure.CASES[name])
     tracing()
@@ -249,14 +247,14 @@ def test_sites_and_state(tracing):
     tracing(deinstrument_threshold=5)
     straight(1)
     mine = row(ocular.snapshot(), "straight")
-    fires = len([r for r in details([straight.__code__])[straight.__code__]])
+    fires = len(list(details([straight.__code__])[straight.__code__]))
     # RESUME is a call's site, and what returns is two: an instruction, a return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):
         straight(1)
     mine = row(ocular.snapshot(), "straight")
-    assert 0 < mine["dark_sites"] and mine["state"] in ("partial", "dark")
+    assert mine["dark_sites"] > 0 and mine["state"] in ("partial", "dark")
     straight(1), straight(1)
     after = ocular.snapshot()
     mine = row(after, "straight")
@@ -545,7 +543,9 @@ def test_fork(tracing):
     pid = os.fork()
     if not pid:
         straight(1)
-        os._exit(ocular.is_tracing() or ocular._ocular.detail(straight.__code__) is not None)
+        os._exit(
+            ocular.is_tracing() or ocular._ocular.detail(straight.__code__) is not None
+        )
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     straight(1)
     rows = details([straight.__code__])[straight.__code__].values()
@@ -672,7 +672,8 @@ def test_far_instructions_cost_what_near_ones_do(tracing):
         for _ in range(20):
             long(20)
         rows = [
-            r for r in details([long.__code__])[long.__code__].values()
+            r
+            for r in details([long.__code__])[long.__code__].values()
             if r["opcode"] == "STORE_FAST" and r["hits"] > 100
         ]
         near, far, far_cost = [], [], ocular._ocular.step_cost()
@@ -735,8 +736,7 @@ def test_waiting_for_another_thread_is_not_an_instructions_time(tracing):
         return total
 
     def inside():
-        rows = [r for r in details([mine.__code__])[mine.__code__].values()
-                if r["cycles"]]
+        rows = [r for r in details([mine.__code__])[mine.__code__].values() if r["cycles"]]
         return sum(r["cycles"] * r["hits"] for r in rows), sum(r["hits"] for r in rows)
 
     def cycles_each(work, *arguments):
@@ -789,7 +789,10 @@ def test_timeline_has_calls_and_loops(tmp_path):
     wanted = count(HERE, loops, 12)
     path = tmp_path / "t.json"
     ocular.start_tracing(
-        mode="precise", deinstrument_threshold=0, quiet=True, output=path,
+        mode="precise",
+        deinstrument_threshold=0,
+        quiet=True,
+        output=path,
         include_only=["loops"],
     )
     loops(12)
@@ -809,7 +812,7 @@ def test_timeline_has_calls_and_loops(tmp_path):
     # most the outer loop's body and its short inner loop's.
     inner = [e["args"]["uOps"] for e in timeline.loops]
     body = [i for i in dis.get_instructions(loops) if wanted[loops.__code__][i.offset]]
-    assert 0 < min(inner) and max(inner) <= 2 * len(body)
+    assert min(inner) > 0 and max(inner) <= 2 * len(body)
 
 
 def test_a_turn_has_all_its_instructions(tmp_path):
@@ -820,16 +823,17 @@ def test_a_turn_has_all_its_instructions(tmp_path):
     wanted = count([turns.__code__], turns, 50)[turns.__code__]
     path = tmp_path / "t.json"
     ocular.start_tracing(
-        mode="precise", deinstrument_threshold=0, quiet=True, output=path,
+        mode="precise",
+        deinstrument_threshold=0,
+        quiet=True,
+        output=path,
         include_only=["turns"],
     )
     turns(50)
     ocular.stop_tracing()
     loop = [e["args"]["uOps"] for e in trace.read(path).loops]
     (jumps,) = [
-        wanted[i.offset]
-        for i in dis.get_instructions(turns)
-        if i.opname == "JUMP_BACKWARD"
+        wanted[i.offset] for i in dis.get_instructions(turns) if i.opname == "JUMP_BACKWARD"
     ]
     size = sum(1 for hits in wanted.values() if hits >= jumps)
     assert loop == [size] * jumps

@@ -148,12 +148,22 @@ def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
     headers be of one nevertheless, so does the compiler."""
     include = subprocess.run(
         [PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.strip()
     header = tmp_path / "Python.h"  # what such a build's configuration defines
     header.write_text(f'#define Py_GIL_DISABLED 1\n#include "{include}/Python.h"\n')
-    done = run(["cc", "-fsyntax-only", f"-I{tmp_path}", f"-I{include}", f"-I{ROOT}",
-                ROOT / "python" / "tools.c"])
+    done = run(
+        [
+            "cc",
+            "-fsyntax-only",
+            f"-I{tmp_path}",
+            f"-I{include}",
+            f"-I{ROOT}",
+            ROOT / "python" / "tools.c",
+        ]
+    )
     assert done.status != 0 and "free-threaded" in done.err
 
 
@@ -268,8 +278,11 @@ def test_the_command_warns_and_runs(tmp_path):
     path = write(tmp_path, "print('ran')")
     search = f"{tmp_path}:{Path(ocular.__file__).parent.parent}"
     for option, warning in ("default", "RuntimeWarning"), ("error", "tracing is off"):
-        done = run([PYTHON, "-W", option, "-m", "ocular", "--no-perfetto", path],
-                   env={"PYTHONPATH": search}, cwd=tmp_path)
+        done = run(
+            [PYTHON, "-W", option, "-m", "ocular", "--no-perfetto", path],
+            env={"PYTHONPATH": search},
+            cwd=tmp_path,
+        )
         assert (done.status, done.out) == (0, "ran\n"), done.err
         assert warning in done.err and "PYTHON_JIT=0" in done.err
         assert "Traceback" not in done.err

@@ -64,8 +64,15 @@ def take(tool):
 
 
 UNNOTICED = {set_no_local_events}
-THEFTS = [free, set_no_events, set_all_events, set_no_local_events, unregister,
-          register, take]
+THEFTS = [
+    free,
+    set_no_events,
+    set_all_events,
+    set_no_local_events,
+    unregister,
+    register,
+    take,
+]
 # With the id, all that is registered under it is freed.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
@@ -101,7 +108,8 @@ def test_taken_away(theft, tool, threshold, capfd):
     err = capfd.readouterr().err
     # From 3.15 on the tracer has no global events that could be missed.
     noticed = theft not in UNNOTICED and not (
-        theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15))
+        theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
+    )
     assert (WORDS in err) == noticed
     assert "Traceback" not in err
     if theft is take:
@@ -154,8 +162,7 @@ def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
             helper(5)
 
     threads = [threading.Thread(target=spin) for _ in range(3)]
-    ocular.start_tracing(perfetto=False, quiet=True, serve=True,
-                         deinstrument_threshold=2)
+    ocular.start_tracing(perfetto=False, quiet=True, serve=True, deinstrument_threshold=2)
     with Client(ocular._ocular.socket_path()) as client:
         for thread in threads:
             thread.start()

@@ -252,7 +252,8 @@ def test_excluded_time_is_its_callers():
     mine = row(seen, "holder")
     assert not [each for each in seen["functions"] if each["name"] == "unseen"]
     assert mine["cpu_share"] > 0.85 * sum(
-        each["cpu_share"] for each in seen["functions"] if each["cpu_share"])
+        each["cpu_share"] for each in seen["functions"] if each["cpu_share"]
+    )
     assert seen["sampler"]["elsewhere"] > 0.8 * mine["cpu_share"] > 0.1
 
 
@@ -308,8 +309,9 @@ def parts_of(whole, *parts):
     least = [1.0] * len(timed)
     for _ in range(100):
         for i, function in enumerate(timed):
-            least[i] = min(least[i], timeit.timeit(function, number=400,
-                                                   timer=time.thread_time))
+            least[i] = min(
+                least[i], timeit.timeit(function, number=400, timer=time.thread_time)
+            )
     return [(one - least[0]) / (least[1] - least[0]) for one in least[2:]]
 
 
@@ -323,8 +325,10 @@ def test_functions_of_half_a_microsecond():
 
     def check():
         splitext, basename = parts_of(
-            lambda: log.warning("hello"), lambda: os.path.splitext("short.py"),
-            lambda: os.path.basename("/x/short.py"))
+            lambda: log.warning("hello"),
+            lambda: os.path.splitext("short.py"),
+            lambda: os.path.basename("/x/short.py"),
+        )
         ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
         try:
             seen = enough(logs, log, least=os.path.splitext, looks=80)
@@ -421,8 +425,10 @@ def test_who_runs_for_less_than_a_look_takes():
         truth, seen = watch(min(cpus), max(cpus), 20.0)
         if not last or seen > truth - 0.03 or not seen - 0.05 < last[0] < last[1]:
             raise
-        pytest.skip(f"one CPU does not see what another does: {seen:.2f} of "
-                    f"{truth:.2f}, without Ocular")
+        pytest.skip(
+            f"one CPU does not see what another does: {seen:.2f} of "
+            f"{truth:.2f}, without Ocular"
+        )
 
 
 def without_the_lock(seconds):
@@ -464,8 +470,9 @@ def test_deep_stacks_are_cut_off_and_counted():
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     try:
         shallow = enough(computes, looks=30)["sampler"]
-        deep = enough(lambda seconds: below(300, computes, seconds), least=computes,
-                      looks=60)["sampler"]
+        deep = enough(
+            lambda seconds: below(300, computes, seconds), least=computes, looks=60
+        )["sampler"]
     finally:
         ocular.stop_tracing()
     assert shallow["truncated"] == 0
@@ -591,8 +598,7 @@ def test_each_thread_has_its_own():
     stop = threading.Event()
     programs = (busy_a, busy_b)
     threads = [
-        threading.Thread(target=one, args=(stop,), name=one.__name__)
-        for one in programs
+        threading.Thread(target=one, args=(stop,), name=one.__name__) for one in programs
     ]
     ocular.start_tracing(**SETTINGS)
     try:
@@ -661,8 +667,10 @@ def lately(made, which):
 
 # Looks at one that sleeps come as they are to come; who works beside others has
 # few, and which is chance.
-@pytest.mark.parametrize("function, argument, clock, sigma", [
-    (naps, 0, time.perf_counter, 3), (works, 20000, time.thread_time, 5)])
+@pytest.mark.parametrize(
+    "function, argument, clock, sigma",
+    [(naps, 0, time.perf_counter, 3), (works, 20000, time.thread_time, 5)],
+)
 def test_calls_of_dark_code(function, argument, clock, sigma):
     """Within a fifth, or so many sigma, of the calls that there were. An estimate
     says that a call takes as long as those that were timed; where the machine has
@@ -694,6 +702,7 @@ def test_calls_of_dark_code(function, argument, clock, sigma):
 def test_calls_of_dark_bursts(sockets):
     """A tenth of the time it works: what is known of the calls of so few looks is
     within three sigma, and not wrong by the part of the time that it works."""
+
     def check():
         ocular.start_tracing(**SETTINGS, overhead_budget=0.02)
         try:
@@ -707,7 +716,8 @@ def test_calls_of_dark_bursts(sockets):
         assert not mine["calls_exact"] and mine["calls"] < total
         assert mine["samples"] > 8
         assert mine["calls_estimated"] == pytest.approx(
-            total, rel=3 * mine["samples"] ** -0.5 + 0.1)
+            total, rel=3 * mine["samples"] ** -0.5 + 0.1
+        )
 
     attempts(2, check)
 
@@ -778,8 +788,9 @@ def caged(tmp_path, when, *names):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 @pytest.mark.parametrize("when", ["before", "after"])  # the start
-@pytest.mark.parametrize("names", [
-    ["process_vm_writev"], ["process_vm_writev", "process_vm_readv"]])
+@pytest.mark.parametrize(
+    "names", [["process_vm_writev"], ["process_vm_writev", "process_vm_readv"]]
+)
 def test_the_other_ways_of_reading(tmp_path, when, names):
     snapshot, words = caged(tmp_path, when, *names)
     assert snapshot["sampler"]["samples"] > 0
@@ -793,8 +804,9 @@ def test_the_other_ways_of_reading(tmp_path, when, names):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading(tmp_path):
     """The hooks go on alone, and it is said."""
-    snapshot, words = caged(tmp_path, "before", "process_vm_writev", "process_vm_readv",
-                            "pread64")
+    snapshot, words = caged(
+        tmp_path, "before", "process_vm_writev", "process_vm_readv", "pread64"
+    )
     mine = row(snapshot, "burn")
     assert snapshot["before"] < 3000  # it went dark
     assert mine["calls"] >= max(500, snapshot["before"] + 16)  # and was armed again
@@ -807,8 +819,9 @@ def test_no_way_of_reading(tmp_path):
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
 def test_no_way_of_reading_any_more(tmp_path):
     """What was known since the start stays, nothing is said of lately, and why."""
-    snapshot, words = caged(tmp_path, "after", "process_vm_writev", "process_vm_readv",
-                            "pread64")
+    snapshot, words = caged(
+        tmp_path, "after", "process_vm_writev", "process_vm_readv", "pread64"
+    )
     mine = row(snapshot, "burn")
     assert mine["calls"] >= max(500, snapshot["before"] + 16)
     assert snapshot["sampler"]["samples"] > 0 and mine["run_share"] is not None

@@ -63,19 +63,26 @@ for _ in range(1000):
 @pytest.fixture
 def embed(tmp_path):
     """Runs each source in an interpreter of its own, one after the other."""
-    library = os.path.join(sysconfig.get_config_var("LIBDIR"),
-                           sysconfig.get_config_var("INSTSONAME"))
+    library = os.path.join(
+        sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
+    )
     compiler = shutil.which("cc")
     if not compiler or not library.split(".so")[1:] or not os.path.exists(library):
         pytest.skip("no compiler, or no shared libpython to embed")
     (tmp_path / "main.c").write_text(MAIN)
-    subprocess.run([compiler, "-o", tmp_path / "main", tmp_path / "main.c", "-ldl"],
-                   check=True)
+    subprocess.run(
+        [compiler, "-o", tmp_path / "main", tmp_path / "main.c", "-ldl"], check=True
+    )
 
     def run(*sources):
         return subprocess.run(
-            [tmp_path / "main", library, *sources], capture_output=True, text=True,
-            timeout=60, env={**os.environ, "PYTHONHOME": sys.base_prefix})
+            [tmp_path / "main", library, *sources],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONHOME": sys.base_prefix},
+        )
+
     return run
 
 

@@ -77,8 +77,9 @@ class Served(Running):
             except OSError:  # it ended meanwhile
                 continue
             if name.startswith("ocular-"):
-                found[name] = int(re.search(
-                    r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1])
+                found[name] = int(
+                    re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M)[1]
+                )
         return found
 
     def sleeps(self):
@@ -140,12 +141,15 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             client.rate(0.1)
             first = client.snapshot()
             wait_until(served.is_armed)
-            found = client.wait_for(lambda s: s["threads"] and any(
-                f["name"] == "work" and f["calls"] > 9 for f in s["functions"]))
+            found = client.wait_for(
+                lambda s: (
+                    s["threads"]
+                    and any(f["name"] == "work" and f["calls"] > 9 for f in s["functions"])
+                )
+            )
             assert found["overhead"]["budget"] == 0.01
             # Threads of ours are none of the program's.
-            assert not [t for t in found["threads"]
-                        if t["name"].startswith("ocular-")]
+            assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE)
         assert time.monotonic() - left > 0.8  # the grace time
@@ -265,12 +269,14 @@ def test_storms_of_viewers(tmp_path, sockets):
                 if hello and turn % 3 == 0:
                     client.snapshot()
                 client.close()
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             failed.append(error)
 
     with serving(tmp_path, sockets) as served:
-        visitors = [threading.Thread(target=visit, args=(served.path, number))
-                    for number in range(16)]
+        visitors = [
+            threading.Thread(target=visit, args=(served.path, number))
+            for number in range(16)
+        ]
         for visitor in visitors:
             visitor.start()
         for visitor in visitors:
@@ -367,8 +373,9 @@ say("end", sorted(name for name in os.listdir() if "json" in name))
             client.rate(0.1)
             armed = client.snapshot()
             go("mine")
-            mine = client.wait_for(lambda s: s["uptime_s"] < armed["uptime_s"]
-                                   or s["uptime_s"] > 1)
+            mine = client.wait_for(
+                lambda s: s["uptime_s"] < armed["uptime_s"] or s["uptime_s"] > 1
+            )
             go("idle")
             with pytest.raises(Ended):  # after the last snapshot and END
                 while True:
@@ -424,31 +431,42 @@ say('"ok"')
 
 
 def test_the_environment(tmp_path, sockets):
-    source = "import ocular, os\nprint(int(os.path.exists(" \
-             "ocular._ocular.socket_path() or '')), int(ocular.is_tracing()))"
-    for value, out, said in [("1", "1 0\n", ""), ("0", "0 0\n", ""),
-                             ("", "0 0\n", ""), ("yes", "0 0\n", "1 or 0")]:
+    source = (
+        "import ocular, os\nprint(int(os.path.exists("
+        "ocular._ocular.socket_path() or '')), int(ocular.is_tracing()))"
+    )
+    for value, out, said in [
+        ("1", "1 0\n", ""),
+        ("0", "0 0\n", ""),
+        ("", "0 0\n", ""),
+        ("yes", "0 0\n", "1 or 0"),
+    ]:
         done = script(tmp_path, source, env={"OCULAR_SERVE": value})
         assert (done.status, done.out) == (0, out)
         assert said in done.err and bool(said) == bool(done.err)
-    done = script(tmp_path, source, env={"OCULAR_SERVE": "1",
-                                         "OCULAR_DIR": "/nonexistent/x"})
+    done = script(
+        tmp_path, source, env={"OCULAR_SERVE": "1", "OCULAR_DIR": "/nonexistent/x"}
+    )
     assert done.status == 0 and done.out == "0 0\n"
     assert "OCULAR_SERVE has no effect" in done.err
     assert os.listdir(sockets) == []
 
 
 def test_from_the_command_line(tmp_path, sockets):
-    source = "import ocular, sys\n" \
-             "print(ocular._ocular.is_serving(), ocular.is_tracing(), sys.argv)"
+    source = (
+        "import ocular, sys\n"
+        "print(ocular._ocular.is_serving(), ocular.is_tracing(), sys.argv)"
+    )
     path = write(tmp_path, source)
     done = run([PYTHON, "-m", "ocular", "--idle", path, "x"], cwd=tmp_path)
     assert done.out == f"True False ['{path}', 'x']\n" and done.err == ""
-    done = run([PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", path],
-               cwd=tmp_path, env={"OCULAR_SERVE": "1"})
+    done = run(
+        [PYTHON, "-m", "ocular", "--quiet", "--no-perfetto", path],
+        cwd=tmp_path,
+        env={"OCULAR_SERVE": "1"},
+    )
     assert done.out.startswith("True True") and done.err == ""
-    done = run([PYTHON, "-m", "ocular", "--idle", "--output", "x", path],
-               cwd=tmp_path)
+    done = run([PYTHON, "-m", "ocular", "--idle", "--output", "x", path], cwd=tmp_path)
     assert done.status == 2 and "--idle" in done.err
     assert os.listdir(sockets) == []
 
@@ -490,8 +508,7 @@ say("end")
             line = served.process.stdout.readline()
             word, pid, tracing, rest = line.split(" ", 3)
             assert (word, tracing) == ("child", "False"), line
-            assert "governor" not in rest and "'ocular" not in \
-                rest.split("[")[-1]
+            assert "governor" not in rest and "'ocular" not in rest.split("[")[-1]
             path = sockets / f"{pid}.sock"
             with Client(path) as client:
                 assert client.snapshot()["pid"] == int(pid)
@@ -568,9 +585,11 @@ except KeyboardInterrupt:
 """
     for delay in (0, 3000, 30000, 200000, 800000):
         for interrupt in (0, 1):
-            with Served(tmp_path, sockets,
-                        source.replace("DELAY", str(delay)).replace(
-                            "INTERRUPT", str(interrupt))) as served:
+            with Served(
+                tmp_path,
+                sockets,
+                source.replace("DELAY", str(delay)).replace("INTERRUPT", str(interrupt)),
+            ) as served:
                 try:
                     client = Client(served.path)
                 except OSError:  # it has gone already
@@ -604,7 +623,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
     with Served(tmp_path, sockets, source) as served:
         least, limit = time.monotonic() + 3, time.monotonic() + 30
         seen = 0
-        while time.monotonic() < least or seen < 4 and time.monotonic() < limit:
+        while time.monotonic() < least or (seen < 4 and time.monotonic() < limit):
             with Client(served.path) as client:
                 try:
                     while client.receive()[0] != SNAPSHOT:
@@ -713,11 +732,17 @@ say(all(os.fstat(end.fileno()) for pair in pairs for end in pair)
 """
 
 
-SERVING = pytest.mark.parametrize("begin, end", [
-    ("ocular.serve()", "ocular.stop_serving"),
-    ("ocular.start_tracing(serve=True, quiet=True, perfetto=False)",
-     "ocular.stop_tracing"),
-], ids=["idle", "traced"])
+SERVING = pytest.mark.parametrize(
+    "begin, end",
+    [
+        ("ocular.serve()", "ocular.stop_serving"),
+        (
+            "ocular.start_tracing(serve=True, quiet=True, perfetto=False)",
+            "ocular.stop_tracing",
+        ),
+    ],
+    ids=["idle", "traced"],
+)
 
 
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
@@ -751,7 +776,10 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
 @SERVING
 def test_a_program_that_closes_all_descriptors_and_ends(tmp_path, sockets, begin, end):
     """Before anybody has noticed; what has got their numbers stays open."""
-    with Served(tmp_path, sockets, f"""
+    with Served(
+        tmp_path,
+        sockets,
+        f"""
 {begin}
 say(os.getpid())
 time.sleep(0.2)
@@ -759,7 +787,8 @@ os.closerange(3, 256)
 counters = [os.eventfd(3) for _ in range(20)]
 {end}()
 say(all(os.eventfd_read(counter) == 3 for counter in counters))
-""") as served:
+""",
+    ) as served:
         began = time.monotonic()
         assert served.end() == ("True", "")
         assert time.monotonic() - began < 10

@@ -66,8 +66,10 @@ def snapshots():
     try:
         turns(10)
         limit = time.monotonic() + 60
-        while (row(running := ocular.snapshot(), "burn")["samples"] <= 100
-               and time.monotonic() < limit):
+        while (
+            row(running := ocular.snapshot(), "burn")["samples"] <= 100
+            and time.monotonic() < limit
+        ):
             turns(2)
     finally:
         stop.set()

@@ -38,13 +38,17 @@ def forever():
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready()\ntime.sleep(60)", [signal.SIGINT]),
-    "ctrl-c, joining": ("""
+    "ctrl-c, joining": (
+        """
 thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
 thread.start()
 ready()
 thread.join()
-""", [signal.SIGINT]),
-    "ctrl-c, caught": ("""
+""",
+        [signal.SIGINT],
+    ),
+    "ctrl-c, caught": (
+        """
 for n in range(2):
     try:
         if n == 0:
@@ -54,25 +58,34 @@ for n in range(2):
         print("caught", threading.current_thread().name, flush=True)
         ready()
 sys.exit(7)
-""", [signal.SIGINT, signal.SIGINT]),
-    "ctrl-c, in finally": ("""
+""",
+        [signal.SIGINT, signal.SIGINT],
+    ),
+    "ctrl-c, in finally": (
+        """
 try:
     ready()
     forever()
 finally:
     work()
     print("finally", flush=True)
-""", [signal.SIGINT]),
+""",
+        [signal.SIGINT],
+    ),
     "terminated": ("ready()\nforever()", [signal.SIGTERM]),
     "terminated, asleep": ("ready()\nsignal.pause()", [signal.SIGTERM]),
-    "terminated, threads": ("""
+    "terminated, threads": (
+        """
 for _ in range(3):
     threading.Thread(target=forever, daemon=True).start()
 ready()
 time.sleep(60)
-""", [signal.SIGTERM]),
+""",
+        [signal.SIGTERM],
+    ),
     "hung up": ("ready()\nforever()", [signal.SIGHUP]),
-    "a handler exits": ("""
+    "a handler exits": (
+        """
 def handler(number, frame):
     print(signal.Signals(number).name, threading.current_thread().name)
     sys.exit(3)
@@ -80,23 +93,32 @@ signal.signal(signal.SIGTERM, handler)
 threading.Thread(target=forever, daemon=True).start()
 ready()
 forever()
-""", [signal.SIGTERM]),
-    "a handler raises": ("""
+""",
+        [signal.SIGTERM],
+    ),
+    "a handler raises": (
+        """
 def handler(number, frame):
     raise ValueError(frame.f_code.co_name in ("forever", "work"))
 signal.signal(signal.SIGUSR1, handler)
 ready()
 forever()
-""", [signal.SIGUSR1]),
-    "ignored": ("""
+""",
+        [signal.SIGUSR1],
+    ),
+    "ignored": (
+        """
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
 ready()
 time.sleep(0.1)
 ready()
 forever()
-""", [signal.SIGINT, signal.SIGUSR1]),
-    "waited for in a thread": ("""
+""",
+        [signal.SIGINT, signal.SIGUSR1],
+    ),
+    "waited for in a thread": (
+        """
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGUSR2])
 def wait():
     ready()
@@ -106,8 +128,11 @@ def wait():
 thread = threading.Thread(target=wait)
 thread.start()
 thread.join()
-""", [signal.SIGUSR1, signal.SIGUSR2]),
-    "a wake-up descriptor": ("""
+""",
+        [signal.SIGUSR1, signal.SIGUSR2],
+    ),
+    "a wake-up descriptor": (
+        """
 read, write = os.pipe()
 os.set_blocking(write, False)
 signal.set_wakeup_fd(write)
@@ -115,8 +140,11 @@ signal.signal(signal.SIGUSR1, lambda *_: None)
 ready()
 select.select([read], [], [])
 print(os.read(read, 10))
-""", [signal.SIGUSR1]),
-    "asyncio": ("""
+""",
+        [signal.SIGUSR1],
+    ),
+    "asyncio": (
+        """
 import asyncio
 async def main():
     over = asyncio.Event()
@@ -125,8 +153,11 @@ async def main():
     await over.wait()
     print("over")
 asyncio.run(main())
-""", [signal.SIGTERM]),
-    "asyncio, ctrl-c": ("""
+""",
+        [signal.SIGTERM],
+    ),
+    "asyncio, ctrl-c": (
+        """
 import asyncio
 async def main():
     try:
@@ -135,8 +166,11 @@ async def main():
     finally:
         print("cancelled")
 asyncio.run(main())
-""", [signal.SIGINT]),
-    "timers": ("""
+""",
+        [signal.SIGINT],
+    ),
+    "timers": (
+        """
 ticks = []
 def tick(number, frame):
     ticks.append(threading.current_thread() is threading.main_thread())
@@ -147,8 +181,11 @@ signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
 while len(ticks) < 20:
     work(50)
 print(all(ticks)) # one more may have been on its way
-""", []),
-    "profiling timers": ("""
+""",
+        [],
+    ),
+    "profiling timers": (
+        """
 ticks = []
 signal.signal(signal.SIGPROF, lambda *_: ticks.append(1))
 signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
@@ -156,8 +193,11 @@ while len(ticks) < 5:
     work(50)
 signal.setitimer(signal.ITIMER_PROF, 0)
 print("ticks")
-""", []),
-    "children": ("""
+""",
+        [],
+    ),
+    "children": (
+        """
 seen = []
 def reap(number, frame):
     try:
@@ -175,8 +215,11 @@ for status in range(5):
 while len(seen) < 5:
     time.sleep(0.01)
 print(sorted(seen))
-""", []),
-    "to itself": ("""
+""",
+        [],
+    ),
+    "to itself": (
+        """
 signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
 for _ in range(3):
     signal.raise_signal(signal.SIGUSR1)
@@ -184,8 +227,11 @@ for _ in range(3):
     signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
     work(10)
 os.abort()
-""", []),
-    "system calls go on": ("""
+""",
+        [],
+    ),
+    "system calls go on": (
+        """
 signal.signal(signal.SIGUSR1, lambda *_: None)
 read, write = os.pipe()
 def disturb():
@@ -195,7 +241,9 @@ def disturb():
     os.write(write, b"x")
 threading.Thread(target=disturb).start()
 print(os.read(read, 1))
-""", []),
+""",
+        [],
+    ),
 }
 
 
@@ -205,6 +253,7 @@ def begin(path, *options):
 
 def come_to_rest(pid):
     """Into what comes next: it sleeps, or has worked for a while."""
+
     def used():
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
         return stat[0], int(stat[11]) + int(stat[12])  # state, ticks
@@ -235,8 +284,10 @@ def end(process, signals):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_as_untraced(tmp_path, sockets, name):
     body, signals = PROGRAMS[name]
-    runs = [begin(write(tmp_path, before + PRELUDE + body, f"{number}.py"), *options)
-            for number, (before, options) in enumerate(WAYS.values())]
+    runs = [
+        begin(write(tmp_path, before + PRELUDE + body, f"{number}.py"), *options)
+        for number, (before, options) in enumerate(WAYS.values())
+    ]
     bare, *traced = [end(run, signals) for run in runs]
     assert traced == [bare] * 2
 
@@ -244,8 +295,11 @@ def test_as_untraced(tmp_path, sockets, name):
 def test_a_storm_of_signals(tmp_path, sockets):
     """While hooks fire, the governor attaches and the sampler reads: each one
     handled, by the main thread, none by a thread of ours."""
-    path = write(tmp_path, START.replace("quiet=True", "quiet=True, "
-                 "deinstrument_threshold=1000000") + PRELUDE + """
+    path = write(
+        tmp_path,
+        START.replace("quiet=True", "quiet=True, deinstrument_threshold=1000000")
+        + PRELUDE
+        + """
 got = 0
 def handler(number, frame):
     global got
@@ -258,7 +312,8 @@ for n in range(1, 1501):
     while got < n:
         work(3)
 print(got)
-""")
+""",
+    )
     with start([PYTHON, path], cwd=tmp_path) as process:
         out, err = process.communicate(timeout=SLOW)
     assert (process.returncode, out, err) == (0, "1500\n", "")
@@ -267,7 +322,9 @@ print(got)
 def test_ctrl_c_to_the_whole_group(tmp_path, sockets):
     """As a terminal sends it: to the program, its forked child and its
     subprocess at once."""
-    body = PRELUDE + """
+    body = (
+        PRELUDE
+        + """
 import subprocess
 from_child, to_parent = os.pipe()
 pid = os.fork()
@@ -288,6 +345,7 @@ try:
 except KeyboardInterrupt:
     print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), other.wait())
 """
+    )
     done = []
     for before in ("", START):
         path = write(tmp_path, before + body)

@@ -14,7 +14,6 @@ from e2e.counting import EXACT, row
 from e2e.program import top, wait_until
 from ocular.demo import pure
 
-
 # Lists whose elements are who was met by the sampler: there may be none yet.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 
@@ -46,9 +45,7 @@ def kinds(value, found, path=""):
 
 @pytest.fixture
 def serving(sockets):
-    ocular.start_tracing(
-        perfetto=False, serve=True, quiet=True, deinstrument_threshold=50
-    )
+    ocular.start_tracing(perfetto=False, serve=True, quiet=True, deinstrument_threshold=50)
     for case in ("recursion", "loops"):
         pure.CASES[case]()
     time.sleep(0.1)
@@ -77,9 +74,11 @@ def test_same_values_everywhere(serving):
     for snapshot in (printed, wire):
         for name in ("ackermann", "fibonacci", "sieve"):
             theirs, mine = row(snapshot, name), row(ours, name)
-            for key in ("id name file line calls calls_exact self_cycles total_cycles "
-                        "min_cycles p50_cycles p99_cycles sites dark_sites state "
-                        "samples").split():
+            for key in (
+                "id name file line calls calls_exact self_cycles total_cycles "
+                "min_cycles p50_cycles p99_cycles sites dark_sites state "
+                "samples"
+            ).split():
                 known = mine[key]  # JSON has as many digits as make sense
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
@@ -143,8 +142,9 @@ def test_head(serving):
     dark = sum(mine["dark_sites"] for mine in snapshot["functions"])
     sites = sum(mine["sites"] for mine in snapshot["functions"])
     assert snapshot["sites"] == {"armed": sites - dark, "dark": dark}
-    assert snapshot["states"] == {name: states.count(name)
-                                  for name in ("armed", "partial", "dark")}
+    assert snapshot["states"] == {
+        name: states.count(name) for name in ("armed", "partial", "dark")
+    }
     for mine in snapshot["functions"]:
         # Calls are a floor only where something has gone dark.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
@@ -154,8 +154,9 @@ def test_head(serving):
 def test_ids_are_kept():
     ocular.start_tracing(**EXACT)
     pure.CASES["recursion"]()
-    first = {(r["name"], r["file"], r["line"]): r["id"]
-             for r in ocular.snapshot()["functions"]}
+    first = {
+        (r["name"], r["file"], r["line"]): r["id"] for r in ocular.snapshot()["functions"]
+    }
     pure.CASES["generators"]()
     second = ocular.stop_tracing()
     for mine in second["functions"]:
@@ -261,8 +262,7 @@ def test_two_threads_are_there_and_their_numbers_stay():
     ocular.start_tracing(**EXACT)
     barrier = threading.Barrier(3)
     threads = [
-        threading.Thread(target=work, args=(barrier,), name=f"worker {n}")
-        for n in range(2)
+        threading.Thread(target=work, args=(barrier,), name=f"worker {n}") for n in range(2)
     ]
     for thread in threads:
         thread.start()
@@ -295,9 +295,7 @@ def test_two_threads_are_there_and_their_numbers_stay():
 def test_many_threads_come_and_go():
     ocular.start_tracing(**EXACT)
     for _ in range(30):
-        threads = [
-            threading.Thread(target=pure.ackermann, args=(1, 2)) for _ in range(5)
-        ]
+        threads = [threading.Thread(target=pure.ackermann, args=(1, 2)) for _ in range(5)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -74,7 +74,7 @@ def told(snapshot, name, base="BINARY_OP"):
 def story_of(snapshot, name="add"):
     stories = told(snapshot, name)
     assert len(stories) <= 1
-    return list(stories.values())[0] if stories else []
+    return next(iter(stories.values())) if stories else []
 
 
 # --- The story -----------------------------------------------------------------
@@ -84,8 +84,7 @@ def story_of(snapshot, name="add"):
 # body and counts; after 53 such misses (3.12 and 3.13) the specialiser is asked
 # again, and writes the next special form over the last: the base opcode never
 # stands there in between. So it is the same sequence on both versions.
-STORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT",
-         "BINARY_OP_ADD_UNICODE"]
+STORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
 @pytest.mark.parametrize("threshold", [500, 0])
@@ -97,13 +96,13 @@ def test_ints_then_floats_then_strings(tracing, threshold):
         feed(add, pair)
         snapshot = ocular.snapshot()
         assert story_of(snapshot) == STORY[:count]
-        newest = next(one for one in snapshot["transitions"]
-                      if one["function"] == "add")
+        newest = next(one for one in snapshot["transitions"] if one["function"] == "add")
         assert newest["line"] == 2 and newest["file"] == __file__
         assert newest["id"] == row(snapshot, "add")["id"]
-        assert 0 <= snapshot["uptime_s"] - newest["seen_at_s"]
-        assert (snapshot["uptime_s"] - newest["seen_at_s"]
-                <= time.monotonic() - before + 0.01)
+        assert snapshot["uptime_s"] - newest["seen_at_s"] >= 0
+        assert (
+            snapshot["uptime_s"] - newest["seen_at_s"] <= time.monotonic() - before + 0.01
+        )
     final = ocular.stop_tracing()
     assert story_of(final) == STORY
     assert row(final, "add")["specialized_sites"] == 1
@@ -112,27 +111,36 @@ def test_ints_then_floats_then_strings(tracing, threshold):
 
 def versions_of_calls(function):
     """In its live bytecode, of each call that is for one Python function."""
-    names = {number: (name, flags) for number, name, _, _, flags
-             in _opcodes.table(collections.defaultdict(int, VERSIONED=1))}
+    names = {
+        number: (name, flags)
+        for number, name, _, _, flags in _opcodes.table(
+            collections.defaultdict(int, VERSIONED=1)
+        )
+    }
     live = function.__code__._co_code_adaptive
-    return [struct.unpack_from("=I", live, at + 4)[0]
-            for at in range(0, len(live), 2)
-            if names.get(live[at], ("", 0))[1]
-            and function.__code__.co_code[at] == opcode.opmap["CALL"]]
+    return [
+        struct.unpack_from("=I", live, at + 4)[0]
+        for at in range(0, len(live), 2)
+        if names.get(live[at], ("", 0))[1]
+        and function.__code__.co_code[at] == opcode.opmap["CALL"]
+    ]
 
 
 def test_a_specialised_call_says_whom_it_calls():
     """The sampler reads who is called there: the same of one function, another of
     another, and of a method that is not its class's."""
     names = {}
-    exec("""
+    exec(
+        """
 def one(): return 1
 def two(a, b=2): return 2
 class Thing:
     def three(self): return 3
 def calls(thing):
     one(); two(1); one(); thing.three(); two(1); len(()); thing.three(); two(1, 2)
-""", names)
+""",
+        names,
+    )
     for _ in range(500):
         names["calls"](names["Thing"]())
     a, b, c, d, e, f, g = versions_of_calls(names["calls"])
@@ -154,16 +162,18 @@ def test_the_governor_tells_it_too(tracing):
     for pair in INTS, FLOATS, STRINGS:
         # It looks once a second at least.
         end, fed, looks = time.monotonic() + 2.5, 0, governors_looks()
-        while (time.monotonic() < end or fed < 500
-               or governors_looks() < looks + 3):
+        while time.monotonic() < end or fed < 500 or governors_looks() < looks + 3:
             feed(add, pair, 50)
             fed += 50
             time.sleep(0.005)
         ends.append(time.monotonic() - began)
     final = ocular.stop_tracing()
     assert story_of(final, "adds_for_long") == STORY
-    seen = [one["seen_at_s"] for one in reversed(final["transitions"])
-            if one["function"] == "adds_for_long"]
+    seen = [
+        one["seen_at_s"]
+        for one in reversed(final["transitions"])
+        if one["function"] == "adds_for_long"
+    ]
     # Each before the next came. All at the end would be a look at stop only.
     assert all(at < end for at, end in zip(seen, ends, strict=True)), (seen, ends)
 
@@ -180,7 +190,11 @@ def test_given_up_and_taken_up_again(tracing):
     # The specialiser waits ever longer: up to 4096 runs.
     feed(add, INTS, 5000)
     assert story_of(ocular.snapshot()) == [
-        "BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP", "BINARY_OP_ADD_INT"]
+        "BINARY_OP",
+        "BINARY_OP_ADD_INT",
+        "BINARY_OP",
+        "BINARY_OP_ADD_INT",
+    ]
 
 
 def test_what_was_specialised_before_we_came(tracing):
@@ -206,12 +220,16 @@ def test_a_loop_goes_through_other_iterables(tracing):
         ocular.snapshot()
     stories = told(ocular.snapshot(), "walk", "FOR_ITER")
     assert list(stories.values()) == [
-        ["FOR_ITER", "FOR_ITER_RANGE", "FOR_ITER_LIST", "FOR_ITER_TUPLE"]]
+        ["FOR_ITER", "FOR_ITER_RANGE", "FOR_ITER_LIST", "FOR_ITER_TUPLE"]
+    ]
 
 
 def storms(snapshot):
-    return [one["storm"] for one in reversed(snapshot["transitions"])
-            if one["function"] == "add"]
+    return [
+        one["storm"]
+        for one in reversed(snapshot["transitions"])
+        if one["function"] == "add"
+    ]
 
 
 def test_a_storm(tracing):
@@ -241,8 +259,7 @@ def test_many_changes_are_no_storm(tracing):
 
 
 def pairs_of(snapshot):
-    return {(one["from"], one["to"]): one["count"]
-            for one in snapshot["transition_pairs"]}
+    return {(one["from"], one["to"]): one["count"] for one in snapshot["transition_pairs"]}
 
 
 def test_the_pairs_are_the_log_counted(tracing):
@@ -263,8 +280,9 @@ def test_the_pairs_are_the_log_counted(tracing):
     for one in snapshot["transitions"] + snapshot["transition_pairs"]:
         if "BINARY_OP" in one["from"]:
             assert one["deopt"] is (one["from"] != "BINARY_OP"), one
-    assert any(one["deopt"] and one["to"] != "BINARY_OP"
-               for one in snapshot["transition_pairs"])
+    assert any(
+        one["deopt"] and one["to"] != "BINARY_OP" for one in snapshot["transition_pairs"]
+    )
     assert counted["BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT"] == 2
     counts = [one["count"] for one in snapshot["transition_pairs"]]
     assert counts == sorted(counts, reverse=True)
@@ -286,8 +304,9 @@ def test_the_log_is_bounded_and_the_counts_are_not(tracing):
             feed(add, pair, 60)
         snapshot = ocular.snapshot()
     assert len(snapshot["transitions"]) == 256
-    counts = {pair: count - before.get(pair, 0)
-              for pair, count in pairs_of(snapshot).items()}
+    counts = {
+        pair: count - before.get(pair, 0) for pair, count in pairs_of(snapshot).items()
+    }
     assert counts["BINARY_OP", "BINARY_OP_ADD_INT"] == 40
     assert counts["BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT"] == 40 * 25
     assert counts["BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_INT"] == 40 * 25
@@ -299,8 +318,9 @@ def test_code_that_comes_and_goes(tracing):
     addresses = set()
     for number in range(60):
         names = {}
-        exec(compile(f"def add_{number}(a, b):\n    return a + b\n", __file__,
-                     "exec"), names)
+        exec(
+            compile(f"def add_{number}(a, b):\n    return a + b\n", __file__, "exec"), names
+        )
         add = names[f"add_{number}"]
         addresses.add(id(add.__code__))
         feed(add, INTS if number % 2 else FLOATS)
@@ -390,7 +410,8 @@ def other_tool(events):
         answer = monitoring.DISABLE if step % 4 == 1 else None
         for event in events:
             monitoring.register_callback(
-                1, getattr(monitoring.events, event), lambda *_: answer)
+                1, getattr(monitoring.events, event), lambda *_: answer
+            )
         mask = sum(getattr(monitoring.events, event) for event in events)
         monitoring.set_events(1, mask if step % 2 else 0)
         monitoring.restart_events()
@@ -400,8 +421,7 @@ def other_tool(events):
 
 def other_tool_locally(step):
     events = monitoring.events
-    monitoring.register_callback(1, events.INSTRUCTION,
-                                 lambda *_: monitoring.DISABLE)
+    monitoring.register_callback(1, events.INSTRUCTION, lambda *_: monitoring.DISABLE)
     code = toggled.__code__
     # On and off within one step, and left on for a while.
     monitoring.set_local_events(1, code, events.INSTRUCTION)
@@ -415,9 +435,19 @@ TOGGLES = {
     "setprofile": setprofile_on_and_off,
     "lines": other_tool(["LINE"]),
     "instructions": other_tool(["INSTRUCTION"]),
-    "everything": other_tool(["LINE", "INSTRUCTION", "CALL", "JUMP", "BRANCH",
-                              "PY_START", "PY_RETURN", "PY_YIELD",
-                              "STOP_ITERATION"]),
+    "everything": other_tool(
+        [
+            "LINE",
+            "INSTRUCTION",
+            "CALL",
+            "JUMP",
+            "BRANCH",
+            "PY_START",
+            "PY_RETURN",
+            "PY_YIELD",
+            "STOP_ITERATION",
+        ]
+    ),
     "locally": other_tool_locally,
 }
 
@@ -462,22 +492,26 @@ def no_tools():
 
 def expect_no_change(snapshot):
     """Every site has become one thing, once."""
-    ours = [one for one in snapshot["transitions"]
-            if one["function"] in ("work", "produce", "Thing.method")]
+    ours = [
+        one
+        for one in snapshot["transitions"]
+        if one["function"] in ("work", "produce", "Thing.method")
+    ]
     assert [one for one in ours if is_deoptimised(one)] == []
     sites = [(one["id"], one["offset"]) for one in ours]
     assert len(sites) == len(set(sites)), ours
     assert not any(one["storm"] for one in ours)
     bases = {one["from"] for one in ours if one["function"] == "work"}
     # Else it was no test.
-    assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR",
-            "STORE_ATTR"} <= bases, (snapshot["transition_pairs"], ours)
+    assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR", "STORE_ATTR"} <= bases, (
+        snapshot["transition_pairs"],
+        ours,
+    )
 
 
 @pytest.mark.parametrize("threshold", [1, 5, 500, 0])
 @pytest.mark.parametrize("name", TOGGLES)
-def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name,
-                                                    threshold):
+def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, threshold):
     tracing(deinstrument_threshold=threshold)
     expect_no_change(run_steadily(TOGGLES[name]))
 
@@ -495,8 +529,9 @@ def test_no_deoptimisation_in_precise_mode(tracing, no_tools, name, threshold):
     if threshold:
         expect_no_change(snapshot)
     else:
-        assert not [one for one in snapshot["transitions"]
-                    if is_deoptimised(one) or one["storm"]]
+        assert not [
+            one for one in snapshot["transitions"] if is_deoptimised(one) or one["storm"]
+        ]
 
 
 @pytest.mark.parametrize("threshold", [1, 5, 500])
@@ -509,8 +544,7 @@ def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
                 before = row(ocular.snapshot(), name)
                 if before and before["state"] != "armed":
                     viewer.rearm(before["id"])
-                    wait_until(lambda: row(ocular.snapshot(), name)["state"]
-                               == "armed")
+                    wait_until(lambda: row(ocular.snapshot(), name)["state"] == "armed")
                     rearmed.add(name)
 
         rearmed = set()
@@ -520,8 +554,7 @@ def test_no_deoptimisation_by_our_own_arming(tracing, sockets, threshold):
 
 # Governor, viewer and another tool meet the code in the middle of its work.
 @pytest.mark.parametrize("threshold", [5, 500])
-def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools,
-                                             threshold):
+def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, threshold):
     global toggled
     toggled = work = make_steady()
     tracing(deinstrument_threshold=threshold, serve=True)

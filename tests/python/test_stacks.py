@@ -20,7 +20,7 @@ from e2e.measured import measured
 from e2e.truth import check_figures, record, seen
 
 # CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
-CLOSE_IS_SILENT = (3, 13) <= sys.version_info[:2] and sys.version_info < (3, 13, 12)
+CLOSE_IS_SILENT = sys.version_info[:2] >= (3, 13) and sys.version_info < (3, 13, 12)
 
 
 def leaf(n=0):
@@ -54,7 +54,7 @@ def returns_in_finally(depth):
     except ValueError:
         leaf()
     finally:
-        return leaf(depth)  # noqa: B012
+        return leaf(depth)
 
 
 class Guard:
@@ -290,7 +290,9 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     if not (name == "closes" and CLOSE_IS_SILENT):
         assert tree == edges
     check_figures(final)
-    ends = [word for each in timeline.calls.values() for call in each for word in call.end_args]
+    ends = [
+        word for each in timeline.calls.values() for call in each for word in call.end_args
+    ]
     assert not {"lost", "parked"} & set(ends)
     # Nothing leaves unseen where every event is armed.
     if threshold == 0 and not (name == "closes" and CLOSE_IS_SILENT):
@@ -299,8 +301,13 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
         assert ends.count("unwound") > 300
     for function in final["functions"]:
         if function["self_cycles"] is not None:
-            assert function["self_cycles"] <= function["total_cycles"] * 1.001 + 1000, function
-    seconds = sum(function["self_cycles"] or 0 for function in final["functions"]) / final["tsc_hz"]
+            assert function["self_cycles"] <= function["total_cycles"] * 1.001 + 1000, (
+                function
+            )
+    seconds = (
+        sum(function["self_cycles"] or 0 for function in final["functions"])
+        / final["tsc_hz"]
+    )
     assert seconds <= final["uptime_s"]
 
 
@@ -344,8 +351,10 @@ def test_totals_hold_the_callees():
     for threshold in (0, 100_000):
         _, final = traced(outer, deinstrument_threshold=threshold, include_only=[__file__])
         # An exception that leaves a frame is not seen everywhere: null.
-        total, own = ({f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
-                      for figure in ("total_cycles", "self_cycles"))
+        total, own = (
+            {f["name"].rpartition(".")[2]: f[figure] or 0 for f in final["functions"]}
+            for figure in ("total_cycles", "self_cycles")
+        )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
         # Recursion: the outermost calls only, which hold all that is their own.
         assert own["inner"] <= total["inner"] <= own["inner"] * 1.5 + 100_000

@@ -110,16 +110,18 @@ def test_nothing_is_left(sockets):
     wait_until(lambda: len(threads()) >= 3)  # they say their names themselves
     ocular.stop_tracing()
     assert leftovers() == []
-    codes = [function.__code__ for function in vars(pure).values()
-             if isinstance(function, types.FunctionType)]
+    codes = [
+        function.__code__
+        for function in vars(pure).values()
+        if isinstance(function, types.FunctionType)
+    ]
     assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
         monitoring.use_tool_id(tool, "test")  # or nobody may ask
         try:
             assert monitoring.get_events(tool) == 0
-            assert not [code for code in codes
-                        if monitoring.get_local_events(tool, code)]
+            assert not [code for code in codes if monitoring.get_local_events(tool, code)]
         finally:
             monitoring.free_tool_id(tool)
     assert os.listdir(sockets) == []
@@ -321,7 +323,7 @@ def test_a_hard_end_is_hard(tmp_path, how):
     done = script(tmp_path, PRELUDE + "sys.stdout.flush();" + how)
     assert done.status in (7, -9) and done.out == "out\n"
     assert not (tmp_path / "trace.json").exists()
-    assert [name for name in os.listdir(tmp_path)] == ["program.py"]
+    assert os.listdir(tmp_path) == ["program.py"]
 
 
 def test_closed_streams_at_the_end(tmp_path):

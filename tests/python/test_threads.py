@@ -40,8 +40,10 @@ def threads_of(snapshot, name):
 
 
 def run_threads(count, target, *arguments, name="worker"):
-    threads = [threading.Thread(target=target, args=arguments, name=f"{name} {n}")
-               for n in range(count)]
+    threads = [
+        threading.Thread(target=target, args=arguments, name=f"{name} {n}")
+        for n in range(count)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -58,17 +60,22 @@ def native():
 
 # With means enough for the sampler to be quick.
 @measured
-@pytest.mark.parametrize("settings", [{**SERVED, "overhead_budget": 0.5}, EXACT],
-                         ids=["sampler", "hooks"])
+@pytest.mark.parametrize(
+    "settings", [{**SERVED, "overhead_budget": 0.5}, EXACT], ids=["sampler", "hooks"]
+)
 def test_a_row_survives_its_thread(settings):
     ocular.start_tracing(**settings)
     worker = threading.Thread(target=spin, args=(0.8,), name="worker")
     worker.start()
     during = ocular.snapshot()
     worker.join()
-    after = wait_until(lambda: [
-        s for s in [ocular.snapshot()]
-        if all(t["ended"] for t in threads_of(s, "worker"))])[0]
+    after = wait_until(
+        lambda: [
+            s
+            for s in [ocular.snapshot()]
+            if all(t["ended"] for t in threads_of(s, "worker"))
+        ]
+    )[0]
     final = ocular.stop_tracing()
     (live,) = threads_of(during, "worker")
     assert live["tid"] == worker.native_id and live["ended"] is False
@@ -89,8 +96,11 @@ def test_a_row_survives_its_thread(settings):
 
 
 @measured
-@pytest.mark.parametrize("settings", [
-    {**SERVED, "deinstrument_threshold": 10**6}, EXACT], ids=["sampler", "hooks"])
+@pytest.mark.parametrize(
+    "settings",
+    [{**SERVED, "deinstrument_threshold": 10**6}, EXACT],
+    ids=["sampler", "hooks"],
+)
 def test_thousands_of_short_threads(settings):
     """Too short for the sampler: hooks have seen them. The list is bounded; the
     one that used most stays."""
@@ -159,13 +169,13 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
 
     class Described(threading.Thread):
         asked = 0
-        _name = property(lambda self: setattr(Described, "asked", 1),
-                         lambda self, value: None)
+        _name = property(
+            lambda self: setattr(Described, "asked", 1), lambda self, value: None
+        )
         name = "described"
 
     stop = threading.Event()
-    nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(),
-                            Described())
+    nosy, odd, described = (Nosy(target=stop.wait, name="nosy"), Odd(), Described())
     odd.run = described.run = stop.wait
     odd.__dict__["_name"] = ""  # 3.14 hands it to the system if there is any
     never_started = threading.Thread(target=stop.wait, name="never")
@@ -178,8 +188,10 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
 
     def seen():
         names = {t["tid"]: t["name"] for t in ocular.snapshot()["threads"]}
-        return (names.get(nosy.native_id) == "nosy" and
-                {odd.native_id, described.native_id} <= set(names))
+        return names.get(nosy.native_id) == "nosy" and {
+            odd.native_id,
+            described.native_id,
+        } <= set(names)
 
     time.sleep(0.6)  # it reads them again and again
     with suppress(AssertionError):  # the last snapshot says what is missing
@@ -202,8 +214,11 @@ def dumped():
         faulthandler.dump_traceback(file, all_threads=True)
         file.seek(0)
         lines = file.read().decode().splitlines()
-    return [int(line.split("hread 0x")[1].split()[0], 16)
-            for line in lines if "hread 0x" in line]
+    return [
+        int(line.split("hread 0x")[1].split()[0], 16)
+        for line in lines
+        if "hread 0x" in line
+    ]
 
 
 def test_our_threads_do_not_pass_for_the_programs():
@@ -211,8 +226,9 @@ def test_our_threads_do_not_pass_for_the_programs():
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
         # Until the governor has begun, what it is to have has its maker's number.
-        idents = wait_until(lambda: [
-            seen for seen in [dumped()] if len(seen) == len(set(seen))])[0]
+        idents = wait_until(
+            lambda: [seen for seen in [dumped()] if len(seen) == len(set(seen))]
+        )[0]
         during = threading.active_count(), set(sys._current_frames())
     finally:
         ocular.stop_tracing()
@@ -223,8 +239,11 @@ def test_our_threads_do_not_pass_for_the_programs():
 
 
 def test_a_pool_that_outlives_the_trace():
-    (once,) = [calls for (_, _, name), calls in by_cprofile(pure.CASES["recursion"]).items()
-               if name == "fibonacci"]
+    (once,) = [
+        calls
+        for (_, _, name), calls in by_cprofile(pure.CASES["recursion"]).items()
+        if name == "fibonacci"
+    ]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(3):
             ocular.start_tracing(**EXACT)
@@ -236,7 +255,9 @@ def test_a_pool_that_outlives_the_trace():
 
 def test_daemon_threads_at_exit(tmp_path, sockets):
     """They run on while tracing stops and the interpreter goes."""
-    done = script(tmp_path, """
+    done = script(
+        tmp_path,
+        """
         import ocular, threading, time
         def busy():
             while True:
@@ -250,7 +271,8 @@ def test_daemon_threads_at_exit(tmp_path, sockets):
             threading.Thread(target=target, daemon=True).start()
         time.sleep(0.3)
         print("end")
-    """)
+    """,
+    )
     assert (done.status, done.out, done.err) == (0, "end\n", "")
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
     assert os.listdir(sockets) == []
@@ -268,13 +290,13 @@ def compute(n):
 def test_waited_time_is_nobodys_own():
     """Two threads that compute: each call takes twice as long, since the other
     one runs half of the time; what it takes itself stays what it is alone."""
+
     def calls():
         for _ in range(60):
             compute(60_000)
 
     def cost(threads):
-        ocular.start_tracing(perfetto=False, quiet=True,
-                             include_only=["compute"])
+        ocular.start_tracing(perfetto=False, quiet=True, include_only=["compute"])
         run_threads(threads, calls)
         final = ocular.stop_tracing()
         mine = row(final, "compute")

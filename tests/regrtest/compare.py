@@ -34,13 +34,17 @@ def differences(untraced, traced):
 def _of_the_process(untraced, traced):
     kind = traced.end.partition(":")[0]
     if kind in FATAL and untraced.end.partition(":")[0] != kind:
-        yield Difference(kind, traced.module,
-                         f"{traced.end}\n{traced.output[-6000:]}")
-    elif untraced.ran_all() and traced.ran_all() and \
-            kind not in FATAL and traced.end != untraced.end and \
-            not _follows(traced):
-        yield Difference("exit", traced.module,
-                         f"{untraced.end} untraced, {traced.end} traced")
+        yield Difference(kind, traced.module, f"{traced.end}\n{traced.output[-6000:]}")
+    elif (
+        untraced.ran_all()
+        and traced.ran_all()
+        and kind not in FATAL
+        and traced.end != untraced.end
+        and not _follows(traced)
+    ):
+        yield Difference(
+            "exit", traced.module, f"{untraced.end} untraced, {traced.end} traced"
+        )
     known = {kind for kind, _ in untraced.notes}
     for kind, text in traced.notes:
         if kind not in known:
@@ -50,7 +54,8 @@ def _of_the_process(untraced, traced):
 def _follows(traced):
     """Whether an exit status only says that tests have failed."""
     return traced.end == "exit 2" and any(
-        outcome.status in BAD for outcome in traced.tests.values())
+        outcome.status in BAD for outcome in traced.tests.values()
+    )
 
 
 def _of_the_tests(untraced, traced):
@@ -60,8 +65,11 @@ def _of_the_tests(untraced, traced):
     for test, outcome in traced.tests.items():
         before = untraced.tests.get(test)
         if before is None:
-            yield Difference("appeared" if outcome.status not in BAD else
-                             outcome.status, test, outcome.words)
+            yield Difference(
+                "appeared" if outcome.status not in BAD else outcome.status,
+                test,
+                outcome.words,
+            )
         elif outcome.status != before.status and outcome.status != "ok":
             yield Difference(outcome.status, test, outcome.words)
 
@@ -74,7 +82,8 @@ OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
     r"Raised RLIMIT|.*load avg|\d+ tests? |Finished running|test[_.]\S*$|"
-    r"(test )?test\S* (failed|passed in))")
+    r"(test )?test\S* (failed|passed in))"
+)
 ANNOUNCED = re.compile(r"^.*? \.\.\. ")  # "test_one (test_x.C) ... "
 REPORTS = re.compile(r"^={70}\n.*?(?=^-{70}\nRan |\Z)", re.M | re.S)
 CHANGING = re.compile(r"0x[0-9a-f]+|\d+|rt-\w+|test_python_\w+")
@@ -86,10 +95,8 @@ def lines(run):
     text = run.output
     if run.end.startswith("crash at exit"):
         text = text.partition("\nResult: ")[0]
-    said = (ANNOUNCED.sub("", line).strip()
-            for line in REPORTS.sub("", text).splitlines())
-    return {CHANGING.sub("#", line) for line in said
-            if line and not OWN.search(line)}
+    said = (ANNOUNCED.sub("", line).strip() for line in REPORTS.sub("", text).splitlines())
+    return {CHANGING.sub("#", line) for line in said if line and not OWN.search(line)}
 
 
 def _of_the_output(untraced, traced):
@@ -115,8 +122,7 @@ def judge(first, again, untraced_again):
     seen = {difference.key() for difference in again}
     verdict = Verdict([], [])
     for difference in first:
-        if difference.kind in FATAL and \
-                not _also_untraced(difference, untraced_again):
+        if difference.kind in FATAL and not _also_untraced(difference, untraced_again):
             verdict.confirmed.append(difference)
         elif _also_untraced(difference, untraced_again):
             verdict.flakes.append((difference, "the same, untraced"))
@@ -135,6 +141,8 @@ def _also_untraced(difference, run):
         return outcome is None
     if outcome is not None:
         return outcome.status == difference.kind or (
-            outcome.status in BAD and difference.kind in BAD)
-    return run.end.partition(":")[0] == difference.kind or \
-        difference.kind in {kind for kind, _ in run.notes}
+            outcome.status in BAD and difference.kind in BAD
+        )
+    return run.end.partition(":")[0] == difference.kind or difference.kind in {
+        kind for kind, _ in run.notes
+    }

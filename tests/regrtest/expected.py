@@ -26,10 +26,12 @@ class Entry:
         return not self.versions or version in self.versions
 
     def explains(self, difference, mode):
-        return (difference.test == self.test
-                and difference.kind == self.kind
-                and (not self.modes or mode in self.modes)
-                and re.search(self.shows, difference.detail) is not None)
+        return (
+            difference.test == self.test
+            and difference.kind == self.kind
+            and (not self.modes or mode in self.modes)
+            and re.search(self.shows, difference.detail) is not None
+        )
 
 
 class Expected:
@@ -40,10 +42,15 @@ class Expected:
 
     def unmet(self, modules, modes):
         """Those that should have happened in a run of these."""
-        return [entry for entry in self.entries if not entry.met
-                and (not entry.modes or set(entry.modes) & set(modes))
-                and any(entry.test.removeprefix("test.").startswith(module)
-                        for module in modules)]
+        return [
+            entry
+            for entry in self.entries
+            if not entry.met
+            and (not entry.modes or set(entry.modes) & set(modes))
+            and any(
+                entry.test.removeprefix("test.").startswith(module) for module in modules
+            )
+        ]
 
     def find(self, difference, mode):
         for entry in self.entries:
@@ -78,12 +85,13 @@ def _entry(name, values):
         raise ValueError(f"{name}: a {values['kind']} is never expected")
     # These two belong to no test, but to the process.
     if values["kind"] not in ("output", "crash at exit") and (
-            name.count(".") < 3 or VAGUE.search(name)):
-        raise ValueError(f"{name}: name a single test, as in "
-                         f"test.test_x.Class.test_y")
+        name.count(".") < 3 or VAGUE.search(name)
+    ):
+        raise ValueError(f"{name}: name a single test, as in test.test_x.Class.test_y")
     if not values["shows"] or re.search(values["shows"], "") is not None:
-        raise ValueError(f"{name}: `shows` fits anything; it must be what "
-                         f"this very difference shows")
+        raise ValueError(
+            f"{name}: `shows` fits anything; it must be what this very difference shows"
+        )
     if len(values["reason"].split()) < 5:
         raise ValueError(f"{name}: give a reason that can be checked")
     return Entry(test=name, **values)

@@ -25,7 +25,7 @@ import compare  # noqa: E402
 import expected  # noqa: E402
 import run  # noqa: E402
 
-VERSION = "%d.%d" % sys.version_info[:2]
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 UNTRACED_LIMIT = 400  # seconds
 PACE = threading.Lock()  # of what is printed
 
@@ -41,10 +41,13 @@ def read_modules(short):
     found, lacking = {}, []
     for line in (HERE / "modules.txt").read_text().splitlines():
         words = line.partition("#")[0].split()
-        if not words or short and "short" not in words:
+        if not words or (short and "short" not in words):
             continue
-        ignored = [f"--ignore={word.removeprefix('without=')}"
-                   for word in words if word.startswith("without=")]
+        ignored = [
+            f"--ignore={word.removeprefix('without=')}"
+            for word in words
+            if word.startswith("without=")
+        ]
         names = expand(words[0], test_directory())
         found.update((name, ignored) for name in names)
         lacking += [] if names else [words[0]]
@@ -55,8 +58,7 @@ def expand(name, folder):
     """A line of modules.txt as module names that exist."""
     plain = name.removesuffix(".*")
     if plain != name and (folder / plain).is_dir():
-        return sorted(f"{plain}.{path.stem}"
-                      for path in (folder / plain).glob("test_*.py"))
+        return sorted(f"{plain}.{path.stem}" for path in (folder / plain).glob("test_*.py"))
     there = (folder / plain).is_dir() or (folder / f"{plain}.py").exists()
     return [plain] if there else []
 
@@ -86,8 +88,7 @@ class Driver:
 
     def __init__(self, options):
         self.options = options
-        self.expected = expected.Expected(
-            expected.load(HERE / "expected.toml"), VERSION)
+        self.expected = expected.Expected(expected.load(HERE / "expected.toml"), VERSION)
         self.not_compared = []  # modules
         self.tallies = {mode: Tally() for mode in ("untraced", *options.modes)}
 
@@ -99,29 +100,29 @@ class Driver:
         """Keeps a run's output where one can look at it later."""
         folder = self.options.logs / one.mode
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.log").write_text(
-            f"{one.end}, {one.seconds:.1f} s\n{one.output}")
+        (folder / f"{name}.log").write_text(f"{one.end}, {one.seconds:.1f} s\n{one.output}")
 
     def run(self, module, mode, seconds, name=None):
-        one = run.run_module(module, mode, seconds,
-                             self.options.ignored.get(module, ()))
+        one = run.run_module(module, mode, seconds, self.options.ignored.get(module, ()))
         self.log(one, name or module)
         return one
 
     def module(self, module):
         """All of one module."""
         untraced = self.untraced(module)
-        words = [f"{module}: {len(untraced.tests)} tests, "
-                 f"untraced {untraced.seconds:.1f} s"]
-        words += [f"  untraced: {outcome.status} {test}"
-                  for test, outcome in untraced.tests.items()
-                  if outcome.status in compare.BAD]
+        words = [
+            f"{module}: {len(untraced.tests)} tests, untraced {untraced.seconds:.1f} s"
+        ]
+        words += [
+            f"  untraced: {outcome.status} {test}"
+            for test, outcome in untraced.tests.items()
+            if outcome.status in compare.BAD
+        ]
         if not untraced.ran_all():
             self.not_compared.append(module)
             return self.say(f"{module}: not compared: {untraced.end} untraced")
         for mode in self.options.modes:
-            traced = self.run(module, mode,
-                              run.limit(mode, untraced.seconds))
+            traced = self.run(module, mode, run.limit(mode, untraced.seconds))
             verdict = self.judge(untraced, traced)
             words[0] += f", {mode} {traced.seconds:.1f} s"
             words += self.take(mode, traced, verdict)
@@ -144,11 +145,9 @@ class Driver:
         if not first:
             return compare.Verdict([], [])
         module, mode = traced.module, traced.mode
-        untraced_again = self.run(module, "untraced", UNTRACED_LIMIT,
-                                  f"{module}.again")
+        untraced_again = self.run(module, "untraced", UNTRACED_LIMIT, f"{module}.again")
         slowest = max(untraced.seconds, untraced_again.seconds)
-        traced_again = self.run(module, mode, run.limit(mode, slowest),
-                                f"{module}.again")
+        traced_again = self.run(module, mode, run.limit(mode, slowest), f"{module}.again")
         again = compare.differences(untraced_again, traced_again)
         if not any(one.kind in compare.FATAL for one in first):
             first += [one for one in again if one.kind in compare.FATAL]
@@ -166,8 +165,11 @@ class Driver:
                 if entry is None:
                     words.append(tell(mode, difference))
             tally.flakes += verdict.flakes
-        flakes = [f"  {mode}: flake ({why}): {flake.kind} {flake.test}"
-                  for flake, why in verdict.flakes if flake.kind != "output"]
+        flakes = [
+            f"  {mode}: flake ({why}): {flake.kind} {flake.test}"
+            for flake, why in verdict.flakes
+            if flake.kind != "output"
+        ]
         if len(flakes) > 5:
             flakes[4:] = [f"  {mode}: and {len(flakes) - 4} more flakes"]
         return words + flakes
@@ -175,30 +177,36 @@ class Driver:
     def close(self, began):
         """Prints the figures; whether all is well."""
         version = platform.python_version()
-        print(f"\nregrtest, CPython {version}, "
-              f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs")
-        print("| CPython | mode | modules | tests | failing | expected "
-              "differences | unexplained | flakes | seconds |")
+        print(
+            f"\nregrtest, CPython {version}, "
+            f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} CPUs"
+        )
+        print(
+            "| CPython | mode | modules | tests | failing | expected "
+            "differences | unexplained | flakes | seconds |"
+        )
         print("|---|---|---|---|---|---|---|---|---|")
         for mode, tally in self.tallies.items():
-            print(f"| {version} | {mode} | {tally.modules} | {tally.tests} | "
-                  f"{tally.failing} | {len(tally.explained)} | "
-                  f"{len(tally.open)} | {len(tally.flakes)} | "
-                  f"{tally.seconds:.0f} |")
+            print(
+                f"| {version} | {mode} | {tally.modules} | {tally.tests} | "
+                f"{tally.failing} | {len(tally.explained)} | "
+                f"{len(tally.open)} | {len(tally.flakes)} | "
+                f"{tally.seconds:.0f} |"
+            )
         for module in self.not_compared:
             print(f"not compared: {module}")
-        for entry in self.expected.unmet(self.options.names,
-                                         self.options.modes):
+        for entry in self.expected.unmet(self.options.names, self.options.modes):
             print(f"expected, but did not happen: {entry.test}")
         unexplained = sum(len(tally.open) for tally in self.tallies.values())
         for mode, tally in self.tallies.items():
             for difference in tally.open:
-                print(f"unexplained: {mode}: {difference.kind} "
-                      f"{difference.test}")
+                print(f"unexplained: {mode}: {difference.kind} {difference.test}")
         ran = self.tallies["untraced"].modules
-        print(f"regrtest: {ran} modules, {unexplained} differences "
-              f"unexplained, {time.monotonic() - began:.0f} s; "
-              f"output in {self.options.logs}")
+        print(
+            f"regrtest: {ran} modules, {unexplained} differences "
+            f"unexplained, {time.monotonic() - began:.0f} s; "
+            f"output in {self.options.logs}"
+        )
         return unexplained == 0 and ran > 0
 
 
@@ -210,32 +218,46 @@ def tell(mode, difference):
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="make regrtest ARGS=...",
-                                     description=__doc__)
+    parser = argparse.ArgumentParser(prog="make regrtest ARGS=...", description=__doc__)
     add = parser.add_argument
-    add("modules", nargs="*", metavar="MODULE",
-        help="run these (patterns fit the list's names) instead of all")
+    add(
+        "modules",
+        nargs="*",
+        metavar="MODULE",
+        help="run these (patterns fit the list's names) instead of all",
+    )
     add("--short", action="store_true", help="the short list, for CI")
-    add("--modes", default="adaptive,precise",
-        help=f"of {', '.join(run.MODES)} (default %(default)s)")
+    add(
+        "--modes",
+        default="adaptive,precise",
+        help=f"of {', '.join(run.MODES)} (default %(default)s)",
+    )
     add("--jobs", type=int, default=2, help="modules at a time (default 2)")
-    add("--logs", type=Path, help="where the output of every run goes",
-        default=Path(os.environ.get("OCULAR_BUILD", "build"), "regrtest",
-                     platform.python_version()))
+    add(
+        "--logs",
+        type=Path,
+        help="where the output of every run goes",
+        default=Path(
+            os.environ.get("OCULAR_BUILD", "build"), "regrtest", platform.python_version()
+        ),
+    )
     options = parser.parse_args()
     options.modes = options.modes.split(",")
     for mode in options.modes:
         if mode not in run.MODES:
-            parser.error(f"there is no mode {mode!r}; there are "
-                         f"{', '.join(run.MODES)}")
+            parser.error(f"there is no mode {mode!r}; there are {', '.join(run.MODES)}")
     options.ignored, options.lacking = read_modules(options.short)
     names = list(options.ignored)
     chosen = options.modules or ["*"]
-    options.names = [name for name in names
-                     if any(fnmatch.fnmatch(name, one) for one in chosen)]
-    options.names += [name for name in options.modules
-                      if not fnmatch.filter(names, name)
-                      and expand(name.replace(".", "/"), test_directory())]
+    options.names = [
+        name for name in names if any(fnmatch.fnmatch(name, one) for one in chosen)
+    ]
+    options.names += [
+        name
+        for name in options.modules
+        if not fnmatch.filter(names, name)
+        and expand(name.replace(".", "/"), test_directory())
+    ]
     if not options.names:
         parser.error(f"no module fits {' '.join(chosen)}")
     return options
@@ -255,9 +277,12 @@ def main():
     signal.signal(signal.SIGTERM, end_all)
     began = time.monotonic()
     driver = Driver(options)
-    print(f"regrtest: {len(options.names)} modules, untraced and "
-          f"{' and '.join(options.modes)}, {options.jobs} at a time; CPython "
-          f"{platform.python_version()}", flush=True)
+    print(
+        f"regrtest: {len(options.names)} modules, untraced and "
+        f"{' and '.join(options.modes)}, {options.jobs} at a time; CPython "
+        f"{platform.python_version()}",
+        flush=True,
+    )
     if options.lacking and not options.short:
         print(f"not in this version: {', '.join(options.lacking)}")
     with ThreadPoolExecutor(options.jobs) as pool:

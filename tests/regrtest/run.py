@@ -70,8 +70,16 @@ def limit(mode, untraced_seconds):
 
 
 def command(module, mode, scratch, extra):
-    test = ["-m", "test", "-v", "--randseed=1", f"--tempdir={scratch}",
-            f"--junit-xml={scratch}/junit.xml", *extra, module]
+    test = [
+        "-m",
+        "test",
+        "-v",
+        "--randseed=1",
+        f"--tempdir={scratch}",
+        f"--junit-xml={scratch}/junit.xml",
+        *extra,
+        module,
+    ]
     if mode == "untraced":
         return [sys.executable, *test]
     options = [word.format(scratch=scratch) for word in MODES[mode][0]]
@@ -93,13 +101,20 @@ def _run_in(scratch, run, words, seconds):
     sockets.mkdir(mode=0o700)
     os.utime(sockets, (0, 0))
     # Unbuffered: of a crash at exit the last words before it are seen.
-    environment = dict(os.environ, OCULAR_DIR=str(sockets),
-                       TMPDIR=str(scratch), PYTHONUNBUFFERED="1")
+    environment = dict(
+        os.environ, OCULAR_DIR=str(sockets), TMPDIR=str(scratch), PYTHONUNBUFFERED="1"
+    )
     began = time.monotonic()
     with open(scratch / "output", "w+b") as output:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            cwd=scratch, env=environment, start_new_session=True)
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd=scratch,
+            env=environment,
+            start_new_session=True,
+        )
         RUNNING.add(process.pid)
         trouble = _wait(process, began + seconds)
         run.seconds = time.monotonic() - began
@@ -156,9 +171,19 @@ def _say_where(process, output):
     if shutil.which("gdb"):
         with contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(
-                ["gdb", "-p", str(process.pid), "-batch", "-ex",
-                 "thread apply all backtrace 30"], stdin=subprocess.DEVNULL,
-                stdout=output, stderr=subprocess.DEVNULL, timeout=60)
+                [
+                    "gdb",
+                    "-p",
+                    str(process.pid),
+                    "-batch",
+                    "-ex",
+                    "thread apply all backtrace 30",
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+                timeout=60,
+            )
     process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
@@ -215,28 +240,40 @@ ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
 # What unittest prints above a traceback. regrtest's XML lacks the failures of
 # subtests and of setUpClass; these lines have them.
 HEADER = re.compile(
-    r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M)
-HEADER_STATUS = {"ERROR": "error", "FAIL": "failure",
-                 "UNEXPECTED SUCCESS": "unexpected success"}
-WORST_FIRST = ("error", "failure", "unexpected success", "expected failure",
-               "skipped", "ok")
+    r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
+)
+HEADER_STATUS = {
+    "ERROR": "error",
+    "FAIL": "failure",
+    "UNEXPECTED SUCCESS": "unexpected success",
+}
+WORST_FIRST = (
+    "error",
+    "failure",
+    "unexpected success",
+    "expected failure",
+    "skipped",
+    "ok",
+)
 
 
 def _put(tests, name, outcome):
     """Several tests may have one id: the worst of them stays."""
     name = ADDRESS.sub("0x", name)
     known = tests.get(name)
-    if known is None or WORST_FIRST.index(outcome.status) < \
-            WORST_FIRST.index(known.status):
+    if known is None or WORST_FIRST.index(outcome.status) < WORST_FIRST.index(known.status):
         tests[name] = outcome
 
 
 def _outcome(case):
     """Of one <testcase>."""
-    for tag, status in (("error", "error"), ("failure", "failure"),
-                        ("skipped", "skipped"),
-                        ("output", "expected failure"),
-                        ("outcome", "unexpected success")):
+    for tag, status in (
+        ("error", "error"),
+        ("failure", "failure"),
+        ("skipped", "skipped"),
+        ("output", "expected failure"),
+        ("outcome", "unexpected success"),
+    ):
         found = case.find(tag)
         if found is not None:
             return Outcome(status, found.text or "")
@@ -254,7 +291,7 @@ def read_tests(junit, output):
         word, name, place, rest = match.groups()
         if not place.endswith("." + name):
             place = f"{place}.{name}"
-        block = output[match.end():].split("\n=====")[0]
+        block = output[match.end() :].split("\n=====")[0]
         block = block.split("\n" + "-" * 70 + "\nRan ")[0]
         _put(tests, place, Outcome(HEADER_STATUS[word], f"{rest}\n{block}"))
     return tests

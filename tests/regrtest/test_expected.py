@@ -33,21 +33,25 @@ def firsts():
     return list(found.values())
 
 
-@pytest.mark.parametrize("entries", firsts(),
-                         ids=lambda entries: entries[0].test)
+@pytest.mark.parametrize("entries", firsts(), ids=lambda entries: entries[0].test)
 def test_it_happens_without_us(entries, tmp_path):
     single = entries[0].kind not in ("output", "crash at exit")
     module = entries[0].test.removeprefix("test.").split(".")[0]
-    match = "".join(f"'-m', {entry.test!r}, " for entry in entries) \
-        if single else ""
+    match = "".join(f"'-m', {entry.test!r}, " for entry in entries) if single else ""
     done = subprocess.run(
-        [sys.executable, "-c", RUN.format(control=entries[0].control,
-                                          match=match, module=module)],
-        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=100)
+        [
+            sys.executable,
+            "-c",
+            RUN.format(control=entries[0].control, match=match, module=module),
+        ],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     words = done.stdout + done.stderr
-    if re.search(rf"No module named 'test.{module}'|cannot import name '{module}'",
-                 words):
+    if re.search(rf"No module named 'test.{module}'|cannot import name '{module}'", words):
         pytest.skip("CPython's own tests are not installed here")
     assert "ocular" not in words
     assert len(re.findall(entries[0].shows, words)) == len(entries), words

@@ -55,8 +55,9 @@ def walk(dice):
 
 
 def parse(dice):
-    text = json.dumps([{"name": str(number), "value": dice.random()}
-                       for number in range(60)])
+    text = json.dumps(
+        [{"name": str(number), "value": dice.random()} for number in range(60)]
+    )
     return len(json.loads(text))
 
 
@@ -90,9 +91,12 @@ def kind_at(seconds, number):
 def run_throughout(begin, end):
     """Names of what runs at both times and all the time between them: each kind
     does for as many phases as there are workers, and then for two it does not."""
-    return {"beat"} | set.intersection(*(
-        {kind_at(at, number).__name__ for number in range(WORKERS)}
-        for at in (begin, end)))
+    return {"beat"} | set.intersection(
+        *(
+            {kind_at(at, number).__name__ for number in range(WORKERS)}
+            for at in (begin, end)
+        )
+    )
 
 
 def working(number):
@@ -155,26 +159,36 @@ def fork():
 
 def main():
     warnings.simplefilter("ignore", DeprecationWarning)  # fork among threads
-    ocular.start_tracing(serve=True, overhead_budget=BUDGET, quiet=True,
-                         timeline_limit=4 << 20)
-    threads = [threading.Thread(target=working, args=(number,))
-               for number in range(WORKERS)]
-    threads += [threading.Thread(target=target) for target in (
-        beating, churning, lambda: asyncio.run(asynchronous()))]
+    ocular.start_tracing(
+        serve=True, overhead_budget=BUDGET, quiet=True, timeline_limit=4 << 20
+    )
+    threads = [
+        threading.Thread(target=working, args=(number,)) for number in range(WORKERS)
+    ]
+    threads += [
+        threading.Thread(target=target)
+        for target in (beating, churning, lambda: asyncio.run(asynchronous()))
+    ]
     for thread in threads:
         thread.start()
-    threading.Thread(target=lambda: (sys.stdin.read(), over.set()),
-                     daemon=True).start()
+    threading.Thread(target=lambda: (sys.stdin.read(), over.set()), daemon=True).start()
     print(ocular._ocular.socket_path(), flush=True)
     while not over.wait(FORK_S):
         fork()
     for thread in threads:
         thread.join()
     final = ocular.stop_tracing()
-    print(json.dumps({
-        "counts": counts, "lost": final["lost"], "events": final["events"],
-        "threads": sorted(name for name in names()
-                          if name.startswith("ocular-"))}), flush=True)
+    print(
+        json.dumps(
+            {
+                "counts": counts,
+                "lost": final["lost"],
+                "events": final["events"],
+                "threads": sorted(name for name in names() if name.startswith("ocular-")),
+            }
+        ),
+        flush=True,
+    )
 
 
 def names():

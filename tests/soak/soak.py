@@ -24,18 +24,18 @@ import program  # noqa: E402
 from e2e import client  # noqa: E402
 
 TOP = os.environ["OCULAR_TOP"]
-MOST_AGE_S = 30     # of what has run several times a second for as long
-SHORT_AGE = 0.7     # of a run that is shorter
+MOST_AGE_S = 30  # of what has run several times a second for as long
+SHORT_AGE = 0.7  # of a run that is shorter
 MOST_GROWTH = 0.03  # of the memory, from one half to the other
-MOST_KIB = 2048     # or so much
-SHORT_S = 300       # less than that, and what begins weighs more than what goes
-SHORT_KIB = 8192    # on: then only gross errors are found
+MOST_KIB = 2048  # or so much
+SHORT_S = 300  # less than that, and what begins weighs more than what goes
+SHORT_KIB = 8192  # on: then only gross errors are found
 SHORT_OVER = 4
-MINUTE_S = 60       # three phases of the program, of each of which it idles a part
-OVER = 1.10         # a window's overhead may be over what is allowed, by a bit,
-MOST_OVER = 0.10    # and for no more than this part of the time
-MEAN_OVER = 1.05    # of what is allowed, measured over the whole
-SETTLE_S = 20       # the first descent into darkness
+MINUTE_S = 60  # three phases of the program, of each of which it idles a part
+OVER = 1.10  # a window's overhead may be over what is allowed, by a bit,
+MOST_OVER = 0.10  # and for no more than this part of the time
+MEAN_OVER = 1.05  # of what is allowed, measured over the whole
+SETTLE_S = 20  # the first descent into darkness
 PATIENCE_S = 60
 
 
@@ -47,9 +47,9 @@ class Soak:
         self.over = threading.Event()
         self.troubles = []
         self.viewers = self.snapshots = 0
-        self.memory = []    # (s, KiB)
+        self.memory = []  # (s, KiB)
         self.overhead = []  # what each snapshot says of it; CPU time, too
-        self.ages = []      # (s, age of the oldest that runs, its name)
+        self.ages = []  # (s, age of the oldest that runs, its name)
         self.lock = threading.Lock()
         self.began = time.monotonic()
 
@@ -86,23 +86,35 @@ class Soak:
 
     def note(self, snapshot):
         overhead = snapshot["overhead"]
-        self.overhead.append({
-            "at": self.now(), "cpu": cpu_s(self.pid), "hz": snapshot["sampler"]["hz"],
-            **{key: overhead[key] for key in
-               ("mean", "measured", "allowed", "hooks", "rearm", "threads")}})
+        self.overhead.append(
+            {
+                "at": self.now(),
+                "cpu": cpu_s(self.pid),
+                "hz": snapshot["sampler"]["hz"],
+                **{
+                    key: overhead[key]
+                    for key in ("mean", "measured", "allowed", "hooks", "rearm", "threads")
+                },
+            }
+        )
         if self.now() > SETTLE_S:
             self.note_ages(snapshot["functions"])
-        if snapshot["sampler"]["samples"] and \
-                snapshot["sampler"]["unknown"] > \
-                0.05 * snapshot["sampler"]["samples"] + 100:
-            self.fail(f"the sampler does not know "
-                      f"{snapshot['sampler']['unknown']} of its samples")
+        if (
+            snapshot["sampler"]["samples"]
+            and snapshot["sampler"]["unknown"] > 0.05 * snapshot["sampler"]["samples"] + 100
+        ):
+            self.fail(
+                f"the sampler does not know {snapshot['sampler']['unknown']} of its samples"
+            )
 
     def note_ages(self, functions):
         now = time.monotonic()
         names = program.run_throughout(now - min(self.now(), MOST_AGE_S), now)
-        runs = {f["name"]: f["age_s"] for f in functions if f["name"] in names and
-                os.path.basename(f["file"]) == "program.py"}
+        runs = {
+            f["name"]: f["age_s"]
+            for f in functions
+            if f["name"] in names and os.path.basename(f["file"]) == "program.py"
+        }
         if runs.keys() != names:
             self.fail(f"{names - runs.keys()} runs and is not listed")
         self.ages += ((self.now(), age, name) for name, age in runs.items())
@@ -128,8 +140,7 @@ def own_kib(pid):
     """Not pages of files: of those (in Pss) a process has the less the more others
     run the same Python, so that who ends one beside it makes its memory grow."""
     fields = Path(f"/proc/{pid}/status").read_text()
-    return sum(int(fields.split(name)[1].split()[0])
-               for name in ("RssAnon:", "VmSwap:"))
+    return sum(int(fields.split(name)[1].split()[0]) for name in ("RssAnon:", "VmSwap:"))
 
 
 def count_files(pid):
@@ -172,8 +183,7 @@ def asks(soak, dice):
     with client.Client(soak.path) as viewer:
         rows = viewer.snapshot()["functions"]
         soak.seen()
-        viewer.ask(client.BUDGET,
-                   client.struct.pack("<d", program.BUDGET))
+        viewer.ask(client.BUDGET, client.struct.pack("<d", program.BUDGET))
         for row in dice.sample(rows, min(3, len(rows))):
             try:
                 viewer.rearm(row["id"])
@@ -184,8 +194,10 @@ def asks(soak, dice):
 def is_killed(soak, dice):
     viewer = subprocess.Popen(
         [TOP, "--pid", str(soak.pid), "--batch", "-d", "1"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL)
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     viewer.stdout.read(2000)
     viewer.send_signal(signal.SIGKILL)
     viewer.communicate()
@@ -194,7 +206,10 @@ def is_killed(soak, dice):
 def looks_once(soak, dice):
     done = subprocess.run(
         [TOP, "--pid", str(soak.pid), "--once", "--json"],
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE_S)
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
     if done.returncode == 0:
         json.loads(done.stdout)
         soak.seen()
@@ -202,8 +217,16 @@ def looks_once(soak, dice):
         soak.fail(f"ocular-top: {done.stderr.decode()}")
 
 
-WHIMS = (reads_for_a_while, reads_for_a_while, never_reads, says_nothing,
-         hangs_up_in_the_middle, asks, is_killed, looks_once)
+WHIMS = (
+    reads_for_a_while,
+    reads_for_a_while,
+    never_reads,
+    says_nothing,
+    hangs_up_in_the_middle,
+    asks,
+    is_killed,
+    looks_once,
+)
 VISITORS = 3
 PAUSE_S = 12  # at most, between two visits: each first snapshot costs
 
@@ -216,8 +239,11 @@ def slope(points):
     times, values = zip(*points)
     middle, mean = statistics.fmean(times), statistics.fmean(values)
     spread = sum((when - middle) ** 2 for when in times)
-    return 60 * sum((when - middle) * (value - mean)
-                    for when, value in points) / spread if spread else 0
+    return (
+        60 * sum((when - middle) * (value - mean) for when, value in points) / spread
+        if spread
+        else 0
+    )
 
 
 def check_memory(soak, seconds):
@@ -231,10 +257,14 @@ def check_memory(soak, seconds):
     second = statistics.median(kib for _, kib in steady[half:])
     most = max(MOST_KIB, MOST_GROWTH * first)
     if second - first > (most if seconds >= SHORT_S else SHORT_KIB):
-        soak.fail(f"memory grows: {first:.0f} KiB in the first half, "
-                  f"{second:.0f} in the second, {slope(steady):+.0f} a minute")
-    return (f"memory {first / 1024:.1f} -> {second / 1024:.1f} MiB, "
-            f"{slope(steady):+.0f} KiB a minute")
+        soak.fail(
+            f"memory grows: {first:.0f} KiB in the first half, "
+            f"{second:.0f} in the second, {slope(steady):+.0f} a minute"
+        )
+    return (
+        f"memory {first / 1024:.1f} -> {second / 1024:.1f} MiB, "
+        f"{slope(steady):+.0f} KiB a minute"
+    )
 
 
 def spent_and_used(row):
@@ -252,45 +282,54 @@ def minutes(rows):
             first += 1
         if row["at"] - rows[first]["at"] >= MINUTE_S:
             (spent, used), (before, base) = (
-                spent_and_used(end) for end in (row, rows[first]))
+                spent_and_used(end) for end in (row, rows[first])
+            )
             shares.append((spent - before) / (used - base))
     return shares
 
 
 def check_overhead(soak, seconds):
-    steady = [row for row in soak.overhead
-              if row["at"] > max(SETTLE_S, seconds / 10)
-              and None not in row.values()]
+    steady = [
+        row
+        for row in soak.overhead
+        if row["at"] > max(SETTLE_S, seconds / 10) and None not in row.values()
+    ]
     if not steady:
         soak.fail("no overhead is reported")
         return "overhead unknown"
     # In the tracer's own windows of ten seconds, against what is allowed there,
-    over = [row["measured"] for row in steady
-            if row["measured"] > OVER * row["allowed"]]
+    over = [row["measured"] for row in steady if row["measured"] > OVER * row["allowed"]]
     often = f"over by a tenth {len(over)} times of {len(steady)}"
     if len(over) > MOST_OVER * len(steady) and seconds >= SHORT_S:
-        soak.fail(f"the overhead is over the budget {len(over)} times of "
-                  f"{len(steady)}: up to {max(over):.2%}")
+        soak.fail(
+            f"the overhead is over the budget {len(over)} times of "
+            f"{len(steady)}: up to {max(over):.2%}"
+        )
     measured = statistics.fmean(row["measured"] for row in steady)
     allowed = statistics.fmean(row["allowed"] for row in steady)
     if measured > allowed * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
-        soak.fail(f"the mean overhead of ten seconds is {measured:.2%} of "
-                  f"{allowed:.2%}")
+        soak.fail(f"the mean overhead of ten seconds is {measured:.2%} of {allowed:.2%}")
     # and in minutes and since the start, against the budget.
     shares = minutes(steady)
     over = [share for share in shares if share > OVER * program.BUDGET]
     if len(over) > MOST_OVER * len(shares) and seconds >= SHORT_S:
-        soak.fail(f"in {len(over)} minutes of {len(shares)} the overhead is over "
-                  f"the budget: up to {max(over):.2%}")
+        soak.fail(
+            f"in {len(over)} minutes of {len(shares)} the overhead is over "
+            f"the budget: up to {max(over):.2%}"
+        )
     mean = steady[-1]["mean"]
     if mean > program.BUDGET * (MEAN_OVER if seconds >= SHORT_S else SHORT_OVER):
         soak.fail(f"the mean overhead is {mean:.2%} of {program.BUDGET:.2%}")
-    parts = [statistics.fmean(row[part] for row in steady)
-             for part in ("hooks", "rearm", "threads")]
+    parts = [
+        statistics.fmean(row[part] for row in steady)
+        for part in ("hooks", "rearm", "threads")
+    ]
     worst = f"at most {max(shares):.2%} in a minute, " if shares else ""
-    return (f"overhead as told {mean:.2%} of {program.BUDGET:.2%} ({worst}"
-            f"in ten seconds {measured:.2%} of {allowed:.2%}, {often}: "
-            f"hooks {parts[0]:.2%}, re-arm {parts[1]:.2%}, threads {parts[2]:.2%})")
+    return (
+        f"overhead as told {mean:.2%} of {program.BUDGET:.2%} ({worst}"
+        f"in ten seconds {measured:.2%} of {allowed:.2%}, {often}: "
+        f"hooks {parts[0]:.2%}, re-arm {parts[1]:.2%}, threads {parts[2]:.2%})"
+    )
 
 
 def check_ages(soak, seconds):
@@ -326,20 +365,24 @@ def run(options, folder):
     """(troubles, words for the closing line)"""
     seconds = options.seconds
     process = subprocess.Popen(
-        [sys.executable, str(HERE / "program.py")], cwd=folder, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        [sys.executable, str(HERE / "program.py")],
+        cwd=folder,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     path = process.stdout.readline().strip()
     if not path:
         return [f"it does not start: {process.communicate()[1]}"], []
     soak = Soak(process.pid, path)
     time.sleep(1)
-    files, threads = (least(count, process.pid)
-                      for count in (count_files, count_threads))
-    watcher = threading.Thread(target=soak.visit,
-                               args=(lambda soak, _: soak.watch(), None))
+    files, threads = (least(count, process.pid) for count in (count_files, count_threads))
+    watcher = threading.Thread(target=soak.visit, args=(lambda soak, _: soak.watch(), None))
     party = [watcher] + [
         threading.Thread(target=soak.go_on_visiting, args=(number,))
-        for number in range(VISITORS)]
+        for number in range(VISITORS)
+    ]
     for thread in party:
         thread.start()
     try:
@@ -350,14 +393,21 @@ def run(options, folder):
         for thread in party:
             thread.join(PATIENCE_S)
     if process.poll() is None:
-        left = (settled(count_files, process.pid, files),
-                settled(count_threads, process.pid, threads))
+        left = (
+            settled(count_files, process.pid, files),
+            settled(count_threads, process.pid, threads),
+        )
         if left != (files, threads):
-            soak.fail(f"{left[0]} descriptors and {left[1]} threads are left "
-                      f"of {files} and {threads}")
+            soak.fail(
+                f"{left[0]} descriptors and {left[1]} threads are left "
+                f"of {files} and {threads}"
+            )
     if options.json:
-        Path(options.json).write_text(json.dumps(
-            {"overhead": soak.overhead, "memory": soak.memory, "ages": soak.ages}))
+        Path(options.json).write_text(
+            json.dumps(
+                {"overhead": soak.overhead, "memory": soak.memory, "ages": soak.ages}
+            )
+        )
     return finish(soak, process, seconds)
 
 
@@ -381,9 +431,11 @@ def finish(soak, process, seconds):
         if not number and seconds > program.FORK_S:
             soak.fail(f"no {what}")
     return soak.troubles, [
-        check_memory(soak, seconds), check_overhead(soak, seconds),
+        check_memory(soak, seconds),
+        check_overhead(soak, seconds),
         check_ages(soak, seconds),
-        f"{soak.snapshots} snapshots for {soak.viewers} viewers"]
+        f"{soak.snapshots} snapshots for {soak.viewers} viewers",
+    ]
 
 
 def main():
@@ -397,8 +449,10 @@ def main():
     for trouble in troubles[:20]:
         print(f"soak: {trouble}")
     if troubles:
-        print(f"soak: FAILED, {len(troubles)} troubles, {options.seconds} s: "
-              f"{', '.join(words)}")
+        print(
+            f"soak: FAILED, {len(troubles)} troubles, {options.seconds} s: "
+            f"{', '.join(words)}"
+        )
         return 1
     print(f"soak: ok, {options.seconds} s: {', '.join(words)}")
     return 0

@@ -20,6 +20,7 @@ SLOW = 30  # seconds after which a child counts as hung
 
 def calls():
     """Something to trace."""
+
     def one(i):
         return i + 1
 
@@ -28,13 +29,18 @@ def calls():
 
 def trace(party, serve):
     """A child that traces itself, as any process may."""
-    ocular.start_tracing(serve=serve, quiet=True, timeline_limit=1 << 20,
-                         output=party.folder / f"child{os.getpid()}.json")
+    ocular.start_tracing(
+        serve=serve,
+        quiet=True,
+        timeline_limit=1 << 20,
+        output=party.folder / f"child{os.getpid()}.json",
+    )
     calls()
     snapshot = ocular.snapshot()
     assert snapshot["pid"] == os.getpid(), snapshot["pid"]
-    rows = [row for row in snapshot["functions"]
-            if row["name"].endswith("calls.<locals>.one")]
+    rows = [
+        row for row in snapshot["functions"] if row["name"].endswith("calls.<locals>.one")
+    ]
     assert rows[0]["calls"] == 200, rows
 
 
@@ -84,9 +90,14 @@ def is_terminated(party):
     time.sleep(SLOW)
 
 
-DEEDS = [(just_ends, 0), (traces_and_stops, 0), (serves_and_stops, 0),
-         (forks_again, 0), (is_killed, signal.SIGKILL),
-         (is_terminated, signal.SIGTERM)]
+DEEDS = [
+    (just_ends, 0),
+    (traces_and_stops, 0),
+    (serves_and_stops, 0),
+    (forks_again, 0),
+    (is_killed, signal.SIGKILL),
+    (is_terminated, signal.SIGTERM),
+]
 
 
 def in_child(party, deed):
@@ -114,8 +125,10 @@ def expect(party, pid, name, status, tidy=False):
             os.waitpid(pid, 0)
             return
         time.sleep(0.003)
-    for left in (f"{os.environ['OCULAR_DIR']}/{pid}.sock",
-                 party.folder / f"child{pid}.json"):
+    for left in (
+        f"{os.environ['OCULAR_DIR']}/{pid}.sock",
+        party.folder / f"child{pid}.json",
+    ):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(left)
             if tidy:
@@ -147,8 +160,12 @@ def backtrace(pid):
     return subprocess.run(
         ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 40"],
         env=environment,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True, timeout=120).stdout
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        timeout=120,
+    ).stdout
 
 
 def fork_and_leave(party, dice):
@@ -192,8 +209,7 @@ def spawn(party, dice):
     """multiprocessing and subprocess."""
     while party.going(0.1):
         if dice.random() < 0.1:
-            subprocess.run([sys.executable, "-c", "pass"], check=True,
-                           timeout=SLOW)
+            subprocess.run([sys.executable, "-c", "pass"], check=True, timeout=SLOW)
             continue
         context = multiprocessing.get_context("fork")
         near, far = context.Pipe()
@@ -206,7 +222,7 @@ def spawn(party, dice):
             process.join()
             near.close()
             continue
-        elif near.recv() != sum(range(1, 201)):
+        if near.recv() != sum(range(1, 201)):
             party.fail("multiprocessing: a wrong answer")
         process.join(SLOW)
         if process.exitcode != 0:

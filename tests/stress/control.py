@@ -9,9 +9,15 @@ import time
 import ocular
 
 # What one thread may meet when another has started or stopped in between.
-USUAL = ("is tracing already", "is still stopping", "is still starting",
-         "is not tracing", "no timeline is kept", "another export is running",
-         "Operation canceled")
+USUAL = (
+    "is tracing already",
+    "is still stopping",
+    "is still starting",
+    "is not tracing",
+    "no timeline is kept",
+    "another export is running",
+    "Operation canceled",
+)
 MOST_THREADS = 64
 
 
@@ -28,10 +34,15 @@ def settings(party, dice):
         serve=dice.random() < 0.7,
         exclude=dice.choice((None, ["/made/3"], ["asyncio", "threading"])),
         include_only=dice.choice((None, None, ["/made/", "work"])),
-        timeline_limit=1 << 20, quiet=True,
-        output=party.folder / f"{party.fresh('trace')}.json.gz")
-    if chosen["deinstrument_threshold"] and chosen["mode"] == "adaptive" and \
-            dice.random() < 0.3:
+        timeline_limit=1 << 20,
+        quiet=True,
+        output=party.folder / f"{party.fresh('trace')}.json.gz",
+    )
+    if (
+        chosen["deinstrument_threshold"]
+        and chosen["mode"] == "adaptive"
+        and dice.random() < 0.3
+    ):
         chosen["overhead_budget"] = dice.choice((0.001, 0.01, 0.5))
     return chosen
 
@@ -94,8 +105,7 @@ def check(party, snapshot):
             # Of one core, so a function that many threads are in has many.
             if row[name] is not None and not 0 <= row[name] <= MOST_THREADS:
                 party.fail(f"{name} of {row['name']} is {row[name]}")
-        if row["name"].startswith("raising") and \
-                "/made/" not in (row["file"] or ""):
+        if row["name"].startswith("raising") and "/made/" not in (row["file"] or ""):
             party.fail(f"{row['name']} is in {row['file']}")
 
 
@@ -117,8 +127,7 @@ def check_timeline(party, path):
         party.fail(f"{open_calls} calls of a timeline do not end")
 
 
-PARTS = [("switch 0", switch), ("switch 1", switch), ("look", look),
-         ("export", export)]
+PARTS = [("switch 0", switch), ("switch 1", switch), ("look", look), ("export", export)]
 
 
 def wait_until_idle(seconds=10):

@@ -11,7 +11,6 @@ import time
 import traceback
 from pathlib import Path
 
-
 TROUBLE_ENDS = "\0\n"  # between two in the file "troubles"
 
 
@@ -55,9 +54,10 @@ class Troop:
 
     def __init__(self, party, parts):
         self.party = party
-        self.threads = [threading.Thread(target=self._run, args=(part, name),
-                                         name=name)
-                        for name, part in parts]
+        self.threads = [
+            threading.Thread(target=self._run, args=(part, name), name=name)
+            for name, part in parts
+        ]
 
     def _run(self, part, name):
         try:

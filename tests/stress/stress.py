@@ -36,7 +36,7 @@ SANITIZED = {
     "ASAN_OPTIONS": "detect_leaks=0:handle_segv=1:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "die_after_fork=0:report_signal_unsafe=0:"
-                    "exitcode=0:second_deadlock_stack=1",
+    "exitcode=0:second_deadlock_stack=1",
 }
 
 # --- The test itself ----------------------------------------------------------
@@ -70,9 +70,11 @@ def round_of(party, seconds):
         time.sleep(0.2)
     party.over.set()
     if stuck := troop.join(PATIENCE / 2):
-        party.fail(f"{', '.join(stuck)}: still running\n"
-                   f"{parties.where(stuck)}\n"
-                   f"{children.backtrace(os.getpid())}")
+        party.fail(
+            f"{', '.join(stuck)}: still running\n"
+            f"{parties.where(stuck)}\n"
+            f"{children.backtrace(os.getpid())}"
+        )
     return not stuck
 
 
@@ -94,10 +96,11 @@ def look_around(party, before):
         for threshold in (0, 500):
             for trouble in watch.quiet_phase(mode, threshold):
                 party.fail(trouble)
-    return {"memory": [before.memory >> 20, after.memory >> 20],
-            "descriptors": [before.descriptors.total(),
-                            after.descriptors.total()],
-            "threads": [before.threads.total(), after.threads.total()]}
+    return {
+        "memory": [before.memory >> 20, after.memory >> 20],
+        "descriptors": [before.descriptors.total(), after.descriptors.total()],
+        "threads": [before.threads.total(), after.threads.total()],
+    }
 
 
 def inner(options):
@@ -121,8 +124,7 @@ def inner(options):
             return 0
         if went_on:
             figures = look_around(party, before)
-    Path(options.report).write_text(json.dumps({
-        "counts": party.counts, **figures}))
+    Path(options.report).write_text(json.dumps({"counts": party.counts, **figures}))
     if threading.active_count() > 1:
         os._exit(1)  # stuck ones would keep us from ending
     return 0
@@ -146,9 +148,11 @@ def outer(options):
     for trouble, times in Counter(troubles).most_common(20):
         print(f"stress: {trouble}" + (f" ({times} times)" if times > 1 else ""))
     if troubles:
-        print(f"stress: FAILED, {len(troubles)} troubles; run it again with "
-              f"make PYTHON={sys.executable} stress "
-              f"ARGS='--seed {options.seed} --seconds {options.seconds:g}'")
+        print(
+            f"stress: FAILED, {len(troubles)} troubles; run it again with "
+            f"make PYTHON={sys.executable} stress "
+            f"ARGS='--seed {options.seed} --seconds {options.seconds:g}'"
+        )
         return 1
     print(f"stress: ok, {options.seconds:g} s, seed {options.seed}")
     return 0
@@ -156,13 +160,34 @@ def outer(options):
 
 def command(options, scratch, report):
     """Of the process that does it."""
-    words = [sys.executable, "-W", "ignore::DeprecationWarning", __file__,
-             "--inner", "--seed", options.seed, "--report", str(report),
-             "--seconds", str(options.seconds), "--folder", str(scratch)]
+    words = [
+        sys.executable,
+        "-W",
+        "ignore::DeprecationWarning",
+        __file__,
+        "--inner",
+        "--seed",
+        options.seed,
+        "--report",
+        str(report),
+        "--seconds",
+        str(options.seconds),
+        "--folder",
+        str(scratch),
+    ]
     words += ["--untraced"] if options.untraced else []
     if options.gdb:
-        words[:0] = ["gdb", "-batch", "-ex", "handle SIGTERM nostop pass",
-                     "-ex", "run", "-ex", "thread apply all bt", "--args"]
+        words[:0] = [
+            "gdb",
+            "-batch",
+            "-ex",
+            "handle SIGTERM nostop pass",
+            "-ex",
+            "run",
+            "-ex",
+            "thread apply all bt",
+            "--args",
+        ]
     return words
 
 
@@ -176,8 +201,14 @@ def watch_over(options, scratch):
     troubles = []
     with open(scratch / "output", "w+b") as output:
         process = subprocess.Popen(
-            command(options, scratch, report), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            env=environment, cwd=scratch, start_new_session=True)
+            command(options, scratch, report),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            cwd=scratch,
+            start_new_session=True,
+        )
         try:
             status = process.wait(1.25 * options.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
@@ -213,14 +244,19 @@ def c_stacks(pid):
 
 
 def parse():
-    parser = argparse.ArgumentParser(prog="make stress ARGS=...",
-                                     description=__doc__)
+    parser = argparse.ArgumentParser(prog="make stress ARGS=...", description=__doc__)
     add = parser.add_argument
     add("--seconds", type=float, default=60, help="default %(default)s")
-    add("--seed", default=str(int.from_bytes(os.urandom(4))),
-        help="of every choice that is made; random")
-    add("--untraced", action="store_true",
-        help="only the work, for comparison: is it CPython that crashes?")
+    add(
+        "--seed",
+        default=str(int.from_bytes(os.urandom(4))),
+        help="of every choice that is made; random",
+    )
+    add(
+        "--untraced",
+        action="store_true",
+        help="only the work, for comparison: is it CPython that crashes?",
+    )
     add("--gdb", action="store_true", help="run it under gdb: where it crashes")
     add("--preload", help="a sanitizer's runtime, for an extension built with it")
     add("--inner", action="store_true", help=argparse.SUPPRESS)
@@ -233,8 +269,11 @@ def main():
     options = parse()
     if options.inner:
         return inner(options)
-    print(f"stress: CPython {platform.python_version()}, "
-          f"{options.seconds:g} s, seed {options.seed}", flush=True)
+    print(
+        f"stress: CPython {platform.python_version()}, "
+        f"{options.seconds:g} s, seed {options.seed}",
+        flush=True,
+    )
     return outer(options)
 
 

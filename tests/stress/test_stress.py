@@ -19,24 +19,29 @@ import party as parties  # noqa: E402
 import stress  # noqa: E402
 import watch  # noqa: E402
 
-OPTIONS = argparse.Namespace(seconds=1, seed="1", gdb=False, untraced=False,
-                             preload=None)
+OPTIONS = argparse.Namespace(seconds=1, seed="1", gdb=False, untraced=False, preload=None)
 FINE = "import sys; open(sys.argv[1], 'w').write('{\"counts\": {\"code\": 3}}')"
 
 
-@pytest.mark.parametrize("program, words", [
-    (FINE, None),
-    (FINE + "; print('hello')", "printed:\nhello"),
-    (FINE + "; sys.exit(3)", "ended with 3"),
-    ("import os; os.abort()", "ended with SIGABRT"),
-    ("pass", "ended too soon"),
-    (FINE + "; open('troubles', 'w').write('a leak\\0\\n')", "a leak"),
-    ("import time; time.sleep(60)", "hangs"),
-])
+@pytest.mark.parametrize(
+    "program, words",
+    [
+        (FINE, None),
+        (FINE + "; print('hello')", "printed:\nhello"),
+        (FINE + "; sys.exit(3)", "ended with 3"),
+        ("import os; os.abort()", "ended with SIGABRT"),
+        ("pass", "ended too soon"),
+        (FINE + "; open('troubles', 'w').write('a leak\\0\\n')", "a leak"),
+        ("import time; time.sleep(60)", "hangs"),
+    ],
+)
 def test_who_watches_over_it(tmp_path, monkeypatch, program, words):
     monkeypatch.setattr(stress, "PATIENCE", 1 if words == "hangs" else 60)
-    monkeypatch.setattr(stress, "command", lambda options, scratch, report: [
-        sys.executable, "-c", program, str(report)])
+    monkeypatch.setattr(
+        stress,
+        "command",
+        lambda options, scratch, report: [sys.executable, "-c", program, str(report)],
+    )
     troubles, report = stress.watch_over(OPTIONS, tmp_path)
     if words is None:
         assert not troubles and report == {"counts": {"code": 3}}
@@ -91,7 +96,10 @@ def test_leaks():
     hoard[::4096] = b"x" * len(hoard[::4096])
     found = watch.complaints(before, watch.Held.now())
     assert [words.split(" more")[0].split(" grew")[0] for words in found] == [
-        "2", "1", "memory"], found
+        "2",
+        "1",
+        "memory",
+    ], found
     over.set()
     thread.join()
     os.close(near)
@@ -105,8 +113,10 @@ def test_a_child_that_is_left(monkeypatch, tmp_path):
         os._exit(0)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     (tmp_path / f"{os.getpid()}.sock").touch()
-    assert watch.leftovers() == [f"child {pid} is still there",
-                                 f"{os.getpid()}.sock is left"]
+    assert watch.leftovers() == [
+        f"child {pid} is still there",
+        f"{os.getpid()}.sock is left",
+    ]
 
 
 def test_the_quiet_phase_counts_right():
@@ -115,7 +125,7 @@ def test_the_quiet_phase_counts_right():
 
 
 def test_the_quiet_phase_sees_a_wrong_count(monkeypatch):
-    monkeypatch.setattr(watch, "KNOWN", watch.KNOWN.replace(
-        "    caller(times)", "    caller(times - 1)"))
-    assert any("leaf was called" in words
-               for words in watch.quiet_phase("adaptive", 0))
+    monkeypatch.setattr(
+        watch, "KNOWN", watch.KNOWN.replace("    caller(times)", "    caller(times - 1)")
+    )
+    assert any("leaf was called" in words for words in watch.quiet_phase("adaptive", 0))

@@ -19,7 +19,10 @@ def top(party, dice):
     while party.going(0.3):
         done = subprocess.run(
             [TOP, "--pid", str(os.getpid()), "--once", "--json", "-d", "0.2"],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+        )
         if done.returncode == 0 and done.stdout:
             snapshot = json.loads(done.stdout)
             if snapshot["pid"] != os.getpid():
@@ -89,20 +92,22 @@ def asks_for_a_timeline(party, viewer, dice):
         viewer.export(path, overwrite=True)
         party.count("exports for a viewer")
     else:
-        viewer.send(client.EXPORT, struct.pack("<Q", 1) +
-                    client.pack_text(path), 1)
+        viewer.send(client.EXPORT, struct.pack("<Q", 1) + client.pack_text(path), 1)
         viewer.send(client.CANCEL, b"", 2)
         viewer.snapshot()
 
 
 def vanishes_in_a_frame(party, viewer, dice):
     head = client.MAGIC + struct.pack("<HII", client.REARM, 8, 1)
-    viewer.socket.sendall(head[:dice.randrange(1, len(head))])
+    viewer.socket.sendall(head[: dice.randrange(1, len(head))])
 
 
 def promises_more(party, viewer, dice):
-    viewer.socket.sendall(client.MAGIC + struct.pack(
-        "<HII", client.RATE, dice.choice((64, 0xffff_ffff)), 1) + b"1234")
+    viewer.socket.sendall(
+        client.MAGIC
+        + struct.pack("<HII", client.RATE, dice.choice((64, 0xFFFF_FFFF)), 1)
+        + b"1234"
+    )
     viewer.receive()
 
 
@@ -121,8 +126,16 @@ def never_reads(party, viewer, dice):
         pass
 
 
-WHIMS = [reads_for_a_while, asks_for_hooks, asks_for_details, asks_for_stacks,
-         asks_for_a_timeline, vanishes_in_a_frame, promises_more,
-         sends_nonsense, never_reads]
+WHIMS = [
+    reads_for_a_while,
+    asks_for_hooks,
+    asks_for_details,
+    asks_for_stacks,
+    asks_for_a_timeline,
+    vanishes_in_a_frame,
+    promises_more,
+    sends_nonsense,
+    never_reads,
+]
 
 PARTS = [("top", top), ("talk 0", talk), ("talk 1", talk)]

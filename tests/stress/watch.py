@@ -58,8 +58,7 @@ def _memory():
     """Resident bytes, after everything was given back that can be."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    return int(Path("/proc/self/statm").read_text().split()[1]) * \
-        os.sysconf("SC_PAGESIZE")
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def settled(before, code, seconds=5):
@@ -74,16 +73,19 @@ def settled(before, code, seconds=5):
 
 def complaints(before, after, code=0):
     """What is held after so many code objects, and was not before."""
-    found = [f"{number} more descriptors of {what}"
-             for what, number in (after.descriptors -
-                                  before.descriptors).items()]
-    found += [f"{number} more threads called {what}"
-              for what, number in (after.threads - before.threads).items()]
-    found += [f"a thread {what} is left"
-              for what in after.threads if what.startswith("ocular-")]
+    found = [
+        f"{number} more descriptors of {what}"
+        for what, number in (after.descriptors - before.descriptors).items()
+    ]
+    found += [
+        f"{number} more threads called {what}"
+        for what, number in (after.threads - before.threads).items()
+    ]
+    found += [
+        f"a thread {what} is left" for what in after.threads if what.startswith("ocular-")
+    ]
     if after.memory > before.memory + MEMORY_SLACK + KEPT_PER_CODE * code:
-        found.append(f"memory grew from {before.memory >> 20} to "
-                     f"{after.memory >> 20} MB")
+        found.append(f"memory grew from {before.memory >> 20} to {after.memory >> 20} MB")
     return found
 
 
@@ -92,15 +94,17 @@ def leftovers():
     found = []
     try:
         pid, _ = os.waitpid(-1, os.WNOHANG)
-        found.append(f"child {pid} is still there" if pid else
-                     "a child is still running")
+        found.append(f"child {pid} is still there" if pid else "a child is still running")
     except ChildProcessError:
         pass
     for tool in (3, 4, 5):
         if name := sys.monitoring.get_tool(tool):
             found.append(f"tool id {tool} is still {name}'s")
-    found += [f"{name} is left" for name in os.listdir(
-        os.environ["OCULAR_DIR"]) if name.startswith(f"{os.getpid()}.")]
+    found += [
+        f"{name} is left"
+        for name in os.listdir(os.environ["OCULAR_DIR"])
+        if name.startswith(f"{os.getpid()}.")
+    ]
     return found
 
 
@@ -151,32 +155,45 @@ def quiet_phase(mode, threshold):
     """Traces calls whose number is known, in several threads at once; what is
     wrong with the numbers."""
     names = _known()
-    ocular.start_tracing(mode=mode, deinstrument_threshold=threshold,
-                         perfetto=False, quiet=True)
-    threads = [threading.Thread(target=names["all_of_it"], args=(CALLS,))
-               for _ in range(THREADS)]
+    ocular.start_tracing(
+        mode=mode, deinstrument_threshold=threshold, perfetto=False, quiet=True
+    )
+    threads = [
+        threading.Thread(target=names["all_of_it"], args=(CALLS,)) for _ in range(THREADS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     final = ocular.stop_tracing()
-    rows = {row["name"]: row for row in final["functions"]
-            if row["file"] == "/made/known.py"}
+    rows = {
+        row["name"]: row for row in final["functions"] if row["file"] == "/made/known.py"
+    }
     found = []
     total = CALLS * THREADS
     # A generator is entered once more than it yields.
-    for name, calls in (("leaf", total), ("fails", total),
-                        ("steps", total + THREADS), ("caller", THREADS),
-                        ("catches", THREADS), ("all_of_it", THREADS)):
+    for name, calls in (
+        ("leaf", total),
+        ("fails", total),
+        ("steps", total + THREADS),
+        ("caller", THREADS),
+        ("catches", THREADS),
+        ("all_of_it", THREADS),
+    ):
         row = rows.get(name)
         if row is None:
             found.append(f"{mode}, threshold {threshold}: {name} is missing")
             continue
         exact = threshold == 0 or calls < threshold
-        fine = row["calls"] == calls if exact else \
-            threshold <= row["calls"] <= calls and not row["calls_exact"]
-        if not fine or exact and not row["calls_exact"]:
-            found.append(f"{mode}, threshold {threshold}: {name} was called "
-                         f"{calls} times, the snapshot says {row['calls']}, "
-                         f"exact: {row['calls_exact']}")
+        fine = (
+            row["calls"] == calls
+            if exact
+            else threshold <= row["calls"] <= calls and not row["calls_exact"]
+        )
+        if not fine or (exact and not row["calls_exact"]):
+            found.append(
+                f"{mode}, threshold {threshold}: {name} was called "
+                f"{calls} times, the snapshot says {row['calls']}, "
+                f"exact: {row['calls_exact']}"
+            )
     return found

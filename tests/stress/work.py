@@ -101,8 +101,10 @@ def exercise(names, n, dice):
 
 def meet(function, dice):
     """Several short threads run one function, whose code then dies."""
-    threads = [threading.Thread(target=function, args=(dice.randrange(30),))
-               for _ in range(dice.randrange(1, 5))]
+    threads = [
+        threading.Thread(target=function, args=(dice.randrange(30),))
+        for _ in range(dice.randrange(1, 5))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -139,6 +141,7 @@ def recurse(party, dice):
 
 def gather(party, dice):
     """asyncio: tasks, groups, cancellation, async generators."""
+
     async def ticks(count):
         for i in range(count):
             await asyncio.sleep(0)
@@ -172,6 +175,7 @@ def gather(party, dice):
 def other_tools(party, dice):
     """Trace functions, profilers and another tool of sys.monitoring come and
     go in the middle of everything."""
+
     def hook(frame, event, argument):
         return hook
 
@@ -210,4 +214,7 @@ def other_tools(party, dice):
 
 
 PARTS = [(f"churn {i}", churn) for i in range(4)] + [
-    ("recurse", recurse), ("gather", gather), ("other tools", other_tools)]
+    ("recurse", recurse),
+    ("gather", gather),
+    ("other tools", other_tools),
+]

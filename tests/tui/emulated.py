@@ -177,7 +177,7 @@ class Top:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
         except FileNotFoundError:
             return True
-        return state in "ZX" or not any(unread) and state not in "RD"
+        return state in "ZX" or (not any(unread) and state not in "RD")
 
     def settle(self, seconds=0.1):
         """What is on the screen when nothing more comes for a moment."""
@@ -215,7 +215,9 @@ class Top:
         rest = self.raw[last:]
         assert rest.rfind(b"\x1b[?1049l") > 0, "still on the alternate screen"
         shown, hidden = rest.rfind(b"\x1b[?25h"), rest.rfind(b"\x1b[?25l")
-        shown = max(shown, rest.rfind(b"\x1b[?12l\x1b[?25h"), rest.rfind(b"\x1b[34h\x1b[?25h"))
+        shown = max(
+            shown, rest.rfind(b"\x1b[?12l\x1b[?25h"), rest.rfind(b"\x1b[34h\x1b[?25h")
+        )
         assert shown > hidden, "the cursor is still hidden"
 
     def close(self):

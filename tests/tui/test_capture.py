@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pyte
 import pytest
-from PIL import Image
 from e2e.measured import measured
+from PIL import Image
 from tui.emulated import ROOT, TOP
 
 sys.path.insert(0, str(ROOT / "screenshots"))
 
-import capture  # noqa: E402
-import png  # noqa: E402
+import capture
+import png
 
 pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
 
@@ -34,8 +34,16 @@ except png.NoFont:
 @pytest.mark.timeout(500)
 def test_pictures(tmp_path):
     done = subprocess.run(
-        [sys.executable, ROOT / "screenshots" / "capture.py", "opcodes", "threads",
-         "--wait", "1", "--into", tmp_path],
+        [
+            sys.executable,
+            ROOT / "screenshots" / "capture.py",
+            "opcodes",
+            "threads",
+            "--wait",
+            "1",
+            "--into",
+            tmp_path,
+        ],
         check=True,
         timeout=200,  # it waits for up to a minute until the overhead is in the budget
         stderr=subprocess.PIPE,
@@ -52,7 +60,11 @@ def test_pictures(tmp_path):
     assert "Threads" in words and any("MainThread" in word for word in words)
     text = (tmp_path / "opcodes.ans").read_text()
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    assert plain.count("\n") == 36 and max(map(len, plain.splitlines())) > 140 and "\x1b" not in plain
+    assert (
+        plain.count("\n") == 36
+        and max(map(len, plain.splitlines())) > 140
+        and "\x1b" not in plain
+    )
     assert re.search(r"[A-Z_]+ -> (LOAD|CALL|BINARY|…)\w+", plain)
     assert re.search(r"->.* \d+ .*->", plain)  # the log, and beside it the counts
     assert "\x1b[0;38;2;" in text
@@ -72,13 +84,17 @@ def cell(picture, column, line):
     wide, high = png.CELL
     x, y = png.MARGIN + column * wide, png.MARGIN + line * high
     part = picture.crop((x, y, x + wide, y + high))
-    return {"#%02x%02x%02x" % colour: count for count, colour in part.getcolors()}
+    return {
+        "#{:02x}{:02x}{:02x}".format(*colour): count for count, colour in part.getcolors()
+    }
 
 
 @pytest.mark.skipif(not FONT, reason=png.MISSING)
 def test_a_png_is_what_the_terminal_shows():
     size = png.CELL[0] * png.CELL[1]
-    picture = picture_of("\x1b[31m█▄▌▕\x1b[0m \x1b[44mX\x1b[0m", "\x1b[32m●\x1b[0m", "\x1b[7m \x1b[0m")
+    picture = picture_of(
+        "\x1b[31m█▄▌▕\x1b[0m \x1b[44mX\x1b[0m", "\x1b[32m●\x1b[0m", "\x1b[7m \x1b[0m"
+    )
     red, green = capture.COLOURS["red"], capture.COLOURS["green"]
     assert cell(picture, 0, 0) == {red: size}
     assert cell(picture, 1, 0) == {red: size // 2, capture.BACKGROUND: size // 2}

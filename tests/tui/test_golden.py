@@ -78,7 +78,11 @@ def recording(tmp_path_factory):
 
 def width(line):
     return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        0
+        if unicodedata.combining(c)
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
         for c in line
     )
 

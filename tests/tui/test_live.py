@@ -51,7 +51,13 @@ def program(tmp_path_factory):
 @pytest.fixture
 def top(program, tmp_path):
     viewer = Top(
-        program.directory, "-p", str(program.pid), "-d", "0.5", size=(150, 110), cwd=str(tmp_path)
+        program.directory,
+        "-p",
+        str(program.pid),
+        "-d",
+        "0.5",
+        size=(150, 110),
+        cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.", PATIENT)
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20, PATIENT)
@@ -92,7 +98,9 @@ def main_screen(top):
         if "which process" in text:
             top.press("Enter")
             top.wait(MAIN, PATIENT)
-        elif re.search(MAIN, text) and not re.search("_ *$|Overwrite", text.splitlines()[-1]):
+        elif re.search(MAIN, text) and not re.search(
+            "_ *$|Overwrite", text.splitlines()[-1]
+        ):
             if not re.search(r"thread \S+ of \d", text):
                 return
         top.press("Esc")
@@ -155,8 +163,12 @@ EFFECTS = {
     "Annotate": {
         "Enter": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
         "Right": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
-        "H": ([], lambda before, after: re.search(r"\d%|[█▉▊▋▌▍▎▏]", selected(after))
-              and moved(before, after)),
+        "H": (
+            [],
+            lambda before, after: (
+                re.search(r"\d%|[█▉▊▋▌▍▎▏]", selected(after)) and moved(before, after)
+            ),
+        ),
     },
     "Callers": {
         "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
@@ -289,7 +301,9 @@ def test_quit_by_the_other_key(program, top):
 
 def test_the_timeline_is_written_where_the_program_runs(program, top):
     top.press("e", "Enter")
-    text = top.wait("Timeline written: .*ocular_trace.json, [0-9.]+ [KM]iB|It exists. Overwrite", 60)
+    text = top.wait(
+        "Timeline written: .*ocular_trace.json, [0-9.]+ [KM]iB|It exists. Overwrite", 60
+    )
     written = program.place / "ocular_trace.json"
     assert written.stat().st_size > 10000, text
     before = written.stat().st_mtime_ns
@@ -343,8 +357,14 @@ def test_children_appear_below_their_parent_and_vanish(tmp_path):
     try:
         for _ in range(2):
             processes.append(
-                subprocess.Popen([PYTHON, "-c", FORKING], env=env, text=True, cwd=tmp_path,
-                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                subprocess.Popen(
+                    [PYTHON, "-c", FORKING],
+                    env=env,
+                    text=True,
+                    cwd=tmp_path,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                )
             )
             assert processes[-1].stdout.readline() == "ready\n"
         parent = processes[0]
@@ -387,22 +407,31 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("key,there,then", [
-    ("Enter", r"BINARY_OP_ADD_INT(.|\n)* 150 ", r"BINARY_OP_ADD_FLOAT(.|\n)* 300 "),
-    ("o", r"add.*BINARY_OP_ADD_INT", r"add.*BINARY_OP_ADD_INT -> .*BINARY_OP"),
-])
+@pytest.mark.parametrize(
+    "key,there,then",
+    [
+        ("Enter", r"BINARY_OP_ADD_INT(.|\n)* 150 ", r"BINARY_OP_ADD_FLOAT(.|\n)* 300 "),
+        ("o", r"add.*BINARY_OP_ADD_INT", r"add.*BINARY_OP_ADD_INT -> .*BINARY_OP"),
+    ],
+)
 def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
     """Code's rows, and the log of transitions, without a key being pressed."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
     with subprocess.Popen(
-            [PYTHON, "-c", CHANGING], env={**os.environ, "OCULAR_DIR": str(directory)},
-            text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path) as process:
+        [PYTHON, "-c", CHANGING],
+        env={**os.environ, "OCULAR_DIR": str(directory)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    ) as process:
         viewer = None
         try:
             assert process.stdout.readline() == "ready\n"
-            viewer = Top(directory, "-p", str(process.pid), "-F", "add", "-d", "0.5",
-                         size=(150, 40))
+            viewer = Top(
+                directory, "-p", str(process.pid), "-F", "add", "-d", "0.5", size=(150, 40)
+            )
             viewer.wait(r"▸.* add ", PATIENT)
             viewer.press(key)
             viewer.wait(there, PATIENT)
@@ -422,13 +451,21 @@ def test_the_end_of_the_program(tmp_path, end):
     """Its last state stays, marked, and keys still work on it."""
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
-    source = FORKING.replace('if line == "fork', 'if line == "exit\\n": break\n'
-                             '    elif line == "crash\\n": import ctypes; ctypes.string_at(8)\n'
-                             '    elif line == "fork')
+    source = FORKING.replace(
+        'if line == "fork',
+        'if line == "exit\\n": break\n'
+        '    elif line == "crash\\n": import ctypes; ctypes.string_at(8)\n'
+        '    elif line == "fork',
+    )
     source = source.replace("print(", "for _ in range(99): work()\nprint(", 1)
     process = subprocess.Popen(
-        [PYTHON, "-c", source], env={**os.environ, "OCULAR_DIR": str(directory)}, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
+        [PYTHON, "-c", source],
+        env={**os.environ, "OCULAR_DIR": str(directory)},
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    )
     viewer = None
     try:
         assert process.stdout.readline() == "ready\n"
@@ -440,7 +477,9 @@ def test_the_end_of_the_program(tmp_path, end):
             process.stdin.write(end + "\n")
             process.stdin.flush()
         viewer.wait("○ ended", PATIENT)
-        viewer.wait("The program has stopped tracing" if end == "exit" else "The process has ended")
+        viewer.wait(
+            "The program has stopped tracing" if end == "exit" else "The process has ended"
+        )
         text = viewer.wait("Its last numbers stay here")
         assert "calls 99 " in text
         viewer.press("a")

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.skipif(
     not (os.path.exists(TOP) and os.path.exists(FAKE)), reason="not built"
 )
 
+
 class Server:
     """A fake traced process."""
 
@@ -159,7 +160,9 @@ def test_moving(top):
     for key, wanted in steps:
         before = selected(top.text())
         top.press(key)
-        top.wait(lambda text: selected(text) != before and re.search(wanted, selected(text)))
+        top.wait(
+            lambda text: selected(text) != before and re.search(wanted, selected(text))
+        )
 
 
 @measured
@@ -174,7 +177,9 @@ def test_help_lists_every_key_and_each_does_something(top):
     text = top.wait(lambda text: "Esc Back" in text.splitlines()[109] and "Marks" in text)
     listed = re.findall(r"^    (\S+(?:  \S+)*) {2,}[a-z]", text, re.M)
     names = [name for keys in listed for name in keys.split("  ")]
-    assert {"F1", "?", "h", "j", "k", "PgDn", "F4", "\\", "/", "n", "I", "Z", "q"} <= set(names)
+    assert {"F1", "?", "h", "j", "k", "PgDn", "F4", "\\", "/", "n", "I", "Z", "q"} <= set(
+        names
+    )
     assert len(set(names)) >= 35
     # What Enter and the arrows do depends on the view.
     assert {name for name in names if names.count(name) > 1} <= {"Enter", "Left", "Right"}
@@ -514,7 +519,9 @@ def test_mouse_can_be_left_to_the_terminal(start):
         top.press("q")
         assert top.wait_gone() == 0
         assert (b"\x1b[?1006;1000h" in top.raw) == on
-        assert not on or top.raw.rfind(b"\x1b[?1006;1000l") > top.raw.rfind(b"\x1b[?1006;1000h")
+        assert not on or top.raw.rfind(b"\x1b[?1006;1000l") > top.raw.rfind(
+            b"\x1b[?1006;1000h"
+        )
 
 
 # --- Other views
@@ -525,10 +532,16 @@ def test_opcodes(top):
     top.press("o")
     top.wait(r"FUNCTION:LINE")
     text = top.settle()
-    assert re.search(r"▸ +2:\d\d:\d\d  parse_row:77 +24  BINARY_SUBSCR_LIST_INT -> BINARY_SUBSCR \(deopt\)", text)
+    assert re.search(
+        r"▸ +2:\d\d:\d\d  parse_row:77 +24"
+        r"  BINARY_SUBSCR_LIST_INT -> BINARY_SUBSCR \(deopt\)",
+        text,
+    )
     assert re.search(r"Plan.execute:506 +8  LOAD_ATTR -> LOAD_ATTR_SLOT", text)
     # From one special form to another it has been deoptimised, too.
-    assert re.search(r"execute:348 +20  BINARY_OP_ADD_INT -> \S+_ADD_FLOAT( \(deopt\)| !)", text)
+    assert re.search(
+        r"execute:348 +20  BINARY_OP_ADD_INT -> \S+_ADD_FLOAT( \(deopt\)| !)", text
+    )
     assert "deopt storm: EqualityConstraint.execute:348" in text
     top.press("G")
     top.wait(lambda text: "Plan.execute" in selected(text))
@@ -873,8 +886,11 @@ def test_one_process_needs_no_choice(start):
 def test_chooser(start):
     servers = [start.server(), start.server("--no-sampler")]
     top = start()
-    text = top.wait(lambda text: "which process" in text
-                    and all(str(server.pid) in text for server in servers))
+    text = top.wait(
+        lambda text: (
+            "which process" in text and all(str(server.pid) in text for server in servers)
+        )
+    )
     order = sorted(servers, key=lambda server: server.pid)
     assert str(order[0].pid) in selected(top.text())
     top.press("Down")
@@ -953,8 +969,13 @@ def test_back_from_the_list(start, directory):
     top = start("-p", str(second.pid))
     top.wait("not sampled")
     top.press("p")
-    top.wait(lambda text: "which process" in text and "Esc Back" in text
-             and str(second.pid) in selected(text))
+    top.wait(
+        lambda text: (
+            "which process" in text
+            and "Esc Back" in text
+            and str(second.pid) in selected(text)
+        )
+    )
     top.press("Up" if second.pid > first.pid else "Down")
     top.wait(lambda text: str(first.pid) in selected(text))
     top.press("Esc")
@@ -964,7 +985,9 @@ def test_back_from_the_list(start, directory):
     second.process.kill()
     second.process.wait()
     top.press("Esc")
-    top.wait(lambda text: "which process" in text and str(second.pid) in text.splitlines()[-1])
+    top.wait(
+        lambda text: "which process" in text and str(second.pid) in text.splitlines()[-1]
+    )
     top.press("Enter")
     top.wait("CALLS/s")
     top.press("p")
@@ -1045,7 +1068,19 @@ def test_json(start, directory):
     data = json.loads(one.stdout)
     assert data["schema"] == 1 and data["functions"][0]["state"] == "partial"
     assert one.stdout.count("\n") == 1
-    many = run(directory, "--batch", "-n", "3", "--json", "-d", "0.1", "-s", "calls/s", "-F", "bench")
+    many = run(
+        directory,
+        "--batch",
+        "-n",
+        "3",
+        "--json",
+        "-d",
+        "0.1",
+        "-s",
+        "calls/s",
+        "-F",
+        "bench",
+    )
     frames = [json.loads(line) for line in many.stdout.splitlines()]
     assert len(frames) == 3
     assert frames[0]["uptime_s"] < frames[2]["uptime_s"]
@@ -1069,8 +1104,20 @@ def test_json_after_keys(start, directory, tmp_path):
     assert done.returncode == 1 and done.stdout == ""  # a fake process has no code
     assert "Annotate: there is nothing to print yet" in done.stderr
     file = str(tmp_path / "sample")
-    subprocess.run([str(BUILD / "obj" / "tests" / "tui" / "make_recording"), file], check=True)
-    done = run(directory, "--replay", file, "--once", "--json", "--keys", "<Enter>", "--size", "80x24")
+    subprocess.run(
+        [str(BUILD / "obj" / "tests" / "tui" / "make_recording"), file], check=True
+    )
+    done = run(
+        directory,
+        "--replay",
+        file,
+        "--once",
+        "--json",
+        "--keys",
+        "<Enter>",
+        "--size",
+        "80x24",
+    )
     listing = json.loads(done.stdout)
     assert [row["opcode"] for row in listing["rows"]][:2] == ["RESUME", "LOAD_FAST"]
 
@@ -1103,8 +1150,22 @@ def test_batch_ends_with_the_program(start, directory):
 
 @pytest.mark.parametrize(
     "arguments",
-    ["-d 0", "-d x", "-d nan", "-p 0", "-p 12x", "-n 0", "-s nothing", "--size 80", "--nope", "stray",
-     "--keys <Nokey>", "--size 0x0", "-p", "-p 99999999999999999999"],
+    [
+        "-d 0",
+        "-d x",
+        "-d nan",
+        "-p 0",
+        "-p 12x",
+        "-n 0",
+        "-s nothing",
+        "--size 80",
+        "--nope",
+        "stray",
+        "--keys <Nokey>",
+        "--size 0x0",
+        "-p",
+        "-p 99999999999999999999",
+    ],
 )
 def test_usage(directory, arguments):
     done = run(directory, *arguments.split())

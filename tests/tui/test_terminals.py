@@ -11,7 +11,6 @@ import signal
 import subprocess
 import termios
 import time
-from pathlib import Path
 
 import pytest
 from e2e.measured import measured
@@ -95,8 +94,7 @@ def test_a_storm_of_signals(watch):
     top.check_restored()
 
 
-@pytest.mark.parametrize("where", ["?", "o", "t", "/x", "e", "b", "c", "f",
-                                   ("Enter",)])
+@pytest.mark.parametrize("where", ["?", "o", "t", "/x", "e", "b", "c", "f", ("Enter",)])
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP", "SIGSEGV"])
 def test_restored_from_everywhere(watch, where, number):
     top = watch()
@@ -141,7 +139,9 @@ def test_colours(watch, tmp_path, term, most):
 
 
 @measured
-@pytest.mark.parametrize("term,more", [("vt100", {}), ("xterm-256color", {"NO_COLOR": "1"})])
+@pytest.mark.parametrize(
+    "term,more", [("vt100", {}), ("xterm-256color", {"NO_COLOR": "1"})]
+)
 def test_without_colours_everything_is_readable(watch, term, more):
     top = watch(TERM=term, **more)
     text = top.wait("Plan.execute")
@@ -230,12 +230,27 @@ def test_dumb_is_refused_in_words(watch):
 class Pane:
     def __init__(self, directory, command):
         self.socket = str(directory / "tmux")
-        self.run("-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", command,
-                 env=environment(directory, ENV=None))
+        self.run(
+            "-f",
+            "/dev/null",
+            "new-session",
+            "-d",
+            "-x",
+            "100",
+            "-y",
+            "30",
+            command,
+            env=environment(directory, ENV=None),
+        )
 
     def run(self, *arguments, env=None):
-        return subprocess.run([TMUX, "-S", self.socket, *arguments], env=env, timeout=SLOW,
-                              capture_output=True, text=True).stdout
+        return subprocess.run(
+            [TMUX, "-S", self.socket, *arguments],
+            env=env,
+            timeout=SLOW,
+            capture_output=True,
+            text=True,
+        ).stdout
 
     def text(self):
         return self.run("capture-pane", "-p")
@@ -277,7 +292,10 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("q")
         pane.wait("(?m)^before(.|\n)*shell> *$")
         assert "▸" not in pane.text()
-        assert pane.run("display-message", "-p", "#{alternate_on}#{mouse_any_flag}").strip() == "00"
+        assert (
+            pane.run("display-message", "-p", "#{alternate_on}#{mouse_any_flag}").strip()
+            == "00"
+        )
         assert pane.run("display-message", "-p", "#{cursor_flag}").strip() == "1"
     finally:
         pane.run("kill-server")

@@ -42,9 +42,7 @@ class Operation:
         self.right = right
 
     def evaluate(self, variables):
-        return self.combine(
-            self.left.evaluate(variables), self.right.evaluate(variables)
-        )
+        return self.combine(self.left.evaluate(variables), self.right.evaluate(variables))
 
     def combine(self, left, right):
         raise NotImplementedError

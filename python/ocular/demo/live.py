@@ -84,9 +84,7 @@ class Workload:
                 f"the workload did not end within {STOP} s and was killed"
             ) from None
         if status:
-            raise DemoError(
-                f"the workload ended with status {status}:\n{self.said()}"
-            )
+            raise DemoError(f"the workload ended with status {status}:\n{self.said()}")
 
     def said(self):
         return self.log.read_text(errors="replace").rstrip()

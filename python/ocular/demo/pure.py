@@ -9,7 +9,6 @@ from functools import reduce
 from . import archive, numeric, streams
 from .expressions import ExpressionError, evaluate
 
-
 # --- Recursion ----------------------------------------------------------------
 
 
@@ -273,9 +272,7 @@ def callbacks():
         list(map(numeric.collatz, range(1, 9))),
         max(numbers, key=numeric.cubic),
         archive.unpack(
-            archive.pack(
-                [{"text": "one", "value": 2}, {"text": "two", "value": 1}]
-            )
+            archive.pack([{"text": "one", "value": 2}, {"text": "two", "value": 1}])
         ),
     )
 

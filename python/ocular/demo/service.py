@@ -61,9 +61,7 @@ class Service:
         tasks += [("analyst", self.analyse)]
         tasks += [(f"parser-{n + 1}", self.parse) for n in range(PARSERS)]
         self.threads = [
-            threading.Thread(
-                target=self.run, args=(task,), name=name, daemon=True
-            )
+            threading.Thread(target=self.run, args=(task,), name=name, daemon=True)
             for name, task in tasks
         ]
 
