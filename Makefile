@@ -94,7 +94,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 
 # --- Targets ------------------------------------------------------------------
 
-.PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest screenshots env format \
+.PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
 	lint clean help
 
 all: extension $(top) ## build the extension and ocular-top
@@ -139,6 +139,11 @@ soak: all ## an hour within a budget, viewers coming and going (ARGS='--seconds 
 
 regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
 	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)
+
+figures: all $(test_modules) venv $(here)/benchmarks/complete ## measure everything, compare with the baseline (ARGS='--only tests')
+	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
+		OCULAR_VENV_PYTHON='$(CURDIR)/$(python)' \
+		'$(interpreter)' tests/figures/figures.py $(ARGS)
 
 screenshots: all venv ## pictures and a recording for the README, from the real program (ARGS='main --wait 5')
 	@$(running) $(python) screenshots/capture.py $(ARGS)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+import functools
+
+import pytest
+from e2e.fixtures import own_place, sockets  # noqa: F401
+
+from figures import record
+
+
+@pytest.fixture
+def figure(request):
+    """figure(name, value, better="lower", unit="", goal=None): see record.py. The test's
+    own name stands in front."""
+    place = request.node.name.removeprefix("test_")
+
+    def note(name, value, *args, **options):
+        record.figure(f"{place}/{name}" if name else place, value, *args, **options)
+
+    return functools.wraps(record.figure)(note)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: MIT
+"""`make figures`: runs everything whose verdict hangs on a measured figure, compares
+each figure with its baseline (a value and a spread, baseline.json) and prints a table.
+Ends with status 1 only where a figure is worse than its baseline by more than the
+spread, or an instrument did not run to its end."""
+
+import argparse
+import datetime
+import json
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TESTS = HERE.parent
+BASELINE = HERE / "baseline.json"
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+# Two runs of one figure differ by this much at least: what is less is no news.
+LEAST_SPREAD = 0.05  # of the value
+WIDER = 1.5  # times the widest deviation that was seen while it was recorded
+
+
+def rig(path, *arguments):
+    return [sys.executable, str(TESTS / path), *arguments]
+
+
+def measured_tests():
+    python = os.environ["OCULAR_VENV_PYTHON"]
+    return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE)]
+
+
+# Name -> (seconds that it takes, about; how to run it).
+INSTRUMENTS = {
+    "tests": (600, measured_tests),
+}
+
+
+# --- Running ------------------------------------------------------------------------------
+
+
+def run(name, folder):
+    """[figure] of one instrument, and whether it ran to its end."""
+    path, log = folder / f"{name}.jsonl", folder / f"{name}.log"
+    path.unlink(missing_ok=True)
+    _, command = INSTRUMENTS[name]
+    print(f"{name}: {log}", flush=True)
+    began = time.monotonic()
+    with log.open("w") as output:
+        status = subprocess.run(
+            command(),
+            env={**os.environ, "OCULAR_FIGURES": str(path)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+    lines = path.read_text().splitlines() if path.exists() else []
+    print(f"  {len(lines)} figures, status {status}, {time.monotonic() - began:.0f} s")
+    return [json.loads(line) for line in lines], status == 0 and bool(lines)
+
+
+def run_all(names, folder):
+    figures, failed = {}, []
+    for name in names:
+        found, whole = run(name, folder)
+        figures.update((figure["name"], figure) for figure in found)
+        if not whole:
+            failed.append(name)
+    return figures, failed
+
+
+# --- The baseline -------------------------------------------------------------------------
+
+
+def load(path=BASELINE):
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def save(baseline, path=BASELINE):
+    """One figure a line, so that a change is read as one."""
+    words = []
+    for version, part in sorted(baseline.items()):
+        rows = [
+            f"      {json.dumps(name)}: {json.dumps(row, sort_keys=True)}"
+            for name, row in sorted(part["figures"].items())
+        ]
+        words.append(
+            f"  {json.dumps(version)}: {{\n"
+            f'    "machine": {json.dumps(part["machine"])},\n'
+            '    "figures": {\n' + ",\n".join(rows) + "\n    }\n  }"
+        )
+    path.write_text("{\n" + ",\n".join(words) + "\n}\n")
+
+
+def significant(number):
+    return float(f"{number:.4g}")
+
+
+def row_of(values):
+    """The baseline's row of a figure that was measured several times."""
+    known = [value for value in values if not math.isnan(value)]
+    if not known:
+        return None
+    middle = statistics.median(known)
+    widest = max(abs(value - middle) for value in known)
+    spread = max(WIDER * widest, LEAST_SPREAD * abs(middle))
+    return {"value": significant(middle), "spread": significant(spread)}
+
+
+def machine():
+    model = platform.processor() or platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    return (
+        f"{os.cpu_count()} CPUs, {model}, Linux {platform.release().split('-')[0]}, "
+        f"CPython {platform.python_version()}, {datetime.date.today()}"
+    )
+
+
+# --- The verdict --------------------------------------------------------------------------
+
+
+def badness(figure, value):
+    """How far from the best there is; larger is worse."""
+    if figure["better"] == "nearer":
+        return abs(value - figure["goal"])
+    return value if figure["better"] == "lower" else -value
+
+
+def verdict(figure, row):
+    """ "better", "worse", "same", "new", or "lost": it was known and is not any more."""
+    if row is None:
+        return "new"
+    if math.isnan(figure["value"]):
+        return "lost"
+    change = badness(figure, figure["value"]) - badness(figure, row["value"])
+    if abs(change) <= row["spread"]:
+        return "same"
+    return "worse" if change > 0 else "better"
+
+
+BAD = ("worse", "lost", "missing")
+
+
+def compare(figures, rows, whole):
+    """[(name, verdict, figure, row)]. whole: every instrument ran, so that a figure of
+    the baseline that did not come is missing."""
+    table = [
+        (name, verdict(figure, rows.get(name)), figure, rows.get(name))
+        for name, figure in sorted(figures.items())
+    ]
+    if whole:
+        table += [
+            (name, "missing", None, row)
+            for name, row in sorted(rows.items())
+            if name not in figures
+        ]
+    return table
+
+
+def show(table):
+    for name, word, figure, row in table:
+        now = f"{figure['value']:.4g}" if figure else "-"
+        unit = figure["unit"] if figure else ""
+        known = f"{row['value']:.4g} ± {row['spread']:.2g}" if row else "-"
+        mark = {"worse": "WORSE", "lost": "LOST", "missing": "MISSING"}.get(word, word)
+        yield f"| {name} | {known} | {now} | {unit} | {mark} |"
+
+
+def write_table(table, path):
+    head = f"{machine()}\n\n| figure | baseline | now | unit | |\n|---|---|---|---|---|\n"
+    path.write_text(head + "\n".join(show(table)) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="make figures", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=INSTRUMENTS, metavar="INSTRUMENT")
+    parser.add_argument(
+        "--record", type=int, metavar="N", help="run N times and make that the baseline"
+    )
+    options = parser.parse_args()
+    names = options.only or list(INSTRUMENTS)
+    folder = Path(os.environ["OCULAR_BUILD"]) / "figures" / VERSION
+    folder.mkdir(parents=True, exist_ok=True)
+    minutes = sum(INSTRUMENTS[name][0] for name in names) * (options.record or 1) / 60
+    print(f"figures: {' '.join(names)}: about {minutes:.0f} minutes", flush=True)
+    baseline = load()
+    mine = baseline.setdefault(VERSION, {"machine": "", "figures": {}})
+    runs = []
+    for _ in range(options.record or 1):
+        figures, failed = run_all(names, folder)
+        runs.append(figures)
+        if failed:
+            print(f"figures: FAILED: {', '.join(failed)}")
+            return 1
+    if options.record:
+        for name in {name for each in runs for name in each}:
+            row = row_of([each[name]["value"] for each in runs if name in each])
+            if row:
+                mine["figures"][name] = row
+        mine["machine"] = machine()
+        save(baseline)
+    table = compare(runs[-1], mine["figures"], names == list(INSTRUMENTS))
+    write_table(table, folder / "table.md")
+    bad = [row for row in table if row[1] in BAD]
+    print("\n".join(show([row for row in table if row[1] != "same"])))
+    counts = ", ".join(
+        f"{sum(row[1] == word for row in table)} {word}"
+        for word in ("same", "better", "new", *BAD)
+    )
+    print(f"figures: {counts}; the table: {folder / 'table.md'}")
+    print(f"figures: the baseline is of {mine['machine'] or 'no machine yet'}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Writes a measured figure down, for tests/figures/figures.py to compare with the
+baseline. Called by the tests beside this file and by the measuring programs
+(tests/accuracy, tests/bench, tests/soak, tests/regrtest)."""
+
+import json
+import math
+import os
+
+BETTER = ("lower", "higher", "nearer")
+
+
+def figure(name, value, better="lower", unit="", goal=None):
+    """Appends one figure to the file $OCULAR_FIGURES; does nothing without one.
+
+    name: unique, with its instrument in front ("bench/call"). value: a number, NaN or
+    None where nothing could be measured. better: which way is an improvement; "nearer"
+    is to `goal`. unit: as shown in the table.
+    """
+    assert better in BETTER and (better == "nearer") == (goal is not None), (better, goal)
+    path = os.environ.get("OCULAR_FIGURES")
+    if not path:
+        return
+    value = math.nan if value is None else float(value)
+    line = {"name": name, "value": value, "better": better, "unit": unit, "goal": goal}
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
