@@ -3,7 +3,6 @@ import functools
 
 import pytest
 from e2e.fixtures import own_place, sockets  # noqa: F401
-
 from figures import record
 
 
