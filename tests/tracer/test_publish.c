@@ -31,7 +31,7 @@ static struct Snapshot *numbered(uint64_t n)
 
 static void test_the_newest_is_got(void **state)
 {
-    struct Publish publish = {NULL};
+    struct Publish publish = {0};
 
     (void)state;
     assert_null(Publish_get(&publish));
@@ -48,7 +48,7 @@ static void test_the_newest_is_got(void **state)
 
 static void test_what_is_taken_is_the_callers(void **state)
 {
-    struct Publish publish = {NULL};
+    struct Publish publish = {0};
     struct Snapshot *first = numbered(1), *second = numbered(2);
 
     (void)state;
@@ -64,7 +64,7 @@ static void test_what_is_taken_is_the_callers(void **state)
 
 static void test_sections_nest(void **state)
 {
-    struct Publish publish = {NULL};
+    struct Publish publish = {0};
 
     (void)state;
     Publish_set(&publish, numbered(1));
@@ -77,7 +77,7 @@ static void test_sections_nest(void **state)
 // The one before the newest, once its readers have gone.
 static void test_a_blank_one_is_the_one_before(void **state)
 {
-    struct Publish publish = {NULL};
+    struct Publish publish = {0};
     struct Snapshot *first = numbered(1), *second = numbered(2), *blank;
 
     (void)state;
