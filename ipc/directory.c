@@ -4,6 +4,7 @@
 // thread when its place has vanished.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
+#include "ipc/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,6 +106,7 @@ int Directory_make(const char *path, char *why, size_t why_size)
 {
     int made = mkdir(path, 0700) == 0;
     int error = made ? 0 : errno;
+    struct Opened opened;
     int fd;
 
     if (error && error != EEXIST)
@@ -112,13 +114,14 @@ int Directory_make(const char *path, char *why, size_t why_size)
                       "cannot make the directory %s: %s; set OCULAR_DIR to one "
                       "that you can write to",
                       path, strerror(error));
-    fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    fd = Opened_above(open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     if (fd < 0)
-        return refuse(-errno, why, why_size, "cannot open the directory %s: %s",
-                      path, strerror(errno));
+        return refuse(fd, why, why_size, "cannot open the directory %s: %s",
+                      path, strerror(-fd));
+    Opened_note(&opened, fd);
     error = check(fd, path, why, why_size);
     if (made && !error)
         restore_mode(fd);
-    close(fd);
+    Opened_close(&opened, fd);
     return error;
 }

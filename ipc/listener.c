@@ -57,7 +57,7 @@ static void watch_path(struct Listener *listener, const char *path)
 
     listener->watched = false;
     if (watch < 0) {
-        watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        watch = Opened_above(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         Opened_note(&listener->watching, watch);
         atomic_store(&listener->watch, watch);
     }

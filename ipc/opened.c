@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See opened.h. Between a look and what follows the number may change hands;
-// nothing can be done about that, and it takes the program one system call.
+// See opened.h. The number may change hands between the check and the call that
+// follows it; that is one system call, and nothing can be done about it.
 #include "ipc/opened.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,4 +30,45 @@ void Opened_close(const struct Opened *opened, int fd)
 {
     if (Opened_holds(opened, fd))
         close(fd);
+}
+
+int Opened_above(int fd)
+{
+    int copy, error;
+
+    if (fd < 0)
+        return -errno;
+    if (fd > 2)
+        return fd;
+    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    error = errno;
+    close(fd);
+    return copy < 0 ? -error : copy;
+}
+
+long Opened_read(const char *path, char *text, size_t size)
+{
+    struct Opened opened;
+    long used = 0;
+    ssize_t got = 1;
+    int fd = Opened_above(open(path, O_RDONLY | O_CLOEXEC));
+
+    if (fd < 0)
+        return fd;
+    Opened_note(&opened, fd);
+    while (got > 0 && (size_t)used < size - 1) {
+        errno = EBADF;
+        got = -1;
+        if (Opened_holds(&opened, fd))
+            got = read(fd, text + used, size - 1 - (size_t)used);
+        if (got > 0)
+            used += got;
+        else if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got < 0)
+            used = -errno;
+    }
+    Opened_close(&opened, fd);
+    text[used > 0 ? used : 0] = '\0';
+    return used;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Which file a descriptor's number stood for when we opened it. The traced
-// program may close our numbers (a daemon closes all that it finds) and get
-// them for files of its own: those are neither read, nor written, nor closed.
-// Any thread.
+// Descriptors in a process that is not ours. Which file a number stood for when
+// we opened it: the traced program may close our numbers (a daemon closes all
+// that it finds) and get them for files of its own, which are neither read, nor
+// written, nor closed. And none of ours is 0, 1 or 2: a program that has closed
+// those may go on printing. Any thread.
 #ifndef OCULAR_IPC_OPENED_H
 #define OCULAR_IPC_OPENED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct Opened { // noted by one thread while others may compare
@@ -21,5 +23,12 @@ void Opened_note(struct Opened *opened, int fd);
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes what is still the same file.
 void Opened_close(const struct Opened *opened, int fd);
+// Every descriptor of ours passes through here right after it was made: `fd`
+// itself, or a copy of 3 or more, closed on exec, where it is less; then `fd`
+// is closed. A negative `fd` becomes -errno, as a failed copy does.
+int Opened_above(int fd);
+// Reads a file from its beginning: up to size - 1 bytes, terminated by a NUL.
+// Their number, or -errno; -EBADF where the program took the number meanwhile.
+long Opened_read(const char *path, char *text, size_t size);
 
 #endif

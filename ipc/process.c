@@ -2,10 +2,10 @@
 // Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Called by
 // address.c and by the server's thread.
 #include "ipc/process.h"
+#include "ipc/opened.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,34 +16,12 @@
 
 #define ENVIRON_MAX ((size_t)1 << 20)
 
-// Up to size - 1 bytes of a file, terminated. Their number or -errno.
-static long read_path(const char *path, char *out, size_t size)
-{
-    size_t used = 0;
-    ssize_t got = 1;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
-
-    if (fd < 0)
-        return -errno;
-    while (got && used < size - 1) {
-        got = read(fd, out + used, size - 1 - used);
-        if (got < 0 && errno != EINTR) {
-            error = -errno;
-            break;
-        }
-        used += got > 0 ? (size_t)got : 0;
-    }
-    close(fd);
-    out[used] = '\0';
-    return error ? error : (long)used;
-}
-
 static long read_file(pid_t pid, const char *name, char *out, size_t size)
 {
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-    return read_path(path, out, size);
+    return Opened_read(path, out, size);
 }
 
 // The text after "\nName:" in /proc/PID/status.
@@ -89,12 +67,12 @@ bool Process_is_nobody(uid_t uid)
     char text[4096];
     unsigned nobody = 65534, inside, outside, count;
 
-    if (read_path("/proc/sys/kernel/overflowuid", text, sizeof(text)) > 0)
+    if (Opened_read("/proc/sys/kernel/overflowuid", text, sizeof(text)) > 0)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
     // Where every user has a number, this is but the number of one.
-    return read_path("/proc/self/uid_map", text, sizeof(text)) < 0 ||
+    return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
            count != UINT32_MAX;
 }

@@ -3,6 +3,7 @@
 // address.c's probes.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
+#include "ipc/opened.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static int open_socket(struct sockaddr_un *address, const char *path)
         return -ENAMETOOLONG;
     memcpy(address->sun_path, path, strlen(path));
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return fd < 0 ? -errno : fd;
+    return Opened_above(fd);
 }
 
 static int peer_of(int fd, struct Peer *peer)
@@ -84,8 +85,9 @@ int Socket_accept(int listener, struct Peer *peer)
     do
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+    fd = Opened_above(fd);
     if (fd < 0)
-        return -errno;
+        return fd;
     error = peer_of(fd, peer);
     if (!error)
         return fd;
@@ -117,9 +119,19 @@ int Socket_connect(const char *path, struct Peer *peer)
 
 int Socket_pair(int ends[2])
 {
-    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, error;
 
-    return socketpair(AF_UNIX, type, 0, ends) < 0 ? -errno : 0;
+    if (socketpair(AF_UNIX, type, 0, ends) < 0)
+        return -errno;
+    ends[0] = Opened_above(ends[0]);
+    ends[1] = Opened_above(ends[1]);
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    error = ends[0] < 0 ? ends[0] : ends[1];
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return error;
 }
 
 long Socket_send(int fd, const void *data, size_t size)

@@ -283,3 +283,28 @@ def test_the_rules_refuse(name, line):
 )
 def test_the_rules_allow(name, line):
     assert complaints(name, f"{line}\n") == []
+
+
+# What makes a descriptor in the traced process.
+MAKES = re.compile(
+    r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
+    r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
+)
+# Two calls whose result goes through Opened_above() a line later, and the viewer's
+# own listing of all users' directories.
+ELSEWHERE = {"ipc/socket.c": 2, "ipc/address.c": 2}
+
+
+def test_every_descriptor_is_kept_off_the_standard_streams():
+    """ipc/opened.h: Opened_above()."""
+    for path in sources():
+        name = str(path.relative_to(ROOT))
+        if name.startswith("tui/"):
+            continue
+        text = re.sub(r"//.*", "", path.read_text())
+        bare = [
+            each
+            for each in MAKES.finditer(text)
+            if not re.search(r"Opened_above\(\s*$", text[: each.start()])
+        ]
+        assert len(bare) <= ELSEWHERE.get(name, 0), (name, [each[0] for each in bare])

@@ -3,13 +3,12 @@
 // pairs of readings of which the error is known, and converts ticks.
 #include "tracer/clock.h"
 #include "ipc/now.h"
+#include "ipc/opened.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -72,16 +71,8 @@ static struct Pair read_pair(void)
 // A list of words in a one-line file of sysfs. False when there is no file.
 static bool read_line(const char *path, char line[256])
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t size;
-
-    if (fd < 0)
+    if (Opened_read(path, line, 256) <= 0)
         return false;
-    size = read(fd, line, 255);
-    close(fd);
-    if (size <= 0)
-        return false;
-    line[size] = '\0';
     line[strcspn(line, "\n")] = '\0';
     return true;
 }

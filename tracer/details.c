@@ -5,6 +5,7 @@
 // more often waits.
 #include "tracer/details.h"
 #include "ipc/now.h"
+#include "ipc/opened.h"
 #include "tracer/lister.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
@@ -30,16 +31,12 @@
 // When the process began, by the clock that files are dated with.
 static double process_start(void)
 {
-    FILE *file = fopen("/proc/self/stat", "re");
-    char line[1024] = "", *at;
+    char line[1024], *at;
     unsigned long long ticks;
     double age;
 
-    if (!file)
+    if (Opened_read("/proc/self/stat", line, sizeof line) <= 0)
         return NAN;
-    if (!fgets(line, sizeof line, file))
-        *line = 0;
-    fclose(file);
     at = strrchr(line, ')'); // the name before may hold anything
     if (!at || sscanf(at,
                       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "

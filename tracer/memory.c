@@ -23,7 +23,7 @@ static bool works(const struct Memory *memory)
 
 static void open_file(struct Memory *memory)
 {
-    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    int fd = Opened_above(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
 
     Opened_note(&memory->opened, fd);
     memory->fd = fd;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Output over zlib, whose streams also write plain files ("T"), so that there
-// is one way for both. The only file that knows zlib.
+// See output.h. The only file of the engine that knows zlib. It writes by
+// itself and not through zlib's files, so that it can check before each write
+// that the descriptor is still ours (ipc/opened.h).
 #define _GNU_SOURCE 1 // renameat2
 #include "tracer/output.h"
+#include "ipc/heap.h"
+#include "ipc/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +20,25 @@
 #define BUFFER (256u << 10)
 #define ATTEMPTS 100
 #define LINKS 16 // that are followed, at most
+#define GZIP 16  // added to zlib's window bits: a gzip header and trailer
+
+struct OutputStream {
+    int fd;
+    struct Opened opened;
+    bool zip;
+    z_stream zlib;
+    uint64_t written; // bytes of the file
+    size_t used;      // bytes in the buffer
+    uint8_t buffer[BUFFER];
+};
 
 static void release(struct Output *output)
 {
+    if (output->stream) {
+        Opened_close(&output->stream->opened, output->stream->fd);
+        deflateEnd(&output->stream->zlib);
+        Heap_free(output->stream);
+    }
     free(output->path);
     free(output->temporary);
     memset(output, 0, sizeof *output);
@@ -94,15 +113,126 @@ static int open_temporary(struct Output *output)
     for (i = 0; i < ATTEMPTS; i++) {
         snprintf(output->temporary, size, "%.*s.ocular-%ld-%d.tmp", length,
                  output->path, (long)getpid(), i);
-        fd = open(output->temporary,
-                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (fd >= 0)
+        fd = Opened_above(
+            open(output->temporary,
+                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+        if (fd != -EEXIST)
             return fd;
-        if (errno != EEXIST)
-            return -errno;
     }
     return -EEXIST;
 }
+
+// --- The stream ------------------------------------------------------------
+
+// zlib's memory is ours too.
+static void *take_memory(void *context, unsigned count, unsigned size)
+{
+    (void)context;
+    return Heap_zeroed(count, size);
+}
+
+static void give_memory(void *context, void *memory)
+{
+    (void)context;
+    Heap_free(memory);
+}
+
+static struct OutputStream *open_stream(int fd, bool zip)
+{
+    struct OutputStream *stream = Heap_zeroed(1, sizeof *stream);
+
+    if (!stream)
+        return NULL;
+    stream->fd = fd;
+    stream->zip = zip;
+    stream->zlib.zalloc = take_memory;
+    stream->zlib.zfree = give_memory;
+    Opened_note(&stream->opened, fd);
+    if (!zip ||
+        deflateInit2(&stream->zlib, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP,
+                     MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
+        return stream;
+    Heap_free(stream);
+    return NULL;
+}
+
+// Empties the buffer. 0 or -errno; -EBADF: the program has closed our
+// descriptor, and may have got its number for a file of its own.
+static int write_buffer(struct OutputStream *stream)
+{
+    const uint8_t *from = stream->buffer;
+
+    while (stream->used > 0) {
+        ssize_t written;
+
+        if (!Opened_holds(&stream->opened, stream->fd))
+            return -EBADF;
+        written = write(stream->fd, from, stream->used);
+        if (written < 0 && errno != EINTR)
+            return -errno;
+        if (written > 0) {
+            from += written;
+            stream->used -= (size_t)written;
+            stream->written += (uint64_t)written;
+        }
+    }
+    return 0;
+}
+
+static int write_plain(struct OutputStream *stream, const uint8_t *data,
+                       size_t size)
+{
+    while (size > 0) {
+        size_t room = BUFFER - stream->used, part = size < room ? size : room;
+        int error = 0;
+
+        memcpy(stream->buffer + stream->used, data, part);
+        stream->used += part;
+        data += part;
+        size -= part;
+        if (stream->used == BUFFER)
+            error = write_buffer(stream);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+// `flush` is Z_NO_FLUSH, or Z_FINISH for the end.
+static int write_packed(struct OutputStream *stream, const uint8_t *data,
+                        size_t size, int flush)
+{
+    z_stream *zlib = &stream->zlib;
+    int state;
+
+    zlib->next_in = (uint8_t *)data;
+    zlib->avail_in = (unsigned)size;
+    do {
+        int error = 0;
+
+        zlib->next_out = stream->buffer + stream->used;
+        zlib->avail_out = (unsigned)(BUFFER - stream->used);
+        state = deflate(zlib, flush);
+        stream->used = BUFFER - zlib->avail_out;
+        if (zlib->avail_out == 0)
+            error = write_buffer(stream);
+        if (error)
+            return error;
+    } while (zlib->avail_in > 0 || (flush == Z_FINISH && state == Z_OK));
+    return state == Z_STREAM_ERROR ? -EIO : 0;
+}
+
+// Writes what waits. 0 or -errno.
+static int finish(struct OutputStream *stream)
+{
+    int error = 0;
+
+    if (stream->zip)
+        error = write_packed(stream, NULL, 0, Z_FINISH);
+    return error ? error : write_buffer(stream);
+}
+
+// --- The file --------------------------------------------------------------
 
 int Output_open(struct Output *output, const char *path)
 {
@@ -122,41 +252,26 @@ int Output_open(struct Output *output, const char *path)
         release(output);
         return fd;
     }
-    output->stream = gzdopen(fd, zip ? "wb1" : "wbT");
+    output->stream = open_stream(fd, zip);
     if (!output->stream) {
         close(fd);
         unlink(output->temporary);
         release(output);
         return -ENOMEM;
     }
-    gzbuffer(output->stream, BUFFER);
     return 0;
-}
-
-static int stream_error(struct Output *output)
-{
-    int error;
-    int saved = errno;
-
-    gzerror(output->stream, &error);
-    if (error == Z_MEM_ERROR)
-        return -ENOMEM;
-    return error == Z_ERRNO && saved ? -saved : -EIO;
 }
 
 int Output_write(struct Output *output, const void *data, size_t size)
 {
-    errno = 0;
-    if (size && gzfwrite(data, size, 1, output->stream) != 1)
-        return stream_error(output);
-    return 0;
+    if (output->stream->zip)
+        return write_packed(output->stream, data, size, Z_NO_FLUSH);
+    return write_plain(output->stream, data, size);
 }
 
 uint64_t Output_bytes(const struct Output *output)
 {
-    z_off_t at = gzoffset(output->stream);
-
-    return at > 0 ? (uint64_t)at : 0;
+    return output->stream->written;
 }
 
 // 0 or -errno.
@@ -184,30 +299,27 @@ static int put_in_place(const struct Output *output, bool overwrite)
 
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
 {
-    struct stat status;
-    int error = 0, closed;
+    int error = finish(output->stream);
 
-    errno = 0;
-    if (gzflush(output->stream, Z_FINISH) != Z_OK)
-        error = stream_error(output);
-    closed = gzclose(output->stream);
-    if (!error && closed != Z_OK)
-        error = closed == Z_ERRNO && errno ? -errno : -EIO;
-    if (!error && stat(output->temporary, &status))
-        error = -errno;
+    if (!error && !Opened_holds(&output->stream->opened, output->stream->fd))
+        error = -EBADF;
+    // Some file systems report only here that there was no room.
+    if (!error) {
+        error = close(output->stream->fd) ? -errno : 0;
+        output->stream->fd = -1;
+    }
     if (!error)
         error = put_in_place(output, overwrite);
     if (error)
         unlink(output->temporary);
     else
-        *bytes = (uint64_t)status.st_size;
+        *bytes = output->stream->written;
     release(output);
     return error;
 }
 
 void Output_abort(struct Output *output)
 {
-    gzclose(output->stream); // its errors no longer matter
     unlink(output->temporary);
     release(output);
 }

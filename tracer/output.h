@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct OutputStream;
+
 struct Output {
-    void *stream; // zlib's
+    struct OutputStream *stream;
     char *path;
     char *temporary;
 };

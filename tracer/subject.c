@@ -18,6 +18,7 @@
 
 #include "ipc/heap.h"
 #include "ipc/now.h"
+#include "ipc/opened.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
@@ -121,18 +122,10 @@ static bool read_task(const struct Subject *subject, const char *name,
                       char *text, size_t room)
 {
     char path[64];
-    ssize_t size;
-    int fd;
 
     snprintf(path, sizeof(path), "/proc/self/task/%d/%s", (int)subject->tid,
              name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size = read(fd, text, room - 1);
-    close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    return size > 0;
+    return Opened_read(path, text, room) > 0;
 }
 
 // It may use one CPU only: then we are on it.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Descriptors in a program that closes and opens what it likes.
+#define _GNU_SOURCE 1 // O_TMPFILE, close_range
+#include "ipc/opened.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int some_file(void)
+{
+    int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    assert_true(fd > 2);
+    return fd;
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void a_number_that_changed_hands_is_left_alone(void **state)
+{
+    struct Opened opened;
+    int fd = some_file(), other = some_file();
+
+    (void)state;
+    Opened_note(&opened, fd);
+    assert_true(Opened_holds(&opened, fd));
+    assert_int_equal(dup2(other, fd), fd);
+    assert_false(Opened_holds(&opened, fd));
+    Opened_close(&opened, fd);
+    assert_true(is_open(fd));
+    close(fd);
+    assert_false(Opened_holds(&opened, fd));
+    close(other);
+}
+
+static void none_is_a_standard_stream(void **state)
+{
+    int kept = dup(0), fd;
+
+    (void)state;
+    close(0);
+    fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(fd, 0);
+    fd = Opened_above(fd);
+    assert_true(fd > 2);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    assert_false(is_open(0));
+    assert_int_equal(Opened_above(fd), fd);
+    close(fd);
+    errno = EMFILE;
+    assert_int_equal(Opened_above(-1), -EMFILE);
+    assert_int_equal(dup2(kept, 0), 0);
+    close(kept);
+}
+
+static void files_are_read(void **state)
+{
+    char path[] = "/tmp/ocular-opened-XXXXXX", text[16];
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, "0123456789", 10), 10);
+    close(fd);
+    assert_int_equal(Opened_read(path, text, sizeof text), 10);
+    assert_string_equal(text, "0123456789");
+    assert_int_equal(Opened_read(path, text, 4), 3);
+    assert_string_equal(text, "012");
+    unlink(path);
+    assert_int_equal(Opened_read(path, text, sizeof text), -ENOENT);
+    assert_int_equal(Opened_read("/", text, sizeof text), -EISDIR);
+    assert_string_equal(text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_number_that_changed_hands_is_left_alone),
+        cmocka_unit_test(none_is_a_standard_stream),
+        cmocka_unit_test(files_are_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
