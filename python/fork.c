@@ -16,6 +16,7 @@
 #include <time.h>
 
 #define POLL_NS 1000000L
+#define LINGER_NS 100000000u // a child that lives so long has things cleared up
 
 // --- Every fork: locks -----------------------------------------------------
 
@@ -194,12 +195,41 @@ void Fork_after_in_parent(struct State *state)
     }
 }
 
+// What the parent had armed is taken out, and its session freed: 5 us a
+// function.
+static void let_session_go(struct State *state)
+{
+    struct Session *session = state->engine.session;
+
+    Tools_disarm(state);
+    if (Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Calibration_stop(state);
+    Tools_close(state);
+    Governor_abandon(state);
+    state->look_next = state->rearm_next = state->trim_next = NULL;
+    if (Adopt_drop_all(state) < 0)
+        PyErr_Clear();
+    if (state->ended) // nobody was in the middle of anything
+        Registry_free_retired(state->engine.registry);
+    state->engine.session = NULL;
+    // What another thread was in the middle of leaks, once.
+    if (session && state->ended)
+        Session_free(session);
+    Filter_release(&state->filter);
+    state->users = 0;
+    state->ended = state->leftover = state->resuming = false;
+    state->phase = PHASE_IDLE;
+}
+
 void Fork_settle(struct State *state)
 {
     const struct timespec pause = {0, POLL_NS};
 
-    if (state->forked)
+    if (state->forked) // past Python
         Fork_after_in_child(state);
+    if (state->leftover)
+        let_session_go(state);
     while (state->pausing) {
         Py_BEGIN_ALLOW_THREADS;
         nanosleep(&pause, NULL);
@@ -211,37 +241,36 @@ void Fork_settle(struct State *state)
 
 // --- The child -------------------------------------------------------------
 
+static int settle_later(void *context)
+{
+    Fork_settle(context);
+    return 0;
+}
+
+void Fork_linger(struct State *state)
+{
+    if (state->leftover && !state->resuming &&
+        Now_ns(CLOCK_MONOTONIC) > state->forked_ns + LINGER_NS)
+        state->resuming = Py_AddPendingCall(settle_later, state) == 0;
+}
+
 void Fork_after_in_child(struct State *state)
 {
-    struct Session *session = state->engine.session;
     struct Heir *heir = &state->heir;
     bool serves = (heir->pending && heir->serves) || state->child_serves;
     bool traces = (heir->pending && heir->traces) || state->child_traces;
 
+    // Most children execute another program or end soon: the rest waits until
+    // somebody asks for something, or the heir starts.
     if (state->forked && state->phase != PHASE_IDLE) {
+        Hooks_silence(state);
         state->phase = PHASE_STOPPING;
-        Tools_disarm(state);
-        if (Adopt_disarm(state) < 0)
-            PyErr_Clear();
-        Calibration_stop(state);
-        Tools_close(state);
-        Governor_abandon(state);
-        state->look_next = state->rearm_next = state->trim_next = NULL;
-        if (Adopt_drop_all(state) < 0)
-            PyErr_Clear();
-        if (state->ended) // nobody was in the middle of anything
-            Registry_free_retired(state->engine.registry);
-        state->engine.session = NULL;
-        // What another thread was in the middle of leaks, once.
-        if (session && state->ended)
-            Session_free(session);
-        Filter_release(&state->filter);
-        state->users = 0;
-        state->phase = PHASE_IDLE;
+        state->leftover = true;
+        state->forked_ns = Now_ns(CLOCK_MONOTONIC);
     }
     state->forked = state->child_serves = state->child_traces = false;
-    state->ended = state->paused = false;
-    state->pausing = state->resuming = false;
+    state->paused = state->pausing = state->resuming = false;
+    state->ended &= state->leftover;
     if (serves || traces)
         Heir_plan(heir, serves, traces);
 }

@@ -6,8 +6,9 @@
 // the fork and started again after it, once CPython has counted: from a pending
 // call. Where it has several it is warned of anyway, and ours run on.
 // Past Python, in C: our locks are held across the fork, no more.
-// The child lets the session go; where the parent serves, it starts its own
-// (heir.h). Interpreter's lock held.
+// The child's hooks fall silent at once, and it lets the session go later, when
+// it has a use for that; where the parent serves, it starts its own (heir.h).
+// Interpreter's lock held.
 #ifndef OCULAR_PYTHON_FORK_H
 #define OCULAR_PYTHON_FORK_H
 
@@ -19,6 +20,9 @@ int Fork_init(struct State *state);
 void Fork_before(struct State *state);
 void Fork_after_in_parent(struct State *state);
 void Fork_after_in_child(struct State *state);
+// In a child that has not let the parent's session go: it is asked to, where
+// the fork was a while ago. From a callback of sys.monitoring.
+void Fork_linger(struct State *state);
 // Before the session is used or ended: has our threads running again, waits for
 // another thread's Fork_before, and in the child of a fork past Python lets the
 // session go. May release the lock.

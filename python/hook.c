@@ -10,6 +10,7 @@
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/callees.h"
+#include "python/fork.h"
 #include "python/frames.h"
 #include "python/thread_state.h"
 #include "python/tools.h"
@@ -703,6 +704,31 @@ static const vectorcallfunc PLAIN[HOOK_EVENTS] = CALLBACKS(plain);
 static const vectorcallfunc TIMELINE[HOOK_EVENTS] = CALLBACKS(timeline);
 // Where the CPU's counter or the place of the thread state cannot be relied on.
 static const vectorcallfunc WHOLE[HOOK_EVENTS] = CALLBACKS(whole);
+
+static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
+                                size_t nargsf, PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    Fork_linger(&ocular_state);
+    return ocular_state.disable;
+}
+
+// CPython does not let a callback disable these.
+static PyObject *do_nothing(PyObject *self, PyObject *const *args,
+                            size_t nargsf, PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    return Py_None;
+}
+
+void Hooks_silence(struct State *state)
+{
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        ((struct Hook *)state->hooks[i])->call =
+            i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;
+}
 
 void Hooks_select(struct State *state, bool timeline)
 {

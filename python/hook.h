@@ -11,6 +11,9 @@ int Hooks_init(struct State *state);
 // Chooses the callbacks' course: with or without a timeline, and by the clock.
 // Before the hooks are registered.
 void Hooks_select(struct State *state, bool timeline);
+// From now on each hook that is still in takes itself out when it is met, and
+// records nothing: in a forked child, until the session is let go.
+void Hooks_silence(struct State *state);
 // The calling thread's lane, made if it has none; NULL when memory is out.
 struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none

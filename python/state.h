@@ -72,7 +72,9 @@ struct State {
     bool ready;     // set up, whole
     bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
-    bool forked;    // this process is a child that does not trace any more
+    bool forked;    // this process is a child that does not trace any more,
+    bool leftover;  // and has still to let its parent's session go: a call
+    uint64_t forked_ns; // of ours, or 100 ms from here (CLOCK_MONOTONIC)
 
     // Around a fork (fork.h).
     bool pausing;        // our threads are being ended for it

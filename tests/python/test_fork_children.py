@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""A forked child lets its parent's session go only when it has a use for that: most
+children execute another program or end soon."""
+
+import json
+import subprocess
+
+import pytest
+from e2e.program import PYTHON, SLOW, write
+
+PROGRAM = """
+import json, os, sys, time
+import ocular
+
+M = sys.monitoring
+E = M.events
+
+def made(number):
+    names = {}
+    exec(f"def f{number}(x):\\n for i in range(3): x += i\\n return x", names)
+    return names[f"f{number}"]
+
+functions = [made(number) for number in range(300)]
+ocular.start_tracing(**SETTINGS)
+for function in functions:
+    function(1)
+
+def armed():
+    "How many functions have hooks of ours."
+    ours = [i for i in range(6) if (M.get_tool(i) or "").startswith("ocular")]
+    return sum(any(M.get_local_events(i, f.__code__) for i in ours) for f in functions)
+
+def in_child(what):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, json.dumps(what()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading) as file:
+        answer = json.load(file)
+    assert os.waitpid(child, 0)[1] == 0
+    return answer
+
+def untouched():
+    return armed(), [function(1) for function in functions[:3]]
+
+def settled():
+    before = armed()
+    tracing = ocular.is_tracing()
+    return before, tracing, armed(), [M.get_tool(i) for i in (3, 4, 5)]
+
+def lives_on():
+    "Nobody asks for anything; hooks that are met ask by themselves."
+    end = time.monotonic() + 30
+    while any(M.get_tool(i) for i in (3, 4, 5)) and time.monotonic() < end:
+        functions[int(time.monotonic() * 1000) % 300](1)
+    return armed()
+
+def nested():
+    return in_child(settled)
+
+def traced_anew():
+    ocular.start_tracing(quiet=True, perfetto=False, deinstrument_threshold=0)
+    for _ in range(7):
+        functions[0](1)
+    final = ocular.stop_tracing()
+    return [row["calls"] for row in final["functions"] if row["name"] == "f0"]
+
+def thrown_into():
+    def generator():
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+    it = generator()
+    next(it)
+    return it.throw(KeyError)
+
+print(json.dumps({each.__name__: in_child(each) for each in
+                  (untouched, settled, lives_on, nested, traced_anew, thrown_into)}))
+assert armed() == 300
+ocular.stop_tracing()
+"""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "quiet=True, perfetto=False, deinstrument_threshold=0",
+        "quiet=True, serve=True, overhead_budget=1.0",
+        "quiet=True, perfetto=False, mode='precise'",
+    ],
+)
+def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
+    program = write(tmp_path, PROGRAM.replace("**SETTINGS", settings))
+    done = subprocess.run(
+        [PYTHON, program], cwd=tmp_path, timeout=SLOW, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["untouched"] == [300, [4, 4, 4]]
+    before, tracing, after, ids = answer["settled"]
+    if "serve" not in settings:  # else the child's own session may have begun
+        assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
+        assert answer["nested"] == answer["settled"]
+        assert answer["lives_on"] == 0
+    assert answer["traced_anew"] == [7]
+    assert answer["thrown_into"] == 2
