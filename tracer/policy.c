@@ -25,6 +25,11 @@
 #define CALLEE_HITS 64
 #define ALL_HITS 64    // or the threshold where that is less, whatever is there
 #define CALLEE_STEPS 4 // times four where they were too few
+// What re-arming is taken to cost, for predictions only: what it has cost is in
+// the governor's CPU time and in the hooks'.
+#define REARM_S 1e-6
+#define REARM_BYTE_S 5e-9
+#define LEAVING_S 60e-9
 #define SLICE_COST_S 150e-6 // of CPU time, waking up and waiting for the lock
 #define SLICE_PART 0.08     // of the allowance
 #define RANK_S 1.0          // between two rankings of the functions, or more:
@@ -122,6 +127,15 @@ uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
     if (hits >= (double)threshold || threshold <= ALL_HITS)
         return threshold;
     return hits > ALL_HITS ? (uint64_t)hits : ALL_HITS;
+}
+
+struct PolicyCosts Policy_costs(double call, double site)
+{
+    return (struct PolicyCosts){.fixed = REARM_S,
+                                .byte = REARM_BYTE_S,
+                                .call = call,
+                                .site = site,
+                                .leaving = LEAVING_S};
 }
 
 double Policy_cost(const struct PolicyCosts *costs,

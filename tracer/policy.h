@@ -69,6 +69,8 @@ uint32_t Policy_callee_hits(unsigned reach);
 // `means` (s): the threshold, or as many as the means can bear.
 uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
                          double means, uint64_t threshold);
+// The costs, for what the hooks of a call and of a jump take now (s).
+struct PolicyCosts Policy_costs(double call, double site);
 // What re-arming it for so many hits is going to cost, s.
 double Policy_cost(const struct PolicyCosts *costs,
                    const struct PolicyFunction *function, uint32_t hits);
