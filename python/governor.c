@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The governor's thread. It holds the interpreter for about 50 us at a time
-// and waits for none of our other threads meanwhile.
+// The governor's thread. It does what tracer/control.c decides, holds the
+// interpreter for about 50 us at a time and waits for none of our other threads
+// meanwhile.
 #include "python/governor.h"
 #include "ipc/heap.h"
+#include "ipc/now.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/code_words.h"
 #include "python/poll.h"
 #include "python/tools.h"
+#include "tracer/control.h"
 #include "tracer/survey.h"
 
 #include <errno.h>
@@ -17,49 +20,28 @@
 
 // A slice is given the interpreter up to 5 ms after it asks (the switch
 // interval), or more where many threads want it.
-#define FORCED_S 2e-3   // who waits for it so long made another give it away
-#define HURRY_MS 10     // to the next slice, where something is left over
-#define RUSH_S 0.5      // that a rush of new code lasts after the newest
-#define FIRST_MS 20     // to the first look at what it costs
-#define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
-// What re-arming is taken to cost, for predictions only: what it has cost is in
-// the governor's CPU time and in the hooks'.
-#define REARM_S 1e-6
-#define REARM_BYTE_S 5e-9
-#define LEAVING_S 60e-9
+#define FORCED_S 2e-3 // who waits for it so long made another give it away
 #define APART 6 // doublings of a hook's time (Lane_cool): calls some 4 us apart
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
-#define URGE_S 0.05    // between two slices that a viewer's wish may bring on
-#define HZ_CHANGE 0.05 // of the sampler's rate: less is not worth a wake-up
 
 struct Governor {
     struct State *state;
     PyInterpreterState *interpreter;
     PyThreadState *thread_state;
-    pthread_mutex_t mutex; // guards stop, urged and urge_due
+    pthread_mutex_t mutex; // guards stop, urged and urge_next_s
     pthread_cond_t wake;
     bool stop;
     bool urged;             // a viewer waits: for words, or what it wants armed
-    uint64_t urge_due;      // ticks; before, it waits for the next slice
+    double urge_next_s;     // of CLOCK_MONOTONIC; Control_may_wake
+    struct Control control; // the thread's, as are all below
     struct Words *words;    // those that are being written
     struct Hottest hottest; // as ranked last
     struct Plan plan;       // what to arm again
     struct PolicyCosts costs;
-    uint64_t all_hits;   // of each function in a round of all
-    uint64_t rank_due;   // ticks
-    uint64_t trimmed_to; // hits, in the newest round
-    uint64_t rush_until; // ticks
-    uint32_t newest_id;  // of code, at the last look
-    uint64_t looked_at;  // ticks, then
-    bool more;           // the last slice has left something over
-    // As the budget has said.
-    bool held; // there is one
-    double hz; // the sampler's rate, as set last
-    double rate, pace, pressure, cores;
-    double grant, urgent; // s that may be promised, and where it was asked for
-    double spent;         // s that were, and it has not been told yet
-    uint64_t due;         // ticks of the next full slice
+    uint64_t all_hits; // of each function in a round of all
+    bool cut;          // a cut is to begin
+    bool cutting;      // one has begun, or is to
     struct Slices slices;
 };
 
@@ -87,9 +69,7 @@ static uint64_t threshold_of(const struct Governor *governor)
 
 static void spend(struct Governor *governor, double seconds)
 {
-    governor->spent += seconds;
-    governor->grant -= seconds;
-    governor->urgent -= seconds;
+    Control_spend(&governor->control, seconds);
 }
 
 // One of all: its callees have their own turn.
@@ -124,7 +104,7 @@ static void rearm_all(struct Governor *governor, uint64_t deadline)
 {
     struct State *state = governor->state;
 
-    while (state->rearm_next && governor->urgent > 0 &&
+    while (state->rearm_next && governor->control.urgent > 0 &&
            has_time(governor, deadline)) {
         struct Code *code = state->rearm_next;
 
@@ -141,7 +121,7 @@ static void begin_round(struct Governor *governor)
 
     governor->all_hits = Policy_all_hits(
         &governor->costs, Registry_count(state->engine.registry),
-        governor->urgent, threshold_of(governor));
+        governor->control.urgent, threshold_of(governor));
     state->rearm_next = Registry_first(state->engine.registry);
 }
 
@@ -151,7 +131,7 @@ static void rearm_wanted(struct Governor *governor, uint64_t deadline)
     struct Session *session = state->engine.session;
     uint32_t id;
 
-    while (governor->urgent > 0 && has_time(governor, deadline) &&
+    while (governor->control.urgent > 0 && has_time(governor, deadline) &&
            Rearm_pop(&session->rearm, &id)) {
         struct Code *code = Registry_by_id(state->engine.registry, id);
 
@@ -195,7 +175,7 @@ static void rearm_item(struct Governor *governor, const struct PlanItem *item)
 // true: there is more to do, and the means for it.
 static bool rearm_planned(struct Governor *governor, uint64_t deadline)
 {
-    while (governor->grant > 0) {
+    while (governor->control.grant > 0) {
         const struct PlanItem *item;
 
         if (!has_time(governor, deadline))
@@ -211,42 +191,21 @@ static bool rearm_planned(struct Governor *governor, uint64_t deadline)
 // --- The first descent -----------------------------------------------------
 
 // Code that is armed for more hits than new code gets now is cut short.
-static void trim(struct Governor *governor, uint64_t deadline)
+static void cut(struct Governor *governor, uint64_t deadline)
 {
     struct State *state = governor->state;
 
+    if (governor->cut)
+        state->trim_next = Registry_first(state->engine.registry);
+    governor->cut = false;
     while (state->trim_next && has_time(governor, deadline)) {
         struct Code *code = state->trim_next;
 
         state->trim_next = Registry_next(code);
         if (!code->dark)
-            Code_trim(code, governor->trimmed_to);
+            Code_trim(code, governor->control.cut_to);
     }
-}
-
-static uint64_t first_hits(const struct Governor *governor)
-{
-    return atomic_load_explicit(&governor->state->engine.session->first_hits,
-                                memory_order_relaxed);
-}
-
-// A round is due each time what new code gets has halved.
-static bool is_to_trim(const struct Governor *governor)
-{
-    return threshold_of(governor) > 0 &&
-           first_hits(governor) <= governor->trimmed_to / 2;
-}
-
-static void choose_trim(struct Governor *governor)
-{
-    struct State *state = governor->state;
-
-    if (first_hits(governor) == threshold_of(governor))
-        governor->trimmed_to = threshold_of(governor);
-    if (!is_to_trim(governor) || state->trim_next)
-        return;
-    governor->trimmed_to = first_hits(governor);
-    state->trim_next = Registry_first(state->engine.registry);
+    governor->cutting = state->trim_next != NULL;
 }
 
 // --- Words -----------------------------------------------------------------
@@ -288,12 +247,9 @@ static bool write_words(struct Governor *governor, uint64_t deadline)
 static void urge(void *context)
 {
     struct Governor *governor = context;
-    uint64_t now;
 
     pthread_mutex_lock(&governor->mutex);
-    now = Clock_read(&governor->state->engine.clock);
-    if (!Policy_is_ahead(governor->urge_due, now, ticks_of(governor, URGE_S))) {
-        governor->urge_due = now + ticks_of(governor, URGE_S);
+    if (Control_may_wake(&governor->urge_next_s, Now_s(CLOCK_MONOTONIC))) {
         governor->urged = true;
         pthread_cond_signal(&governor->wake);
     }
@@ -304,65 +260,32 @@ static void urge(void *context)
 
 // The functions to look at most often, and those to arm again; without the
 // interpreter's lock.
-static void rank(struct Governor *governor)
+static void rank(struct Governor *governor, double now_s)
 {
     struct Engine *engine = &governor->state->engine;
+    const struct Worker *worker = &engine->session->governor;
     struct Sampler *sampler = engine->session->sampler;
-    uint64_t now = Clock_read(&engine->clock);
+    struct Control *control = &governor->control;
     const struct Survey survey = {
         .registry = engine->registry,
         .costs = governor->costs,
-        .ticks = now,
+        .ticks = Clock_read(&engine->clock),
         .hz = Clock_hz(&engine->clock),
         .sampler_now =
             sampler && !Sampler_is_blind(sampler) ? Sampler_now(sampler) : NAN,
-        .rate = governor->rate,
-        .pressure = governor->pressure,
+        .rate = control->rate,
+        .pressure = control->pressure,
         .behind = Plan_is_behind(&governor->plan),
-        .grant = governor->grant,
+        .grant = control->grant,
     };
-    uint64_t begin_ns;
-    double took;
+    uint64_t begin_ns = Worker_cpu_ns(worker);
 
-    if (Policy_is_ahead(governor->rank_due, now,
-                        ticks_of(governor, POLICY_RANK_MOST_S)))
-        return;
-    begin_ns = Worker_cpu_ns(&engine->session->governor);
-    Hottest_rank(&governor->hottest, engine->registry, now, survey.sampler_now);
-    if (governor->held)
+    Hottest_rank(&governor->hottest, engine->registry, survey.ticks,
+                 survey.sampler_now);
+    if (control->held)
         Survey_plan(&survey, &governor->plan); // without memory: a part of it
-    took =
-        (double)(Worker_cpu_ns(&engine->session->governor) - begin_ns) * 1e-9;
-    governor->rank_due =
-        now + ticks_of(governor, Policy_rank_pause(took, governor->rate));
-}
-
-// What the budget says now; without the interpreter's lock.
-static void control(struct Governor *governor)
-{
-    struct Session *session = governor->state->engine.session;
-    struct Budget *budget = Account_open(session);
-    double hz;
-
-    Budget_promise(budget, governor->spent);
-    governor->spent = 0;
-    governor->held = budget->share > 0;
-    governor->rate = governor->held ? budget->rate : 1;
-    governor->pace = governor->held ? budget->pace : 1;
-    governor->cores = Budget_cores(budget);
-    governor->pressure = Budget_pressure(budget);
-    governor->grant = Budget_grant(budget, false);
-    governor->urgent = Budget_grant(budget, true);
-    hz = Budget_hz(budget);
-    atomic_store_explicit(&session->first_hits,
-                          Budget_first_hits(budget, session->config.threshold),
-                          memory_order_relaxed);
-    Account_close(session);
-    if (!governor->held || !session->sampler ||
-        fabs(hz - governor->hz) <= HZ_CHANGE * governor->hz)
-        return;
-    governor->hz = hz;
-    Sampler_set_hz(session->sampler, hz);
+    Control_ranked(control, now_s,
+                   (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);
 }
 
 static void note_edges(struct State *state, uint64_t deadline)
@@ -381,16 +304,11 @@ static void price(struct Governor *governor)
     const struct Engine *engine = &governor->state->engine;
     const int64_t *cost = engine->cost;
     double tick = 1 / Clock_hz(&engine->clock);
+    int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
 
-    governor->costs = (struct PolicyCosts){
-        .fixed = REARM_S,
-        .byte = REARM_BYTE_S,
-        .call = (double)(cost[HOOK_ENTER] + cost[HOOK_LEAVE] +
-                         APART * cost[HOOK_COLD]) *
-                tick,
-        .site = (double)cost[HOOK_JUMP] * tick,
-        .leaving = LEAVING_S,
-    };
+    governor->costs =
+        Policy_costs((double)(call + APART * cost[HOOK_COLD]) * tick,
+                     (double)cost[HOOK_JUMP] * tick);
 }
 
 // A full slice, or one that only goes on with what was begun. true: there is
@@ -398,6 +316,7 @@ static void price(struct Governor *governor)
 static bool slice(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
+    const struct Control *control = &governor->control;
     uint64_t deadline =
         Clock_read(&state->engine.clock) + ticks_of(governor, SLICE_S);
     bool more, words;
@@ -407,28 +326,26 @@ static bool slice(struct Governor *governor, bool full)
     if (full) {
         price(governor);
         Calibration_allow(state->calibration,
-                          governor->held ? governor->rate : 0);
+                          control->held ? control->rate : 0);
         Tools_watch(state);
         note_edges(state, deadline);
         state->poll.hottest = governor->hottest;
     }
-    choose_trim(governor);
-    trim(governor, deadline);
+    cut(governor, deadline);
     rearm_wanted(governor, deadline);
     words = write_words(governor, deadline);
     more = rearm_planned(governor, deadline);
-    more |= state->trim_next || (state->rearm_next && governor->urgent > 0);
-    // Rounds of bytecode are not hurried on credit, nor where nothing runs.
-    more |= Poll_slice(state, full, deadline) && governor->grant > 0 &&
-            governor->cores > IDLE_CORES;
+    more |= state->trim_next || (state->rearm_next && control->urgent > 0);
+    more |= Poll_slice(state, full, deadline) && Control_may_hurry(control);
     if (full)
         ThreadList_update(state);
     return more || words;
 }
 
 // false: it is time to end.
-static bool wait_ms(struct Governor *governor, long ms, bool *urged)
+static bool wait_s(struct Governor *governor, double s, bool *urged)
 {
+    long ms = (long)ceil(s * 1e3);
     struct timespec due;
     bool stop;
 
@@ -449,49 +366,33 @@ static bool wait_ms(struct Governor *governor, long ms, bool *urged)
     return !stop;
 }
 
-static long ms_until_due(const struct Governor *governor)
+// What is to be done now, and what the sampler and new code are told of it;
+// without the interpreter's lock.
+static struct ControlDecision decide(struct Governor *governor, double now_s,
+                                     bool urged)
 {
-    struct Clock *clock = &governor->state->engine.clock;
-    double s =
-        (double)(int64_t)(governor->due - Clock_read(clock)) / Clock_hz(clock);
+    struct Session *session = governor->state->engine.session;
+    struct ControlReading reading = {
+        .newest_code = Registry_newest_id(session->engine->registry),
+        .asked = urged,
+        .cutting = governor->cutting,
+    };
+    bool opens =
+        Control_needs_account(&governor->control, now_s, reading.newest_code);
+    struct ControlDecision decision;
 
-    return s < 1e-3 ? 1 : (long)(fmin(s, POLICY_SLOWEST_S) * 1e3) + 1;
-}
-
-// Is the next slice a full one? Then it ranks the functions for it.
-static bool prepare(struct Governor *governor)
-{
-    uint64_t now = Clock_read(&governor->state->engine.clock);
-
-    if (Policy_is_ahead(governor->due, now,
-                        ticks_of(governor, POLICY_SLOWEST_S)))
-        return false;
-    control(governor);
-    governor->due =
-        now + ticks_of(governor, Policy_slice_pause(governor->pace));
-    rank(governor);
-    return true;
-}
-
-// Much new code comes: what it costs is looked at often.
-static bool is_rush(struct Governor *governor)
-{
-    uint32_t newest = Registry_newest_id(governor->state->engine.registry);
-    uint64_t now = Clock_read(&governor->state->engine.clock);
-    double s = (double)(int64_t)(now - governor->looked_at) /
-               Clock_hz(&governor->state->engine.clock);
-
-    if (governor->held && Policy_is_rush(newest - governor->newest_id, s))
-        governor->rush_until = now + ticks_of(governor, RUSH_S);
-    governor->newest_id = newest;
-    governor->looked_at = now;
-    return Policy_is_ahead(governor->rush_until, now,
-                           ticks_of(governor, RUSH_S));
-}
-
-static long rush_ms(const struct Governor *governor)
-{
-    return (long)(Policy_rush_pause(governor->rate) * 1e3);
+    if (opens)
+        reading.budget = Account_open(session);
+    decision = Control_step(&governor->control, now_s, &reading);
+    if (opens)
+        Account_close(session);
+    atomic_store_explicit(&session->first_hits, decision.first_hits,
+                          memory_order_relaxed);
+    if (decision.cut_to > 0)
+        governor->cut = governor->cutting = true;
+    if (decision.sampler_hz > 0 && session->sampler)
+        Sampler_set_hz(session->sampler, decision.sampler_hz);
+    return decision;
 }
 
 // Whoever had it and was made to give it away has been interrupted.
@@ -526,25 +427,36 @@ struct Slices Governor_slices(const struct State *state)
     return state->governor ? state->governor->slices : (struct Slices){0};
 }
 
-// With the interpreter's lock for a moment; ms until the next.
-static long attend(struct Governor *governor, bool full)
+// With the interpreter's lock for a moment. true: there is more to do.
+static bool attend(struct Governor *governor, bool full)
 {
     bool more;
-    long pause;
 
     take_interpreter(governor);
     more = timed_slice(governor, full);
     PyEval_SaveThread();
-    governor->more = more;
-    pause = ms_until_due(governor);
-    return more && pause > HURRY_MS ? HURRY_MS : pause;
+    return more;
+}
+
+// One wake-up; s until the next.
+static double wake_up(struct Governor *governor, bool urged)
+{
+    double now_s = Now_s(CLOCK_MONOTONIC);
+    struct ControlDecision decision = decide(governor, now_s, urged);
+    bool more = false;
+
+    if (decision.rank)
+        rank(governor, now_s);
+    if (decision.attend)
+        more = attend(governor, decision.full);
+    return Control_pause(&governor->control, Now_s(CLOCK_MONOTONIC), more);
 }
 
 static void run(void *context)
 {
     struct Governor *governor = context;
     PyThreadState *state = governor->thread_state;
-    long pause = FIRST_MS;
+    double pause;
     bool urged;
 
     PyEval_RestoreThread(state);
@@ -552,22 +464,10 @@ static void run(void *context)
     state->thread_id = PyThread_get_thread_ident();
     state->native_thread_id = PyThread_get_thread_native_id();
     PyEval_SaveThread();
-    governor->due = Clock_read(&governor->state->engine.clock) +
-                    ticks_of(governor, POLICY_SLICE_S);
-    while (wait_ms(governor, pause, &urged)) {
-        bool full, rush;
-
+    pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
+    while (wait_s(governor, pause, &urged)) {
         Cell_add(&governor->state->engine.session->governor_wakeups, 1);
-        full = prepare(governor);
-        rush = is_rush(governor);
-        if (rush && !full)
-            control(governor);
-        if (full || governor->more || urged || is_to_trim(governor))
-            pause = attend(governor, full);
-        else
-            pause = ms_until_due(governor);
-        if (rush && pause > rush_ms(governor))
-            pause = rush_ms(governor);
+        pause = wake_up(governor, urged);
     }
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);
@@ -611,9 +511,8 @@ int Governor_start(struct State *state)
     }
     governor->state = state;
     governor->interpreter = PyInterpreterState_Get();
-    governor->trimmed_to = engine->session->config.threshold;
+    Control_init(&governor->control, engine->session->config.threshold);
     price(governor);
-    governor->rate = governor->pace = 1;
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
