@@ -3,7 +3,6 @@
 // it. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
 #include "ipc/heap.h"
-#include "ipc/now.h"
 
 #include "tracer/interruption.h"
 #include "tracer/rcu.h"
@@ -38,7 +37,10 @@ struct Sampler {
     struct Subjects subjects;
     struct Memory memory;
     struct Walk walk;
+    struct SampleClock clock;
     uint64_t start_ns; // moved on by the time that it stood by
+    uint64_t stood_ns; // when it began to stand by; 0: it does not
+    uint64_t due_ns;   // of the next look; 0: not chosen yet
     uint64_t random;
     size_t next;        // whose turn it is in the table
     size_t still;       // threads looked at since one had run
@@ -71,6 +73,11 @@ struct Sampler {
     cell_t blind;          // 1: yes
     struct ShareValue elsewhere;
 };
+
+static uint64_t read_ns(const struct Sampler *sampler, clockid_t id)
+{
+    return SampleClock_ns(&sampler->clock, id);
+}
 
 // Marsaglia's xorshift64*.
 static uint64_t draw(struct Sampler *sampler)
@@ -109,7 +116,7 @@ static void credit(struct Sampler *sampler, struct Subject *subject,
 // One thread's clocks; true if it has run since, so that it must be walked.
 static bool look(struct Sampler *sampler, struct Subject *subject, double now)
 {
-    enum SubjectLook seen = Subject_look(subject, now);
+    enum SubjectLook seen = Subject_look(subject, &sampler->clock, now);
 
     if (seen == SUBJECT_NEW || seen == SUBJECT_GONE)
         return false;
@@ -260,7 +267,7 @@ static enum SubjectDoing find_doing(struct Sampler *sampler,
 {
     bool active = subject->start.active;
     enum SubjectDoing doing;
-    double part = Subject_ran_part(subject);
+    double part = Subject_ran_part(subject, &sampler->clock);
 
     // Who runs for less than a look takes is met more often than that.
     if (part > 0)
@@ -305,8 +312,8 @@ static bool has_met(struct Sampler *sampler, size_t ran)
     sampler->used_ns = 0;
     if (ran > 0)
         return true;
-    sampler->used_ns =
-        Now_ns(CLOCK_PROCESS_CPUTIME_ID) - Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    sampler->used_ns = read_ns(sampler, CLOCK_PROCESS_CPUTIME_ID) -
+                       read_ns(sampler, CLOCK_THREAD_CPUTIME_ID);
     return before > 0 && sampler->used_ns > before + OTHERS_NS;
 }
 
@@ -346,7 +353,7 @@ static bool sees_again(struct Sampler *sampler, uint64_t began)
     return true;
 }
 
-// --- The thread --------------------------------------------------------------
+// --- When ----------------------------------------------------------------
 
 // 0.5 to 1.5 of the mean, so that no rhythm of the program can hide from it.
 static uint64_t draw_interval(struct Sampler *sampler)
@@ -365,52 +372,44 @@ static void choose_interval(struct Sampler *sampler, double mean_ns)
         sampler->interval_ns = longer < STRETCH_NS ? longer : STRETCH_NS;
 }
 
-// Sleeps until the rate is not 0; with the lock. What went by meanwhile is
-// taken out of the shares' time.
-static void stand_by(struct Sampler *sampler)
+// While the rate is 0 it does, and what goes by is taken out of the shares'
+// time.
+static bool is_standing_by(struct Sampler *sampler, uint64_t now)
 {
-    uint64_t from = Now_ns(CLOCK_MONOTONIC);
-
-    while (!sampler->stop && sampler->mean_ns == 0)
-        pthread_cond_wait(&sampler->wake, &sampler->lock);
-    sampler->start_ns += Now_ns(CLOCK_MONOTONIC) - from;
-    forget_all(sampler);
-}
-
-// Waits for the next look. Returns false when the thread is to stop.
-static bool wait_turn(struct Sampler *sampler, uint64_t *due)
-{
-    bool stop;
-    int error = 0;
+    bool stands;
 
     pthread_mutex_lock(&sampler->lock);
-    while (!sampler->stop && error == 0) {
-        struct timespec when;
-
-        if (sampler->mean_ns == 0) {
-            stand_by(sampler);
-            *due = Now_ns(CLOCK_MONOTONIC);
-            sampler->changed = true;
-        }
-        if (sampler->changed) { // a look that is due sooner stays so
-            uint64_t now = Now_ns(CLOCK_MONOTONIC), next;
-
-            choose_interval(sampler, sampler->mean_ns);
-            next = now + draw_interval(sampler);
-            *due = *due > now && *due < next ? *due : next;
-            sampler->changed = false;
-        }
-        when = (struct timespec){(time_t)(*due / 1000000000u),
-                                 (long)(*due % 1000000000u)};
-        error = pthread_cond_timedwait(&sampler->wake, &sampler->lock, &when);
-    }
-    stop = sampler->stop;
+    stands = sampler->mean_ns == 0;
+    if (stands)
+        sampler->changed = false;
     pthread_mutex_unlock(&sampler->lock);
-    return !stop;
+    if (stands && !sampler->stood_ns)
+        sampler->stood_ns = now;
+    if (!stands && sampler->stood_ns) {
+        sampler->start_ns += now - sampler->stood_ns;
+        sampler->stood_ns = sampler->due_ns = 0;
+        forget_all(sampler);
+    }
+    return stands;
 }
 
-// One wake-up, at `began`; the time of the next.
-static uint64_t turn(struct Sampler *sampler, uint64_t began, uint64_t due)
+// By a rate that was changed. A look that is due sooner stays so.
+static void choose_due(struct Sampler *sampler, uint64_t now)
+{
+    uint64_t due = sampler->due_ns, next;
+
+    pthread_mutex_lock(&sampler->lock);
+    if (sampler->changed || !due) {
+        choose_interval(sampler, sampler->mean_ns);
+        next = now + draw_interval(sampler);
+        sampler->due_ns = due && due < next ? due : next;
+    }
+    sampler->changed = false;
+    pthread_mutex_unlock(&sampler->lock);
+}
+
+// At all threads that have their turn; and when to look next.
+static void look_around(struct Sampler *sampler, uint64_t began)
 {
     double now = (double)(began - sampler->start_ns);
     double before = Cell_get_double(&sampler->now);
@@ -431,8 +430,9 @@ static uint64_t turn(struct Sampler *sampler, uint64_t began, uint64_t due)
     choose_interval(sampler, sampler->mean_ns);
     sampler->changed = false;
     pthread_mutex_unlock(&sampler->lock);
-    due += draw_interval(sampler);
-    return due < began ? began + draw_interval(sampler) : due; // no bursts
+    sampler->due_ns += draw_interval(sampler);
+    if (sampler->due_ns < began) // no bursts
+        sampler->due_ns = began + draw_interval(sampler);
 }
 
 static void measure(struct Sampler *sampler)
@@ -443,7 +443,7 @@ static void measure(struct Sampler *sampler)
     pthread_mutex_lock(&sampler->lock);
     sampler->spins_ns = Worker_cpu_ns(&sampler->worker);
     pthread_mutex_unlock(&sampler->lock);
-    cost_s = Interruption_measure(&helped_ns);
+    cost_s = sampler->clock.measure(sampler->clock.context, &helped_ns);
     pthread_mutex_lock(&sampler->lock);
     sampler->helped_ns += helped_ns;
     sampler->spun_ns += Worker_cpu_ns(&sampler->worker) - sampler->spins_ns;
@@ -458,34 +458,71 @@ static void measure(struct Sampler *sampler)
         Cell_set_double(&sampler->interruption_s, cost_s);
 }
 
+static void wake_up(struct Sampler *sampler, uint64_t began)
+{
+    Cell_add(&sampler->wakeups, 1);
+    Memory_keep(&sampler->memory, began);
+    if (Sampler_is_blind(sampler) && !sees_again(sampler, began)) {
+        sampler->due_ns = began + (uint64_t)RETRY_NS;
+        return;
+    }
+    look_around(sampler, began);
+    if (InterruptionPlan_is_due(&sampler->measuring, Sampler_now(sampler),
+                                Cell_get(&sampler->wakeups)))
+        measure(sampler);
+}
+
+uint64_t Sampler_step(struct Sampler *sampler)
+{
+    uint64_t now = read_ns(sampler, CLOCK_MONOTONIC);
+
+    if (is_standing_by(sampler, now))
+        return UINT64_MAX;
+    if (sampler->due_ns && now >= sampler->due_ns)
+        wake_up(sampler, now);
+    else
+        choose_due(sampler, now);
+    return sampler->due_ns;
+}
+
+// --- The thread --------------------------------------------------------------
+
+// false: it is to stop.
+static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
+{
+    struct timespec due = {(time_t)(due_ns / 1000000000u),
+                           (long)(due_ns % 1000000000u)};
+    bool stop;
+    int error = 0;
+
+    pthread_mutex_lock(&sampler->lock);
+    while (!sampler->stop && !sampler->changed && error == 0) {
+        if (due_ns == UINT64_MAX)
+            pthread_cond_wait(&sampler->wake, &sampler->lock);
+        else
+            error =
+                pthread_cond_timedwait(&sampler->wake, &sampler->lock, &due);
+    }
+    stop = sampler->stop;
+    pthread_mutex_unlock(&sampler->lock);
+    return !stop;
+}
+
 static void run(void *argument)
 {
     struct Sampler *sampler = argument;
-    uint64_t due = 0;
 
     // Or the kernel lets the program's thread on our CPU have its turn first,
     // and who works for less than that would be seen asleep, always.
     Worker_take_short_turns();
-    while (wait_turn(sampler, &due)) {
-        uint64_t began = Now_ns(CLOCK_MONOTONIC);
-
-        Cell_add(&sampler->wakeups, 1);
-        Memory_keep(&sampler->memory, began);
-        if (Sampler_is_blind(sampler) && !sees_again(sampler, began)) {
-            due = began + (uint64_t)RETRY_NS;
-            continue;
-        }
-        due = turn(sampler, began, due);
-        if (InterruptionPlan_is_due(&sampler->measuring, Sampler_now(sampler),
-                                    Cell_get(&sampler->wakeups)))
-            measure(sampler);
-    }
+    while (wait_until(sampler, Sampler_step(sampler)))
+        continue;
 }
 
 static int start_thread(struct Sampler *sampler)
 {
     sampler->stop = false;
-    sampler->changed = true;
+    sampler->due_ns = 0;
     return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
                         STACK_SIZE);
 }
@@ -518,9 +555,29 @@ static int init(struct Sampler *sampler, const struct FrameLayout *layout)
     return error ? error : Subjects_init(&sampler->subjects);
 }
 
-int Sampler_start(struct Sampler **result, struct Registry *registry,
-                  const struct FrameLayout *layout,
-                  const struct Opcodes *opcodes, double hz)
+static double measure_interruption(void *context, uint64_t *cpu_ns)
+{
+    (void)context;
+    return Interruption_measure(cpu_ns);
+}
+
+static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
+{
+    static const struct SampleClock kernel = {SampleClock_kernel_ns,
+                                              measure_interruption, NULL};
+
+    sampler->clock = parts->clock ? *parts->clock : kernel;
+    sampler->opcodes = parts->opcodes;
+    sampler->ledger = (struct Ledger){
+        .registry = parts->registry,
+        .edges = &sampler->edges,
+        .flame = &sampler->flame,
+        .code_bytecode = parts->layout->code_bytecode,
+    };
+}
+
+int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
+                double hz)
 {
     struct Sampler *sampler;
     int error;
@@ -530,22 +587,33 @@ int Sampler_start(struct Sampler **result, struct Registry *registry,
     sampler = Heap_zeroed(1, sizeof(*sampler));
     if (sampler == NULL)
         return -ENOMEM;
-    sampler->ledger = (struct Ledger){
-        .registry = registry,
-        .edges = &sampler->edges,
-        .flame = &sampler->flame,
-        .code_bytecode = layout->code_bytecode,
-    };
+    set_parts(sampler, parts);
     Flame_init(&sampler->flame);
-    sampler->opcodes = opcodes;
     sampler->memory.fd = -1;
     sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
-    sampler->start_ns = Now_ns(CLOCK_MONOTONIC);
+    sampler->start_ns = read_ns(sampler, CLOCK_MONOTONIC);
     sampler->random = sampler->start_ns ^ (uintptr_t)sampler;
     init_waiting(sampler);
-    error = init(sampler, layout);
-    if (error == 0)
-        error = start_thread(sampler);
+    error = init(sampler, parts->layout);
+    if (error) {
+        free_all(sampler);
+        return error;
+    }
+    *result = sampler;
+    return 0;
+}
+
+int Sampler_start(struct Sampler **result, struct Registry *registry,
+                  const struct FrameLayout *layout,
+                  const struct Opcodes *opcodes, double hz)
+{
+    const struct SamplerParts parts = {registry, layout, opcodes, NULL};
+    struct Sampler *sampler;
+    int error = Sampler_new(&sampler, &parts, hz);
+
+    if (error)
+        return error;
+    error = start_thread(sampler);
     if (error) {
         free_all(sampler);
         return error;

@@ -10,6 +10,7 @@
 
 #include "ipc/worker.h"
 #include "tracer/registry.h"
+#include "tracer/sample_clock.h"
 #include "tracer/subjects.h"
 
 struct SamplerTotals {
@@ -33,9 +34,25 @@ struct SamplerTotals {
 
 struct Sampler;
 
-// 0, or -errno: -EPERM when no way of reading works here, -EINVAL for a
-// layout or a rate (more than 0, up to 10000) that cannot be. Registry, layout
-// and opcodes stay where they are.
+// What it works with: all but the clock stay where they are.
+struct SamplerParts {
+    struct Registry *registry;
+    const struct FrameLayout *layout;
+    const struct Opcodes *opcodes;
+    const struct SampleClock *clock; // NULL: the kernel's
+};
+
+// Without a thread, until Sampler_resume. 0, or -errno: -EPERM when no way of
+// reading works here, -EINVAL for a layout or a rate (more than 0, up to 10000)
+// that cannot be.
+int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
+                double hz);
+// What its thread does each time that it wakes up: looks if a look is due, and
+// takes over a rate that was changed. Returns when the next look is due, ns of
+// its CLOCK_MONOTONIC; UINT64_MAX: it stands by. Where it has no thread, any
+// one thread may.
+uint64_t Sampler_step(struct Sampler *sampler);
+// Sampler_new by the kernel's clocks, and Sampler_resume.
 int Sampler_start(struct Sampler **sampler, struct Registry *registry,
                   const struct FrameLayout *layout,
                   const struct Opcodes *opcodes, double hz);

@@ -17,7 +17,6 @@
 #include "tracer/subject.h"
 
 #include "ipc/heap.h"
-#include "ipc/now.h"
 #include "ipc/opened.h"
 #include "tracer/rcu.h"
 
@@ -53,10 +52,11 @@ void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid)
     subject->tid = tid;
 }
 
-enum SubjectLook Subject_look(struct Subject *subject, double now)
+enum SubjectLook Subject_look(struct Subject *subject,
+                              const struct SampleClock *clock, double now)
 {
-    uint64_t cpu_ns = Now_ns(Now_clock_of(subject->tid));
-    uint64_t wall_ns = Now_ns(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = SampleClock_ns(clock, Now_clock_of(subject->tid));
+    uint64_t wall_ns = SampleClock_ns(clock, CLOCK_MONOTONIC);
     double ran = (double)(int64_t)(cpu_ns - subject->cpu_ns);
     double since = (double)(int64_t)(wall_ns - subject->wall_ns);
     double fade = 1 / (1 + since / RATIO);
@@ -106,10 +106,11 @@ void Subject_forget(struct Subject *subject)
     subject->idle_ns = 0;
 }
 
-double Subject_ran_part(const struct Subject *subject)
+double Subject_ran_part(const struct Subject *subject,
+                        const struct SampleClock *clock)
 {
-    uint64_t cpu_ns = Now_ns(Now_clock_of(subject->tid));
-    uint64_t wall_ns = Now_ns(CLOCK_MONOTONIC);
+    uint64_t cpu_ns = SampleClock_ns(clock, Now_clock_of(subject->tid));
+    uint64_t wall_ns = SampleClock_ns(clock, CLOCK_MONOTONIC);
 
     if (cpu_ns <= subject->cpu_ns)
         return 0;

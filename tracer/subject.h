@@ -8,6 +8,7 @@
 #include "tracer/edges.h"
 #include "tracer/flame.h"
 #include "tracer/registry.h"
+#include "tracer/sample_clock.h"
 #include "tracer/split.h"
 #include "tracer/walk.h"
 
@@ -84,7 +85,8 @@ enum SubjectLook {
 
 void Subject_init(struct Subject *subject, uintptr_t state, pid_t tid);
 // Reads its clocks. `now` is ns since the sampler's start.
-enum SubjectLook Subject_look(struct Subject *subject, double now);
+enum SubjectLook Subject_look(struct Subject *subject,
+                              const struct SampleClock *clock, double now);
 // After a look that said SUBJECT_RAN and came late, since everything had stood
 // still: what it did not run it waited, on the stack that it had. Credited with
 // DOING_IDLED, before the walk; what it ran, with the others, after that.
@@ -93,7 +95,8 @@ void Subject_woke(struct Subject *subject);
 void Subject_forget(struct Subject *subject);
 // How much of the time since it has run, right after a look that said
 // SUBJECT_RAN: 0 to 1.
-double Subject_ran_part(const struct Subject *subject);
+double Subject_ran_part(const struct Subject *subject,
+                        const struct SampleClock *clock);
 // Whether that may be since it waits for a CPU: where it hardly ever does, it
 // is asleep. Asks the kernel every few seconds.
 bool Subject_is_crowded(struct Subject *subject, double now);

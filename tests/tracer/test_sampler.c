@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/sampler: a program of real threads with stacks built by hand, whose
-// shares are known; threads and codes that come and go; stop and fork.
+// shares are known; threads and codes that come and go; stop and fork. What it
+// does when is tested in virtual time, without threads.
 #define _GNU_SOURCE 1 // gettid, CPU_SET
 #include "ipc/heap.h"
 #include "tracer/sampler.h"
@@ -453,40 +454,149 @@ static void wait_for_wakeups(struct Sampler *sampler, uint64_t more)
     assert_true(totals_of(sampler).wakeups >= before + more);
 }
 
-// Short naps end between two looks, long ones last for many.
-static void check_waiting(long nap_ms)
-{
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
-    double waited, ran, began, elapsed;
+// --- Virtual time ------------------------------------------------------------
 
-    program_start(&program, true);
-    program.nap_ms = nap_ms;
-    thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 200),
-                     0);
-    Sampler_set_threads(sampler, &thread, 1);
-    wait_for_wakeups(sampler, 2);
-    began = Sampler_now(sampler) * 1e-9;
-    waited = wait_s(registry, NAP);
-    ran = cpu_s(registry, NAP);
-    rest(600);
-    elapsed = Sampler_now(sampler) * 1e-9 - began;
-    Sampler_stop(sampler);
-    program_stop(&program);
-    waited = (wait_s(registry, NAP) - waited) / elapsed;
-    assert_true(waited > 0.5 && waited < 1.1);
-    assert_true((cpu_s(registry, NAP) - ran) / elapsed < 0.2);
-    Registry_free(registry);
+// A thread of the program and the clocks that the sampler reads. The thread is
+// on one stack all the time.
+static struct {
+    uint64_t now_ns;    // of CLOCK_MONOTONIC; each reading of it takes 1 us
+    uint64_t cpu_ns;    // of the thread
+    uint64_t native_ns; // of a thread that is none of Python's
+    bool runs, native_runs;
+    uint64_t nap_ns; // the thread wakes up so often, if not 0, and runs
+    uint64_t run_ns; // ... so long
+    double prices;   // what interruptions cost, us; each time one more
+    struct FakeThread state;
+    struct Registry *registry;
+    struct Sampler *sampler;
+} simulated;
+
+#define SIMULATED_TID 0x7ffffff0
+
+static void pass(uint64_t ns)
+{
+    uint64_t then = simulated.now_ns, nap_ns = simulated.nap_ns;
+
+    simulated.now_ns += ns;
+    if (simulated.runs)
+        simulated.cpu_ns += ns;
+    if (simulated.native_runs)
+        simulated.native_ns += ns;
+    if (nap_ns)
+        simulated.cpu_ns +=
+            (simulated.now_ns / nap_ns - then / nap_ns) * simulated.run_ns;
 }
 
-static void test_waiting_is_credited_where_it_happens(void **state)
+static uint64_t read_simulated(void *context, clockid_t id)
+{
+    (void)context;
+    if (id == CLOCK_MONOTONIC)
+        pass(1000);
+    return id == CLOCK_MONOTONIC               ? simulated.now_ns
+           : id == Now_clock_of(SIMULATED_TID) ? simulated.cpu_ns
+           : id == CLOCK_PROCESS_CPUTIME_ID
+               ? simulated.cpu_ns + simulated.native_ns
+               : 0;
+}
+
+static double measure_simulated(void *context, uint64_t *cpu_ns)
+{
+    (void)context;
+    *cpu_ns = 0;
+    simulated.prices += 1;
+    return simulated.prices * 1e-6;
+}
+
+// ROOT has called `top`.
+static void simulate(uintptr_t top, double hz)
+{
+    static const struct SampleClock clock = {.read_ns = read_simulated,
+                                             .measure = measure_simulated};
+    const struct SampledThread thread = {.state = (uintptr_t)&simulated.state,
+                                         .tid = SIMULATED_TID};
+    struct FakeThread *state = &simulated.state;
+    struct SamplerParts parts = {registry_of_program(), &LAYOUT, &opcodes,
+                                 &clock};
+
+    memset(&simulated, 0, sizeof simulated);
+    simulated.now_ns = simulated.cpu_ns = simulated.native_ns = 1000000000;
+    simulated.registry = parts.registry;
+    state->frames[0] = (struct FakeFrame){.code = ROOT};
+    state->frames[1] = (struct FakeFrame){
+        .code = top, .previous = (uintptr_t)&state->frames[0]};
+    state->chunk = (uintptr_t)state->frames;
+    state->frame = (uintptr_t)&state->frames[1];
+    state->top = (uintptr_t)&state->frames[2];
+    assert_int_equal(Sampler_new(&simulated.sampler, &parts, hz), 0);
+    assert_int_equal(Sampler_set_threads(simulated.sampler, &thread, 1), 0);
+}
+
+static int end_simulation(void **state)
 {
     (void)state;
-    check_waiting(5);
-    check_waiting(250);
+    Sampler_stop(simulated.sampler);
+    Registry_free(simulated.registry);
+    return 0;
+}
+
+static void run_simulation(double seconds)
+{
+    uint64_t until = simulated.now_ns + (uint64_t)(seconds * 1e9), due;
+
+    while ((due = Sampler_step(simulated.sampler)) < until)
+        if (due > simulated.now_ns)
+            pass(due - simulated.now_ns);
+    if (until > simulated.now_ns)
+        pass(until - simulated.now_ns);
+}
+
+static struct SamplerTotals simulated_totals(void)
+{
+    return totals_of(simulated.sampler);
+}
+
+// Short naps end between two looks, long ones last for many.
+static void test_waiting_is_credited_where_it_happens(void **state)
+{
+    static const uint64_t naps_ms[] = {5, 250, 100000};
+
+    for (size_t i = 0; i < 3; i++) {
+        double began, waited, elapsed;
+
+        simulate(NAP, 200);
+        simulated.nap_ns = naps_ms[i] * 1000000;
+        simulated.run_ns = 100000;
+        run_simulation(1);
+        began = Sampler_now(simulated.sampler) * 1e-9;
+        waited = wait_s(simulated.registry, NAP);
+        run_simulation(10);
+        elapsed = Sampler_now(simulated.sampler) * 1e-9 - began;
+        waited = (wait_s(simulated.registry, NAP) - waited) / elapsed;
+        assert_true(waited > 0.95 && waited < 1.03); // of the last looks
+        assert_true(cpu_s(simulated.registry, NAP) < 0.03 * 11); // it ran 0.02
+        assert_true(wait_s(simulated.registry, ROOT) == 0);
+        if (i < 2)
+            end_simulation(state);
+    }
+}
+
+// All of its time is where it runs, or waits; and its caller's with what that
+// called.
+static void test_running_is_credited_where_it_happens(void **state)
+{
+    (void)state;
+    simulate(LONG, 100);
+    simulated.runs = true;
+    run_simulation(20);
+    assert_true(cpu_s(simulated.registry, LONG) > 19.5);
+    assert_true(cpu_s(simulated.registry, LONG) < 20.01);
+    assert_true(under_s(simulated.registry, ROOT) > 19.5);
+    assert_true(cpu_s(simulated.registry, ROOT) == 0);
+    simulated.runs = false; // in there
+    run_simulation(20);
+    assert_true(cpu_s(simulated.registry, LONG) < 20.01);
+    assert_true(wait_s(simulated.registry, LONG) > 19.5);
+    assert_true(wait_s(simulated.registry, LONG) < 20.5);
 }
 
 // --- Where nothing can be read any more ------------------------------------
@@ -518,48 +628,60 @@ static void allow_files(rlim_t count)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static bool await_sight(const struct Sampler *sampler, bool blind)
+static bool is_blind(void)
 {
-    for (int i = 0; i < 1500 && Sampler_is_blind(sampler) != blind; i++)
-        rest(10);
-    return Sampler_is_blind(sampler) == blind;
+    return Sampler_is_blind(simulated.sampler);
 }
 
-static bool await_looks(struct Registry *registry, uint64_t more)
+static uint64_t simulated_looks(void)
 {
-    uint64_t enough = looks(registry, LONG) + more;
-
-    for (int i = 0; i < 1500 && looks(registry, LONG) < enough; i++)
-        rest(10);
-    return looks(registry, LONG) >= enough;
+    return looks(simulated.registry, LONG);
 }
 
 // By the file, which is closed and cannot be opened, and then can.
-static int check_blind(struct Sampler *sampler, struct Registry *registry)
+static int see_again(void)
 {
-    uint64_t began = now_ns(CLOCK_MONOTONIC), seen;
     double stood_at;
+    uint64_t seen;
 
-    if (!await_looks(registry, 5) || Sampler_is_blind(sampler))
+    simulate(LONG, 500);
+    simulated.runs = true;
+    run_simulation(1);
+    if (simulated_looks() < 400 || is_blind())
         return 2;
     close_memory_files();
     allow_files(0);
-    if (!await_sight(sampler, true))
+    run_simulation(2.9);
+    if (is_blind())
         return 3;
-    stood_at = Sampler_now(sampler);
-    seen = looks(registry, LONG);
-    rest(3000); // it has tried meanwhile
-    if (Sampler_now(sampler) != stood_at || looks(registry, LONG) != seen)
+    run_simulation(1);
+    if (!is_blind())
         return 4;
-    allow_files(100);
-    if (!await_sight(sampler, false) || !await_looks(registry, 5))
+    stood_at = Sampler_now(simulated.sampler);
+    seen = simulated_looks();
+    run_simulation(60); // it has tried meanwhile, every two seconds
+    if (Sampler_now(simulated.sampler) != stood_at ||
+        simulated_looks() != seen || !is_blind())
         return 5;
+    if (simulated_totals().wakeups > 500 * 5 + 35)
+        return 6;
+    allow_files(100);
+    run_simulation(6);
+    if (is_blind() || simulated_looks() < seen + 500)
+        return 7;
     // What went by meanwhile is no part of the shares' time.
-    return (double)(now_ns(CLOCK_MONOTONIC) - began) - Sampler_now(sampler) >
-                   2.9e9
-               ? 0
-               : 6;
+    return Sampler_now(simulated.sampler) - stood_at < 6.1e9 ? 0 : 8;
 }
+
+static void test_what_is_refused_for_a_while_is_said(void **state)
+{
+    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
+
+    (void)state;
+    expect_in_a_cage(calls, 2, see_again);
+}
+
+// --- What an interruption costs ------------------------------------------
 
 // What `check` finds of a program that is sampled; for a child.
 static int sampled(int (*check)(struct Sampler *, struct Registry *))
@@ -582,38 +704,17 @@ static int sampled(int (*check)(struct Sampler *, struct Registry *))
     return found;
 }
 
-static int see_again(void)
+// Until that is known.
+static int check_price(struct Sampler *sampler, struct Registry *registry)
 {
-    return sampled(check_blind);
-}
+    double price = 0;
 
-static void test_what_is_refused_for_a_while_is_said(void **state)
-{
-    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
-
-    (void)state;
-    expect_in_a_cage(calls, 2, see_again);
-}
-
-// --- What an interruption costs ------------------------------------------
-
-// Until that is known, and is not `before` any more. Two measurements are
-// hardly ever equal, unless the second has not been made.
-static double await_price(struct Sampler *sampler, double before)
-{
-    double price = before;
-
-    for (int i = 0; i < 12000 && price == before; i++) {
+    (void)registry;
+    for (int i = 0; i < 12000 && price == 0; i++) {
         rest(10);
         price = totals_of(sampler).interruption_s;
     }
-    return price;
-}
-
-static int check_price(struct Sampler *sampler, struct Registry *registry)
-{
-    (void)registry;
-    return await_price(sampler, 0) == 10e-6 ? 0 : 2;
+    return price == 10e-6 ? 0 : 2;
 }
 
 static int price_when_filtered(void)
@@ -633,35 +734,31 @@ static void test_an_interruption_costs_something_everywhere(void **state)
     expect_in_a_cage(NULL, 0, price_when_filtered);
 }
 
-// It is a figure of its moment: the machine has slow phases. All have one CPU:
-// where system calls are filtered it is not measured on several.
+// It is a figure of its moment: the machine has slow phases. First after 3 s,
+// then after 10 s and 1 000 wake-ups each time.
 static void test_an_interruption_is_measured_again(void **state)
 {
-    cpu_set_t before, one;
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
-    double first, second;
-
     (void)state;
-    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    CPU_ZERO(&one);
-    CPU_SET((unsigned)sched_getcpu(), &one);
-    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    program_start(&program, false);
-    thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 500),
-                     0);
-    assert_int_equal(Sampler_set_threads(sampler, &thread, 1), 0);
-    first = await_price(sampler, 0);
-    second = await_price(sampler, first);
-    Sampler_stop(sampler);
-    program_stop(&program);
-    Registry_free(registry);
-    sched_setaffinity(0, sizeof before, &before);
-    assert_true(first > 0);
-    assert_true(second != first);
+    simulate(LONG, 50);
+    simulated.runs = true;
+    run_simulation(2.9);
+    assert_true(simulated_totals().interruption_s == 0);
+    run_simulation(0.2);
+    assert_true(simulated_totals().interruption_s == 1e-6);
+    run_simulation(15); // 750
+    assert_true(simulated_totals().interruption_s == 1e-6);
+    run_simulation(7);
+    assert_true(simulated_totals().interruption_s == 2e-6);
+    Sampler_set_hz(simulated.sampler, 500);
+    run_simulation(7);
+    assert_true(simulated.prices == 2);
+    run_simulation(100);
+    assert_in_range(simulated.prices, 11, 13); // every 10 s
+    // What could not be measured costs what it did.
+    simulated.prices = -1;
+    run_simulation(10.5);
+    assert_true(simulated.prices == 0);
+    assert_true(simulated_totals().interruption_s > 10e-6);
 }
 
 // --- The rate ----------------------------------------------------------------
@@ -669,49 +766,56 @@ static void test_an_interruption_is_measured_again(void **state)
 static void test_the_rate_changes(void **state)
 {
     static const double wrong[] = {-1, NAN, INFINITY, 10001};
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
     struct Sampler *sampler;
     uint64_t stood;
     double now, credited;
 
     (void)state;
-    program_start(&program, false);
-    thread = listed(&program);
-    // The first look would be in 100 s.
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 0.01),
-                     0);
-    Sampler_set_threads(sampler, &thread, 1);
+    simulate(LONG, 0.01); // the first look would be in 100 s
+    simulated.runs = true;
+    sampler = simulated.sampler;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(Sampler_set_hz(sampler, wrong[i]), -EINVAL);
+    run_simulation(10);
+    assert_int_equal(simulated_totals().wakeups, 0);
     assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
-    wait_for_wakeups(sampler, 50);
-    assert_true(totals_of(sampler).hz > 10);
+    run_simulation(10);
+    assert_in_range(simulated_totals().wakeups, 9500, 10500);
+    assert_true(fabs(simulated_totals().hz - 1000) < 100);
 
     assert_int_equal(Sampler_set_hz(sampler, 0), 0);
-    rest(50); // a look that is under way ends
-    stood = totals_of(sampler).wakeups;
+    stood = simulated_totals().wakeups;
     now = Sampler_now(sampler);
-    rest(300);
-    assert_int_equal(totals_of(sampler).wakeups, stood);
-    assert_true(totals_of(sampler).hz == 0);
+    run_simulation(3600);
+    assert_int_equal(simulated_totals().wakeups, stood);
+    assert_true(simulated_totals().hz == 0);
     assert_true(Sampler_now(sampler) == now);
 
     // What went by meanwhile is nobody's.
-    credited = under_s(registry, ROOT);
+    credited = under_s(simulated.registry, ROOT);
     assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
-    wait_for_wakeups(sampler, 5);
-    assert_true(under_s(registry, ROOT) - credited <=
-                (Sampler_now(sampler) - now) * 1e-9 + 0.01);
-    Sampler_set_hz(sampler, 0.01); // one that is asleep for long is woken
-    rest(20);
-    Sampler_set_hz(sampler, 500);
-    wait_for_wakeups(sampler, 5);
-    Sampler_set_hz(sampler, 0);
-    rest(20);
+    run_simulation(1);
+    assert_true(Sampler_now(sampler) - now < 1.01e9);
+    credited = under_s(simulated.registry, ROOT) - credited;
+    assert_true(credited > 0.95 && credited < 1.01);
+}
+
+// By a thread that is asleep meanwhile.
+static void test_a_change_of_the_rate_wakes_it(void **state)
+{
+    struct Registry *registry = registry_of_program();
+    struct Sampler *sampler;
+
+    (void)state;
+    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 0.01),
+                     0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
+        wait_for_wakeups(sampler, 2);
+        assert_int_equal(Sampler_set_hz(sampler, i ? 0 : 0.01), 0);
+        rest(20);
+    }
     Sampler_stop(sampler); // from standing by
-    program_stop(&program);
     Registry_free(registry);
 }
 
@@ -725,165 +829,119 @@ static int compare_doubles(const void *a, const void *b)
 // No rhythm of the program can hide from it.
 static void test_looks_keep_no_step(void **state)
 {
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
-    double gaps[200], mean = 0, before, at;
-    uint64_t looks, now;
-    int count = 0, little = 0, much = 0;
+    double gaps[200], before;
+    int little = 0, much = 0;
 
     (void)state;
-    program_start(&program, false);
-    thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 100),
-                     0);
-    Sampler_set_threads(sampler, &thread, 1);
-    wait_for_wakeups(sampler, 5);
-    before = Sampler_now(sampler);
-    looks = totals_of(sampler).wakeups;
-    for (; count < 200; before = at, looks = now) {
-        for (int i = 0; (at = Sampler_now(sampler)) == before; i++) {
-            assert_true(i < 10000);
-            rest(1);
-        }
-        now = totals_of(sampler).wakeups;
-        if (now - looks != 1) // we come late, and this is two gaps
-            continue;
-        gaps[count++] = at - before;
-        mean += (at - before) / 200;
+    simulate(LONG, 100);
+    simulated.runs = true;
+    run_simulation(1);
+    before = Sampler_now(simulated.sampler);
+    for (int i = 0; i < 200; i++) {
+        while (Sampler_now(simulated.sampler) == before)
+            run_simulation(0.001);
+        gaps[i] = Sampler_now(simulated.sampler) - before;
+        before += gaps[i];
     }
-    // Where the machine stalls, some are late by many: of that the mean knows.
     qsort(gaps, 200, sizeof *gaps, compare_doubles);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < 200; i++) {
         little += gaps[i] < 0.8 * gaps[100];
         much += gaps[i] > 1.2 * gaps[100];
     }
     // Evenly from a half to one and a half of the middle: 60 of each.
     assert_in_range(little, 25, 95);
     assert_in_range(much, 25, 95);
-    assert_true(mean > 7e6 && mean < 20e6);
-    Sampler_stop(sampler);
-    program_stop(&program);
-    Registry_free(registry);
+    assert_true(gaps[0] > 4.9e6 && gaps[199] < 15.1e6);
 }
 
 // A governor that never leaves it alone cannot keep it from looking.
 static void test_the_rate_changes_all_the_time(void **state)
 {
-    struct Registry *registry = registry_of_program();
-    struct Sampler *sampler;
+    (void)state;
+    simulate(LONG, 1);
+    simulated.runs = true;
+    for (int i = 0; i < 10000; i++) {
+        Sampler_set_hz(simulated.sampler, i % 2 ? 9.9 : 10);
+        run_simulation(0.001);
+    }
+    assert_in_range(simulated_totals().wakeups, 90, 210);
+}
+
+// What it missed while the machine stalled it does not make up for.
+static void test_after_a_stall(void **state)
+{
+    uint64_t wakeups;
 
     (void)state;
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1),
-                     0);
-    for (int i = 0; i < 5000 && totals_of(sampler).wakeups < 2; i++) {
-        Sampler_set_hz(sampler, i % 2 ? 9.9 : 10);
-        rest(1);
-    }
-    assert_true(totals_of(sampler).wakeups >= 2);
-    Sampler_stop(sampler);
-    Registry_free(registry);
+    simulate(LONG, 1000);
+    simulated.runs = true;
+    run_simulation(1);
+    pass(5000000000);
+    wakeups = simulated_totals().wakeups;
+    run_simulation(1);
+    assert_in_range(simulated_totals().wakeups - wakeups, 900, 1100);
 }
 
 // Nothing runs: it looks rarely; what waits is credited all the same; and when
 // something runs again it is there.
 static void test_it_stands_still_with_the_program(void **state)
 {
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
-    uint64_t least = UINT64_MAX, samples;
+    uint64_t wakeups;
     double from, waited;
 
     (void)state;
-    program_start(&program, true);
-    program.nap_ms = 2000;
-    thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000),
-                     0);
-    Sampler_set_threads(sampler, &thread, 1);
-    wait_for_wakeups(sampler, 200);
-    from = Sampler_now(sampler);
-    waited = wait_s(registry, NAP);
-    for (int i = 0; i < 4; i++) { // in one of them the nap may end
-        uint64_t wakeups = totals_of(sampler).wakeups;
+    simulate(NAP, 1000);
+    run_simulation(5);
+    wakeups = simulated_totals().wakeups;
+    from = Sampler_now(simulated.sampler);
+    waited = wait_s(simulated.registry, NAP);
+    run_simulation(600);
+    wakeups = simulated_totals().wakeups - wakeups;
+    assert_in_range(wakeups, 7.5 * 600, 8.5 * 600);
+    waited = wait_s(simulated.registry, NAP) - waited;
+    from = (Sampler_now(simulated.sampler) - from) * 1e-9;
+    assert_true(fabs(waited / from - 1) < 0.01);
+    assert_true(
+        ShareValue_window(&Registry_find(simulated.registry, NAP)->share.wait,
+                          Sampler_now(simulated.sampler)) > 0.95);
 
-        rest(500);
-        wakeups = totals_of(sampler).wakeups - wakeups;
-        least = wakeups < least ? wakeups : least;
-    }
-    assert_in_range(least, 1, 7); // 8 a second
-    waited = wait_s(registry, NAP) - waited;
-    from = (Sampler_now(sampler) - from) * 1e-9;
-    assert_true(fabs(waited / from - 1) < 0.25); // of the last looks, not all
-    assert_true(ShareValue_window(&Registry_find(registry, NAP)->share.wait,
-                                  Sampler_now(sampler)) > 0.7);
-
-    program.nap_ms = 5;
-    samples = Cell_get(&Registry_find(registry, NAP)->share.samples);
-    rest(1200); // the long nap is over
-    wait_for_wakeups(sampler, 100);
-    assert_true(Cell_get(&Registry_find(registry, NAP)->share.samples) >
-                samples + 20);
-    Sampler_stop(sampler);
-    program_stop(&program);
-    Registry_free(registry);
-}
-
-static _Atomic bool native_stop;
-
-static void *run_native(void *argument)
-{
-    while (!native_stop)
-        continue;
-    return argument;
+    simulated.runs = true;
+    run_simulation(0.2);
+    wakeups = simulated_totals().wakeups;
+    run_simulation(1);
+    assert_true(simulated_totals().wakeups - wakeups > 900);
 }
 
 // Only a wake-up while something runs can interrupt it, be it Python or not.
 static void test_whom_it_has_met(void **state)
 {
-    struct Registry *registry = registry_of_program();
-    struct Program program;
-    struct SampledThread thread;
-    struct Sampler *sampler;
     struct SamplerTotals before, after;
-    pthread_t native;
 
     (void)state;
-    program_start(&program, true);
-    program.nap_ms = 2000;
-    rest(10);
-    thread = listed(&program);
-    assert_int_equal(Sampler_start(&sampler, registry, &LAYOUT, &opcodes, 1000),
-                     0);
-    Sampler_set_threads(sampler, &thread, 1);
-    rest(20);
-    before = after = totals_of(sampler);
-    for (int i = 0; i < 20 && after.wakeups - before.wakeups <= 3; i++) {
-        rest(500); // nobody polls: that, too, would be the process's CPU time
-        after = totals_of(sampler);
-    }
-    assert_true(after.wakeups - before.wakeups > 3);
-    assert_true(after.met - before.met <=
-                1 + (after.wakeups - before.wakeups) / 5);
+    simulate(NAP, 1000);
+    simulated.nap_ns = 2000000000;
+    simulated.run_ns = 100000;
+    run_simulation(10);
+    before = simulated_totals();
+    run_simulation(60);
+    after = simulated_totals();
+    assert_true(after.wakeups - before.wakeups > 400);
+    assert_in_range(after.met - before.met, 25, 35); // a nap each
 
-    Sampler_set_threads(sampler, NULL, 0); // it looks rarely from now on
-    assert_int_equal(pthread_create(&native, NULL, run_native, NULL), 0);
-    rest(300);
-    before = totals_of(sampler);
-    rest(1500);
-    after = totals_of(sampler);
-    assert_true(after.wakeups - before.wakeups > 3);
-    // It may be at the newest.
-    assert_true(after.met - before.met + 1 >= after.wakeups - before.wakeups);
-    native_stop = true;
-    pthread_join(native, NULL);
-
-    Sampler_stop(sampler);
-    program_stop(&program);
-    Registry_free(registry);
+    Sampler_set_threads(simulated.sampler, NULL, 0);
+    simulated.native_runs = true;
+    run_simulation(1);
+    before = simulated_totals();
+    run_simulation(60);
+    after = simulated_totals();
+    assert_true(after.wakeups - before.wakeups > 400);
+    assert_int_equal(after.met - before.met, after.wakeups - before.wakeups);
+    simulated.native_runs = false;
+    simulated.nap_ns = 0;
+    run_simulation(1);
+    before = simulated_totals();
+    run_simulation(60);
+    assert_int_equal(simulated_totals().met, before.met);
 }
 
 // --- The list of threads -----------------------------------------------------
@@ -1274,21 +1332,26 @@ static void test_a_forked_child_abandons_it(void **state)
     Registry_free(registry);
 }
 
+#define SIMULATION(name) cmocka_unit_test_teardown(name, end_simulation)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares_are_right),
         cmocka_unit_test(test_shares_are_right_on_one_cpu),
         cmocka_unit_test(test_who_works_for_less_than_a_turn),
-        cmocka_unit_test(test_waiting_is_credited_where_it_happens),
-        cmocka_unit_test(test_an_interruption_is_measured_again),
+        SIMULATION(test_waiting_is_credited_where_it_happens),
+        SIMULATION(test_running_is_credited_where_it_happens),
+        SIMULATION(test_an_interruption_is_measured_again),
         cmocka_unit_test(test_what_is_refused_for_a_while_is_said),
         cmocka_unit_test(test_an_interruption_costs_something_everywhere),
-        cmocka_unit_test(test_the_rate_changes),
-        cmocka_unit_test(test_looks_keep_no_step),
-        cmocka_unit_test(test_the_rate_changes_all_the_time),
-        cmocka_unit_test(test_it_stands_still_with_the_program),
-        cmocka_unit_test(test_whom_it_has_met),
+        SIMULATION(test_the_rate_changes),
+        cmocka_unit_test(test_a_change_of_the_rate_wakes_it),
+        SIMULATION(test_looks_keep_no_step),
+        SIMULATION(test_the_rate_changes_all_the_time),
+        SIMULATION(test_after_a_stall),
+        SIMULATION(test_it_stands_still_with_the_program),
+        SIMULATION(test_whom_it_has_met),
         cmocka_unit_test(test_threads_come_and_go),
         cmocka_unit_test(test_a_new_thread_among_many),
         cmocka_unit_test(test_many_threads_take_turns),

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+static const struct SampleClock KERNEL = {.read_ns = SampleClock_kernel_ns};
+
 static void rest(long ms)
 {
     struct timespec time = {0, ms * 1000000};
@@ -62,6 +64,47 @@ static void halt(struct Worker *worker)
     pthread_join(worker->thread, NULL);
 }
 
+// Clocks that stand still until they are told to go on.
+struct Stopped {
+    uint64_t wall_ns, cpu_ns;
+};
+
+static uint64_t read_stopped(void *context, clockid_t id)
+{
+    const struct Stopped *stopped = context;
+
+    return id == CLOCK_MONOTONIC ? stopped->wall_ns : stopped->cpu_ns;
+}
+
+// What it has run, and idled, by the clocks that are handed in.
+static void test_by_its_clocks(void **state)
+{
+    struct Stopped stopped = {.wall_ns = 5000000, .cpu_ns = 700};
+    const struct SampleClock clock = {.read_ns = read_stopped,
+                                      .context = &stopped};
+    struct Subject subject;
+    struct Walk walk = {.depth = 0};
+
+    (void)state;
+    Subject_init(&subject, 1, 0x7ffffff0);
+    assert_int_equal(Subject_look(&subject, &clock, 0), SUBJECT_NEW);
+    stopped.wall_ns += 10000;
+    stopped.cpu_ns += 4000;
+    assert_int_equal(Subject_look(&subject, &clock, 1e4), SUBJECT_RAN);
+    assert_true(subject.ran_ns == 4000 && subject.since_ns == 10000);
+    stopped.wall_ns += 200;
+    assert_true(Subject_ran_part(&subject, &clock) == 0);
+    stopped.cpu_ns += 50;
+    assert_true(Subject_ran_part(&subject, &clock) == 0.25);
+    Subject_set_stack(&subject, &walk, 0, (struct SubjectTop){0});
+    assert_int_equal(Subject_look(&subject, &clock, 2e4), SUBJECT_RAN);
+    stopped.wall_ns += 3600000000000; // an hour
+    assert_int_equal(Subject_look(&subject, &clock, 3.6e12), SUBJECT_IDLE);
+    assert_true(subject.idle_ns == 3.6e12);
+    stopped.cpu_ns = 0;
+    assert_int_equal(Subject_look(&subject, &clock, 3.7e12), SUBJECT_GONE);
+}
+
 static void test_a_running_thread(void **state)
 {
     struct Subject subject;
@@ -71,14 +114,14 @@ static void test_a_running_thread(void **state)
     (void)state;
     start(&worker, true);
     Subject_init(&subject, 1, worker.tid);
-    assert_int_equal(Subject_look(&subject, 0), SUBJECT_NEW);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 0), SUBJECT_NEW);
     assert_true(subject.ran_ns == 0);
     rest(50);
-    assert_int_equal(Subject_look(&subject, 5e7), SUBJECT_RAN);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 5e7), SUBJECT_RAN);
     for (int i = 0; i < 100 && !ran; i++) {
         rest(1);
-        Subject_look(&subject, 5e7);
-        double part = Subject_ran_part(&subject);
+        Subject_look(&subject, &KERNEL, 5e7);
+        double part = Subject_ran_part(&subject, &KERNEL);
 
         assert_true(part >= 0 && part <= 1);
         ran = part > 0.5 || Subject_ask(&subject) != DOING_WAITED;
@@ -114,15 +157,15 @@ static void test_a_sleeping_thread_idles(void **state)
         rest(1);
     rest(5);
     Subject_init(&subject, 1, worker.tid);
-    assert_int_equal(Subject_look(&subject, 0), SUBJECT_NEW);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 0), SUBJECT_NEW);
     rest(10);
     // Its stack is not known yet, so it is to be walked although it slept.
-    assert_int_equal(Subject_look(&subject, 1e7), SUBJECT_RAN);
-    assert_true(Subject_ran_part(&subject) == 0);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 1e7), SUBJECT_RAN);
+    assert_true(Subject_ran_part(&subject, &KERNEL) == 0);
     assert_int_equal(Subject_ask(&subject), DOING_WAITED);
     Subject_set_stack(&subject, &walk, 0, (struct SubjectTop){0});
     rest(20);
-    assert_int_equal(Subject_look(&subject, 3e7), SUBJECT_IDLE);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 3e7), SUBJECT_IDLE);
     assert_true(subject.idle_ns > 19e6);
     assert_true(subject.ran_ns < 1e6);
     assert_int_equal(Cell_get(&subject.samples), 2);
@@ -140,17 +183,17 @@ static void test_a_thread_that_ended(void **state)
     (void)state;
     start(&worker, false);
     Subject_init(&subject, 1, worker.tid);
-    Subject_look(&subject, 0);
+    Subject_look(&subject, &KERNEL, 0);
     halt(&worker);
     for (int i = 0; i < 100 && look != SUBJECT_GONE; i++) {
         rest(1); // join returns a moment before the kernel is done
-        look = Subject_look(&subject, 1e6);
+        look = Subject_look(&subject, &KERNEL, 1e6);
     }
     assert_int_equal(look, SUBJECT_GONE);
-    assert_true(Subject_ran_part(&subject) == 0);
+    assert_true(Subject_ran_part(&subject, &KERNEL) == 0);
     assert_int_equal(Subject_ask(&subject), DOING_WAITED);
     Subject_init(&subject, 1, 0x7ffffff0); // never was one
-    assert_int_equal(Subject_look(&subject, 0), SUBJECT_GONE);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 0), SUBJECT_GONE);
 }
 
 static void test_another_thread_with_its_number(void **state)
@@ -161,12 +204,12 @@ static void test_another_thread_with_its_number(void **state)
     (void)state;
     start(&worker, true);
     Subject_init(&subject, 1, worker.tid);
-    Subject_look(&subject, 0);
+    Subject_look(&subject, &KERNEL, 0);
     rest(5);
-    Subject_look(&subject, 5e6);
+    Subject_look(&subject, &KERNEL, 5e6);
     subject.cpu_ns += 1000000000000u; // the one before had run for long
     subject.walked = true;
-    assert_int_equal(Subject_look(&subject, 6e6), SUBJECT_NEW);
+    assert_int_equal(Subject_look(&subject, &KERNEL, 6e6), SUBJECT_NEW);
     assert_false(subject.walked);
     halt(&worker);
 }
@@ -189,7 +232,7 @@ static void test_a_thread_that_waits_for_our_cpu(void **state)
     start(&worker, true); // inherits it
     Subject_init(&subject, 1, worker.tid);
     for (int i = 0; i < 20; i++) {
-        Subject_look(&subject, i * 1e6);
+        Subject_look(&subject, &KERNEL, i * 1e6);
         could += Subject_ask(&subject) == DOING_RAN;
         rest(2);
     }
@@ -214,7 +257,7 @@ static void test_whether_it_waits_for_cpus(void **state)
     start(&worker, false);
     rest(5);
     Subject_init(&subject, 1, worker.tid);
-    Subject_look(&subject, 1);
+    Subject_look(&subject, &KERNEL, 1);
     assert_true(Subject_is_crowded(&subject, 1)); // nothing is known yet
     if (subject.crowd_run == 0)
         skip();                   // a kernel without schedstat
@@ -758,6 +801,7 @@ static void test_retired_code_is_not_credited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_its_clocks),
         cmocka_unit_test(test_a_running_thread),
         cmocka_unit_test(test_a_sleeping_thread_idles),
         cmocka_unit_test(test_a_thread_that_ended),
