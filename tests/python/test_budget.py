@@ -401,61 +401,6 @@ def test_a_storm_is_cut_short(tracing):
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
 
 
-def test_a_storm_costs_less_for_it(tracing):
-    """What the first descent takes where the budget is short, beside what it takes
-    where it is not."""
-
-    def spent(budget):
-        tracing(overhead_budget=budget, deinstrument_threshold=10_000)
-        began = time.process_time()
-        storm(1000, 10_500)
-        mean = ocular.snapshot()["overhead"]["mean"]
-        used = time.process_time() - began
-        ocular.stop_tracing()
-        return mean / (1 + mean) * used
-
-    def check():
-        whole = spent(1)
-        assert whole > 0.3  # 30 million events
-        assert spent(0.002) < 0.7 * whole
-
-    attempts(2, check)
-
-
-def test_nothing_starves(tracing):
-    """Two hundred functions for each millisecond a second that may be spent: all of
-    them are visited again, and again."""
-    tracing(overhead_budget=0.003, deinstrument_threshold=20)
-    names, functions = generated(500)
-
-    def call_all():
-        for function in functions:
-            function(1)
-
-    def calls(snapshot):
-        return {
-            mine["id"]: mine["calls"]
-            for mine in snapshot["functions"]
-            if mine["file"] == "<generated>" and mine["name"] != "<module>"
-        }
-
-    try:
-        before = calls(work_until(lambda s: s["uptime_s"] > 2, call_all))
-        assert len(before) == 500 and min(before.values()) >= 16
-        for _ in range(2):  # a visit has 16 calls at least
-            before = calls(
-                work_until(
-                    lambda s: all(
-                        now >= before[number] + 16 for number, now in calls(s).items()
-                    ),
-                    call_all,
-                    seconds=100,
-                )
-            )
-    finally:
-        names.clear()  # their globals: a circle
-
-
 def test_a_storm_within_the_budget_is_not(tracing):
     tracing(overhead_budget=1)
     for mine in storm(300):
@@ -628,20 +573,3 @@ def test_who_idles_is_left_alone(tracing, perfetto, tmp_path):
     assert sum(rates.values()) < 25, rates
     assert rates["ocular-governor"] < 5 and rates["ocular-collect"] < 5, rates
     assert rates["ocular-sampler"] < 12, rates  # it wakes up eight times
-
-
-def test_where_nothing_goes_dark_nothing_is_cut_short(tracing):
-    """A round over all of them in search of that, over and over, would be a
-    hundred slices a second."""
-    tracing(deinstrument_threshold=0)
-    names, functions = generated(3000)
-    for function in functions:
-        function(1)
-    rates = []
-    while len(rates) < 10 and min(rates, default=99) > 12:
-        before, began = switches(), time.monotonic()
-        time.sleep(1)
-        after, took = switches(), time.monotonic() - began
-        rates.append((after["ocular-governor"] - before["ocular-governor"]) / took)
-    assert min(rates) < 12, rates  # soon five slices a second
-    names.clear()  # their globals: a circle
