@@ -361,6 +361,9 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
+            // Also where the size is the same again: the terminal has forgotten
+            // what it had no room for meanwhile.
+            clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;
         default:

@@ -80,6 +80,20 @@ def test_a_storm_of_resizes(watch):
     top.check_restored()
 
 
+def test_a_resize_that_is_taken_back(watch):
+    """A terminal forgets what it has no room for. The viewer may see no other size."""
+    top = watch()
+    top.wait("Plan.execute")
+    for _ in range(20):
+        top.resize(60, 12)
+        top.resize(100, 30)
+        top.wait(
+            lambda text: (
+                text.startswith(" ocular-top") and "q Quit" in text.splitlines()[29]
+            )
+        )
+
+
 def test_a_storm_of_signals(watch):
     top = watch()
     top.wait("Plan.execute")
