@@ -18,7 +18,8 @@ import pyte
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
-SLOW = 10.0  # seconds, far more than anything here takes
+SLOW = 60.0  # seconds, far more than anything here takes
+ESCAPE = 0.03  # seconds, somewhat more than tui/terminal.c's ESCAPE_MS
 
 KEYS = {
     "Up": "\x1bOA",
@@ -60,6 +61,19 @@ class Screen(pyte.Screen):
     SD, the lines between the margins up or down."""
 
     last = " "
+    rendered = ()
+
+    def text(self):
+        """The lines as one text. A large screen takes long: only what has changed."""
+        if len(self.rendered) != self.lines:
+            self.rendered = [""] * self.lines
+            self.dirty.update(range(self.lines))
+        for y in self.dirty:
+            if y < self.lines:
+                line = self.buffer[y]
+                self.rendered[y] = "".join(line[x].data for x in range(self.columns))
+        self.dirty.clear()
+        return "\n".join(self.rendered)
 
     def draw(self, data):
         super().draw(data)
@@ -145,7 +159,7 @@ class Top:
         return bool(data)
 
     def text(self):
-        return "\n".join(self.screen.display)
+        return self.screen.text()
 
     def shown(self):
         """The text for a message: without what is blank."""
@@ -155,35 +169,41 @@ class Top:
     def wait(self, wanted, seconds=SLOW):
         """Until the screen matches a pattern, or a function of its text."""
         matches = wanted if callable(wanted) else re.compile(wanted).search
-        end = time.monotonic() + seconds
+        end, before = time.monotonic() + seconds, None
         while time.monotonic() < end:
             text = self.text()
-            if matches(text):
+            if text != before and matches(text):
                 return self.rest_of_the_frame(text, matches)
+            before = text
             self.read()
         raise AssertionError(f"never came: {wanted}\n{self.shown()}")
 
     def rest_of_the_frame(self, text, matches):
         """It comes in pieces. The text with it, unless that is another one."""
         for _ in range(5):
-            if not self.read(0.02) and self.waits():
+            if self.waits() and not self.read(0):
                 break
+            self.read(0.02)
         return self.text() if matches(self.text()) else text
 
     def waits(self):
-        """Has it taken all keys, and sleeps? Who lost its CPU does not."""
-        unread = fcntl.ioctl(self.slave, termios.FIONREAD, bytes(4))
+        """Has it taken all keys, and sleeps? Who lost its CPU does not. (FIONREAD would
+        not see keys that a thread of the kernel has yet to hand on; select() waits for
+        that.)"""
+        unread, _, _ = select.select([self.slave], [], [], 0)
         try:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
         except FileNotFoundError:
             return True
-        return state in "ZX" or (not any(unread) and state not in "RD")
+        return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """What is on the screen when nothing more comes for a moment."""
-        end = time.monotonic() + SLOW
-        while (self.read(seconds) or not self.waits()) and time.monotonic() < end:
-            pass
+        """What is on the screen when nothing more comes for a moment. Two looks: before
+        the first it may have written something, or read an Esc that is to be one alone."""
+        end, quiet = time.monotonic() + SLOW, 0
+        while quiet < 2 and time.monotonic() < end:
+            came = self.read(ESCAPE if quiet else seconds)
+            quiet = 0 if came or not self.waits() else quiet + 1
         return self.text()
 
     def press(self, *keys):

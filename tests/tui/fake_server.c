@@ -2,7 +2,8 @@
 // A process that serves made-up snapshots over the real server, for the tests
 // of the screen: fake_server [--functions N] [--no-sampler] [--mute]
 // [--notice]. Prints its socket's path and stays until SIGTERM (ends properly)
-// or stdin closes. Every request is written to stderr, a line each.
+// or stdin closes. An export ends at SIGUSR1. Every request and every snapshot
+// is written to stderr, a line each.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -11,11 +12,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+#define EXPORT_BYTES 12900000
 
 struct Fake {
     struct Server *server;
@@ -24,8 +28,24 @@ struct Fake {
     struct Snapshot *newest; // the server's thread only
     uint64_t exporting;      // the viewer that waits for its export, 0 = none
     uint32_t export_request;
-    unsigned export_steps;
+    uint64_t exported;  // bytes
+    atomic_bool finish; // set by the main thread: the export may end
 };
+
+static void export(struct Fake *fake)
+{
+    bool whole = atomic_exchange(&fake->finish, false);
+    struct Message answer = {.type = MESSAGE_REPLY,
+                             .request = fake->export_request,
+                             .text = "/srv/app/ocular_trace.json"};
+
+    fake->exported += (EXPORT_BYTES - fake->exported) / 2;
+    answer.number = whole ? EXPORT_BYTES : fake->exported;
+    answer.value = (double)answer.number / EXPORT_BYTES;
+    Server_answer(fake->server, fake->exporting, &answer);
+    if (whole)
+        fake->exporting = 0;
+}
 
 static void want(void *context, bool first)
 {
@@ -36,17 +56,9 @@ static void want(void *context, bool first)
     Snapshot_free(fake->newest);
     fake->newest = Sample_new(fake->wish);
     fake->wish.tick++;
-    if (fake->exporting) {
-        unsigned left = --fake->export_steps;
-        struct Message answer = {.type = MESSAGE_REPLY,
-                                 .request = fake->export_request,
-                                 .number = 12900000 / (left + 1),
-                                 .value = 1.0 / (left + 1),
-                                 .text = "/srv/app/ocular_trace.json"};
-        Server_answer(fake->server, fake->exporting, &answer);
-        if (!left)
-            fake->exporting = 0;
-    }
+    if (fake->exporting)
+        export(fake);
+    fprintf(stderr, "snapshot %u\n", (unsigned)fake->wish.tick);
     Server_notify(fake->server);
 }
 
@@ -73,9 +85,10 @@ static void start_export(struct Fake *fake, uint64_t viewer,
     }
     fake->exporting = viewer;
     fake->export_request = message->request;
-    fake->export_steps = 4;
+    fake->exported = 1000;
+    atomic_store(&fake->finish, false);
     answer->value = .1;
-    answer->number = 1000;
+    answer->number = fake->exported;
 }
 
 static void request(void *context, uint64_t viewer,
@@ -128,6 +141,21 @@ static void viewers(void *context, unsigned count)
     fprintf(stderr, "viewers %u\n", count);
 }
 
+// 0: stdin has closed.
+static int next_signal(int signals)
+{
+    struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
+                               {.fd = STDIN_FILENO, .events = 0}};
+    struct signalfd_siginfo signal;
+
+    while (poll(waiting, 2, -1) < 0 && errno == EINTR)
+        ;
+    if (!(waiting[0].revents & POLLIN) ||
+        read(signals, &signal, sizeof signal) != sizeof signal)
+        return 0;
+    return (int)signal.ssi_signo;
+}
+
 int main(int argc, char **argv)
 {
     struct Fake fake = {0};
@@ -149,6 +177,7 @@ int main(int argc, char **argv)
     }
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);
+    sigaddset(&mask, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &mask, NULL);
     // Bounded, so that a forgotten one goes away by itself.
     alarm(600);
@@ -159,10 +188,8 @@ int main(int argc, char **argv)
     }
     printf("%s\n", Server_path(fake.server));
     fflush(stdout);
-    struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
-                               {.fd = STDIN_FILENO, .events = 0}};
-    while (poll(waiting, 2, -1) < 0 && errno == EINTR)
-        ;
+    while (next_signal(signals) == SIGUSR1)
+        atomic_store(&fake.finish, true);
     Server_close(fake.server, 500);
     Snapshot_free(fake.newest);
     return 0;

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A made-up traced process, for tests of the screen."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from e2e.program import wait_until
+from tui.emulated import BUILD, SLOW, environment
+
+FAKE = str(BUILD / "obj" / "tests" / "tui" / "fake_server")
+
+
+class Server:
+    """A fake traced process."""
+
+    def __init__(self, directory, *arguments, program=FAKE):
+        self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "w+")
+        self.process = subprocess.Popen(
+            [program, *arguments],
+            env=environment(directory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+        )
+        assert self.process.stdout.readline().strip().endswith(".sock")
+        self.pid = self.process.pid
+
+    def requests(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def wait_for_request(self, request):
+        wait_until(lambda: request in self.requests(), SLOW, request)
+
+    def send_snapshots(self, count=2):
+        """Waits for as many; all but the last have surely been sent."""
+        enough = self.requests().count("snapshot ") + count
+        wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")
+
+    def finish_export(self):
+        os.kill(self.pid, signal.SIGUSR1)
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(SLOW) == 0
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait(SLOW)
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.log.close()
