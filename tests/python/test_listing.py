@@ -4,11 +4,12 @@ against what dis, ast and the sampler's own sums say of the same function."""
 
 import argparse
 import ast
+import ctypes
 import dis
 import gc
 import inspect
 import os
-import re
+import shlex
 import sys
 import textwrap
 import threading
@@ -20,8 +21,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.client import Client, Refused
-from e2e.measured import measured
-from e2e.program import start
+from e2e.program import SLOW, wait_until
 from e2e.threads import in_threads
 
 NO_SUCH = 2  # ENOENT
@@ -34,9 +34,13 @@ def viewer(sockets):
     with ocular.tracing(
         serve=True, quiet=True, perfetto=False, overhead_budget=1, deinstrument_threshold=50
     ):
-        with Client(ocular._ocular.socket_path()) as connection:
+        with connect() as connection:
             connection.rate(0.2)
             yield connection
+
+
+def connect():
+    return Client(ocular._ocular.socket_path(), timeout=SLOW)
 
 
 def ids(viewer, *names):
@@ -46,17 +50,17 @@ def ids(viewer, *names):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
         return [rows[name] for name in names if name in rows]
 
-    return found(viewer.wait_for(lambda s: len(found(s)) == len(names)))
+    return found(viewer.wait_for(lambda s: len(found(s)) == len(names), SLOW))
 
 
 def detail_in_words(viewer, function):
     """Its listing, once the arguments' words are there."""
-    limit = time.monotonic() + 20
-    while time.monotonic() < limit:
-        listing = viewer.detail(function)
-        if listing["words"]:
-            return listing
-    raise AssertionError("no words in 20 seconds")
+
+    def listing():
+        answer = viewer.detail(function)
+        return answer["words"] and answer
+
+    return wait_until(listing, SLOW, "words")
 
 
 # --- Held against dis ----------------------------------------------------------
@@ -249,26 +253,32 @@ def exec_copy(code):
 # --- Numbers ---------------------------------------------------------------------
 
 
-def spin(seconds):
+def spin(over):
     """Half of its time in one C function, half in bytecode."""
-    limit = time.monotonic() + seconds
     data = list(range(40000, 0, -1)) + list(range(30000))
-    while time.monotonic() < limit:
+    while not over:
         sorted(data)
         for i in range(20000):
             i * i
 
 
-@measured
+def samples(listing):
+    return sum(row["samples"] for row in listing["rows"])
+
+
 def test_samples_and_those_in_c(viewer):
-    thread = threading.Thread(target=spin, args=(2.5,))
+    over = []
+    thread = threading.Thread(target=spin, args=(over,))
     thread.start()
-    (function,) = ids(viewer, "spin")
-    thread.join()
+    try:
+        (function,) = ids(viewer, "spin")
+        wait_until(lambda: samples(viewer.detail(function)) > 60, SLOW)
+    finally:
+        over.append(True)
+        thread.join()
     listing = detail_in_words(viewer, function)
     by_callee = {row["callee"]: row for row in listing["rows"] if row["callee"]}
-    total = sum(row["samples"] for row in listing["rows"])
-    assert total > 20
+    total = samples(listing)
     sort = by_callee["sorted"]
     assert sort["c_samples"] > total / 10
     assert sort["c_samples"] >= 0.9 * sort["samples"]
@@ -279,18 +289,17 @@ def test_samples_and_those_in_c(viewer):
     assert sum(row["samples"] - row["c_samples"] for row in listing["rows"]) > total / 10
 
 
-def loop(n):
-    total = 0
+def loop(n, total=0):
     for i in range(n):
         total += i
     return total
 
 
-@measured
 def test_hits_sites_and_what_they_became(viewer):
-    loop(30)  # below the threshold: all hits are known
+    # Below the threshold: all hits are known. Each addition takes longer than a hook.
+    loop(30, 1 << 200_000)
     (function,) = ids(viewer, "loop")
-    viewer.wait_for(lambda s: client.function(s, "loop")["specialized_sites"])
+    viewer.wait_for(lambda s: client.function(s, "loop")["specialized_sites"], SLOW)
     rows = viewer.detail(function)["rows"]
     jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
     add = next(row for row in rows if row["opcode"] == "BINARY_OP")
@@ -300,10 +309,14 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["specializable"] is True
     assert add["armed"] is None
     assert add["cycles"] > 0
-    loop(1000)
-    rows = viewer.detail(function)["rows"]
-    jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
-    assert jump["armed"] is False
+
+    def dark():  # it may just have been armed again
+        loop(1000)
+        rows = viewer.detail(function)["rows"]
+        jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
+        return jump["armed"] is False and jump
+
+    jump = wait_until(dark, SLOW)
     assert jump["hits_exact"] is False
     assert jump["hits"] >= 50
 
@@ -396,10 +409,8 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
     thread.start()
     answers = {"rows": 0, "gone": 0}
     try:
-        least, limit = time.monotonic() + 2, time.monotonic() + 30
-        while time.monotonic() < least or (
-            sum(answers.values()) < 4 and time.monotonic() < limit
-        ):
+        limit = time.monotonic() + SLOW
+        while sum(answers.values()) < 8 and time.monotonic() < limit:
             snapshot = viewer.snapshots.pop() if viewer.snapshots else viewer.snapshot()
             viewer.snapshots.clear()
             for row in snapshot["functions"]:
@@ -417,7 +428,7 @@ def test_a_function_that_goes_while_it_is_looked_at(viewer):
     finally:
         stop.set()
         thread.join()
-    assert sum(answers.values()) > 3
+    assert sum(answers.values()) >= 8
 
 
 def build_huge(count=2500):
@@ -442,48 +453,38 @@ def test_ten_thousand_instructions(viewer):
     check_against_dis(listing, function.__code__)
 
 
-@measured
-def test_who_asks_again_at_once_waits_a_fifth_of_a_second(viewer):
-    """And not until the collector happens to wake up."""
-    loop(3)
-    (function,) = ids(viewer, "loop")
-    viewer.rate(60)
-    waits = []
-    for _ in range(5):
-        asked = time.monotonic()
-        viewer.detail(function)
-        waits.append(time.monotonic() - asked)
-    assert max(waits[1:]) > 0.15
-    assert min(waits[1:]) < 0.7
-
-
-@measured
 def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
-    """It gets a few answers a second, and what was asked before the newest is
-    forgotten; another viewer gets its own as if nothing was."""
+    """What was asked before the newest is forgotten; another viewer gets its own as if
+    nothing was."""
     loop(3)
     everything([1])
     one, other = ids(viewer, "loop", "everything")
-    seconds, sent = 2, 0
-    with Client(ocular._ocular.socket_path()) as calm:
+    sent = 0
+    with connect() as calm:
         calm.snapshot()
-        start = time.monotonic()
-        waits = []
-        while time.monotonic() < start + seconds:
+        for _ in range(5):
             for _ in range(50):
                 sent += 1
                 viewer.send(client.DETAIL, one.to_bytes(8, "little"), sent)
-            asked = time.monotonic()
             calm.detail(other)
-            waits.append(time.monotonic() - asked)
-    newest, answers = 0, 0
+    newest, made = 0, []
     while newest < sent:
-        kind, request, _ = viewer.receive()
+        kind, request, listing = viewer.receive()
         if kind == client.LISTING:
             assert request > newest
-            newest, answers = request, answers + 1
-    assert answers <= 5 * (seconds + 3) + 2
-    assert len(waits) >= 2
+            newest = request
+            made.append(listing["at_s"])
+    assert_five_a_second(made)
+
+
+PERIOD = 0.2  # s: what a listing is made at most once in
+
+
+def assert_five_a_second(made):
+    """Each is a newer one, and made a fifth of a second after the one before."""
+    assert all(after - before > 0.99 * PERIOD for before, after in zip(made, made[1:])), (
+        made
+    )
 
 
 def test_who_asks_again_at_once_gets_a_newer_one(viewer):
@@ -493,27 +494,26 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
     made = []
 
     def asks():
-        with Client(ocular._ocular.socket_path()) as mine:
-            end, at = time.monotonic() + 4, []
-            while time.monotonic() < end:
-                at.append(mine.detail(one)["at_s"])
-            made.append(at)
+        with connect() as mine:
+            made.append([mine.detail(one)["at_s"] for _ in range(8)])
 
     in_threads(*[asks] * 4)
     assert len(made) == 4
     for at in made:
-        assert len(at) > 5
-        assert all(before < after for before, after in zip(at, at[1:])), at
+        assert_five_a_second(at)
+
+
+MANY = 20
 
 
 def test_many_viewers_of_many_functions(viewer):
     """Everybody gets the function that he has asked for."""
     space = {}
-    exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(40)), space)
-    for i in range(40):
+    exec("".join(f"def f{i}():\n    return {i + 1000}\n" for i in range(MANY)), space)
+    for i in range(MANY):
         space[f"f{i}"]()
-    numbers = ids(viewer, *(f"f{i}" for i in range(40)))
-    viewers = [Client(ocular._ocular.socket_path()) for _ in range(40)]
+    numbers = ids(viewer, *(f"f{i}" for i in range(MANY)))
+    viewers = [connect() for _ in range(MANY)]
     try:
         for each in viewers:
             each.snapshot()
@@ -530,7 +530,6 @@ def test_many_viewers_of_many_functions(viewer):
             each.close()
 
 
-@measured
 @pytest.mark.timeout(300)
 def test_words_count_as_memory(viewer):
     # Code that earlier tests have left would go when a listing of this size is
@@ -547,7 +546,7 @@ def test_words_count_as_memory(viewer):
     def until(enough):
         """The memory of snapshots, the newest of which says so."""
         seen = [viewer.snapshot()["memory_bytes"]]
-        limit = time.monotonic() + 60  # one every two seconds, where they are dear
+        limit = time.monotonic() + 2 * SLOW  # one every two seconds, where they are dear
         while not enough(seen):
             assert time.monotonic() < limit, seen
             seen.append(viewer.snapshot()["memory_bytes"])
@@ -560,48 +559,29 @@ def test_words_count_as_memory(viewer):
 
 
 ASK = """
-import sys, time
+import sys
 sys.path.insert(0, sys.argv[1])
 from e2e.client import Client
 
 with Client(sys.argv[2]) as viewer:
-    viewer.snapshot()
-    while True:
-        asked = time.monotonic()
-        rows = viewer.detail(int(sys.argv[3]))["rows"]
-        print(asked, time.monotonic(), len(rows), flush=True)
+    for _ in range(3):
+        listing = viewer.detail(int(sys.argv[3]))
+        print(len(listing["rows"]), int(listing["words"]))
 """
 
 
-@measured
-def test_the_interpreter_is_held_by_c_code(viewer):
+def test_the_interpreter_is_held_by_c_code(viewer, tmp_path):
     """Words need the interpreter; the rest comes without them. Who asks is another
-    process: it needs no turn in this one."""
+    process, which the C function runs that holds the interpreter."""
     loop(3)
     (function,) = ids(viewer, "loop")
-    asker = start(
-        [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]
-    )
-    try:
-        asker.stdout.readline()
-        for length in range(20, 40):  # it backtracks, for twice as long each time
-            began = time.monotonic()
-            re.match(r"(a+)+$", "a" * length + "b")
-            ended = time.monotonic()
-            answers = []  # what was due when it began comes soon after that
-            while not answers or answers[-1][1] < ended:
-                answers.append([float(word) for word in asker.stdout.readline().split()])
-            held = [
-                rows
-                for asked, answered, rows in answers
-                if began + 0.5 < asked and answered < ended
-            ]
-            if held or ended > began + 5:
-                break
-    finally:
-        asker.kill()
-        asker.communicate()
-    assert held and all(held)
+    asker = [sys.executable, "-c", ASK, TESTS, ocular._ocular.socket_path(), function]
+    command = f"timeout 60 {shlex.join(map(str, asker))} >{tmp_path}/answers"
+    assert ctypes.PyDLL(None).system(command.encode()) == 0
+    answers = (tmp_path / "answers").read_text().split()
+    rows, words = answers[::2], answers[1::2]
+    assert len(rows) == 3 and "0" not in rows
+    assert words == ["0"] * 3
 
 
 def test_after_a_fork(viewer):

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""How long a viewer waits for a function's listing."""
+
+import time
+
+import ocular
+from e2e.client import Client, function
+
+
+def loop(n):
+    return sum(i for i in range(n))
+
+
+def test_listing(sockets, figure):
+    """Whoever asks again at once waits a fifth of a second, and not until the collector
+    happens to wake up."""
+    waits = []
+    with ocular.tracing(serve=True, quiet=True, perfetto=False, overhead_budget=1):
+        with Client(ocular._ocular.socket_path()) as viewer:
+            loop(3)
+            one = function(viewer.wait_for(lambda s: function(s, "loop")), "loop")["id"]
+            viewer.rate(60)
+            for _ in range(11):
+                asked = time.monotonic()
+                viewer.detail(one)
+                waits.append(time.monotonic() - asked)
+    figure("first", waits[0], better="lower", unit="s")
+    figure("again", sorted(waits[1:])[5], better="nearer", goal=0.2, unit="s")
