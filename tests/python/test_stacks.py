@@ -16,7 +16,6 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, row, traced
-from e2e.measured import measured
 from e2e.truth import check_figures, record, seen
 
 # CPython 3.13.0 to 3.13.11 tell nobody of close() (gh-140373).
@@ -330,7 +329,6 @@ def test_while_things_go_dark(name, threshold, tmp_path):
     check_figures(final)
 
 
-@measured
 def test_totals_hold_the_callees():
     """Along a chain of calls that are nobody else's."""
 
@@ -356,8 +354,9 @@ def test_totals_hold_the_callees():
             for figure in ("total_cycles", "self_cycles")
         )
         assert total["outer"] >= total["middle"] >= total["inner"] + total["raises"]
-        # Recursion: the outermost calls only, which hold all that is their own.
-        assert own["inner"] <= total["inner"] <= own["inner"] * 1.5 + 100_000
+        # Recursion: the outermost calls only, which hold all that is their own. (All
+        # calls together would be twice as much, more than `middle` has.)
+        assert own["inner"] <= total["inner"]
         assert own["outer"] <= total["outer"] - total["middle"] + 1000
         assert total["raises"] >= own["raises"]
 

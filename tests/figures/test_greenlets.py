@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What a call of a greenlet is charged with where it is parked and resumed."""
+
+import greenlet
+from e2e.counting import row, traced
+
+
+def paused():
+    greenlet.getcurrent().parent.switch()
+
+
+def pauses(times):
+    for _ in range(times):
+        paused()
+
+
+def test_resumed_call(figure):
+    """What asking the kernel takes is nobody's. At a switch it would be taken off
+    twice: off what is resumed, too, of which nothing would be left."""
+
+    def take_turns():
+        child = greenlet.greenlet(pauses)
+        child.switch(40)
+        while not child.dead:
+            sum(range(30000))  # 300 us: after such a span the kernel is asked
+            child.switch()
+
+    _, final = traced(take_turns)
+    assert row(final, "paused")["calls"] == 40
+    figure("least", row(final, "paused")["min_cycles"], better="higher", unit="cycles")
+    figure("median", row(final, "paused")["p50_cycles"], better="higher", unit="cycles")
