@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from e2e.program import SLOW, wait_until
 from ocular.demo import numeric, pure, service
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
@@ -91,11 +92,11 @@ def handles(pid, number):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_endless_until_a_signal(number):
     with subprocess.Popen(DEMO, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as demo:
-        wait_until(lambda: handles(demo.pid, signal.SIGTERM))
+        wait_until(lambda: handles(demo.pid, signal.SIGTERM), SLOW)
         with pytest.raises(subprocess.TimeoutExpired):
-            demo.wait(0.8)
+            demo.wait(0.3)
         demo.send_signal(number)
-        assert demo.communicate(timeout=10)[0] == b""
+        assert demo.communicate(timeout=SLOW)[0] == b""
         assert demo.returncode == 0
 
 
@@ -103,7 +104,7 @@ def test_endless_until_a_signal(number):
     "options", [["--rounds", "2"], ["--seconds", "0.2"]], ids=lambda o: o[0]
 )
 def test_finite_runs_say_nothing(options):
-    done = subprocess.run(DEMO + options, capture_output=True, timeout=30)
+    done = subprocess.run(DEMO + options, capture_output=True, timeout=SLOW)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -113,7 +114,7 @@ def test_finite_runs_say_nothing(options):
     ids=" ".join,
 )
 def test_wrong_options(options):
-    done = subprocess.run(DEMO + options, capture_output=True, timeout=30)
+    done = subprocess.run(DEMO + options, capture_output=True, timeout=SLOW)
     assert done.returncode == 2
     assert options[0].encode() in done.stderr
 
@@ -165,35 +166,26 @@ class Stage:
 
     def run(self, **more):
         demo = self.start(**more)
-        out, err = demo.communicate(timeout=60)
+        out, err = demo.communicate(timeout=SLOW)
         return demo.returncode, out, err
 
     def pid(self):
         """The workload's; the viewer was given it."""
         path = self.directory / "pid"
-        wait_until(lambda: path.exists() and path.read_text().endswith("\n"))
+        wait_until(lambda: path.exists() and path.read_text().endswith("\n"), SLOW)
         return int(path.read_text())
 
 
-def wait_until(condition, seconds=20):
-    limit = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < limit, "timed out"
-        time.sleep(0.02)
+def is_there(pid):
+    """An orphan may stay a zombie where nobody reaps."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
-def is_gone(pid):
-    """Within five seconds: who has been told to end is not gone at once, and goes
-    between two looks. An orphan may stay a zombie where nobody reaps."""
-    limit = time.monotonic() + 5
-    while time.monotonic() < limit:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.01)
-    return False
+def wait_until_gone(pid):
+    wait_until(lambda: not is_there(pid), SLOW)
 
 
 @pytest.fixture
@@ -209,14 +201,14 @@ def test_runner_prints_three_frames_without_a_terminal(stage):
     assert (status, out) == (0, f"viewer --pid {pid} --batch -n 3 -d 1\n"), err
     assert f"timeline: {stage.directory}/out/ocular_trace.json" in err
     assert "THE REPORT" in stage.log.read_text()
-    assert is_gone(pid)
+    wait_until_gone(pid)
 
 
 def test_runner_tells_of_a_viewer_that_fails(stage):
     stage.viewer("exit 3")
     status, _, err = stage.run()
     assert status == 1 and "ocular-top ended with status 3" in err
-    assert is_gone(stage.pid())
+    wait_until_gone(stage.pid())
 
 
 def test_runner_tells_why_the_workload_died(stage):
@@ -231,7 +223,7 @@ def test_who_is_ended_as_soon_as_it_serves_writes_its_report(stage):
         [*DEMO, "--serve", "--output", str(output)],
         env={**stage.environment, "FAKE_HURRY": "1"},
         capture_output=True,
-        timeout=30,
+        timeout=SLOW,
     )
     assert (done.returncode, done.stderr) == (0, b"THE REPORT\n")
     assert output.exists()
@@ -242,20 +234,19 @@ def test_runner_never_leaves_the_workload_behind(stage, number):
     stage.viewer("exec sleep 60 >/dev/null 2>&1")
     demo = stage.start()
     pid = stage.pid()
-    assert not is_gone(pid)
+    assert is_there(pid)
     demo.send_signal(number)
-    wait_until(lambda: is_gone(pid))
-    assert demo.wait(20) in (-number, 128 + number)
+    wait_until_gone(pid)
+    assert demo.wait(SLOW) in (-number, 128 + number)
 
 
 def test_interrupt_is_the_viewers(stage):
     stage.viewer("exec sleep 60 >/dev/null 2>&1")
     demo = stage.start()
     pid = stage.pid()
-    time.sleep(0.2)
     demo.send_signal(signal.SIGINT)
-    time.sleep(0.2)
-    assert demo.poll() is None and not is_gone(pid)
+    time.sleep(0.2)  # in which it would have left
+    assert demo.poll() is None and is_there(pid)
     demo.terminate()
-    assert demo.wait(20) == 128 + signal.SIGTERM
-    wait_until(lambda: is_gone(pid))
+    assert demo.wait(SLOW) == 128 + signal.SIGTERM
+    wait_until_gone(pid)

@@ -3,11 +3,10 @@
 and those that have ended are said to have. The list ends with the trace."""
 
 import threading
-import time
 
 import ocular
 import pytest
-from e2e.measured import measured
+from e2e.program import SLOW, wait_until
 from ocular import _ocular
 
 MANY = 48
@@ -32,20 +31,17 @@ def crowd():
     threading.stack_size(before)
 
 
-def listed(wanted, seconds=30):
-    """What the names of living threads are, once they are what is wanted."""
-    limit = time.monotonic() + seconds
-    while time.monotonic() < limit:
-        names = {
-            thread["name"] for thread in ocular.snapshot()["threads"] if not thread["ended"]
-        }
-        if wanted(names):
-            return
-        time.sleep(0.1)
-    raise AssertionError(sorted(names))
+def names():
+    return {
+        thread["name"] for thread in ocular.snapshot()["threads"] if not thread["ended"]
+    }
 
 
-@measured
+def listed(wanted):
+    """Waits until the names of the living threads are what is wanted."""
+    wait_until(lambda: wanted(names()), SLOW)
+
+
 @pytest.mark.timeout(300)
 def test_names_come_and_go(crowd):
     listed({thread.name for thread in crowd}.issubset)
