@@ -57,7 +57,7 @@ def test_what_a_part_raises_is_a_trouble(tmp_path):
 
     troop = parties.Troop(party, [("one", part)])
     troop.start()
-    assert troop.join(10) == []
+    assert troop.join(60) == []
     assert "KeyError: 'oh'" in (tmp_path / "troubles").read_text()
 
 
@@ -71,7 +71,7 @@ def test_a_part_that_does_not_end(tmp_path):
         assert troop.join(0.05) == ["one"]
     finally:
         over.set()
-    assert troop.join(20) == []
+    assert troop.join(60) == []
 
 
 def settled():
