@@ -2,9 +2,15 @@
 """Call counts, by Ocular and by cProfile, keyed alike."""
 
 import cProfile
+import os
+import threading
 from collections import Counter
 
 import ocular
+
+MAIN = threading.main_thread().native_id
+# Threads of the test runner: pytest-xdist has one.
+RUNNERS = {int(tid) for tid in os.listdir("/proc/self/task")} - {MAIN}
 
 # Nothing on disk, nothing on stderr, every hit counted.
 EXACT = dict(deinstrument_threshold=0, perfetto=False, quiet=True)
@@ -64,3 +70,8 @@ def row(snapshot, name):
     ]
     assert len(rows) < 2, [row["name"] for row in rows]
     return rows[0] if rows else None
+
+
+def threads_of(snapshot):
+    """Its threads, but for those of the test runner."""
+    return [one for one in snapshot["threads"] if one["tid"] not in RUNNERS]

@@ -14,10 +14,8 @@ from contextlib import suppress
 import extensions
 import ocular
 import pytest
-from e2e.counting import EXACT, by_cprofile, row
-from e2e.measured import measured
-from e2e.program import script, wait_until
-from e2e.steady import attempts
+from e2e.counting import EXACT, by_cprofile, row, threads_of
+from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
@@ -35,7 +33,7 @@ def brief():
     pass
 
 
-def threads_of(snapshot, name):
+def named(snapshot, name):
     return [t for t in snapshot["threads"] if t["name"] == name]
 
 
@@ -59,43 +57,50 @@ def native():
 
 
 # With means enough for the sampler to be quick.
-@measured
 @pytest.mark.parametrize(
     "settings", [{**SERVED, "overhead_budget": 0.5}, EXACT], ids=["sampler", "hooks"]
 )
 def test_a_row_survives_its_thread(settings):
+    used = []
+
+    def works():
+        sampled = settings is EXACT
+        while not sampled or time.thread_time() < 0.05:
+            spin(0.01)
+            (mine,) = named(ocular.snapshot(), "worker")
+            sampled = sampled or mine["samples"]
+        used.append(time.thread_time())
+
+    def has_ended():
+        snapshot = ocular.snapshot()
+        return all(t["ended"] for t in named(snapshot, "worker")) and snapshot
+
+    began = time.process_time()
     ocular.start_tracing(**settings)
-    worker = threading.Thread(target=spin, args=(0.8,), name="worker")
+    worker = threading.Thread(target=works, name="worker")
     worker.start()
     during = ocular.snapshot()
     worker.join()
-    after = wait_until(
-        lambda: [
-            s
-            for s in [ocular.snapshot()]
-            if all(t["ended"] for t in threads_of(s, "worker"))
-        ]
-    )[0]
+    after = wait_until(has_ended, SLOW)
     final = ocular.stop_tracing()
-    (live,) = threads_of(during, "worker")
+    most = time.process_time() - began
+    (live,) = named(during, "worker")
     assert live["tid"] == worker.native_id and live["ended"] is False
     for snapshot in (after, final):
-        (ended,) = threads_of(snapshot, "worker")
+        (ended,) = named(snapshot, "worker")
         assert ended["tid"] == worker.native_id and ended["ended"] is True
-        assert 0.79 < ended["cpu_s"] < 1.2
-        (main,) = [t for t in snapshot["threads"] if not t["ended"]]
+        assert 0.99 * used[0] <= ended["cpu_s"] <= most
+        (main,) = [t for t in threads_of(snapshot) if not t["ended"]]
         assert main["tid"] == threading.main_thread().native_id
         assert main["name"] == "MainThread"
-        assert snapshot["threads"][0] == main
+        assert threads_of(snapshot)[0] == main
         assert snapshot["threads_dropped"] == 0
         if settings is not EXACT:
-            assert ended["samples"] > 0
-            assert 0 <= ended["cpu_share"] < 1
+            assert ended["samples"] > 0 and ended["cpu_share"] >= 0
         else:
             assert ended["cpu_share"] is None and ended["samples"] is None
 
 
-@measured
 @pytest.mark.parametrize(
     "settings",
     [{**SERVED, "deinstrument_threshold": 10**6}, EXACT],
@@ -116,12 +121,12 @@ def test_thousands_of_short_threads(settings):
     ended = [t for t in final["threads"] if t["ended"]]
     assert ROOM <= len(ended) <= 2 * ROOM
     assert final["threads_dropped"] >= 2002 - len(ended)
-    assert threads_of(final, "long 0") and threads_of(final, "late 0")
+    assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
     again = ocular.start_tracing(**settings)  # begins without them
     again = ocular.stop_tracing()
-    assert [t["name"] for t in again["threads"]] == ["MainThread"]
+    assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0
 
 
@@ -140,7 +145,6 @@ def test_numbers_of_functions_that_only_ended_threads_ran():
 # --- Threads of other makes ------------------------------------------------------
 
 
-@measured
 def test_threads_that_c_has_made(native):
     """Each entry into Python has a thread state of its own: it is one thread."""
     ocular.start_tracing(**SERVED)
@@ -149,7 +153,7 @@ def test_threads_that_c_has_made(native):
     final = ocular.stop_tracing()
     assert row(final, "brief")["calls"] == 9  # one as it ended
     for seen in (snapshot, final):
-        others = [t for t in seen["threads"] if t["name"] != "MainThread"]
+        others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
         assert [t["ended"] for t in others] == [True], others
 
 
@@ -235,7 +239,7 @@ def test_our_threads_do_not_pass_for_the_programs():
     assert during[0] == before[0]
     assert threading.main_thread().ident in idents
     # The governor is there while it has something of the interpreter.
-    assert len(idents) <= before[0] + 1 and before[1] <= during[1]
+    assert len(idents) <= len(before[1]) + 1 and before[1] <= during[1]
 
 
 def test_a_pool_that_outlives_the_trace():
@@ -276,40 +280,3 @@ def test_daemon_threads_at_exit(tmp_path, sockets):
     assert (done.status, done.out, done.err) == (0, "end\n", "")
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
     assert os.listdir(sockets) == []
-
-
-# --- Contention -------------------------------------------------------------------
-
-
-def compute(n):
-    while n:
-        n -= 1
-
-
-@measured
-def test_waited_time_is_nobodys_own():
-    """Two threads that compute: each call takes twice as long, since the other
-    one runs half of the time; what it takes itself stays what it is alone."""
-
-    def calls():
-        for _ in range(60):
-            compute(60_000)
-
-    def cost(threads):
-        ocular.start_tracing(perfetto=False, quiet=True, include_only=["compute"])
-        run_threads(threads, calls)
-        final = ocular.stop_tracing()
-        mine = row(final, "compute")
-        assert mine["calls"] == 60 * threads
-        return mine
-
-    def ratio():
-        alone, both = cost(1), cost(2)
-        return both["p50_cycles"] / alone["p50_cycles"], both["waited_cycles"]
-
-    def check():
-        own, waited = ratio()
-        assert 0.7 < own < 1.3
-        assert waited > 0
-
-    attempts(5, check)
