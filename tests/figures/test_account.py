@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What tracing is told to cost, beside what the kernel says that our threads
-have used: server, sampler, timeline, export and governor together."""
+"""The overhead that Ocular reports, against the kernel's clocks: what our threads
+have used, and how much longer a traced program takes. A ratio of 1 is the truth."""
 
 import math
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -14,20 +13,14 @@ import time
 import ocular
 import pytest
 from e2e import client
-from e2e.measured import measured
-from e2e.program import cpu_s
-
-pytestmark = measured
+from e2e.program import cpu_s, wait_until
 
 GOVERNOR = "ocular-governor"
 EXPORT = "ocular-export"
-WINDOW = 10  # s: till then the shares are those of all the time since the start
-INTERRUPTION = 1e-4  # s, that one costs at most: measured are some 5 to 30 us
 
 
 @pytest.fixture
 def serving(sockets, tmp_path):
-    before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
     ocular.start_tracing(
         quiet=True,
         serve=True,
@@ -36,8 +29,7 @@ def serving(sockets, tmp_path):
         include_only=["test_account"],
         output=tmp_path / "trace.json",
     )
-    after = time.process_time(), cpu_s()
-    yield before, after
+    yield time.process_time(), cpu_s()
     ocular.stop_tracing()
 
 
@@ -48,88 +40,42 @@ def spin(rounds=30):
     return total
 
 
-def others(used):
-    return sum(s for name, s in used.items() if name != GOVERNOR)
+def reported(began):
+    """{part: CPU s} since then; the shares are of what the program used without us."""
+    shares = ocular.snapshot()["overhead"]
+    used = (time.process_time() - began) / (1 + shares["measured"])
+    return {name: shares[name] * used for name in ("rearm", "threads")}
 
 
-def told(serving):
-    """What the snapshot tells, in seconds: the least and the most that it may mean,
-    as the CPU time of the process is known to lie between two readings. The parts
-    are told of the newest seconds: None, where the trace is older."""
-    (began, _), (ready, _) = serving
-    least = time.process_time() - ready
-    snapshot = ocular.snapshot()
-    most = time.process_time() - began
-    shares = snapshot["overhead"]
-    assert shares["measured"] == pytest.approx(
-        shares["hooks"] + shares["rearm"] + shares["threads"]
-    )
-
-    def seconds(share, of_all):  # shares are of what the program used without us
-        return share * least / (1 + of_all), share * most / (1 + of_all)
-
-    parts = {
-        name: seconds(shares[name], shares["measured"])
-        for name in ("hooks", "rearm", "threads")
-    }
-    return (
-        seconds(shares["mean"], shares["mean"]),
-        parts if snapshot["uptime_s"] < WINDOW else None,
-    )
-
-
-def check(serving, ended=0, unseen=0):
-    """`ended`: s that a thread had used which is not there any more, `unseen` s
-    before it was gone."""
-    (_, switches), (_, base) = serving
-    for _ in range(5):  # a thread writes down its own after each round
-        before = cpu_s()
-        whole, parts = told(serving)
-        after = cpu_s()
-        lost = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
-        rearm = before[GOVERNOR] - base.get(GOVERNOR, 0)
-        threads = others(before) + ended - others(base)
-        if parts:  # nothing is told twice
-            assert parts["rearm"][0] <= after[GOVERNOR]
-            assert parts["threads"][0] <= (
-                others(after) + ended + unseen + lost * INTERRUPTION
-            )
-            assert parts["hooks"][1] > 0
-        # Nothing is left out.
-        if rearm + threads <= whole[1] and (
-            not parts or (rearm <= parts["rearm"][1] and threads <= parts["threads"][1])
-        ):
-            return
-        time.sleep(0.1)
-    raise AssertionError((before, ended, base, whole, parts))
-
-
-def test_the_account_is_the_kernels(serving, tmp_path):
+def test_account_of_threads(serving, figure, tmp_path):
+    """Server, sampler, timeline, export and governor, with interruptions: these are
+    reported and are in no thread's CPU time."""
+    began, base = serving
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
-        limit = time.monotonic() + 0.5  # for something to export
-        while time.monotonic() < limit:
+        limit = time.monotonic() + 3
+        while time.monotonic() < limit:  # for something to export
             spin()
-        check(serving)
         export = threading.Thread(
             target=viewer.export, args=(str(tmp_path / "asked.json"),)
         )
         export.start()
-        used = 0
+        exported = 0
         while export.is_alive():
-            began, now = time.monotonic(), cpu_s().get(EXPORT, 0)
-            if now > used:
-                used, seen = now, began
+            exported = max(exported, cpu_s().get(EXPORT, 0))
             time.sleep(0.001)
         export.join()
-    assert used > 0
-    # It stays in the account when its thread has ended.
-    while EXPORT in cpu_s():
-        time.sleep(0.01)
-    check(serving, used, time.monotonic() - seen)
+        assert exported > 0
+        # Its time stays in the account when its thread has ended.
+        wait_until(lambda: EXPORT not in cpu_s())
+        time.sleep(0.2)  # each thread writes down its own after a round
+        ours, now = reported(began), cpu_s()
+    governor = now.pop(GOVERNOR) - base.pop(GOVERNOR, 0)
+    others = sum(now.values()) + exported - sum(base.values())
+    figure("reported/kernel", sum(ours.values()) / (governor + others), "nearer", goal=1)
 
 
-# --- The hooks' part, beside the truth ---------------------------------------------
+# --- Hooks -----------------------------------------------------------------------
 
 
 def nothing():
@@ -207,29 +153,28 @@ def hooks_seconds(began):
 
 # What CPython does to bring an exception to its hook, 50 ns and more, is in no
 # account: docs/overhead.md has 0.4 to 0.7.
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "run, least, timeline",
+    "run, timeline",
     [
-        (calls, 0.5, False),
-        (loops, 0.5, False),
-        (resumes, 0.5, False),
-        (raises, 0.25, False),
-        (throws, 0.5, False),
-        (calls, 0.5, True),
-        (loops, 0.5, True),
+        (calls, False),
+        (loops, False),
+        (resumes, False),
+        (raises, False),
+        (throws, False),
+        (calls, True),
+        (loops, True),
     ],
 )
-def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
-    """All of them in, all the time, traced and untraced in turns: the program
-    takes longer by what hooks are told to cost, to a half: where a function is
-    armed, CPython 3.12 also runs it without superinstructions."""
+def test_account_of_hooks(tmp_path, figure, run, timeline):
+    """All of them in, all the time, traced and untraced in turns: reported, against
+    what the program takes longer. Where a function is armed CPython 3.12 also runs it
+    without superinstructions."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
-    turns = 27 if run is throws else 9  # hooks are but a tenth of its time
+    turns = 15 if run is throws else 5  # hooks are but a tenth of its time
     told, taken = [], []
-    end = time.monotonic() + 90
+    end = time.monotonic() + 40
     for _ in range(3):
         run()
     while len(told) < turns and time.monotonic() < end:
@@ -259,7 +204,7 @@ def test_hooks_cost_what_is_told(tmp_path, run, least, timeline):
     if len(told) < turns / 2:
         pytest.skip("the machine changes its speed all the time")
     ratio = statistics.median(told) / statistics.median(taken)
-    assert least < ratio < 1.5, (told, taken)
+    figure("reported/taken", ratio, "nearer", goal=1)
 
 
 def ends(count=100_000):
@@ -268,8 +213,9 @@ def ends(count=100_000):
         any(number > 0 for number in (3, 4))
 
 
-def test_an_early_end_is_told_as_a_throw():
-    """Of what an end takes the event is too small a part to be timed beside it."""
+def test_account_of_an_early_end(figure):
+    """Reported as a throw is: of what an end takes the event is too small a part to
+    be timed beside it."""
     version = sys.version_info[:3]
     if version >= (3, 15) or version == (3, 14, 0) or (3, 13) <= version < (3, 13, 12):
         pytest.skip("this CPython does not tell of an early end (gh-140373)")
@@ -293,7 +239,7 @@ def test_an_early_end_is_told_as_a_throw():
         finally:
             ocular.stop_tracing()
         ratios.append(told[1] / told[0])
-    assert 0.5 < statistics.median(ratios) < 1.5, ratios
+    figure("end/throw", statistics.median(ratios), "nearer", goal=1)
 
 
 def tiny():
@@ -331,14 +277,14 @@ def told_of(run, count):
     return shares["hooks"] / (1 + shares["measured"]) * spent / count
 
 
-def test_hooks_apart_cost_more():
+def test_account_of_hooks_apart(figure):
     """What a hook needs leaves the caches meanwhile: by docs/overhead.md a call's two
     cost two and a half times as much 5 us after the one before as at once."""
     ratios = []
     for _ in range(7):
         at_once = told_of(calls_at_once, 30_000)
         ratios.append(told_of(calls_apart, 10_000) / at_once)
-    assert 1.5 < statistics.median(ratios) < 4, ratios
+    figure("apart/at once", statistics.median(ratios), "nearer", goal=2.5)
 
 
 # --- New code --------------------------------------------------------------------
@@ -394,7 +340,7 @@ def crowd(request):
     os.sched_setaffinity(0, cpus)
 
 
-def test_new_code_costs_what_is_told(crowd):
+def test_account_of_new_code(crowd, figure):
     """At the first call a function is adopted, at the second it is given what a
     distribution takes: that is told, beside its hooks; that others have the CPU
     meanwhile is not."""
@@ -425,8 +371,8 @@ def test_new_code_costs_what_is_told(crowd):
                 ]
             )
     assert len(ratios) > 4
-    for each in zip(*ratios):
-        assert 0.4 < statistics.median(each) < 1.6, ratios
+    for name, each in zip(("first call", "second call"), zip(*ratios)):
+        figure(f"{name}, reported/taken", statistics.median(each), "nearer", goal=1)
 
 
 # --- Forks ---------------------------------------------------------------------
@@ -464,7 +410,7 @@ print(sorted(ratios)[4])
 """
 
 
-def test_forks_cost_what_is_told():
+def test_account_of_forks(figure):
     """The program's own thread ends our threads before and starts them after it,
     which takes several times what those use then. That pages are the kernel's to
     copy anew, on both sides, is in no account: docs/overhead.md."""
@@ -472,4 +418,4 @@ def test_forks_cost_what_is_told():
         [sys.executable, "-c", FORKING], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert 0.45 < float(done.stdout) < 1.5
+    figure("reported/taken", float(done.stdout), "nearer", goal=1)
