@@ -5,14 +5,12 @@ happens by itself at the end, however the program ends."""
 import os
 import sys
 import threading
-import time
 import types
 
 import ocular
 import pytest
 from e2e.counting import EXACT, row
-from e2e.measured import measured
-from e2e.program import files, leftovers, script, threads, wait_until
+from e2e.program import SLOW, files, leftovers, script, threads, wait_until
 from ocular.demo import pure
 
 monitoring = sys.monitoring
@@ -163,29 +161,6 @@ def test_no_event_of_ours_fires_afterwards():
     assert fired == []
 
 
-@measured
-def test_untraced_speed_afterwards():
-    def best():
-        times = []
-        for _ in range(20):
-            start = time.perf_counter()
-            helper(20_000)
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    seen = []
-    for _ in range(3):  # a machine may have become slower
-        before = best()
-        ocular.start_tracing(**EXACT)
-        traced = best()
-        ocular.stop_tracing()
-        assert traced > before
-        seen += [(before, best()), (before, best())]
-        if any(after < 1.15 * before for before, after in seen):
-            return
-    raise AssertionError(f"s before and after: {seen}")
-
-
 def test_again_and_again(sockets):
     def once():
         ocular.start_tracing(
@@ -195,14 +170,15 @@ def test_again_and_again(sockets):
         final = ocular.stop_tracing()
         return row(final, "fibonacci")["calls"]
 
+    tasks = len(os.listdir("/proc/self/task"))
     calls = [once()]
     assert leftovers() == []
     open_files = sorted(files())
-    calls += [once() for _ in range(10)]
+    calls += [once() for _ in range(5)]
     assert len(set(calls)) == 1
     assert leftovers() == []
     assert sorted(files()) == open_files
-    assert len(os.listdir("/proc/self/task")) == threading.active_count()
+    assert len(os.listdir("/proc/self/task")) == tasks
 
 
 def test_again_and_again_costs_no_memory(tmp_path):
@@ -229,7 +205,6 @@ def test_again_and_again_costs_no_memory(tmp_path):
     assert answer < 2 << 20
 
 
-@measured
 def test_threads_that_run_across_stops_and_starts():
     stop = threading.Event()
 
@@ -243,7 +218,7 @@ def test_threads_that_run_across_stops_and_starts():
     try:
         for perfetto in (False, True) * 5:
             ocular.start_tracing(perfetto=perfetto, quiet=True)
-            time.sleep(0.02)
+            wait_until(lambda: ocular.snapshot()["events"], SLOW)
             assert ocular.stop_tracing()["events"] > 0
     finally:
         stop.set()

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Cycles per call, net of the hooks, against the clock around the same calls
+untraced. A ratio of 1 is the truth."""
+
+import gc
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import ocular
+import pytest
+from e2e.counting import EXACT, row, traced
+
+TIMES = 5  # that each is measured: the median is the figure
+
+
+def empty():
+    pass
+
+
+def in_c():
+    """About 50 us in one C function."""
+    sum(NUMBERS)
+
+
+NUMBERS = list(range(8000))
+
+
+def arithmetic(n):
+    """About 50 us in Python, without a branch that is armed but the loop's."""
+    while n:
+        n -= 1
+    return n
+
+
+def timed(function, *arguments, times=300):
+    """ns a call, untraced: the least and the median."""
+    clock = time.perf_counter_ns
+    results = []
+    for _ in range(times):
+        start = clock()
+        function(*arguments)
+        results.append(clock() - start)
+    return min(results), statistics.median(results)
+
+
+def repeat(function, times, *arguments):
+    for _ in range(times):
+        function(*arguments)
+
+
+def medians(measure):
+    return [statistics.median(each) for each in zip(*(measure() for _ in range(TIMES)))]
+
+
+def test_cycles_in_c(figure):
+    def ratios():
+        least, median = timed(in_c)
+        _, final = traced(repeat, in_c, 300)
+        mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
+        return mine["min_cycles"] * ns / least, mine["p50_cycles"] * ns / median
+
+    least, median = medians(ratios)
+    figure("min", least, "nearer", goal=1)
+    figure("p50", median, "nearer", goal=1)
+
+
+def test_cycles_of_a_loop(figure):
+    """Its hooks alone take longer than the loop."""
+
+    def ratio():
+        least, _ = timed(arithmetic, 2000)
+        _, final = traced(repeat, arithmetic, 200, 2000)
+        return (row(final, "arithmetic")["min_cycles"] / final["tsc_hz"] * 1e9 / least,)
+
+    figure("min", medians(ratio)[0], "nearer", goal=1)
+
+
+def test_cycles_of_an_empty_call(figure):
+    """An empty function shows what an empty call takes untraced, not nothing and
+    not the half of two hooks."""
+
+    def none(n):
+        while n:
+            n -= 1
+
+    def calls(n):
+        while n:
+            n -= 1
+            empty()
+
+    def ratio():
+        call = (timed(calls, 1000)[0] - timed(none, 1000)[0]) / 1000
+        _, final = traced(repeat, calls, 20, 1000)
+        return (row(final, "empty")["p50_cycles"] / final["tsc_hz"] * 1e9 / call,)
+
+    figure("p50", medians(ratio)[0], "nearer", goal=1)
+
+
+def test_cycles_of_a_resumption(figure):
+    """A generator that does nothing shows what it adds to a loop untraced, which is
+    less than half of what an empty call takes."""
+    names = {}
+    exec("def idle(n):\n" + "    yield n\n" * 30, names)
+    idle, few = names["idle"], (1,) * 30
+
+    def none(n):
+        for _ in range(n):
+            for _ in few:
+                pass
+
+    def resumes(n):
+        for _ in range(n):
+            for _ in idle(1):
+                pass
+
+    def both():
+        untraced = (timed(resumes, 100)[0] - timed(none, 100)[0]) / 3100
+        _, final = traced(repeat, resumes, 10, 200)
+        shown = row(final, "idle")["p50_cycles"] / final["tsc_hz"] * 1e9
+        return (shown - untraced,)
+
+    figure("p50, too much", medians(both)[0], "nearer", unit="ns", goal=0)
+
+
+def test_cycles_at_far_offsets(figure):
+    """From offset 256 on CPython makes an integer for each event: a loop there
+    shows what it takes nearer by."""
+    names = {}
+    filler = " if n is None: n" + ".a" * 70 + "\n"
+    loop = " while n: n -= 1\n"
+    exec("def near(n):\n" + loop + "def far(n):\n" + filler + loop, names)
+    near, far = names["near"], names["far"]
+
+    def ratio():
+        _, final = traced(lambda: [(near(500), far(500)) for _ in range(100)])
+        cycles = [row(final, name)["min_cycles"] for name in ("near", "far")]
+        return (cycles[1] / cycles[0],)
+
+    figure("far/near", medians(ratio)[0], "nearer", goal=1)
+
+
+# --- Who else runs ------------------------------------------------------------------
+
+
+def test_cycles_beside_another_thread(figure):
+    """A thread that is switched away does not pay for the others."""
+    stop, spun = threading.Event(), [0.0]
+
+    def hog():
+        while not stop.is_set():
+            spun[0] = time.thread_time()
+
+    def worker():
+        """The CPU s that the other has had."""
+        first, calls, limit = spun[0], 0, time.monotonic() + 20
+        while calls < 1000 or (
+            spun[0] < first + 0.2 and time.monotonic() < limit
+        ):  # 40 switches
+            in_c()
+            calls += 1
+        return spun[0] - first
+
+    gc.collect()
+    thread = threading.Thread(target=hog)
+    thread.start()
+    try:
+        others, final = traced(worker)
+    finally:
+        stop.set()
+        thread.join()
+    mine, ns = row(final, "in_c"), 1e9 / final["tsc_hz"]
+    least, _ = timed(in_c)
+    waited = mine["waited_cycles"] + row(final, "worker")["waited_cycles"]
+    # A switch costs 5 ms: a hundred times a call.
+    figure("p99/alone", (mine["p99_cycles"] or 0) * ns / least)
+    figure("waited/had by the other", waited * ns / (1e9 * others), "nearer", goal=1)
+
+
+def compute(n):
+    while n:
+        n -= 1
+
+
+def test_two_threads_that_compute(figure):
+    """Each call takes twice as long, since the other one runs half of the time; what
+    it takes itself stays what it is alone."""
+
+    def calls():
+        for _ in range(60):
+            compute(60_000)
+
+    def cost(count):
+        threads = [threading.Thread(target=calls) for _ in range(count)]
+        ocular.start_tracing(perfetto=False, quiet=True, include_only=["compute"])
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return row(ocular.stop_tracing(), "compute")["p50_cycles"]
+
+    def ratio():
+        alone = cost(1)
+        return (cost(2) / alone,)
+
+    figure("p50, both/alone", medians(ratio)[0], "nearer", goal=1)
+
+
+def long_in_c():
+    """About 500 us in one C function."""
+    sum(MANY)
+
+
+MANY = range(50000)
+
+
+def share_a_cpu(seconds):
+    """(s on the wall, s of CPU time) of calls: a third of them alone on the CPU,
+    then beside a program that spins."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    cpu = time.thread_time()
+    while time.thread_time() < cpu + seconds / 3:
+        repeat(long_in_c, 20)
+    other = subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
+    try:
+        wall = time.perf_counter() - (time.thread_time() - cpu)
+        while time.thread_time() < cpu + seconds:
+            repeat(long_in_c, 20)
+        return time.perf_counter() - wall, time.thread_time() - cpu
+    finally:
+        other.kill()
+        other.wait()
+        os.sched_setaffinity(0, cpus)
+
+
+def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
+    """Two processes share one CPU, in turns of some milliseconds: a call of half a
+    one has it all to itself, or takes as long as five."""
+    (wall, cpu), results = traced(share_a_cpu, 1)
+    if wall < 1.2 * cpu:
+        pytest.skip("nothing else ran on this CPU")
+    self_s = row(results, "long_in_c")["self_cycles"] / results["tsc_hz"]
+    figure("self/CPU time", self_s / cpu, "nearer", goal=1)
+
+
+# --- Afterwards ---------------------------------------------------------------------
+
+
+def test_untraced_speed_afterwards(figure):
+    def best():
+        return timed(arithmetic, 20_000, times=20)[0]
+
+    def ratio():
+        before = best()
+        ocular.start_tracing(**EXACT)
+        best()
+        ocular.stop_tracing()
+        return (best() / before,)
+
+    figure("after/before", medians(ratio)[0])
