@@ -2,13 +2,11 @@
 """What a hook costs is measured at start and again in the midst of the traced
 program, on its thread: what may come in between there, and who may see it."""
 
-import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from e2e.measured import measured
 from e2e.program import PYTHON, SLOW, write
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -58,14 +56,14 @@ def start(**more):
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20,
                          overhead_budget=0.5, quiet=True, **more)
 
-def timed_again(times=1, seconds=20):
+def timed_again(times=1, seconds=80):
     "Works until hooks have been timed so many times more."
     before, end = _ocular.hooks_timed(), time.monotonic() + seconds
     while _ocular.hooks_timed() < before + times and time.monotonic() < end:
         work()
     return _ocular.hooks_timed() - before
 
-def meddled(what, seconds=20):
+def meddled(what, seconds=80):
     "Works until it has happened inside."
     meddle.append(what)
     end = time.monotonic() + seconds
@@ -87,7 +85,7 @@ def answer(tmp_path, source, python=PYTHON):
     done = subprocess.run(
         [python, write(tmp_path, PRELUDE + source)],
         cwd=tmp_path,
-        timeout=SLOW,
+        timeout=2 * SLOW,
         capture_output=True,
         text=True,
     )
@@ -96,96 +94,40 @@ def answer(tmp_path, source, python=PYTHON):
     return done.stdout.split()
 
 
-@measured
-def test_the_first_start_is_like_the_next(tmp_path):
-    """Where there is a timeline, too: its lane has a ring from the start."""
-    source = """
-costs = []
-for _ in range(6):
-    ocular.start_tracing(quiet=True)
-    costs.append(sum(_ocular.hook_cost()[:2]))
-    ocular.stop_tracing()
-print(costs[0] / min(costs[1:]))
-"""
-    # A start may meet a slow phase of the machine; not so many of them.
-    assert min(float(answer(tmp_path, source)[0]) for _ in range(8)) < 1.25
-
-
-@measured
 def test_they_are_timed_again_and_again(tmp_path):
     times, still = answer(
         tmp_path,
         """
 start()
-print(timed_again(20))
+print(timed_again(5))
 ocular.stop_tracing()
 work()
 print(_ocular.hooks_timed())
 """,
     )
-    assert int(times) >= 20 and still == "0"
+    assert int(times) >= 5 and still == "0"
 
 
-@measured
 def test_no_more_often_than_the_budget_allows(tmp_path):
-    """A 20th of it; some 25 us each, and ten a second at most. One that something
-    came into may have to be paid for for five seconds."""
-    counts = answer(
+    """Ten a second at most, and no more than a 20th of it: some 25 us each."""
+    often, seconds, seldom = answer(
         tmp_path,
         """
-for budget in 0.5, 0.001:
+def count(budget, seconds):
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20,
                          overhead_budget=budget, quiet=True)
     work(0.5) # the first, at once, and the governor's word
     before, began = _ocular.hooks_timed(), time.monotonic()
-    work(3)
-    while _ocular.hooks_timed() == before and time.monotonic() < began + 20:
-        work(0.1)
+    work(seconds)
     print(_ocular.hooks_timed() - before)
     ocular.stop_tracing()
+    return time.monotonic() - began
+print(count(0.5, 1))
+count(0.001, 2)
 """,
     )
-    assert 15 <= int(counts[0]) <= 31 and 1 <= int(counts[1]) <= 12
-
-
-@measured
-def test_costs_follow(tmp_path):
-    """What the hooks' own span takes longer or shorter than at start, they do."""
-    source = """
-slow = []
-
-def either():
-    return compiled('''
-def either(x):
-    if slow:
-        for _ in (1, 2, 3, 4, 5):
-            pass
-''', slow=slow)["either"]
-
-_probes.table = lambda: [
-    (kind, *runs, either(), either(), numbers) if kind == "call" else
-    (kind, *runs, callee, hooked_callee, numbers)
-    for kind, *runs, callee, hooked_callee, numbers in made()]
-
-def cost():
-    timed_again(1)
-    return sum(_ocular.hook_cost()[:2])
-
-slow.append(1)
-start()
-print(sum(_ocular.hook_cost()[:2]))
-for _ in range(15):
-    print(cost())
-    slow.clear()
-    print(cost())
-    slow.append(1)
-"""
-    at_start, *costs = map(int, answer(tmp_path, source))
-    longer, shorter = map(statistics.median, (costs[::2], costs[1::2]))
-    # The callee's span is twice to three times as long with it, by turns: a phase
-    # of the machine takes in both.
-    assert longer > 1.5 * shorter, (at_start, costs)
-    assert at_start / 4 < longer < 4 * at_start, (at_start, costs)
+    assert int(often) <= 10 * float(seconds) + 1
+    assert int(seldom) <= 8
 
 
 def test_an_exception_gets_through(tmp_path):
@@ -210,7 +152,6 @@ print(timed_again(3))
     assert words[:-1] == ["handler", "False"] * 5 and int(words[-1]) >= 3
 
 
-@measured
 @pytest.mark.parametrize("error", ["MemoryError", "RecursionError"])
 def test_only_our_own_lack_of_room_is_swallowed(tmp_path, error):
     words = answer(
@@ -227,22 +168,26 @@ try:
 except {error}:
     print("through")
 timed_again()
-meddle.append(fail)
-work(1)
+meddled(fail)
 print(len(meddle), timed_again(3))
 """,
     )
     assert words[:2] == ["through", "0"] and int(words[2]) >= 3
 
 
-@measured
 def test_no_room_on_the_stack(tmp_path):
-    """The deepest frame calls functions whose visits begin and end there."""
+    """The deepest frame calls functions whose windows begin and end there: there is
+    no room for a program and its callee."""
     words = answer(
         tmp_path,
         """
 def down(n, seconds):
-    return down(n - 1, seconds) if n else work(seconds)
+    return down(n - 1, seconds) if n else bottom(seconds)
+
+def bottom(seconds):
+    before = _ocular.hooks_timed()
+    work(seconds)
+    return _ocular.hooks_timed() - before
 
 def deepest():
     low, high = 10, sys.getrecursionlimit()
@@ -256,14 +201,12 @@ def deepest():
     return low
 
 start()
-down(deepest(), 2)
-print("done", _ocular.hooks_timed())
+timed_again()
+print(down(deepest(), 1))
 print(timed_again(3))
 """,
     )
-    # At that depth there is no room for a program and its callee; down() itself
-    # may have met one on the way.
-    assert words[0] == "done" and int(words[1]) <= 1 and int(words[2]) >= 3
+    assert words[0] == "0" and int(words[1]) >= 3
 
 
 BETWEEN = """
@@ -275,66 +218,75 @@ print(timed_again())
 """
 
 
-@measured
 def test_what_comes_in_between_is_the_programs(tmp_path):
     """Its calls are counted and in the timeline, and its time is its own: not the
-    caller's, nor the callee's, nor our cost."""
+    caller's, nor the callee's."""
     words = answer(
         tmp_path,
         """
+inside = []
+
 def handler(*_):
-    end = time.monotonic() + 1
-    n = 0
-    while time.monotonic() < end:
+    n, begin = 0, time.monotonic()
+    for _ in range(10):
         busy = types.FunctionType(
             f.__code__.replace(co_name="busy", co_qualname="busy"), {})
         for _ in range(10):
             n += busy(1)
+    time.sleep(1)
+    inside.append(time.monotonic() - begin)
     print(n == calls("busy"))
 
 def start():
     ocular.start_tracing(deinstrument_threshold=20, quiet=True,
                          overhead_budget=0.5, output="trace.json")
+
+began = time.monotonic()
 """
         + BETWEEN
         + """
 told = ocular.snapshot()
-cycles = {}
+elsewhere = time.monotonic() - began - inside[0]
+seconds = {}
 for row in told["functions"] + told["retired"]:
-    cycles[row["name"]] = cycles.get(row["name"], 0) + (row["total_cycles"] or 0)
-print(cycles["handler"] / told["tsc_hz"], cycles["f"] / told["tsc_hz"])
+    own = (row["total_cycles"] or 0) / told["tsc_hz"]
+    seconds[row["name"]] = seconds.get(row["name"], 0) + own
+print(seconds["handler"] >= 0.99, seconds["f"] < elsewhere)
 ocular.stop_tracing()
 events = json.load(open("trace.json"))["traceEvents"]
 print(any(each["name"] == "handler" and each["ph"] == "B" for each in events))
 """,
     )
-    assert words[:2] == ["True", "1"]
-    assert 0.2 < float(words[2]) < 1.2 and float(words[3]) < 0.5
-    assert words[4] == "True"
+    assert words == ["True", "1", "True", "True", "True"]
 
 
-@measured
 def test_what_fires_no_event_there_is_none_of_our_cost(tmp_path):
     """A handler that is not traced; a garbage collection is such a one, too."""
     words = answer(
         tmp_path,
         """
+inside = []
+
 def handler(*_):
-    end = time.process_time() + 1
-    while time.process_time() < end:
+    begin = time.thread_time()
+    while time.thread_time() < begin + 1:
         pass
+    inside.append(time.thread_time() - begin)
 
 def start():
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20, quiet=True,
                          overhead_budget=0.5, exclude=["handler"])
+
+began = time.process_time()
 """
         + BETWEEN
         + """
-print(ocular.snapshot()["overhead"]["mean"])
+mean = ocular.snapshot()["overhead"]["mean"]
+used = time.process_time() - began
+print(mean / (1 + mean) * used < used - 0.5 * inside[0])
 """,
     )
-    # Of 1 s and some: work() itself costs less than that.
-    assert words[0] == "1" and float(words[1]) < 0.5
+    assert words == ["1", "True"]
 
 
 def test_tracing_may_end_and_begin_there(tmp_path):
