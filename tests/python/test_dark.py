@@ -8,10 +8,9 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import row
-from e2e.measured import measured
-from e2e.program import wait_until
-from e2e.steady import attempts
+from e2e.program import SLOW, wait_until
 
+pytestmark = pytest.mark.usefixtures("no_turns")
 QUIET = dict(perfetto=False, quiet=True)
 
 
@@ -161,22 +160,31 @@ def test_estimates_without_a_sampler_are_null(tracing):
 # --- Dark callees -------------------------------------------------------------
 
 
+slept = []  # s of each, by the program's own clock
+
+
 def slow_callee():
-    time.sleep(0.001)
+    begin = time.perf_counter()
+    time.sleep(0.005)
+    slept.append(time.perf_counter() - begin)
 
 
 def fast_caller():
     return slow_callee()
 
 
-@measured
+@pytest.fixture(autouse=True)
+def nobody_has_slept():
+    slept.clear()
+
+
 def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     tracing(deinstrument_threshold=20)
     for _ in range(10):
         fast_caller()
-    armed = row(ocular.snapshot(), "fast_caller")
-    limit = 0.0005 * ocular.snapshot()["tsc_hz"]
-    assert armed["avg_cycles"] < limit
+    before = ocular.snapshot()
+    armed = row(before, "fast_caller")
+    assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
     # The callee goes dark first: it is called from elsewhere, too.
     for _ in range(15):
         slow_callee()
@@ -186,10 +194,10 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     assert row(after, "slow_callee")["state"] == "dark"
     mine = row(after, "fast_caller")
     assert mine["calls"] == 18 and mine["calls_exact"]
-    assert mine["avg_cycles"] is None or mine["avg_cycles"] < limit
-    assert mine["self_cycles"] < 18 * limit
-    assert mine["p99_cycles"] is None or mine["p99_cycles"] < limit
-    assert mine["total_cycles"] / after["tsc_hz"] > 0.017  # goes on counting
+    callers = (sum(slept[:10]) + sum(slept[-8:])) * after["tsc_hz"]
+    assert mine["avg_cycles"] is None or mine["avg_cycles"] < 0.5 * callers / 18
+    assert mine["self_cycles"] < 0.5 * callers
+    assert mine["total_cycles"] > 0.95 * callers  # goes on counting
 
 
 class Made:
@@ -246,7 +254,6 @@ CALLED = {
 }
 
 
-@measured
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 @pytest.mark.parametrize("what", CALLED)
 def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
@@ -259,20 +266,20 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     for _ in range(8):
         callee()
     assert row(ocular.snapshot(), name)["calls"] == 5
+    slept.clear()
     for _ in range(4):
         newcomer()
     after = ocular.snapshot()
     mine = row(after, "newcomer")
-    limit = 0.0005 * after["tsc_hz"]
+    callees = sum(slept) * after["tsc_hz"]
     assert mine["calls"] == 4
-    assert mine["total_cycles"] > 4 * 0.0009 * after["tsc_hz"]
-    assert mine["self_cycles"] < 4 * limit
+    assert mine["total_cycles"] > 0.95 * callees
+    assert mine["self_cycles"] < 0.5 * callees
     # It is timed: what it calls was armed for it.
-    assert 0 < mine["avg_cycles"] < limit
+    assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 
 
-@measured
 def test_a_method_of_an_attribute_is_a_callee_too(tracing):
     def newcomer():
         ASKED.method()
@@ -282,9 +289,10 @@ def test_a_method_of_an_attribute_is_a_callee_too(tracing):
     for _ in range(8):
         ASKED.method()
         Asked.of_class()
+    slept.clear()
     newcomer()
     after = ocular.snapshot()
-    assert 0 < row(after, "newcomer")["self_cycles"] < 0.0005 * after["tsc_hz"]
+    assert 0 < row(after, "newcomer")["self_cycles"] < 0.5 * sum(slept) * after["tsc_hz"]
 
 
 def test_callees_are_armed_once_a_caller(tracing):
@@ -308,7 +316,6 @@ def test_callees_are_armed_once_a_caller(tracing):
     assert row(ocular.snapshot(), "leaf")["calls"] == 1065
 
 
-@measured
 def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
     def fails(n):
         raise ValueError(n)
@@ -323,17 +330,21 @@ def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
             except ValueError:
                 pass
             leaf(n)
+        around.append(time.perf_counter())
         return slow_callee()
 
+    around = []
     tracing(deinstrument_threshold=30)
     outer()
+    around.append(time.perf_counter())
     final = ocular.snapshot()
     assert row(final, "outer")["calls"] == 1
     assert row(final, "slow_callee")["calls"] == 1
     assert row(final, "fails")["state"] in ("dark", "partial")
     hz = final["tsc_hz"]
-    assert 0.001 <= row(final, "slow_callee")["self_cycles"] / hz < 0.1
-    assert row(final, "outer")["total_cycles"] / hz >= 0.001
+    own = row(final, "slow_callee")["self_cycles"] / hz
+    assert 0.99 * slept[-1] <= own <= 1.01 * (around[1] - around[0])
+    assert row(final, "outer")["total_cycles"] / hz >= 0.99 * slept[-1]
 
 
 def test_generators_go_dark_too(tracing):
@@ -355,28 +366,43 @@ def test_generators_go_dark_too(tracing):
 # --- Re-arming ----------------------------------------------------------------
 
 
-@measured
+def before_any_visit(check):
+    """Once more where it fails and has taken a second: till then nothing is armed
+    unasked, afterwards anything may be."""
+    for _ in range(20):
+        began = time.monotonic()
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() < began + 1:
+                raise
+        ocular.stop_tracing()
+    raise AssertionError("the machine is too busy")
+
+
 def test_rearm_one_function(tracing, sockets):
-    tracing(deinstrument_threshold=50, serve=True)
-    call_often(2000)
-    with client.Client(ocular._ocular.socket_path()) as viewer:
-        snapshot = viewer.snapshot()
-        mine = row(snapshot, "leaf")
-        assert mine["state"] == "dark"
-        viewer.rearm(mine["id"])
-        wait_until(lambda: row(ocular.snapshot(), "leaf")["state"] == "armed")
-        other = row(ocular.snapshot(), "branchy")
-        assert other["state"] != "armed" and other["calls"] <= 52
-        leaf(1), leaf(1)
-        assert row(ocular.snapshot(), "leaf")["calls"] == mine["calls"] + 2
+    def check():
+        tracing(deinstrument_threshold=50, serve=True)
         call_often(2000)
-    mine = row(ocular.snapshot(), "leaf")
-    assert mine["state"] == "dark"
-    assert 100 <= mine["calls"] <= 104
-    assert not mine["calls_exact"]
+        with client.Client(ocular._ocular.socket_path()) as viewer:
+            snapshot = viewer.snapshot()
+            mine = row(snapshot, "leaf")
+            assert mine["state"] == "dark"
+            viewer.rearm(mine["id"])
+            wait_until(lambda: row(ocular.snapshot(), "leaf")["state"] == "armed", SLOW)
+            other = row(ocular.snapshot(), "branchy")
+            assert other["state"] != "armed" and other["calls"] <= 52
+            leaf(1), leaf(1)
+            assert row(ocular.snapshot(), "leaf")["calls"] == mine["calls"] + 2
+            call_often(2000)
+        mine = row(ocular.snapshot(), "leaf")
+        assert mine["state"] == "dark"
+        assert 100 <= mine["calls"] <= 104
+        assert not mine["calls_exact"]
+
+    before_any_visit(check)
 
 
-@measured
 def test_rearm_one_with_its_callees(tracing, sockets):
     """Else what it takes of its own would stay as old as it was."""
     tracing(deinstrument_threshold=50, serve=True)
@@ -386,14 +412,13 @@ def test_rearm_one_with_its_callees(tracing, sockets):
         mine, callee = row(before, "branchy"), row(before, "leaf")
         assert mine["state"] == callee["state"] == "dark"
         viewer.rearm(mine["id"])
-        wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed")
+        wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
         call_often(40)
         now = ocular.snapshot()
     assert row(now, "branchy")["self_cycles"] > mine["self_cycles"]
     assert row(now, "leaf")["calls"] >= callee["calls"] + 4
 
 
-@measured
 def test_rearm_all(tracing, sockets):
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
@@ -404,26 +429,14 @@ def test_rearm_all(tracing, sockets):
             lambda: all(
                 row(ocular.snapshot(), name)["state"] == "armed"
                 for name in ("leaf", "branchy", "loops")
-            )
+            ),
+            SLOW,
         )
     assert row(ocular.snapshot(), "leaf")["calls_exact"] is False
 
 
-def before_any_visit(once):
-    """What once() returns where it has traced for less than a second: before that
-    nothing is armed unasked, however busy the machine."""
-    for _ in range(20):
-        began = time.monotonic()
-        result = once()
-        if time.monotonic() < began + 1:
-            return result
-    pytest.skip("the machine is too busy")
-
-
-@measured
 def test_rearm_of_nobody_is_harmless(tracing, sockets):
-    def once():
-        ocular.stop_tracing()
+    def check():
         tracing(deinstrument_threshold=50, serve=True)
         call_often(2000)
         with client.Client(ocular._ocular.socket_path()) as viewer:
@@ -433,16 +446,15 @@ def test_rearm_of_nobody_is_harmless(tracing, sockets):
             other = row(ocular.snapshot(), "branchy")["id"]
             for _ in range(1000):  # more than can wait
                 viewer.rearm(other)
-            wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed")
-        return row(ocular.snapshot(), "leaf")["state"]
+            wait_until(lambda: row(ocular.snapshot(), "branchy")["state"] == "armed", SLOW)
+        assert row(ocular.snapshot(), "leaf")["state"] == "dark"
 
-    assert before_any_visit(once) == "dark"
+    before_any_visit(check)
 
 
-@measured
 def test_a_loop_that_runs_is_rearmed_in_its_middle(tracing, sockets):
     def endless(viewer):
-        n, again, limit = 0, 0, time.monotonic() + 20
+        n, again, limit = 0, 0, time.monotonic() + SLOW
         while n < 5000 or (again < 2 and time.monotonic() < limit):
             for _ in range(1000):
                 n = leaf(n)
@@ -453,38 +465,10 @@ def test_a_loop_that_runs_is_rearmed_in_its_middle(tracing, sockets):
     def calls():
         return row(ocular.snapshot(), "leaf")["calls"]
 
-    def once():
-        ocular.stop_tracing()
+    def check():
         tracing(deinstrument_threshold=50, serve=True)
         with client.Client(ocular._ocular.socket_path()) as viewer:
             endless(viewer)
-        assert calls() >= 100
-        return calls()
+        assert 100 <= calls() <= 104
 
-    assert before_any_visit(once) <= 104
-
-
-# --- Estimates ----------------------------------------------------------------
-
-
-def work(n):
-    return sum(range(n))
-
-
-@measured
-def test_calls_of_dark_code_are_estimated_from_its_share(tracing, sockets):
-    def check():
-        ocular.stop_tracing()
-        tracing(deinstrument_threshold=200, serve=True)
-        limit = time.monotonic() + 4
-        calls = 0
-        while time.monotonic() < limit:
-            for _ in range(50):
-                work(3000)
-            calls += 50
-        mine = row(ocular.snapshot(), "work")
-        assert mine["calls"] < calls / 4 and not mine["calls_exact"]
-        assert calls / 2 < mine["calls_estimated"] < calls * 2
-        assert calls / 4 / 2 < mine["calls_per_s"] < calls / 4 * 2
-
-    attempts(2, check)
+    before_any_visit(check)
