@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Cycles of single instructions in precise mode, against the clock around the same
+calls untraced. A ratio of 1 is the truth."""
+
+import statistics
+import threading
+import time
+
+import ocular
+import pytest
+from e2e.counting import row
+
+TIMES = 3  # that each is measured: the median is the figure
+NUMBERS = list(range(3000))
+
+
+@pytest.fixture
+def tracing():
+    def start(**settings):
+        ocular.stop_tracing()
+        ocular.start_tracing(
+            mode="precise",
+            perfetto=False,
+            quiet=True,
+            deinstrument_threshold=0,
+            **settings,
+        )
+
+    yield start
+    ocular.stop_tracing()
+
+
+def calls_c(numbers):
+    """Nearly all in one CALL."""
+    sum(numbers)
+
+
+def mixture(x):
+    """Of instructions that have no specialised form."""
+    (x, x, x)
+    -x
+    {x: x}
+    x is x
+    [x, x]
+    f"{x}"
+    (x, x, x)
+    -x
+    {x: x}
+    x is x
+    [x, x]
+    f"{x}"
+
+
+def empty(x):
+    pass
+
+
+def _long():
+    """With far offsets."""
+    lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
+    lines += [f"        total += {1000 + number}" for number in range(300)]
+    namespace = {}
+    exec("\n".join([*lines, "    return total"]), namespace)
+    return namespace["long"]
+
+
+long = _long()
+
+
+def repeat(function, times, argument):
+    for _ in range(times):
+        function(argument)
+
+
+def least(function, argument, times=30, rounds=60):
+    """ns a call, in a loop, untraced."""
+    results = []
+    for _ in range(rounds):
+        start = time.perf_counter_ns()
+        repeat(function, times, argument)
+        results.append((time.perf_counter_ns() - start) / times)
+    return min(results)
+
+
+def rows_of(function):
+    return [
+        row
+        for row in ocular._ocular.detail(function.__code__) or ()
+        if row["site"] and row["cycles"] is not None and row["opcode"] != "RESUME"
+    ]
+
+
+def spent(function, opcode=None):
+    """Cycles so far, of one opcode's instructions or of all."""
+    return sum(
+        row["cycles"] * row["hits"]
+        for row in rows_of(function)
+        if opcode in (None, row["opcode"])
+    )
+
+
+def cheapest(function, times, argument, rounds, opcode=None):
+    """Cycles of a call, the least of so many rounds."""
+    best, before = [], spent(function, opcode)
+    for _ in range(rounds):
+        repeat(function, times, argument)
+        after = spent(function, opcode)
+        best.append((after - before) / times)
+        before = after
+    return min(best)
+
+
+def medians(measure):
+    return [statistics.median(each) for each in zip(*(measure() for _ in range(TIMES)))]
+
+
+def test_precise_time_in_c(tracing, figure):
+    """What a C function takes is its CALL's."""
+
+    def measure():
+        truth = least(calls_c, NUMBERS, times=5, rounds=150)
+        tracing()
+        call = cheapest(calls_c, 5, NUMBERS, 150, "CALL")
+        others = sum(r["cycles"] for r in rows_of(calls_c) if r["opcode"] != "CALL")
+        return call / ocular.stop_tracing()["tsc_hz"] * 1e9 / truth, others / call
+
+    call, others = medians(measure)
+    figure("CALL", call, "nearer", goal=1)
+    figure("other instructions/CALL", others)
+
+
+def test_precise_mixture(tracing, figure):
+    """Without the hooks taken off it would be about twice as much."""
+
+    def measure():
+        truth = least(mixture, 1.5) - least(empty, 1.5)
+        tracing()
+        cycles = cheapest(mixture, 30, 1.5, 60)
+        return (cycles / ocular.stop_tracing()["tsc_hz"] * 1e9 / truth,)
+
+    figure("", medians(measure)[0], "nearer", goal=1)
+
+
+def test_precise_far_instructions(tracing, figure):
+    """From offset 256 on, CPython makes an object for each event, which is taken off:
+    they cost what near ones do."""
+
+    def measure():
+        tracing()
+        repeat(long, 20, 20)
+        near, far = [], []
+        for mine in rows_of(long):
+            if mine["opcode"] == "STORE_FAST" and mine["hits"] > 100:
+                (near if mine["offset"] <= 256 else far).append(mine["cycles"])
+        cost = ocular._ocular.step_cost()
+        ocular.stop_tracing()
+        assert len(near) > 10 and len(far) > 200
+        assert cost[1] > cost[0]
+        return (statistics.median(far) - statistics.median(near),)
+
+    figure("far less near", medians(measure)[0], "nearer", unit="cycles", goal=0)
+
+
+def test_precise_beside_another_thread(tracing, figure):
+    """What the other one has had the interpreter for is reported as waiting, and in
+    no instruction: those take what they take alone."""
+
+    def spin(stop, spun):
+        while not stop.is_set():
+            spun[0] = time.thread_time()
+
+    def mine(n):
+        total = 0
+        while n:
+            n -= 1
+            total += n
+        return total
+
+    def inside():
+        return spent(mine), sum(row["hits"] for row in rows_of(mine))
+
+    def cycles_each(work, *arguments):
+        """Of an instruction of mine(), in the mean of those that work() runs."""
+        before = inside()
+        work(*arguments)
+        after = inside()
+        return (after[0] - before[0]) / (after[1] - before[1])
+
+    def share():
+        limit = time.monotonic() + 20
+        while spun[0] < 0.2 and time.monotonic() < limit:  # CPU s: 40 switches of 5 ms
+            mine(20_000)
+
+    stop, spun = threading.Event(), [0.0]
+    thread = threading.Thread(target=spin, args=(stop, spun))
+    tracing(include_only=["mine", "spin"])
+    mine(1)
+    alone = cycles_each(mine, 60_000)
+    thread.start()
+    beside = cycles_each(share)
+    others = spun[0]
+    stop.set()
+    thread.join()
+    alone = statistics.mean((alone, cycles_each(mine, 60_000)))
+    final = ocular.snapshot()
+    waited = row(final, "mine")["waited_cycles"] / final["tsc_hz"]
+    figure("waited/had by the other", waited / others, "nearer", goal=1)
+    figure("cycles, beside/alone", beside / alone, "nearer", goal=1)
