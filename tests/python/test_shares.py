@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The sampler: how much of a core's time each function and thread has, running
-and waiting, though everything is dark."""
+"""What the sampler says of functions and threads, though everything is dark. How
+right its shares are: tests/figures/test_shares.py."""
 
-import os
 import threading
 import time
 
 import ocular
 import pytest
-from e2e.counting import row
-from e2e.measured import measured, measured_once
-
-pytestmark = measured
+from e2e.counting import row, threads_of
+from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
 
@@ -52,7 +49,7 @@ def half_asleep(stop):
         time.sleep(0.005)
 
 
-@measured_once
+@pytest.fixture(scope="module")
 def snapshots():
     """One run for all tests: turns() in the main thread beside two sleepers."""
     stop = threading.Event()
@@ -64,13 +61,15 @@ def snapshots():
         thread.start()
     ocular.start_tracing(**SETTINGS)
     try:
-        turns(10)
-        limit = time.monotonic() + 60
-        while (
-            row(running := ocular.snapshot(), "burn")["samples"] <= 100
-            and time.monotonic() < limit
-        ):
-            turns(2)
+
+        def is_seen():
+            turns(0.2)
+            running = ocular.snapshot()
+            known = [row(running, name) for name in ("burn", "Condition.wait")]
+            seen = all(one and one["samples"] >= 5 for one in known)
+            return seen and not row(running, "ten")["calls_exact"] and running
+
+        running = wait_until(is_seen, SLOW)
     finally:
         stop.set()
         for thread in threads:
@@ -89,89 +88,26 @@ def own_place():
     """Not here: the module's one run spans the tests."""
 
 
-def looks_of(snapshot):
-    """That found it running. An exponential window is worth as many as twice its
-    time has."""
-    main = next(one for one in snapshot["threads"] if one["tid"] == os.getpid())
-    return 10 * snapshot["sampler"]["hz"] * main["cpu_share"]
-
-
-# Samples are chance: one comparison of two million is off by five sigma.
-def within(expected, looks):
-    return max(0.03, 5 * (expected * (1 - expected) / looks) ** 0.5)
-
-
-def test_known_shares(running):
-    """Of what the three have between them: other programs run here, too."""
-    named = {name: row(running, name) for name in ("seventy", "twenty", "ten")}
-    under = {name: mine["total_share"] for name, mine in named.items()}
-    whole = sum(under.values())
-    assert whole > 0.3
-    looks = looks_of(running)
-    for name, expected in (("seventy", 0.7), ("twenty", 0.2), ("ten", 0.1)):
-        assert abs(under[name] / whole - expected) < within(expected, looks), under
-
-
-def test_the_loop_has_it_all(running):
-    loop, work = row(running, "turns"), row(running, "burn")
-    assert loop["total_share"] > 0.9 * sum(
-        row(running, name)["total_share"] for name in ("seventy", "twenty", "ten")
-    )
-    assert loop["cpu_share"] < 0.1
-    # All that its thread gets of a core, be it busy.
-    own = next(one for one in running["threads"] if one["tid"] == os.getpid())
-    least = 0.9 * own["cpu_share"] - within(0.1, looks_of(running))
-    assert work["cpu_share"] > least
-    assert work["cpu_share"] + work["wait_share"] > 0.9 * loop["total_share"] - 0.1
-    assert work["share"] == work["cpu_share"]
-    assert work["samples"] > 100
-    assert 0 <= work["run_share"] <= 1
-
-
 def test_hot_functions_are_dark_meanwhile(running):
     assert row(running, "burn")["state"] != "armed"
     assert not row(running, "burn")["calls_exact"]
     assert not row(running, "ten")["calls_exact"]
 
 
-def test_a_sleeper_waits(running):
-    threading_wait = row(running, "Condition.wait") or row(running, "sleeper")
-    assert threading_wait["wait_share"] > 0.9
-    assert threading_wait["cpu_share"] < 0.02
-    mine = row(running, "half_asleep")
-    assert mine["wait_share"] > 0.9
-    assert mine["cpu_share"] < 0.1
-
-
 def test_threads_have_names_and_shares(running):
-    threads = {thread["name"]: thread for thread in running["threads"]}
+    threads = {thread["name"]: thread for thread in threads_of(running)}
     main = threads["MainThread"]
     assert main["tid"] == threading.main_thread().native_id
-    assert main["cpu_share"] > 0.3
-    assert main["samples"] > 100
-    for name in ("sleeping beauty", "näp"):
-        assert threads[name]["cpu_share"] < 0.1
-        assert threads[name]["wait_share"] > 0.9
-    assert not [name for name in threads if name.startswith("ocular-")]
-    assert len(running["threads"]) == 3
+    assert main["samples"] >= 5
+    for thread in threads.values():
+        assert thread["cpu_share"] >= 0 and thread["wait_share"] >= 0
+    assert sorted(threads) == ["MainThread", "näp", "sleeping beauty"]
 
 
-def test_shares_are_no_more_than_whole(running):
-    # How many looks found a thread running that runs half of the time is chance.
-    sigma = looks_of(running) ** -0.5
-    for mine in running["functions"]:
-        assert 0 <= mine["cpu_share"] <= 1.02 + 4 * sigma
-        assert 0 <= mine["wait_share"] <= 3.02
-    cpu = sum(mine["cpu_share"] for mine in running["functions"])
-    assert cpu <= 1.05 + 4 * sigma
-
-
-def test_the_sampler_tells_of_itself(running):
+def test_the_sampler_says_how_often_it_looked(running):
     sampler = running["sampler"]
-    assert 1 < sampler["hz"] < 500  # as the budget and the machine allow
-    assert sampler["samples"] > 100
-    assert sampler["unknown"] < 0.02 * sampler["samples"] + 5
-    assert 0 <= sampler["elsewhere"] < 0.2
+    assert sampler["hz"] > 0 and sampler["samples"] >= 5
+    assert sampler["unknown"] >= 0 and sampler["elsewhere"] >= 0
 
 
 def test_overhead_is_told(running):
@@ -179,14 +115,13 @@ def test_overhead_is_told(running):
     assert overhead["budget"] == 0.01
     parts = overhead["hooks"] + overhead["rearm"] + overhead["threads"]
     assert overhead["measured"] == pytest.approx(parts)
-    assert 0 < overhead["threads"] < 0.2
-    assert 0 <= overhead["hooks"] < 0.05
+    assert overhead["threads"] > 0 and overhead["hooks"] >= 0
 
 
 def test_the_final_snapshot_has_shares_too(snapshots):
     final = snapshots[1]
-    assert row(final, "burn")["run_share"] > 0.3
-    assert row(final, "burn")["cpu_share"] > 0.3
+    assert row(final, "burn")["run_share"] > 0
+    assert row(final, "burn")["cpu_share"] > 0
     assert "MainThread" in {thread["name"] for thread in final["threads"]}
     assert final["sampler"]["hz"] is not None
 
@@ -200,8 +135,11 @@ def test_a_sampler_runs_where_somebody_may_look(budget, tmp_path, monkeypatch):
     with_budget = dict(serve=False, overhead_budget=budget)
     ocular.start_tracing(**{**SETTINGS, **with_budget})
     try:
-        burn(0.2)
+        burn(0.01)
         snapshot = ocular.snapshot()
+        while budget and row(snapshot, "burn")["cpu_share"] is None:
+            burn(0.01)
+            snapshot = ocular.snapshot()
     finally:
         ocular.stop_tracing()
     mine = row(snapshot, "burn")
