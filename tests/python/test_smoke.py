@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""One real run of each instrument, of some seconds at most. The bounds are wide: they
+hold on any machine, and fail where the instrument is switched off. What it measures
+in earnest is in tests/figures."""
+
+import threading
+import time
+from collections import Counter
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.counting import row
+from e2e.program import SLOW, wait_until
+
+HERE = ["test_smoke"]
+
+
+@pytest.fixture
+def tracing(sockets):
+    def start(**settings):
+        ocular.start_tracing(
+            **{"quiet": True, "perfetto": False, "include_only": HERE, **settings}
+        )
+
+    yield start
+    ocular.stop_tracing()
+
+
+def tiny(number):
+    return number
+
+
+def calls(count=2000):
+    for number in range(count):
+        tiny(number)
+
+
+def burn(seconds):
+    """CPU time of this thread, in C: some 20 us at a time."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+
+
+# --- Cycles -------------------------------------------------------------------------
+
+
+def a_millisecond():
+    """Or more, where others take the CPU. Counts the s of CPU time and of the wall."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    while time.perf_counter() < wall + 0.001:
+        sum(range(2000))
+    taken["cpu"] += time.thread_time() - cpu
+    taken["wall"] += time.perf_counter() - wall
+
+
+taken = Counter()
+
+
+def caller():
+    a_millisecond()
+
+
+def test_cycles(tracing):
+    taken.clear()
+    tracing(deinstrument_threshold=0)
+    for _ in range(100):
+        caller()
+    final = ocular.stop_tracing()
+    callee, mine = row(final, "a_millisecond"), row(final, "caller")
+    least = taken["cpu"] / 100 / 3 * final["tsc_hz"]
+    most = taken["wall"] / 100 * 3 * final["tsc_hz"]
+    assert callee["calls"] == mine["calls"] == 100
+    assert least < callee["self_cycles"] / 100 < most
+    assert 0 < callee["avg_cycles"] < most
+    # A callee's time is not its caller's own.
+    assert mine["self_cycles"] < callee["self_cycles"] / 3
+    assert mine["total_cycles"] > 0.9 * callee["self_cycles"]
+
+
+# --- The sampler --------------------------------------------------------------------
+
+
+def eighty():
+    burn(0.008)
+
+
+def twenty():
+    burn(0.002)
+
+
+def test_shares(tracing):
+    """Of two functions that run 80:20."""
+    tracing(overhead_budget=0.05, deinstrument_threshold=50, exclude=["burn"])
+    began = time.thread_time()
+
+    def is_seen():
+        for _ in range(20):
+            eighty()
+            twenty()
+        seen = ocular.snapshot()
+        samples = [row(seen, name)["samples"] or 0 for name in ("eighty", "twenty")]
+        return sum(samples) >= 60 and seen
+
+    seen = wait_until(is_seen, SLOW)
+    used = time.thread_time() - began
+    first, second = (
+        row(seen, name)["run_share"] * seen["uptime_s"] / used
+        for name in ("eighty", "twenty")
+    )
+    assert 0.5 < first < 1 and second < first
+
+
+def asleep(stop):
+    stop.wait()
+
+
+def test_waiting(tracing):
+    """A thread that sleeps, and the function that it sleeps in."""
+    stop = threading.Event()
+    tracing(overhead_budget=0.05)
+    sleeper = threading.Thread(target=asleep, args=(stop,), name="sleeper")
+    sleeper.start()
+
+    def is_seen():
+        burn(0.05)
+        seen = ocular.snapshot()
+        rows = [one for one in seen["threads"] if one["name"] == "sleeper"]
+        rows.append(row(seen, "asleep"))
+        waits = [one["wait_share"] for one in rows if one]
+        return seen["uptime_s"] > 1 and len(waits) == 2 and all(waits) and rows
+
+    try:
+        rows = wait_until(is_seen, SLOW)
+    finally:
+        stop.set()
+        sleeper.join()
+    for one in rows:
+        assert one["wait_share"] > 0.5 and one["cpu_share"] < 0.3, one
+
+
+# --- Overhead -----------------------------------------------------------------------
+
+
+def test_overhead(tracing):
+    """What hooks are measured to cost, and what they are reported to have cost."""
+    began = time.process_time()
+    tracing(deinstrument_threshold=0)
+    enter, leave, jump, branch = ocular._ocular.hook_cost()
+    assert enter + leave > 0 and jump > 0 and branch > 0
+    for _ in range(50):
+        calls()
+    seen = ocular.snapshot()
+    used = time.process_time() - began
+    overhead = seen["overhead"]
+    assert overhead["measured"] > 0 and overhead["hooks"] > 0
+    spent = used * overhead["mean"] / (1 + overhead["mean"])
+    events = seen["events"]
+    assert events > 50 * 2000 * 3  # a call, a return, a jump
+    assert 1 < 1e9 * spent / events < 1000
+
+
+def test_what_is_dark_is_armed_again(tracing):
+    tracing(overhead_budget=0.05, deinstrument_threshold=50)
+    calls()
+    dark = row(ocular.snapshot(), "tiny")
+    assert dark["state"] == "dark" and dark["calls"] == 50
+    oldest = dark["age_s"]
+
+    def is_younger():
+        nonlocal oldest
+        for _ in range(500):  # a snapshot is paid for, too
+            calls()
+        mine = row(ocular.snapshot(), "tiny")
+        if mine["age_s"] < oldest and mine["calls"] > dark["calls"]:
+            return True
+        oldest = max(oldest, mine["age_s"])
+        return False
+
+    wait_until(is_younger, SLOW)
+
+
+def test_the_budget(tracing):
+    """Hot tiny functions, and a threshold that none of them reaches."""
+    names = {}
+    for number in range(30):
+        exec(compile(f"def f{number}(): pass", "test_smoke", "exec"), names)
+    functions = [names[f"f{number}"] for number in range(30)]
+
+    def work():
+        for _ in range(20_000):
+            for function in functions:
+                function()
+
+    def is_dark():
+        work()
+        seen = ocular.snapshot()
+        states = [row(seen, f"f{number}")["state"] for number in range(30)]
+        return states.count("dark") > 20
+
+    def spent():
+        """(CPU s of tracing, as reported, and of the program)"""
+        mean = ocular.snapshot()["overhead"]["mean"]
+        used = (time.process_time() - began) / (1 + mean)
+        return used * mean, used
+
+    began = time.process_time()
+    tracing(overhead_budget=0.01, deinstrument_threshold=10**9)
+    wait_until(is_dark, SLOW)
+    before = spent()
+    while spent()[1] < before[1] + 0.5:
+        work()
+    after = spent()
+    assert (after[0] - before[0]) / (after[1] - before[1]) < 0.1
+
+
+# --- The timeline -------------------------------------------------------------------
+
+
+def nap():
+    time.sleep(0.03)
+
+
+def naps(slept):
+    for _ in range(4):
+        began = time.perf_counter()
+        nap()
+        slept.append(1e6 * (time.perf_counter() - began))
+
+
+def test_spans(tracing, tmp_path):
+    slept = []
+    tracing(perfetto=True, output=tmp_path / "trace.json")
+    naps(slept)
+    ocular.stop_tracing()
+    timeline = trace.read(tmp_path / "trace.json")
+    spans = [
+        call.end - call.begin
+        for each in timeline.calls.values()
+        for call in each
+        if call.name == "nap"
+    ]
+    assert len(spans) == 4
+    for span, most in zip(spans, slept):
+        assert 15_000 < span < 2 * most
