@@ -13,8 +13,7 @@ import pytest
 from e2e import beside
 from e2e.counting import EXACT, row
 from e2e.load import CALLS
-from e2e.measured import measured
-from e2e.program import PYTHON, ROOT, wait_until
+from e2e.program import PYTHON, ROOT, SLOW, wait_until
 from ocular import _settings
 from ocular.demo import pure
 
@@ -312,7 +311,6 @@ def test_beside_a_viewers_arming(name, tmp_path, rearming):
     assert tool.seen() == alone
 
 
-@measured
 def test_arming_without_end_reaches_everything(tmp_path, rearming):
     """Each request goes through all code, a few functions at a time."""
     path = str(tmp_path / "many.py")
@@ -334,7 +332,7 @@ def test_arming_without_end_reaches_everything(tmp_path, rearming):
 
     assert len(dark()) >= 600
     rearming()
-    wait_until(lambda: not dark())
+    wait_until(lambda: not dark(), SLOW)
 
 
 # --- Threads ------------------------------------------------------------------------

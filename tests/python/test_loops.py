@@ -12,7 +12,6 @@ import ocular
 import pytest
 from e2e import client
 from e2e.counting import EXACT
-from e2e.measured import measured
 
 ROW = re.compile(
     r" +\[\d+\] offset (\d+) +line *\d* +(\S+)(?: -> \S+)?(?: +(>=)?(\d+) hits)?"
@@ -297,7 +296,6 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
     assert rows[0]["state"] == "armed" and rows[0]["dark_sites"] == 0
 
 
-@measured
 @pytest.mark.parametrize("function, special", KINDS)
 def test_for_iter_is_specialised_again_after_rearming(function, special, sockets):
     with ocular.tracing(

@@ -148,7 +148,7 @@ def test_export_without_a_timeline(tracing, tmp_path):
 def test_exports_at_once(tracing, tmp_path):
     """One writes; the others hear so. All files are whole."""
     tracing()
-    for _ in range(5):
+    for _ in range(2):
         pure.CASES["loops"]()
     refused, done = [], []
 
@@ -173,7 +173,7 @@ def test_exports_at_once(tracing, tmp_path):
 
 def test_stop_during_an_export(tracing, tmp_path):
     tracing()
-    for _ in range(10):
+    for _ in range(4):
         pure.CASES["loops"]()
     outcome = []
 

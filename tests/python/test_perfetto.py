@@ -9,7 +9,6 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import memory_bytes, row
-from e2e.measured import measured
 from ocular.demo import pure
 
 
@@ -53,7 +52,6 @@ def test_balanced_while_things_go_dark(record, name, threshold):
         assert any(mark["name"].startswith("dark") for mark in timeline.marks)
 
 
-@measured
 def test_nesting_is_the_call_tree(record):
     def outer():
         for _ in range(3):
@@ -176,7 +174,6 @@ def test_threads_have_their_own_tracks(record):
         assert timeline.names((final["pid"], tid))["fibonacci"] == fibonacci / 2
 
 
-@measured
 def test_head(record):
     timeline, final = record(pure.CASES["recursion"])
     other = timeline.other
@@ -191,7 +188,6 @@ def test_head(record):
     assert max(call.end for call in calls) <= other["covered_to_us"] + 1
 
 
-@measured
 def test_times_are_those_of_the_wall(record):
     """A call ends between the clock that it reads last and its caller's next."""
     inside, around = [], []

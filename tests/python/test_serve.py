@@ -13,8 +13,7 @@ from pathlib import Path
 import ocular
 import pytest
 from e2e.client import ERROR, NOTICE, SNAPSHOT, Client, Ended, Refused
-from e2e.measured import measured
-from e2e.program import PYTHON, TOP, Running, run, script, start, wait_until, write
+from e2e.program import PYTHON, SLOW, TOP, Running, run, script, start, wait_until, write
 
 PRELUDE = """
 import ocular, os, signal, sys, threading, time
@@ -130,17 +129,18 @@ def test_nothing_stays_armed_after_the_last_has_left(tmp_path, sockets):
         assert served.end() == ("[] []", "")
 
 
-@measured
 def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
     """No hook, no tool, no thread that ever wakes up; then all of it, and
     nothing again."""
     with serving(tmp_path, sockets) as served:
-        wait_until(lambda: set(served.threads()) == IDLE)
-        wait_until(served.sleeps)
+        wait_until(lambda: set(served.threads()) == IDLE, SLOW)
+        wait_until(served.sleeps, SLOW)
+        came = time.monotonic()
         with Client(served.path) as client:
             client.rate(0.1)
             first = client.snapshot()
-            wait_until(served.is_armed)
+            assert first["uptime_s"] <= 1.01 * (time.monotonic() - came)
+            wait_until(served.is_armed, SLOW)
             found = client.wait_for(
                 lambda s: (
                     s["threads"]
@@ -151,12 +151,11 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             # Threads of ours are none of the program's.
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
-        wait_until(lambda: set(served.threads()) == IDLE)
+        wait_until(lambda: set(served.threads()) == IDLE, SLOW)
         assert time.monotonic() - left > 0.8  # the grace time
-        wait_until(served.sleeps)
+        wait_until(served.sleeps, SLOW)
         out, err = served.end()
         assert out == "end False" and err == ""
-    assert first["uptime_s"] < 5
     assert os.listdir(tmp_path) == ["program.py"]  # no trace is written
 
 
@@ -228,7 +227,6 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
         served.end()
 
 
-@measured
 def test_the_answer_comes_at_once(tmp_path, sockets):
     """Also from a program that does not let go of the interpreter."""
     source = """
@@ -236,22 +234,22 @@ import ctypes
 ocular.serve()
 say(1)
 sys.stdin.readline()
-ctypes.PyDLL(None).usleep(5000000)  # with the interpreter's lock
+byte = ctypes.create_string_buffer(1)
+ctypes.PyDLL(None).read(0, byte, 1)  # with the interpreter's lock
 say("let go")
 sys.stdin.read()
 say("end")
 """
     with Served(tmp_path, sockets, source) as served:
-        served.process.stdin.write("go\n")
-        served.process.stdin.flush()
+        say(served, "go")
         time.sleep(0.3)
-        out, before = served.process.stdout, time.monotonic()
+        out = served.process.stdout
         with Client(served.path) as client:
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
             assert not select.select([out], [], [], 0)[0]  # it has not let go
-            assert time.monotonic() - before < 1
+            say(served, "")
             client.snapshot()
         assert out.readline() == "let go\n"
         served.end()
@@ -635,7 +633,6 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
         assert served.end() == ("end True", "")
 
 
-@measured
 @pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer that asks for ten a second of a program with much to tell, and
@@ -657,19 +654,14 @@ say("end")
             client.rate(0.1)
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
-            # Three in turn: a pause of somebody else's is one.
-            while min(b - a for a, b in zip(took[-4:], took[-3:])) < 1.5:
+            # Two in turn: a pause of somebody else's is one.
+            while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
-            asked = False
-            while not asked:  # again where we have slept through the next one
-                newest = client.snapshot()["uptime_s"]
-                came = time.monotonic()
-                with Client(served.path) as other:  # gets what there is, at once
-                    asked = time.monotonic() - came < 0.8
-                    first = other.snapshot()["uptime_s"]
-                assert time.monotonic() < limit + 60
-            assert first == newest
+            newest = client.snapshot()["uptime_s"]
+            with Client(served.path) as other:  # gets what there is, or what comes
+                first = other.snapshot()["uptime_s"]
+            assert first in (newest, client.snapshot()["uptime_s"])
         served.end()
 
 
