@@ -8,6 +8,8 @@ import struct
 import time
 from pathlib import Path
 
+from e2e.program import SLOW
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
@@ -114,7 +116,7 @@ class Refused(Exception):
 class Client:
     """One connection. HELLO goes out at once unless told otherwise."""
 
-    def __init__(self, path, timeout=20, hello=True):
+    def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
@@ -221,7 +223,7 @@ class Client:
     def export(self, path, overwrite=False):
         return self.ask(EXPORT, struct.pack("<Q", overwrite) + pack_text(path))
 
-    def wait_for(self, condition, seconds=20):
+    def wait_for(self, condition, seconds=SLOW):
         """The first snapshot for which condition(snapshot) is true."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:

@@ -75,7 +75,7 @@ class Running:
 
     def end(self):
         """It ends by itself: its last words, and what it says on stderr."""
-        out, err = self.process.communicate("", timeout=30)
+        out, err = self.process.communicate("", timeout=SLOW)
         assert self.process.returncode == 0, err
         return out.splitlines()[-1], err
 
@@ -102,7 +102,7 @@ def top(*arguments, **more):
     return run([TOP, *arguments], **more)
 
 
-def wait_until(condition, seconds=20, what="it"):
+def wait_until(condition, seconds=SLOW, what="it"):
     limit = time.monotonic() + seconds
     while True:
         value = condition()

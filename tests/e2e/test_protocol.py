@@ -4,14 +4,13 @@
 import os
 import socket
 import struct
-import time
 
 import ocular
 import pytest
 from e2e import client, trace
 from e2e.client import Client, Ended, Refused
 from e2e.counting import row
-from e2e.measured import measured
+from e2e.program import wait_until
 from ocular.demo import pure
 
 
@@ -25,32 +24,26 @@ def path(sockets):
     ocular.stop_tracing()
 
 
-@measured
 def test_hello_and_the_first_snapshot(path):
-    started = time.monotonic()
     with Client(path) as viewer:
         kind, request, hello = viewer.receive()
         assert (kind, request) == (client.HELLO, 0)
         assert hello == (client.VERSION, os.getpid(), ocular.__version__)
         kind, request, snapshot = viewer.receive()
         assert (kind, request) == (client.SNAPSHOT, 0)
-        assert time.monotonic() - started < 0.9  # at once
         assert row(snapshot, "fibonacci")
 
 
-@measured
 def test_rate():
-    # Without a budget, which ten snapshots a second of an idle process exceed.
+    """How often they come is held in tests/ipc/test_server.c."""
     with (
         ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
         Client(ocular._ocular.socket_path()) as viewer,
     ):
         viewer.snapshot()
         assert viewer.rate(0.1)[1] == pytest.approx(0.1)
-        start = time.monotonic()
-        times = [viewer.snapshot()["uptime_s"] for _ in range(10)]
-        assert 0.5 < time.monotonic() - start < 3
-        assert times == sorted(times)
+        times = [viewer.snapshot()["uptime_s"] for _ in range(3)]
+        assert times == sorted(set(times))
 
 
 def test_wrong_version(path):
@@ -164,7 +157,6 @@ def test_the_end(path):
     assert not os.path.exists(path)
 
 
-@measured
 def test_many_viewers_of_which_some_never_read(path):
     deaf = [Client(path) for _ in range(20)]
     try:
@@ -172,9 +164,9 @@ def test_many_viewers_of_which_some_never_read(path):
             viewer.rate(0.1)
             for _ in range(5):
                 viewer.snapshot()
-        begin = time.monotonic()
-        ocular.stop_tracing()
-        assert time.monotonic() - begin < 5
+        ocular.stop_tracing()  # which waits for none of them
+        with pytest.raises(OSError):
+            Client(path)
     finally:
         for viewer in deaf:
             viewer.close()
@@ -206,10 +198,7 @@ def test_the_socket_is_bound_again(path):
         except OSError:
             return False
 
-    limit = time.monotonic() + 15
-    while not connects():
-        assert time.monotonic() < limit
-        time.sleep(0.1)
+    wait_until(connects)
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -107,14 +106,13 @@ def child_of(pid):
 
 
 def is_watched(served, **more):
-    limit = time.monotonic() + 20
-    while True:
+    def works():
         status, snapshot, words = served.look(**more)
         assert status == 0, words
         assert snapshot["pid"] == served.inner_pid
-        if any(row["name"] == "work" for row in snapshot["functions"]):
-            return True
-        assert time.monotonic() < limit  # it listens before it works
+        return any(row["name"] == "work" for row in snapshot["functions"])
+
+    return wait_until(works)  # it listens before it works
 
 
 def usual(uid=None):

@@ -14,8 +14,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, row
-from e2e.measured import measured
-from e2e.program import PYTHON, run, start, top, wait_until, write
+from e2e.program import PYTHON, SLOW, run, start, top, wait_until, write
 from ocular.demo import pure
 
 
@@ -57,7 +56,7 @@ def test_several_viewers(serving):
                 os.getpid(),
                 "--json",
                 "-n",
-                3,
+                2,
                 "-d",
                 0.2,
             ]
@@ -65,8 +64,8 @@ def test_several_viewers(serving):
         for _ in range(6)
     ]
     for viewer in viewers:
-        out, err = viewer.communicate(timeout=30)
-        assert viewer.returncode == 0 and len(out.splitlines()) == 3, err
+        out, err = viewer.communicate(timeout=SLOW)
+        assert viewer.returncode == 0 and len(out.splitlines()) == 2, err
 
 
 def test_export_by_key(serving, tmp_path):
@@ -156,8 +155,8 @@ def test_the_program_ends_while_watched(tmp_path, sockets):
         ]
     )
     assert viewer.stdout.readline().startswith("{")
-    process.communicate("", timeout=20)
-    out, err = viewer.communicate(timeout=20)
+    process.communicate("", timeout=SLOW)
+    out, err = viewer.communicate(timeout=SLOW)
     assert process.returncode == 0
     assert viewer.returncode in (0, 1)
     for line in out.splitlines():
@@ -185,12 +184,11 @@ def test_the_viewer_is_killed(serving):
     assert row(ocular.snapshot(), "fibonacci")
 
 
-@measured
 def test_the_demo(tmp_path, sockets):
     demo = start([PYTHON, "-m", "ocular.demo", "--serve", "--seconds", "100"], cwd=tmp_path)
 
     def all_is_there():
-        last = top("-p", demo.pid, "--json", "-n", "2", "-d", "0.5").answer
+        last = top("-p", demo.pid, "--once", "--json").answer
         return (
             len(last["threads"]) >= 3
             and len(last["functions"]) > 20
@@ -202,7 +200,7 @@ def test_the_demo(tmp_path, sockets):
         wait_until(all_is_there)
     finally:
         demo.terminate()
-        out, err = demo.communicate(timeout=30)
+        out, err = demo.communicate(timeout=SLOW)
     assert (demo.returncode, out) == (0, ""), err
 
 
@@ -252,6 +250,6 @@ def test_an_error_that_names_no_request(sockets):
                     wait_until(lambda: viewer.poll() is not None or not said)
                 except OSError:
                     said = False
-        out, err = viewer.communicate(timeout=10)
+        out, err = viewer.communicate(timeout=SLOW)
     path.unlink(missing_ok=True)
     assert viewer.returncode == 1 and out == "" and "too large" in err
