@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 import live_judge  # noqa: E402
 from e2e.client import Client, Ended  # noqa: E402
+from figures.record import figure  # noqa: E402
 
 CHILD = os.path.join(HERE, "live_child.py")
 PROGRAMS = (
@@ -235,8 +236,43 @@ def show_summary(reports):
             print(f"- {report['program']}, {each}")
 
 
+def record(report):
+    """For `make figures`: the columns of the table."""
+
+    def note(name, value, *args, **options):
+        figure(f"live/{report['program']}/{name}", value, *args, **options)
+
+    def note_part(name, rows, good):
+        rows = list(rows)
+        part = 100 * sum(map(bool, map(good, rows))) / len(rows) if rows else None
+        note(name, part, "higher", unit="%")
+
+    rows = report["functions"].values()
+    shares = [row for row in rows if row["judged"]]
+    cycles = [row for row in rows if row["cycles_judged"]]
+    note_part("shares_within", shares, lambda row: not row["run_miss"])
+    note("worst_share", 100 * max(abs(row["run_off"]) for row in shares), unit="points")
+    seen = sum(row["share"] + row["run_off"] for row in rows)
+    note("all_shares_seen", seen / report["known"], "nearer", goal=1, unit="x")
+    windows = sum(row["windows"] for row in rows)
+    beyond = sum(row["windows_off"] for row in rows)
+    note("windows_within", 100 * (1 - beyond / windows), "higher", unit="%")
+    if report["pairs"]:
+        part = 1 - len(report["pairs_wrong"]) / report["pairs"]
+        note("pairs_in_order", 100 * part, "higher", unit="%")
+    if cycles:
+        note_part("p50_within", cycles, lambda row: row["p50"] != "MISS")
+    note_part("calls_within", shares, lambda row: not row["rate_miss"])
+    note("oldest_age", max(row.get("stale", 0) for row in rows), unit="s")
+    if report["leads"]:
+        never = any(lead is None for lead in report["leads"])
+        note("lead", None if never else max(report["leads"]), unit="s")
+    note("overhead", 100 * report["overhead"], unit="%")
+
+
 def main(names, seconds, file=None, settings=None):
-    """Runs and shows them; returns whether a target was missed."""
+    """Runs and shows them; returns whether one failed, and whether a target was
+    missed."""
     reports, failed = [], []
     for name in names:
         try:
@@ -247,6 +283,7 @@ def main(names, seconds, file=None, settings=None):
             continue
         reports.append(live_judge.judge(result, seen))
         show_functions(reports[-1])
+        record(reports[-1])
         sys.stdout.flush()
     show_summary(reports)
     for each in failed:
@@ -254,4 +291,4 @@ def main(names, seconds, file=None, settings=None):
     if file:
         with open(file, "w") as out:
             json.dump({"live": reports, "failed": failed}, out, indent=1)
-    return bool(failed) or any(report["misses"] for report in reports)
+    return bool(failed), any(report["misses"] for report in reports)

@@ -12,9 +12,7 @@ import os
 import platform
 import re
 import shutil
-import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,9 +24,11 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import apart  # noqa: E402
 import budget  # noqa: E402
 import extensions  # noqa: E402
+import idle  # noqa: E402
 import ocular  # noqa: E402
 import programs  # noqa: E402
 import viewer  # noqa: E402
+from figures.record import figure  # noqa: E402
 
 EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
@@ -168,9 +168,9 @@ PROBES = [
 def timed(probe, configuration, count=COUNT):
     with configuration(probe):
         probe.run(50)  # first sights are not the hook's cost
-        begin = time.perf_counter_ns()
+        begin = time.thread_time_ns()  # without what others have of the CPU
         probe.run(count)
-        return time.perf_counter_ns() - begin
+        return time.thread_time_ns() - begin
 
 
 def ns_per_event(probe, rounds):
@@ -199,6 +199,11 @@ def show_ns(rounds):
             f"{line:10.1f}{line - base:+8.1f}{other}"
         )
         print(f"{'  x floor':24}{1:8.2f}{own / base:9.2f}{'':8}{line / base:10.2f}")
+        name = "bench/" + probe.name.partition(" ")[0]
+        figure(f"{name}/ns", own, unit="ns an event")
+        figure(f"{name}/times_floor", own / base, unit="x")
+        figure(f"{name}/timeline_ns", line, unit="ns an event")
+        figure(f"{name}/timeline_times_floor", line / base, unit="x")
     print(
         f"targets: floor {TARGET_NS:+} ns without a timeline, "
         f"{TARGET_TIMELINE_NS:+} ns with one"
@@ -253,96 +258,8 @@ def show_instructions():
             each = PROBES[number].each if event == "step" else 1
             per.append(grown / (many - few) / each)
         print(f"{event:24}{per[0]:9.0f}{per[1]:10.0f}")
-
-
-# --- Idle serving ---------------------------------------------------------------
-
-IDLE_PROGRAMS = {
-    "call-heavy": (programs.call_heavy, 13, 100),
-    "loop-heavy": (programs.loop_heavy, 1_000, 100),
-}
-IDLE_KINDS = ("without", "serving", "after a look")
-TARGET_IDLE = 1.001
-HELLO = b"Oc" + struct.pack("<HIIIQI", 1, 16, 0, 1, 0, 0)
-
-
-def look(function, size):
-    """A viewer comes, and leaves again."""
-    ocular._GRACE_S = 0.1
-    ocular.serve(perfetto=False)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:
-        viewer.connect(ocular._ocular.socket_path())
-        viewer.sendall(HELLO)
-        while not ocular.is_tracing():
-            time.sleep(0.05)
-        function(size)
-    while ocular.is_tracing():
-        time.sleep(0.05)
-
-
-def run_idle(kind, name, rounds):
-    """Run under callgrind: `rounds` rounds of the program inside sorted()."""
-    function, size, _ = IDLE_PROGRAMS[name]
-    if kind == "serving":
-        ocular.serve()
-    elif kind == "after a look":
-        look(function, size)
-    for _ in range(50):  # specialised, and without a trace of hooks
-        function(size)
-    sorted([0], key=lambda _: [function(size) for _ in range(rounds)])
-    os._exit(0)
-
-
-def idle_instructions(kind, name, rounds):
-    """Python's own allocator is left out: with it a call costs some instructions
-    more or less by where in their pools the objects come to lie (0.2 % of a
-    round, all of it in _PyObject_Free), which any allocation before moves."""
-    with tempfile.TemporaryDirectory(prefix="oc-") as directory:
-        done = subprocess.run(
-            [
-                "valgrind",
-                "--tool=callgrind",
-                "--callgrind-out-file=/dev/null",
-                "--toggle-collect=builtin_sorted",
-                sys.executable,
-                os.path.abspath(__file__),
-                "--idle",
-                kind,
-                name,
-                str(rounds),
-            ],
-            capture_output=True,
-            text=True,
-            env={
-                **os.environ,
-                "PYTHONHASHSEED": "0",
-                "PYTHONMALLOC": "malloc",
-                "OCULAR_DIR": directory,
-            },
-        )
-    match = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or not match:
-        raise RuntimeError(done.stderr[-2000:])
-    return int(match.group(1))
-
-
-def show_idle():
-    print("\nidle serving: instructions of a round (callgrind), over those without it")
-    if not shutil.which("valgrind"):
-        print("valgrind is not installed")
-        return
-    print(f"{'':24}" + "".join(f"{kind:>16}" for kind in IDLE_KINDS))
-    for name, (_, _, rounds) in IDLE_PROGRAMS.items():
-        each = [
-            (idle_instructions(kind, name, rounds) - idle_instructions(kind, name, 10))
-            / (rounds - 10)
-            for kind in IDLE_KINDS
-        ]
-        print(
-            f"{name:24}{each[0]:16.0f}"
-            + "".join(f"{one / each[0]:16.5f}" for one in each[1:])
-        )
-    print(f"target: {TARGET_IDLE}")
+        figure(f"bench/{event}/instructions", per[0])
+        figure(f"bench/{event}/timeline_instructions", per[1])
 
 
 # --- Whole programs -------------------------------------------------------------
@@ -379,6 +296,9 @@ def show_ratios(rounds):
         dark = ratio(function, size, rounds, deinstrument_threshold=500)
         served = ratio(function, size, rounds, deinstrument_threshold=500, serve=True)
         print(f"{name:24}{full:12.2f}{dark:12.3f}{served:14.3f}")
+        figure(f"bench/{name}/threshold_0", full, unit="x untraced")
+        figure(f"bench/{name}/dark", dark, unit="x untraced")
+        figure(f"bench/{name}/dark_served", served, unit="x untraced")
     print(f"target: {TARGET_DARK} once dark")
     for name, function, size in (
         ("precise, call-heavy", programs.call_heavy, 16),
@@ -437,6 +357,9 @@ def show_forks(rounds):
     for row, title in enumerate(("os.fork()", "and waitpid()")):
         medians = [statistics.median(pair[row] for pair in ms[name]) for name in kinds]
         print(f"{title:24}" + "".join(f"{value:12.2f}" for value in medians))
+        if row:
+            for name, value in zip(kinds, medians):
+                figure(f"bench/fork/{name}", value, unit="ms")
 
 
 # --- New code -------------------------------------------------------------------
@@ -516,6 +439,8 @@ def show_code(rounds):
         ]
         held = [statistics.median(t[n][2] for t in taken) for n in range(2)]
         print(f"{mode:24}{us[0]:14.2f}{us[1]:10.2f}{held[0]:12.0f}{held[1]:12.0f}")
+        figure(f"bench/new_code/{mode}/us", us[0], unit="us")
+        figure(f"bench/new_code/{mode}/bytes", held[0], unit="bytes")
     print(f"targets: {TARGET_CODE_US} us, {TARGET_CODE_BYTES} bytes")
 
 
@@ -563,7 +488,21 @@ def show_imports(rounds):
             f"{middle / statistics.median(bare):8.3f}"
             f"{least * 1e3:12.1f}{least / min(bare):8.3f}"
         )
+        if name != "untraced":
+            figure(f"bench/imports/{name}", least / min(bare), unit="x untraced")
     print(f"target: {TARGET_IMPORT}")
+
+
+ROWS = {
+    "hooks": show_ns,
+    "instructions": lambda _: show_instructions(),
+    "idle": lambda _: idle.show(),
+    "ratios": show_ratios,
+    "code": show_code,
+    "imports": show_imports,
+    "forks": show_forks,
+}
+BY_CALLGRIND = {"instructions", "idle"}
 
 
 def main():
@@ -591,11 +530,8 @@ def main():
         action="store_true",
         help="ocular-top and what it costs; first, then --viewer --help",
     )
-    parser.add_argument(
-        "--only-idle", action="store_true", help="nothing but the rows of idle serving"
-    )
+    parser.add_argument("--only", nargs="+", choices=ROWS, help="nothing but these rows")
     parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--idle", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
         number, name, count = options.run
@@ -603,8 +539,6 @@ def main():
         with CONFIGURATIONS[name](probe):
             probe.run(int(count))
             os._exit(0)  # what comes after is not the hooks'
-    if options.idle:
-        run_idle(*options.idle[:2], int(options.idle[2]))
     with contextlib.suppress(OSError):
         model = re.search(r"model name\s*: (.*)", open("/proc/cpuinfo").read())
         print(
@@ -613,18 +547,10 @@ def main():
             f"{model.group(1) if model else platform.machine()}, "
             f"{time.strftime('%Y-%m-%d')}, Ocular {ocular.__version__}"
         )
-    if options.only_idle:
-        show_idle()
-        return None
-    show_ns(options.rounds)
-    if not options.no_callgrind:
-        show_instructions()
-        show_idle()
-    show_ratios(options.rounds)
-    show_code(options.rounds)
-    show_imports(options.rounds)
-    show_forks(options.rounds)
-    return viewer.main([])
+    for name in options.only or ROWS:
+        if not (options.no_callgrind and name in BY_CALLGRIND):
+            ROWS[name](options.rounds)
+    return 0 if options.only else viewer.main([])
 
 
 if __name__ == "__main__":

@@ -19,11 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import compare  # noqa: E402
 import expected  # noqa: E402
 import run  # noqa: E402
+from figures.record import figure, recording  # noqa: E402
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 UNTRACED_LIMIT = 400  # seconds
@@ -207,7 +208,16 @@ class Driver:
             f"unexplained, {time.monotonic() - began:.0f} s; "
             f"output in {self.options.logs}"
         )
-        return unexplained == 0 and ran > 0
+        self.record()
+        return (unexplained == 0 or recording()) and ran > 0
+
+    def record(self):
+        """For `make figures`."""
+        figure("regrtest/not_compared", len(self.not_compared), unit="modules")
+        for mode in self.options.modes:
+            tally = self.tallies[mode]
+            figure(f"regrtest/{mode}/unexplained", len(tally.open))
+            figure(f"regrtest/{mode}/tests", tally.tests, "higher")
 
 
 def tell(mode, difference):

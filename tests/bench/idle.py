@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""`make bench ARGS='--only idle'`: what a program pays for serving while nobody looks,
+in instructions, by callgrind."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from figures.record import figure
+
+CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "idle_child.py")
+PROGRAMS = ("call-heavy", "loop-heavy")
+KINDS = ("without", "serving", "after a look")
+TARGET = 1.001
+FEW, MANY = 10, 100  # rounds
+
+
+def instructions(kind, name, rounds):
+    """Python's own allocator is left out: with it a call costs some instructions
+    more or less by where in their pools the objects come to lie (0.2 % of a
+    round, all of it in _PyObject_Free), which any allocation before moves."""
+    with tempfile.TemporaryDirectory(prefix="oc-") as directory:
+        done = subprocess.run(
+            [
+                "valgrind",
+                "--tool=callgrind",
+                "--callgrind-out-file=/dev/null",
+                "--toggle-collect=builtin_sorted",
+                sys.executable,
+                CHILD,
+                kind,
+                name,
+                str(rounds),
+            ],
+            capture_output=True,
+            text=True,
+            env={
+                **os.environ,
+                "PYTHONHASHSEED": "0",
+                "PYTHONMALLOC": "malloc",
+                "OCULAR_DIR": directory,
+            },
+        )
+    match = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not match:
+        raise RuntimeError(done.stderr[-2000:])
+    return int(match.group(1))
+
+
+def show():
+    print("\nidle serving: instructions of a round (callgrind), over those without it")
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed")
+        return
+    print(f"{'':24}" + "".join(f"{kind:>16}" for kind in KINDS))
+    for name in PROGRAMS:
+        each = [
+            (instructions(kind, name, MANY) - instructions(kind, name, FEW)) / (MANY - FEW)
+            for kind in KINDS
+        ]
+        print(
+            f"{name:24}{each[0]:16.0f}"
+            + "".join(f"{one / each[0]:16.5f}" for one in each[1:])
+        )
+        for kind, one in list(zip(KINDS, each))[1:]:
+            figure(f"idle/{name}/{kind}".replace(" ", "_"), one / each[0], unit="x")
+    print(f"target: {TARGET}")
