@@ -34,9 +34,68 @@ def measured_tests():
     return [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE)]
 
 
+def accuracy():
+    return rig("accuracy/accuracy.py")
+
+
+def live():
+    return rig("accuracy/accuracy.py", "--live", "--live-seconds", "45")
+
+
+def bench():
+    rows = ("hooks", "instructions", "ratios", "code", "imports", "forks")
+    return rig("bench/bench.py", "--only", *rows)
+
+
+def idle():
+    return rig("bench/bench.py", "--only", "idle")
+
+
+def viewer():
+    return rig("bench/bench.py", "--viewer", "--functions", "1000", "10000")
+
+
+# Of many kinds: calls, methods, generators, C, text, coroutines, code without end.
+BENCHMARKS = (
+    "richards",
+    "go",
+    "generators",
+    "json_loads",
+    "logging",
+    "async_tree",
+    "many_functions",
+)
+
+
+def budget():
+    settings = "--budgets 0.01 --rounds 1 --seconds 20 --warm 5".split()
+    return rig("bench/bench.py", "--budget", *settings, "--benchmarks", *BENCHMARKS)
+
+
+def soak():
+    return rig("soak/soak.py", "--seconds", "300")
+
+
+def regrtest():
+    return rig("regrtest/regrtest.py", "--modes", "adaptive")
+
+
+def stress():
+    return rig("stress/stress.py", "--seconds", "60")
+
+
 # Name -> (seconds that it takes, about; how to run it).
 INSTRUMENTS = {
     "tests": (600, measured_tests),
+    "accuracy": (60, accuracy),
+    "live": (500, live),
+    "bench": (180, bench),
+    "idle": (60, idle),
+    "viewer": (180, viewer),
+    "budget": (480, budget),
+    "soak": (310, soak),
+    "regrtest": (900, regrtest),
+    "stress": (90, stress),
 }
 
 
