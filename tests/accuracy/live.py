@@ -243,25 +243,25 @@ def record(report):
         figure(f"live/{report['program']}/{name}", value, *args, **options)
 
     def note_part(name, rows, good):
-        rows = list(rows)
-        part = 100 * sum(map(bool, map(good, rows))) / len(rows) if rows else None
-        note(name, part, "higher", unit="%")
+        if rows:
+            part = 100 * sum(map(bool, map(good, rows))) / len(rows)
+            note(name, part, "higher", unit="%")
 
     rows = report["functions"].values()
     shares = [row for row in rows if row["judged"]]
     cycles = [row for row in rows if row["cycles_judged"]]
     note_part("shares_within", shares, lambda row: not row["run_miss"])
-    note("worst_share", 100 * max(abs(row["run_off"]) for row in shares), unit="points")
+    note("worst_share", 100 * max(abs(row["run_off"]) for row in rows), unit="points")
     seen = sum(row["share"] + row["run_off"] for row in rows)
     note("all_shares_seen", seen / report["known"], "nearer", goal=1, unit="x")
     windows = sum(row["windows"] for row in rows)
     beyond = sum(row["windows_off"] for row in rows)
-    note("windows_within", 100 * (1 - beyond / windows), "higher", unit="%")
+    if windows:  # who had next to no CPU has no share worth looking at
+        note("windows_within", 100 * (1 - beyond / windows), "higher", unit="%")
     if report["pairs"]:
         part = 1 - len(report["pairs_wrong"]) / report["pairs"]
         note("pairs_in_order", 100 * part, "higher", unit="%")
-    if cycles:
-        note_part("p50_within", cycles, lambda row: row["p50"] != "MISS")
+    note_part("p50_within", cycles, lambda row: row["p50"] != "MISS")
     note_part("calls_within", shares, lambda row: not row["rate_miss"])
     note("oldest_age", max(row.get("stale", 0) for row in rows), unit="s")
     if report["leads"]:

@@ -599,7 +599,6 @@ def record(name, budget, row):
     if budget:
         off = 100 * (row["told"] - row["measured"])
         note("told_over_measured", off, "nearer", goal=0, unit="points")
-        note("told", 100 * row["told"], unit="%")
         note("top_5_off", 100 * row["off"], unit="points")
         note("oldest_age", row["oldest"], unit="s")
 

@@ -38,7 +38,7 @@ def main(kind, name, rounds):
         ocular.serve()
     elif kind == "after a look":
         look(function, size)
-    for _ in range(50):  # specialised, and without a trace of hooks
+    for _ in range(10):  # specialised, and without a trace of hooks
         function(size)
     sorted([0], key=lambda _: [function(size) for _ in range(int(rounds))])
     os._exit(0)

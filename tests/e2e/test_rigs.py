@@ -19,6 +19,8 @@ sys.path.insert(0, str(TESTS / "bench"))
 import budget  # noqa: E402
 import idle  # noqa: E402
 
+pytestmark = pytest.mark.timeout(300)
+
 
 def figures(folder, rig, *arguments):
     """{name: value}, as `make figures` gets them."""
@@ -29,7 +31,7 @@ def figures(folder, rig, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SLOW,
+        timeout=2 * SLOW,
         env={**os.environ, "OCULAR_FIGURES": str(path)},
     )
     assert done.returncode == 0, done.stdout
@@ -78,9 +80,11 @@ def test_cycles(accuracy, threshold):
 
 def test_live(tmp_path):
     found = figures(
-        tmp_path, "accuracy/accuracy.py", "--program", "leaves", "--live-seconds", 4
+        tmp_path,
+        "accuracy/accuracy.py",
+        *"--program leaves --live-seconds 4 --budget 0.05".split(),
     )
-    assert 0.3 < found["live/leaves/all_shares_seen"] < 3
+    assert 0 < found["live/leaves/all_shares_seen"] < 10
     assert found["live/leaves/overhead"] > 0
 
 

@@ -89,7 +89,7 @@ INSTRUMENTS = {
     "tests": (600, measured_tests),
     "accuracy": (60, accuracy),
     "live": (500, live),
-    "bench": (180, bench),
+    "bench": (240, bench),
     "idle": (60, idle),
     "viewer": (180, viewer),
     "budget": (480, budget),
