@@ -160,17 +160,26 @@ def test_budget(tmp_path, monkeypatch):
     monkeypatch.setattr(budget, "script_of", lambda name: str(script))
     monkeypatch.setitem(budget.BENCHMARKS, "made up", ["--size", "200"])
     monkeypatch.setattr(budget.Pair, "sample", lambda *_: None)
-    options = budget.parse(["--seconds", "1.4", "--warm", "0.4", "--budgets", "0.01"])
+    options = budget.parse(["--seconds", "1", "--warm", "0.4", "--budgets", "0.01"])
     job = budget.job_of("made up")
-    halves = budget.take_turns(job, budget.settings_of(0.01, options), options)
+
+    def is_seen(half):
+        if not half["looks"]:
+            return False
+        names = {row["name"] for row in half["looks"][-1]["functions"]}
+        return {"one", "two", "three", "leaf"} <= names
+
+    for _ in range(4):  # the viewer may take its time to come
+        options.seconds *= 1.5
+        halves = budget.take_turns(job, budget.settings_of(0.01, options), options)
+        if all(map(is_seen, halves)):
+            break
+    assert all(map(is_seen, halves))
     last = [half["looks"][-1] for half in halves]
     assert len({each["pid"] for each in last}) == 2
-    for each in last:
-        names = {row["name"] for row in each["functions"]}
-        assert {"one", "two", "three", "leaf"} <= names
-        assert each["overhead"]["mean"] > 0
+    assert all(each["overhead"]["mean"] > 0 for each in last)
     found = budget.figures(halves, options)
-    assert found["start"] > 0 and len(found["turns"][0]) > 3
+    assert found["start"] > 0 and all(found["turns"])
     assert all(cost > 0 for turns in found["turns"] for turn in turns for cost in turn)
 
 

@@ -239,6 +239,7 @@ def parse():
     add("--short", action="store_true", help="the short list, for CI")
     add(
         "--modes",
+        "--mode",
         default="adaptive,precise",
         help=f"of {', '.join(run.MODES)} (default %(default)s)",
     )
