@@ -384,6 +384,15 @@ static void add_threads(struct Strip *strip, const struct Model *model)
     }
 }
 
+static void add_children(struct Strip *strip, unsigned untraced)
+{
+    if (!untraced)
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_ALERT, "%u Python %s not traced", untraced,
+              untraced == 1 ? "child is" : "children are");
+}
+
 static void draw_whole(struct Canvas *canvas, const struct Model *model,
                        const struct Status *status)
 {
@@ -392,6 +401,7 @@ static void draw_whole(struct Canvas *canvas, const struct Model *model,
     add_share(&strip, model, canvas->width >= WIDE ? 24 : TREND_CELLS);
     add_specialisation(&strip, &model->tally);
     add_threads(&strip, model);
+    add_children(&strip, status->untraced_children);
     add_unlisted(&strip, model);
     if (!model->one_thread)
         add_unseen(&strip, model->snapshot);

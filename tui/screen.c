@@ -166,6 +166,7 @@ int Screen_poll(struct Screen *screen)
     if (!snapshot)
         return 0;
     screen->changed = true;
+    Children_look(&screen->children, screen->feed->pid, Feed_now());
     if (!screen->model.snapshot && snapshot->sampler_trouble)
         Screen_say(screen, true, "No sampler: %s.", snapshot->sampler_trouble);
     int error = Model_push(&screen->model, snapshot);
@@ -218,6 +219,7 @@ static void fill_status(const struct Screen *screen, struct Status *status)
         .replay = feed->replay ? feed->speed : 0,
         .rate_s = feed->rate_s,
         .silent_s = patient || screen->bare ? 0 : silent,
+        .untraced_children = screen->children.untraced,
         .look = {.ns = screen->ns,
                  .baseline = screen->model.baseline,
                  .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},

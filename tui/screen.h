@@ -6,6 +6,7 @@
 #define OCULAR_TUI_SCREEN_H
 
 #include "tui/canvas.h"
+#include "tui/children.h"
 #include "tui/feed.h"
 #include "tui/layout.h"
 #include "tui/model.h"
@@ -41,6 +42,7 @@ struct Screen {
     struct OpcodesView opcodes;
     struct ThreadsView threads;
     struct FlameView flame;
+    struct Children children;
     uint64_t origin;     // the function that was selected when a search began
     bool origin_follows; // ... and stays so, else whatever is at the top
     char export_path[PROMPT_MAX]; // of the export asked for last

@@ -16,6 +16,7 @@ struct Status {
     double replay;   // of a recording: how fast, 1 = as recorded; 0 = live
     double rate_s;   // seconds between snapshots
     double silent_s; // since the process was last heard of, 0 = just now
+    unsigned untraced_children; // Python processes that do not serve
     struct Look look;
     const char *notice;       // why there are no numbers yet, or NULL
     const char *message;      // on the bottom line, NULL = the keys

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: MIT
+"""What the overhead budget comes to on a real machine: what is spent of what is
+allowed, after storms, at rounds of all, by who looks and by who idles."""
+
+import os
+import struct
+import subprocess
+import time
+
+import ocular
+import pytest
+from e2e import client
+from e2e.counting import row
+from e2e.program import cpu_s, switches
+
+HERE = ["test_budget", "<generated>"]
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture
+def tracing(sockets):
+    def start(**settings):
+        ocular.start_tracing(
+            **{"quiet": True, "perfetto": False, "include_only": HERE, **settings}
+        )
+
+    yield start
+    ocular.stop_tracing()
+
+
+def spin(rounds=30):
+    total = 0
+    for number in range(rounds):
+        total += number * 3 % 7
+    return total
+
+
+def heavy():
+    """Some 200 us: much longer than anything that may come into its caller's own
+    time, however few of the caller's calls are timed."""
+    total = 0
+    for number in range(6000):
+        total += number * 3 % 7
+    return total
+
+
+def light():
+    heavy()
+    heavy()
+    heavy()
+    heavy()
+    heavy()
+
+
+def work_until(done, *functions, seconds=40):
+    """Calls them all until done(snapshot)."""
+    limit = time.monotonic() + seconds
+    while time.monotonic() < limit:
+        pause = time.monotonic() + 0.3
+        while time.monotonic() < pause:
+            for function in functions:
+                function()
+        snapshot = ocular.snapshot()
+        if done(snapshot):
+            return snapshot
+    raise AssertionError(f"not in {seconds} s: {snapshot['overhead']}")
+
+
+def timed(mine):
+    """About how many calls could be timed: the mean is of the newest ones only."""
+    return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
+
+
+# --- What is told ---------------------------------------------------------------
+
+
+def test_being_interrupted_is_a_cost(tracing):
+    """On one CPU each look takes it from the program, which is charged with the
+    switches: more is told than our threads themselves have used."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        tracing(overhead_budget=0.05, serve=False)
+        began = time.process_time()
+        work_until(
+            lambda s: (
+                s["overhead"]["threads"]
+                > 1.1 * cpu_s()["ocular-sampler"] / (time.process_time() - began) / 0.95
+            ),
+            heavy,
+            seconds=25,
+        )
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def hardly_work(seconds):
+    """[(s, CPU s of the program, of Ocular's threads)] at its end and before it."""
+    seen = []
+    began = time.monotonic()
+    while time.monotonic() < began + seconds:
+        end = time.thread_time() + 0.001
+        while time.thread_time() < end:
+            spin()
+        time.sleep(0.2)
+        ours = sum(cpu_s().values())
+        seen.append((time.monotonic(), time.process_time() - ours, ours))
+    return seen
+
+
+def test_a_thousandth_of_a_core_is_allowed(tracing, figure):
+    """However little the program uses: a hundredth of that would not pay for one
+    look a second."""
+    tracing(serve=True, overhead_budget=0.01)
+    seen = hardly_work(15)
+    snapshot = ocular.snapshot()
+    before = next(each for each in seen if each[0] > seen[-1][0] - 10)
+    wall, used, spent = (b - a for a, b in zip(before, seen[-1]))
+    allowed = snapshot["overhead"]["allowed"]
+    figure("allowed", allowed / max(0.01, 0.001 * wall / used), "nearer", "x", goal=1)
+    figure("spent", 100 * spent / wall, unit="% of a core")
+    figure("reported", snapshot["overhead"]["measured"] / allowed, unit="of allowed")
+
+
+def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
+    """Somebody who looks once a second, in a process of his own."""
+    tracing(serve=True, overhead_budget=0.01)
+    shown = tmp_path / "shown"
+    with (
+        open(shown, "wb") as file,
+        subprocess.Popen(
+            [os.environ["OCULAR_TOP"], "--json", "-d", "1", "-p", str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+        ) as viewer,
+    ):
+        seen = hardly_work(15)
+        viewer.terminate()
+    before = next(each for each in seen if each[0] > seen[-1][0] - 10)
+    wall, _, spent = (b - a for a, b in zip(before, seen[-1]))
+    figure("snapshots", shown.read_bytes().count(b"\n"), "higher", "in 15 s")
+    figure("spent", 100 * spent / wall, unit="% of a core")
+
+
+# --- Re-arming ----------------------------------------------------------------
+
+
+def test_windows_are_not_the_threshold(tracing, figure):
+    """A threshold of a million does not mean a million hits at each visit."""
+    tracing(deinstrument_threshold=10000, overhead_budget=0.05)
+    work_until(lambda s: row(s, "spin")["state"] == "dark", spin)
+    calls = []
+
+    def visited(snapshot):
+        if row(snapshot, "spin")["state"] == "dark":
+            calls.append(row(snapshot, "spin")["calls"])
+        return len(set(calls)) > 3
+
+    work_until(visited, spin)
+    steps = [after - before for before, after in zip(calls, calls[1:])]
+    figure("calls", max(steps), unit="between two snapshots")
+
+
+# --- Callers -------------------------------------------------------------------
+
+
+def test_a_dark_callee_never_inflates_its_caller(tracing, figure):
+    """Nearly all that is known of both comes from visits: at their 20th call they
+    went dark, and each time the callee is the first."""
+    tracing(deinstrument_threshold=20, overhead_budget=0.05)
+    snapshot = work_until(
+        lambda s: timed(row(s, "light")) > 6 and timed(row(s, "heavy")) > 40, light
+    )
+    caller, callee = row(snapshot, "light"), row(snapshot, "heavy")
+    figure("p50", caller["p50_cycles"] / callee["p50_cycles"], unit="of the callee's")
+    figure("p99", caller["p99_cycles"] / callee["p50_cycles"], unit="of the callee's")
+
+
+async def deep():
+    return heavy()
+
+
+async def awaits():
+    for _ in range(5):
+        await deep()
+
+
+def finishes():
+    try:
+        awaits().send(None)
+    except StopIteration:
+        pass
+
+
+def gives():
+    yield heavy()
+
+
+def takes():
+    for _ in range(5):
+        for _ in gives():
+            pass
+
+
+@pytest.mark.parametrize(
+    "caller, callee, run", [("awaits", "deep", finishes), ("takes", "gives", takes)]
+)
+def test_nor_does_a_dark_coroutine_or_generator(tracing, caller, callee, run, figure):
+    """What they call is dark, too: each is to be armed for its caller's call."""
+    tracing(deinstrument_threshold=20, overhead_budget=0.05)
+    snapshot = work_until(
+        lambda s: (
+            all(timed(row(s, name)) > 6 for name in (caller, callee))
+            and timed(row(s, "heavy")) > 40
+        ),
+        run,
+    )
+    whole = row(snapshot, "heavy")["p50_cycles"]
+    for name in caller, callee:
+        figure(name, row(snapshot, name)["avg_cycles"] / whole, unit="of what it calls")
+
+
+@pytest.mark.parametrize("callees", [40, 400])
+def test_a_caller_of_hundreds_has_no_more_than_its_own(tracing, callees, figure):
+    """Beyond 64 they are armed for more hits than its call makes, or its own time
+    is what samples say: with either, all of what they take is theirs."""
+
+    def calls_them():
+        for _ in range(callees):
+            spin(60)
+
+    tracing(deinstrument_threshold=30, overhead_budget=0.05)
+    name = calls_them.__qualname__
+    snapshot = work_until(
+        lambda s: (
+            row(s, name)["avg_cycles"]
+            and timed(row(s, name)) + row(s, name)["samples"] > 20
+        ),
+        calls_them,
+    )
+    mine, callee = row(snapshot, name), row(snapshot, "spin")
+    # A call of spin() and the loop's turn around it: a tenth of the whole, or less.
+    figure("own", mine["avg_cycles"] / callees / callee["p50_cycles"], unit="of callees")
+
+
+def descend(depth):
+    if depth:
+        return descend(depth - 1)
+    return 0
+
+
+HUGE = "def huge(x):\n    if x:\n" + "        x += 1\n" * 5000
+
+
+@pytest.mark.parametrize("among", ["", HUGE], ids=["small", "huge"])
+def test_slices_are_short(tracing, among, figure):
+    """For how long the governor holds the interpreter, of CPU time, also where there is
+    much to arm again."""
+    names, functions = generated(2000, among)
+    tracing(overhead_budget=0.05, deinstrument_threshold=50)
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        for function in functions:
+            function(1)
+        if among:
+            names["huge"](0)
+    count, held, longest = ocular._ocular.slices()
+    names.clear()  # their globals: a circle
+    assert count > 0
+    figure("mean", 1e6 * held / count, unit="us")
+    figure("longest", 1e6 * longest, unit="us")
+
+
+# --- Warm-up ------------------------------------------------------------
+
+
+GENERATED = """
+def f{}(x):
+    total = 0
+    for _ in range(3):
+        total += x
+    return total
+"""
+
+
+def generated(count, more=""):
+    names = {}
+    exec(
+        compile("".join(map(GENERATED.format, range(count))) + more, "<generated>", "exec"),
+        names,
+    )
+    return names, [names[f"f{number}"] for number in range(count)]
+
+
+def storm(count, calls=600):
+    names, functions = generated(count)
+    for _ in range(calls // 10):
+        for function in functions:
+            for _ in range(10):
+                function(1)
+    rows = [
+        mine
+        for mine in ocular.snapshot()["functions"]
+        if mine["file"] == "<generated>" and mine["name"] != "<module>"
+    ]
+    names.clear()  # their globals: a circle
+    return rows
+
+
+def test_a_storm_is_cut_short(tracing, figure):
+    # Long enough for the governor to see it come, however fast the machine is.
+    tracing(overhead_budget=0.002, deinstrument_threshold=10_000)
+    rows = storm(1000, 10_500)
+    assert len(rows) == 1000
+    calls = sum(mine["calls"] for mine in rows)
+    figure("counted", calls / (1000 * 10_000), unit="of the threshold")
+    for mine in rows:  # a bounded loss, and said
+        assert mine["calls"] >= 16
+        assert not mine["calls_exact"]
+    # Paid back: at most ten seconds' allowance is owed.
+    began = time.monotonic()
+    work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
+    figure("paid_back", time.monotonic() - began, unit="s")
+
+
+# --- All at once ---------------------------------------------------------------------
+
+
+def test_what_is_armed_at_once_is_the_burst(tracing, figure):
+    """`A` with many dark functions: what arming them takes is at most what comes in
+    and two seconds of that, and not all are armed by then."""
+    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=20)
+    names, functions = generated(12_000)
+
+    def work(seconds):
+        """s of CPU time that the program and the governor have used meanwhile."""
+        before, end = cpu_s(), time.monotonic() + seconds
+        used = time.process_time() - sum(before.values())
+        while time.monotonic() < end:
+            for function in functions:
+                function(1)
+        after = cpu_s()
+        return (
+            time.process_time() - sum(after.values()) - used,
+            after["ocular-governor"] - before["ocular-governor"],
+        )
+
+    def calls():
+        return {mine["id"]: mine["calls"] for mine in ocular.snapshot()["functions"]}
+
+    def check():
+        used_before, _ = work(4)
+        before = calls()
+        with client.Client(ocular._ocular.socket_path()) as viewer:
+            viewer.rearm()
+        used, spent = work(4)
+        after = calls()
+        armed = sum(after[number] > count for number, count in before.items())
+        figure("armed", armed, "higher", "of 12 000")
+        figure("spent", spent / (0.01 * (used + max(used, used_before) / 2)), unit="of it")
+
+    work(8)
+    try:
+        check()
+    finally:
+        names.clear()  # their globals: a circle
+
+
+def test_what_all_at_once_take_is_the_burst(tracing, figure):
+    """`A` with some hundred dark functions: all are armed, and none for the 10 000
+    hits of its first descent, which would take several times the budget."""
+    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
+    names, functions = generated(300)
+
+    def work():
+        for function in functions:
+            function(1)
+
+    def calls():
+        return {
+            mine["name"]: mine["calls"]
+            for mine in ocular.snapshot()["functions"]
+            if mine["name"] in names
+        }
+
+    try:
+        work_until(
+            lambda s: (
+                s["uptime_s"] > 12
+                and sum(mine["state"] == "dark" for mine in s["functions"]) > 280
+            ),
+            work,
+            seconds=100,
+        )
+        before = calls()
+        with client.Client(ocular._ocular.socket_path()) as viewer:
+            viewer.rearm()
+        seen = []
+        work_until(lambda s: seen.append(s["overhead"]) or len(seen) == 40, work)
+        more = sorted(now - before[name] for name, now in calls().items())
+        assert more[0] > 0
+        figure("calls", more[len(more) // 2], "higher")
+        most = max(one["measured"] / one["allowed"] for one in seen)
+        figure("overhead", most, unit="of allowed, at most")
+    finally:
+        names.clear()  # their globals: a circle
+
+
+def test_one_function_asked_for_without_end(tracing, figure):
+    """`a`, twenty times a second, of a function that is called all the time: each
+    time for 10 000 hits, it would take several times the budget."""
+    tracing(serve=True, overhead_budget=0.01, deinstrument_threshold=10_000)
+    snapshot = work_until(
+        lambda s: row(s, "spin")["state"] == "dark" and s["uptime_s"] > 3, spin
+    )
+    number, calls = row(snapshot, "spin")["id"], row(snapshot, "spin")["calls"]
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        limit = time.monotonic() + 12  # a window, and what may be spent at once
+        while time.monotonic() < limit:
+            viewer.rearm(number)
+            pause = time.monotonic() + 0.05
+            while time.monotonic() < pause:
+                spin()
+        snapshot = ocular.snapshot()
+    overhead = snapshot["overhead"]
+    figure("calls", row(snapshot, "spin")["calls"] - calls, "higher")
+    figure("overhead", overhead["measured"] / overhead["allowed"], unit="of allowed")
+
+
+# --- The sampler's part --------------------------------------------------------------
+
+
+def renews():
+    """A new function, for a thirtieth of the time: its first descent is what can be
+    spent on, as much of the time on any machine; nothing else need be dear."""
+    names, (new,) = generated(1)
+    for _ in range(31_000):
+        new(1)
+    names.clear()  # its globals: a circle
+    for _ in range(40_000):
+        spin()
+
+
+def test_a_viewer_changes_the_budget(tracing, figure):
+    """What is spent follows. How often the sampler looks, too: it makes room for
+    the hooks where there is little."""
+    tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
+    low = work_until(
+        lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews
+    )
+    with client.Client(ocular._ocular.socket_path()) as viewer:
+        viewer.ask(client.BUDGET, struct.pack("<d", 0.2))
+        began = time.monotonic()
+        high = work_until(
+            lambda s: (
+                s["sampler"]["hz"] > 2 * low["sampler"]["hz"]
+                and s["overhead"]["measured"] > 3 * low["overhead"]["allowed"]
+            ),
+            renews,
+        )
+        assert high["overhead"]["budget"] == 0.2
+        figure("up", time.monotonic() - began, unit="s")
+        began = time.monotonic()
+        viewer.ask(client.BUDGET, struct.pack("<d", 0.002))
+    down = work_until(
+        lambda s: (
+            s["sampler"]["hz"] < high["sampler"]["hz"] / 2
+            and s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"]
+        ),
+        renews,
+    )
+    assert down["overhead"]["budget"] == 0.002
+    figure("down", time.monotonic() - began, unit="s")
+
+
+@pytest.mark.parametrize("perfetto", [False, True])
+def test_who_idles_is_left_alone(tracing, perfetto, tmp_path, figure):
+    """At some 30 us a wake-up, 30 of them a second are a thousandth of a core."""
+    tracing(serve=True, perfetto=perfetto, output=tmp_path / "trace.json")
+    for _ in range(1000):
+        spin()
+    time.sleep(4)  # all have noticed
+    before, began = switches(), time.monotonic()
+    time.sleep(3)
+    after, took = switches(), time.monotonic() - began
+    assert set(after) == {
+        "ocular-sampler",
+        "ocular-governor",
+        "ocular-collect",
+        "ocular-server",
+    }
+    for name in after:
+        figure(name, (after[name] - before[name]) / took, unit="wake-ups a second")
