@@ -309,7 +309,7 @@ def test_functions_of_half_a_microsecond(figure):
     )
     ocular.start_tracing(**SETTINGS, overhead_budget=0.05)
     try:
-        seen = enough(logs, log, least=os.path.splitext, looks=150)
+        seen = enough(logs, log, least=os.path.splitext, looks=80)
     finally:
         ocular.stop_tracing()
     for name, share in zip(names, shares):
@@ -363,7 +363,7 @@ def test_who_runs_for_less_than_a_look_takes(figure):
     ocular.start_tracing(**SETTINGS, overhead_budget=0.9)
     try:
         keep_apart(cpus)
-        while looks < 1200 and time.monotonic() < limit:
+        while looks < 600 and time.monotonic() < limit:
             # What being woken takes is the machine's: a quarter of the whole.
             woken, worked = is_woken(spent, rounds)
             rounds = max(3000, int(rounds * 3 * woken / worked))
@@ -391,7 +391,7 @@ def test_c_that_gives_the_interpreter_away_runs(figure):
         ocular.start_tracing(**SETTINGS)
         try:
             looks, limit = 0, time.monotonic() + 60
-            while looks < 300 and time.monotonic() < limit:
+            while looks < 200 and time.monotonic() < limit:
                 without_the_lock(0.1)
                 computes(0.1)
                 looks = looks_at(without_the_lock) + looks_at(computes)
@@ -434,7 +434,8 @@ def test_shares_of_a_thread(run, figure):
     (thread,) = snapshot["threads"]
     shares = {one["id"]: one["share"] for one in thread["functions"]}
     whole = {mine["id"]: mine["cpu_share"] for mine in snapshot["functions"]}
-    worst = max(abs(shares[number] - whole[number]) for number in shares)
+    # None: no function of those that are traced.
+    worst = max(abs(shares[number] - whole[number]) for number in shares if number)
     figure("share, difference", 100 * worst, unit="points")
 
 
@@ -548,9 +549,10 @@ def test_calls_of_dark_bursts(figure):
     ocular.start_tracing(**SETTINGS, overhead_budget=0.02)
     try:
         total = 0
-        for _ in range(40):
-            total += repeat(works, 20000, seconds=0.1)[0]
-            time.sleep(0.9)
+        for _ in range(20):
+            calls, call_s = repeat(works, 20000, times=100)
+            total += calls
+            time.sleep(min(9 * calls * call_s, 4))
         mine = row(ocular.snapshot(), "works")
     finally:
         ocular.stop_tracing()
