@@ -6,13 +6,15 @@ import subprocess
 from e2e.program import TOP, Running, wait_until
 
 PROGRAM = """
-import subprocess, sys, ocular
+import select, subprocess, sys, ocular
+
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"],
                          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
 print("ready", child.pid, flush=True)
-sys.stdin.read()
+while not select.select([sys.stdin], [], [], 0)[0]:
+    pass
 child.communicate()
 ocular.stop_tracing()
 print("{}")
@@ -21,7 +23,7 @@ print("{}")
 
 def screen(pid):
     return subprocess.run(
-        [TOP, "-p", str(pid), "--size", "180x20", "--keys", "<Frame>"],
+        [TOP, "-p", str(pid), "--once", "--size", "180x20"],
         capture_output=True,
         text=True,
         check=True,
