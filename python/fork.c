@@ -261,12 +261,17 @@ void Fork_after_in_child(struct State *state)
     bool traces = (heir->pending && heir->traces) || state->child_traces;
 
     // Most children execute another program or end soon: the rest waits until
-    // somebody asks for something, or the heir starts.
-    if (state->forked && state->phase != PHASE_IDLE) {
+    // somebody asks for something, or the heir starts. Not in the midst of a
+    // start or a stop, which goes on in the child and is to find nothing.
+    if (state->forked && state->phase == PHASE_TRACING) {
         Hooks_silence(state);
         state->phase = PHASE_STOPPING;
         state->leftover = true;
         state->forked_ns = Now_ns(CLOCK_MONOTONIC);
+    } else if (state->forked && state->phase != PHASE_IDLE &&
+               !state->leftover) {
+        state->phase = PHASE_STOPPING;
+        let_session_go(state);
     }
     state->forked = state->child_serves = state->child_traces = false;
     state->paused = state->pausing = state->resuming = false;

@@ -549,10 +549,10 @@ static PyObject *on_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
 }
 
 // throw() and close() enter a suspended generator; so does its early end, as in
-// any(), on 3.12. From 3.13 on CPython ends a generator without this event where
-// it is not suspended inside a try or with block. Nothing is known of a dark one
-// that this could go on with; but where the event cannot be local, it comes all
-// the same, and is accounted for (docs/overhead.md).
+// any(), on 3.12. From 3.13 on CPython ends a generator without this event
+// where it is not suspended inside a try or with block. Nothing is known of a
+// dark one that this could go on with; but where the event cannot be local, it
+// comes all the same, and is accounted for (docs/overhead.md).
 static PyObject *on_throw(PyObject *self, PyObject *const *args, size_t nargsf,
                           PyObject *names)
 {
