@@ -99,6 +99,7 @@ struct State {
     PyObject *names[CALLEE_NAMES];
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
+    PyObject *tool_names[2];      // scout, tracer: what our ids are taken under
     long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
     int scout, tracer;            // tool ids, 0 = none
     bool held[2];                 // scout, tracer: the id is still ours

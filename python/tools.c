@@ -17,7 +17,6 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 #define UNWIND_IS_LOCAL 0
 #endif
 
-static const char *const TOOL_NAMES[2] = {"ocular-scout", "ocular"};
 static const int CANDIDATES[3] = {3, 4, 5};
 
 #define TOOL_IDS 6 // that a tool can ask for
@@ -105,7 +104,13 @@ int Tools_init(struct State *state)
         read_events(state, monitoring) < 0)
         return -1;
     state->no_events = PyLong_FromLong(0);
-    return state->no_events ? 0 : -1;
+    // Objects of our own, by which our ids are told from those of a tool that
+    // calls itself the same: sys.monitoring keeps what it is given.
+    state->tool_names[0] = PyUnicode_FromString("ocular-scout");
+    state->tool_names[1] = PyUnicode_FromString("ocular");
+    return state->no_events && state->tool_names[0] && state->tool_names[1]
+               ? 0
+               : -1;
 }
 
 int Tools_choose(struct State *state, const struct Config *config)
@@ -212,8 +217,7 @@ static enum Holder holder(struct State *state, int tool)
         result = HOLDER_UNKNOWN;
     else if (Py_IsNone(name))
         result = HOLDER_NOBODY;
-    else if (PyUnicode_Check(name) &&
-             PyUnicode_CompareWithASCIIString(name, TOOL_NAMES[tool]) == 0)
+    else if (name == state->tool_names[tool])
         result = HOLDER_WE;
     Py_XDECREF(name);
     PyErr_Clear();
@@ -269,8 +273,8 @@ static void regain(struct State *state, int tool)
 {
     if (holder(state, tool) != HOLDER_NOBODY)
         return;
-    state->held[tool] = call(state->use_tool_id, "(is)", id_of(state, tool),
-                             TOOL_NAMES[tool]) == 0;
+    state->held[tool] = call(state->use_tool_id, "(iO)", id_of(state, tool),
+                             state->tool_names[tool]) == 0;
     PyErr_Clear();
 }
 
@@ -296,13 +300,15 @@ int Tools_open(struct State *state)
         state->scout = state->tracer = 0;
         return -1;
     }
-    if (call(state->use_tool_id, "(is)", state->scout, TOOL_NAMES[0]) < 0) {
+    if (call(state->use_tool_id, "(iO)", state->scout, state->tool_names[0]) <
+        0) {
         state->scout = state->tracer = 0;
         return -1;
     }
     state->held[0] = true;
     state->robbed = false;
-    if (call(state->use_tool_id, "(is)", state->tracer, TOOL_NAMES[1]) < 0) {
+    if (call(state->use_tool_id, "(iO)", state->tracer, state->tool_names[1]) <
+        0) {
         state->tracer = 0;
         Tools_close(state);
         return -1;
@@ -390,7 +396,7 @@ void Tools_close(struct State *state)
     for (tool = 0; tool < 2; tool++) {
         for (event = 0; id_of(state, tool) && event < HOOK_EVENTS; event++)
             unregister(state, tool, event);
-        if (state->held[tool] &&
+        if (state->held[tool] && holder(state, tool) == HOLDER_WE &&
             call(state->free_tool_id, "(i)", id_of(state, tool)) < 0)
             PyErr_Clear();
         state->held[tool] = false;
@@ -406,13 +412,34 @@ void Tools_restore(struct State *state, PyCodeObject *code)
                    (size_t)Py_SIZE(code));
 }
 
+// Asked before each change, and not at the governor's next look: code that has
+// just been seen for the first time is armed between two of those.
+static bool holds_tracer(struct State *state)
+{
+    PyObject *name;
+
+    if (!state->held[1])
+        return false;
+    name = PyObject_CallOneArg(state->get_tool, state->tracer_id);
+    if (!name)
+        return false;
+    Py_DECREF(name);
+    if (name != state->tool_names[1]) {
+        state->held[1] = false;
+        state->robbed = true;
+    }
+    return state->held[1];
+}
+
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
 {
     PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
     PyObject *result;
 
-    if (!state->held[1]) {
-        PyErr_SetString(PyExc_RuntimeError, "the tool id is not ours any more");
+    if (!holds_tracer(state)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError,
+                            "the tool id is not ours any more");
         return -1;
     }
     result = PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);

@@ -29,7 +29,9 @@ void Tools_disarm(struct State *state);
 void Tools_close(struct State *state);
 // Puts back the superinstructions that instrumenting a code object has cost it.
 void Tools_restore(struct State *state, PyCodeObject *code);
-// Sets the tracer's events on one code object (a Python int of event bits).
+// Sets the tracer's events on one code object (a Python int of event bits). 0,
+// or -1 with an exception, as where the id is another's by now: it is asked who
+// holds it, each time.
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events);
 
 #endif

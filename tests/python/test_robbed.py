@@ -152,6 +152,36 @@ def test_a_thief_keeps_what_is_his(tool):
     assert seen == [new.__code__]
 
 
+@pytest.mark.parametrize("name", ["thief", "ocular"])
+def test_new_code_gets_no_event_of_the_thief(name):
+    """Code that is seen for the first time before the governor has looked again,
+    and be it that the thief calls himself as we do."""
+    seen, news = [], []
+
+    def note(code, *_):  # until 3.13 what was armed before has its events yet
+        seen.extend(new for new in news if new.__code__ is code)
+
+    def events():
+        return {monitoring.get_local_events(TRACER, new.__code__) for new in news}
+
+    ocular.start_tracing(perfetto=False, quiet=True)
+    helper(3)
+    monitoring.free_tool_id(TRACER)
+    monitoring.use_tool_id(TRACER, name)
+    for event in (START, monitoring.events.PY_RETURN, monitoring.events.JUMP):
+        monitoring.register_callback(TRACER, event, note)
+    news += [fresh() for _ in range(5)]
+    for new in news:
+        new(3), new(3)
+    assert events() == {0}
+    assert ocular.stop_tracing()
+    for new in news:
+        new(3)
+    assert seen == []
+    assert monitoring.get_tool(TRACER) == name
+    assert events() == {0}
+
+
 def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
     """The governor looks before each round, and arms nothing of the thief's. Till then
     a hook may have armed what it has met."""
