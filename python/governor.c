@@ -11,6 +11,7 @@
 #include "python/poll.h"
 #include "python/tools.h"
 #include "tracer/control.h"
+#include "tracer/rcu.h"
 #include "tracer/survey.h"
 
 #include <errno.h>
@@ -459,6 +460,7 @@ static void run(void *context)
     double pause;
     bool urged;
 
+    Rcu_register();
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
     state->thread_id = PyThread_get_thread_ident();

@@ -143,8 +143,9 @@ def test_who_attaches_to_the_interpreter():
     } == {"attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
 
 
-# Strings that the C library makes; what only the viewer has; and what knows no
-# lock, not even the heap's (its plan is the governor's thread's).
+# Strings that the C library makes; what only the viewer has; what knows no lock,
+# not even the heap's (its plan is the governor's thread's); and who asks whether
+# malloc has anything for the C library (rcu.c).
 MAY_MALLOC = {
     "ipc/heap.c",
     "ipc/address.c",
@@ -152,6 +153,7 @@ MAY_MALLOC = {
     "ipc/process.c",
     "tracer/output.c",
     "tracer/policy.c",
+    "tracer/rcu.c",
 }
 MALLOC = re.compile(
     r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"

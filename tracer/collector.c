@@ -147,6 +147,7 @@ static void run(void *context)
 {
     struct Collector *collector = context;
 
+    Rcu_register();
     pthread_mutex_lock(&collector->mutex);
     while (collector->running)
         turn(collector);

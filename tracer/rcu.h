@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Read-copy-update, by liburcu's "bulletproof" flavour: readers register by
-// themselves. The only file that knows liburcu. No call_rcu: its thread would
-// be a stranger in the traced process.
+// Read-copy-update, by liburcu's "bulletproof" flavour for threads of ours that
+// have registered; all others, the program's above all, read under a mutex that
+// is held for a few instructions. The only file that knows liburcu. No
+// call_rcu: its thread would be a stranger in the traced process.
 #ifndef OCULAR_TRACER_RCU_H
 #define OCULAR_TRACER_RCU_H
 
-void Rcu_read_lock(void);
+// By a thread of ours, when it begins: it reads without a lock from now on.
+// Where memory is out it does not, and reads as others do.
+void Rcu_register(void);
+void Rcu_read_lock(void); // sections nest
 void Rcu_read_unlock(void);
 // Publishes a new value in *slot, returns the old one. One writer.
 void *Rcu_exchange(void **slot, void *value);

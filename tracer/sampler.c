@@ -512,6 +512,7 @@ static void run(void *argument)
 {
     struct Sampler *sampler = argument;
 
+    Rcu_register();
     // Or the kernel lets the program's thread on our CPU have its turn first,
     // and who works for less than that would be seen asleep, always.
     Worker_take_short_turns();

@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#define READERS 4
+
 static void rest(long ms)
 {
     struct timespec time = {0, ms * 1000000};
@@ -24,12 +26,17 @@ static void rest(long ms)
     nanosleep(&time, NULL);
 }
 
+// liburcu's, thread-local: NULL in a thread that it knows nothing of.
+extern _Thread_local void *urcu_bp_reader;
+
 struct Box {
     long a, b; // the same, while it is alive
 };
 
 struct Shared {
     void *slot;
+    bool registers;   // the one who stays inside
+    atomic_int begun; // of those who read boxes, every second registers
     atomic_bool stop;
     atomic_bool inside;
     atomic_bool leave;
@@ -49,6 +56,8 @@ static void *read_boxes(void *argument)
 {
     struct Shared *shared = argument;
 
+    if (atomic_fetch_add(&shared->begun, 1) % 2)
+        Rcu_register();
     while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
         struct Box *box;
 
@@ -65,10 +74,10 @@ static void *read_boxes(void *argument)
 static void test_readers_never_see_a_freed_box(void **state)
 {
     struct Shared shared = {.slot = box_new(0)};
-    pthread_t readers[2];
+    pthread_t readers[READERS];
 
     (void)state;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < READERS; i++)
         pthread_create(&readers[i], NULL, read_boxes, &shared);
     while (shared.reads < 10)
         rest(1);
@@ -81,7 +90,7 @@ static void test_readers_never_see_a_freed_box(void **state)
         free(old);
     }
     shared.stop = true;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < READERS; i++)
         pthread_join(readers[i], NULL);
     assert_int_equal(shared.wrong, 0);
     free(shared.slot);
@@ -91,6 +100,8 @@ static void *stay_inside(void *argument)
 {
     struct Shared *shared = argument;
 
+    if (shared->registers)
+        Rcu_register();
     Rcu_read_lock();
     Rcu_read_lock(); // sections nest
     Rcu_read_unlock();
@@ -110,12 +121,11 @@ static void *synchronize(void *argument)
     return NULL;
 }
 
-static void test_synchronize_waits_for_a_reader(void **state)
+static void check_that_synchronize_waits(bool registers)
 {
-    struct Shared shared = {0};
+    struct Shared shared = {.registers = registers};
     pthread_t reader, writer;
 
-    (void)state;
     pthread_create(&reader, NULL, stay_inside, &shared);
     while (!shared.inside)
         rest(1);
@@ -128,15 +138,47 @@ static void test_synchronize_waits_for_a_reader(void **state)
     pthread_join(reader, NULL);
 }
 
-// A reader of the parent that was inside does not block the child for ever.
-static void test_the_child_of_a_fork_forgets_other_readers(void **state)
+static void test_synchronize_waits_for_a_reader(void **state)
 {
-    struct Shared shared = {0};
+    (void)state;
+    check_that_synchronize_waits(false);
+    check_that_synchronize_waits(true);
+}
+
+static void *read_and_look(void *argument)
+{
+    struct Shared *shared = argument;
+
+    if (shared->registers)
+        Rcu_register();
+    Rcu_read_lock();
+    Rcu_read_unlock();
+    return urcu_bp_reader;
+}
+
+// Where memory is out, what liburcu allocates for a thread ends the process.
+static void test_only_registered_threads_use_liburcu(void **state)
+{
+    (void)state;
+    for (int registers = 0; registers < 2; registers++) {
+        struct Shared shared = {.registers = registers};
+        pthread_t reader;
+        void *known;
+
+        pthread_create(&reader, NULL, read_and_look, &shared);
+        pthread_join(reader, &known);
+        assert_int_equal(known != NULL, registers);
+    }
+}
+
+// A reader of the parent that was inside does not block the child for ever.
+static void check_the_child(bool registers)
+{
+    struct Shared shared = {.registers = registers};
     pthread_t reader;
     int status = -1;
     pid_t pid;
 
-    (void)state;
     pthread_create(&reader, NULL, stay_inside, &shared);
     while (!shared.inside)
         rest(1);
@@ -156,11 +198,19 @@ static void test_the_child_of_a_fork_forgets_other_readers(void **state)
     assert_int_equal(status, 0);
 }
 
+static void test_the_child_of_a_fork_forgets_other_readers(void **state)
+{
+    (void)state;
+    check_the_child(false);
+    check_the_child(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_readers_never_see_a_freed_box),
         cmocka_unit_test(test_synchronize_waits_for_a_reader),
+        cmocka_unit_test(test_only_registered_threads_use_liburcu),
         cmocka_unit_test(test_the_child_of_a_fork_forgets_other_readers),
     };
 
