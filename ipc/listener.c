@@ -14,11 +14,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+// So it is where one may not look: the program has bound it with capabilities
+// that our threads have not (ipc/worker.c). One that has become another user
+// since is found in that user's place.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
 
-    return lstat(path, &status) == 0 && status.st_dev == listener->device &&
+    if (lstat(path, &status) < 0)
+        return errno == EACCES && listener->user == geteuid();
+    return status.st_dev == listener->device &&
            status.st_ino == listener->inode;
 }
 
@@ -111,6 +116,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     atomic_store(&listener->path, path);
     listener->device = status.st_dev;
     listener->inode = status.st_ino;
+    listener->user = geteuid();
     old = atomic_load(&listener->fd);
     if (!Opened_holds(&listener->opened, old))
         old = -1;

@@ -26,6 +26,7 @@ struct Listener {
     struct Opened opened, watching; // fd and watch
     dev_t device; // of the socket's inode, to see that it is still ours
     ino_t inode;
+    uid_t user; // effective, when it was bound
     _Atomic(struct ListenerPath *) path;
 };
 

@@ -5,6 +5,7 @@
 #include "ipc/now.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -31,6 +32,38 @@ struct Attributes {
     uint64_t period_ns;
 };
 
+// Where system calls are filtered, one that a service does not expect of itself
+// may be its end (systemd's SystemCallFilter=~@resources).
+static bool is_filtered(void)
+{
+    return prctl(PR_GET_SECCOMP) != 0;
+}
+
+// glibc repeats setuid(), setgroups() and their like on every thread, and ends
+// the process where one of them is refused what another was granted: these two
+// go when the program gives up root, and not before.
+#define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
+
+// Capabilities belong to threads: what the program gives up later this one
+// would keep. It needs none: what it reads is its own process, and its files
+// are its user's, or a viewer has opened them.
+static void drop_capabilities(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct held[2] = {{0}};
+
+    if (is_filtered() || syscall(SYS_capget, &header, held) != 0)
+        return;
+    if (!((held[0].permitted | held[0].inheritable) & ~KEPT) &&
+        !held[1].permitted && !held[1].inheritable)
+        return;
+    held[0].effective &= KEPT;
+    held[0].permitted &= KEPT;
+    held[0].inheritable = 0;
+    held[1] = (struct __user_cap_data_struct){0};
+    syscall(SYS_capset, &header, held);
+}
+
 static void *begin(void *argument)
 {
     struct Worker *worker = argument;
@@ -38,6 +71,7 @@ static void *begin(void *argument)
         atomic_load_explicit(&worker->ended_ns, memory_order_relaxed);
 
     prctl(PR_SET_NAME, worker->name);
+    drop_capabilities();
     // Both pair with Worker_cpu_ns: it is counted once, whenever that comes.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
@@ -82,11 +116,8 @@ void Worker_take_short_turns(void)
 {
     struct Attributes attributes = {.size = sizeof attributes};
 
-    // Where system calls are filtered, one that a service does not expect of
-    // itself may be its end (systemd's SystemCallFilter=~@resources).
-    if (prctl(PR_GET_SECCOMP) != 0)
-        return;
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
+    if (is_filtered() ||
+        syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
         attributes.policy != SCHED_OTHER)
         return;
     attributes.runtime_ns = SHORT_NS;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // One of our own threads in a stranger's process: no signal is ever delivered
-// to it, its stack is small, and the CPU time of it and of those started in its
-// place before is known. Whoever starts it joins it.
+// to it, it has no capabilities but the two to change users and groups (none is
+// dropped where system calls are filtered), its stack is small, and the CPU
+// time of it and of those started in its place before is known. Whoever starts
+// it joins it.
 #ifndef OCULAR_IPC_WORKER_H
 #define OCULAR_IPC_WORKER_H
 

@@ -6,12 +6,15 @@
 
 #include "tests/cage.h"
 
+#include <grp.h>
+#include <linux/capability.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -230,6 +233,109 @@ static void test_cpu_time_adds_up(void **state)
     }
 }
 
+// --- Rights
+
+#define CHANGE_USERS 0xc0 // CAP_SETGID and CAP_SETUID: see worker.c
+
+static unsigned long long capabilities(pid_t tid)
+{
+    char path[64], line[128];
+    unsigned long long found = ~0ull;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)tid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "CapPrm: %llx", &found) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static void test_it_has_no_capabilities(void **state)
+{
+    unsigned long long mine = capabilities(gettid());
+    struct Seen seen = {.hold = true};
+    struct Worker worker = {0};
+
+    (void)state;
+    if (!(mine & ~CHANGE_USERS) || prctl(PR_GET_SECCOMP))
+        skip();
+    assert_int_equal(Worker_start(&worker, "ocular-test", look, &seen, STACK),
+                     0);
+    while (!seen.tid)
+        usleep(1000);
+    assert_int_equal(capabilities(seen.tid), mine & CHANGE_USERS);
+    assert_int_equal(capabilities(gettid()), mine);
+    seen.hold = false;
+    Worker_join(&worker);
+}
+
+// glibc has all threads do it, and aborts where they are not of one mind.
+static int become_nobody(void)
+{
+    struct Seen seen = {.hold = true};
+    struct Worker worker = {0};
+
+    Worker_start(&worker, "ocular-test", look, &seen, STACK);
+    while (!seen.tid)
+        usleep(1000);
+    setgroups(0, NULL); // a container may refuse it, to all
+    if (setgid(getgid()) || setuid(65534) || capabilities(seen.tid))
+        return 1;
+    seen.hold = false;
+    Worker_join(&worker);
+    return 0;
+}
+
+static void test_the_program_may_give_up_root(void **state)
+{
+    int status = -1;
+    pid_t pid;
+
+    (void)state;
+    if (geteuid())
+        skip();
+    pid = fork();
+    if (pid == 0)
+        _exit(become_nobody());
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static int ask_for_capabilities(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct held[2];
+
+    syscall(SYS_capget, &header, held);
+    return 0;
+}
+
+static int start_one(void)
+{
+    struct Worker worker = {0};
+    struct Seen seen = {.value = 0};
+    int error = Worker_start(&worker, "ocular-test", look, &seen, STACK);
+
+    Worker_join(&worker);
+    return error;
+}
+
+static void test_dropping_them_is_nobodys_end(void **state)
+{
+    const int calls[] = {SYS_capget, SYS_capset};
+    const uint32_t answer = SECCOMP_RET_KILL_PROCESS;
+    int status = wait_for_caged(calls, 2, answer, ask_for_capabilities);
+
+    (void)state;
+    if (!WIFSIGNALED(status))
+        skip(); // there are no filters here
+    status = wait_for_caged(calls, 2, answer, start_one);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static int ask_outright(void)
 {
     uint64_t attributes[6] = {sizeof attributes};
@@ -274,6 +380,9 @@ int main(void)
         cmocka_unit_test(test_much_thread_local_memory),
         cmocka_unit_test(test_a_joined_one_is_not_counted),
         cmocka_unit_test(test_cpu_time_adds_up),
+        cmocka_unit_test(test_it_has_no_capabilities),
+        cmocka_unit_test(test_the_program_may_give_up_root),
+        cmocka_unit_test(test_dropping_them_is_nobodys_end),
         cmocka_unit_test(test_short_turns_are_nobodys_end),
     };
 

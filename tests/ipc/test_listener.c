@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// ipc/listener on one of our threads, which may look at less than the thread of
+// the program that has bound the socket.
+#include "ipc/listener.h"
+#include "ipc/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define STACK (256u << 10)
+#define OTHER 12345 // a user who is not us
+
+static void check(void *context)
+{
+    Listener_check(context);
+}
+
+// Root's socket below a directory of somebody else, closed to others: whoever
+// checks has no capabilities, and cannot see it.
+static void test_a_place_that_our_threads_cannot_see(void **state)
+{
+    char theirs[] = "/tmp/ocular-test-XXXXXX", directory[64], why[256];
+    char path[ADDRESS_MAX];
+    struct Listener listener;
+    struct Worker worker = {0};
+
+    (void)state;
+    if (geteuid() || prctl(PR_GET_SECCOMP))
+        skip();
+    assert_non_null(mkdtemp(theirs));
+    snprintf(directory, sizeof directory, "%s/ocular", theirs);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    assert_int_equal(chown(theirs, OTHER, OTHER), 0);
+    setenv("OCULAR_DIR", directory, 1);
+    assert_int_equal(Listener_open(&listener, why, sizeof why), 0);
+    snprintf(path, sizeof path, "%s", Listener_path(&listener));
+
+    assert_int_equal(
+        Worker_start(&worker, "ocular-test", check, &listener, STACK), 0);
+    Worker_join(&worker);
+    assert_string_equal(Listener_path(&listener), path);
+    assert_int_equal(access(path, F_OK), 0);
+
+    Listener_leave(&listener);
+    assert_int_equal(access(path, F_OK), -1);
+    Listener_release(&listener);
+    rmdir(directory);
+    rmdir(theirs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_place_that_our_threads_cannot_see),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
