@@ -192,6 +192,20 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
+// It is opened by the viewer, with the viewer's rights.
+static int refuse_export(struct Audience *audience, struct Viewer *viewer,
+                         const struct Message *message)
+{
+    if (message->type == MESSAGE_EXPORT)
+        return Viewer_refuse(viewer, message->request, EINVAL,
+                             "an export needs one regular file, open for "
+                             "writing, sent along with the request");
+    return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
+                         "this viewer is too old to export: use the "
+                         "ocular-top of Ocular %s, which opens the file itself",
+                         audience->version);
+}
+
 static int serve(struct Audience *audience, struct Viewer *viewer,
                  const struct Message *message, uint64_t now)
 {
@@ -203,8 +217,13 @@ static int serve(struct Audience *audience, struct Viewer *viewer,
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
     case MESSAGE_BUDGET:
-    case MESSAGE_EXPORT:
     case MESSAGE_CANCEL:
+        source->request(source->context, viewer->id, message);
+        return 0;
+    case MESSAGE_EXPORT:
+    case MESSAGE_EXPORT_PATH:
+        if (!message->descriptor)
+            return refuse_export(audience, viewer, message);
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_FLAME: // its answer is large, and made before it is sent
@@ -501,12 +520,11 @@ void Audience_abandon(struct Audience *audience, bool messy)
 {
     for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
         struct Viewer *viewer = &audience->viewers[i];
-        int fd = atomic_load(&viewer->fd);
 
         if (!messy)
             Viewer_close(viewer);
         else
-            Opened_close(&viewer->opened, fd);
+            Viewer_abandon(viewer);
     }
     if (!messy)
         Frame_drop(audience->newest);

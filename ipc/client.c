@@ -9,6 +9,7 @@
 #include "ipc/version.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,8 @@ struct Client {
     size_t taken; // of in
     struct Bytes out;
     size_t sent; // of out
+    int passed;  // goes with the byte of `out` at passed_at; 0 = none waits
+    size_t passed_at;
 };
 
 static long now_ms(void)
@@ -40,13 +43,36 @@ static long now_ms(void)
 
 // --- Bytes
 
+static void drop_passed(struct Client *client)
+{
+    if (client->passed)
+        close(client->passed);
+    client->passed = 0;
+}
+
+// As Socket_send; a descriptor goes with the first bytes of its request.
+static long send_some(struct Client *client)
+{
+    const uint8_t *from = client->out.data + client->sent;
+    size_t size = client->out.size - client->sent;
+    long sent;
+
+    if (!client->passed)
+        return Socket_send(client->fd, from, size);
+    if (client->sent < client->passed_at)
+        return Socket_send(client->fd, from, client->passed_at - client->sent);
+    sent = Socket_send_file(client->fd, from, size, client->passed);
+    if (sent > 0)
+        drop_passed(client);
+    return sent;
+}
+
 static int flush(struct Client *client)
 {
     struct Bytes *out = &client->out;
 
     while (client->sent < out->size) {
-        long sent = Socket_send(client->fd, out->data + client->sent,
-                                out->size - client->sent);
+        long sent = send_some(client);
 
         if (sent == -EAGAIN || sent == -ENOBUFS)
             return 0;
@@ -151,15 +177,29 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
 
 int Client_request(struct Client *client, struct Message *request)
 {
-    int error;
+    size_t at = client->out.size;
+    int error, copy = 0;
 
     if (client->ended)
         return -EPIPE;
-    if (client->out.size - client->sent > OUT_MAX)
+    if (client->out.size - client->sent > OUT_MAX ||
+        (request->descriptor && client->passed))
         return -EAGAIN;
+    if (request->descriptor)
+        copy = fcntl(request->descriptor, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0)
+        return -errno;
     request->request = ++client->next_request;
     error = Message_encode(&client->out, request);
-    return error ? error : flush(client);
+    if (copy && error)
+        close(copy);
+    if (error)
+        return error;
+    if (copy) {
+        client->passed = copy;
+        client->passed_at = at;
+    }
+    return flush(client);
 }
 
 int Client_fd(const struct Client *client)
@@ -304,6 +344,7 @@ void Client_close(struct Client *client)
         return;
     if (client->fd >= 0)
         close(client->fd);
+    drop_passed(client);
     Message_release(&client->hello);
     Bytes_release(&client->in);
     Bytes_release(&client->out);

@@ -16,7 +16,8 @@ int Client_open(struct Client **client, const struct Served *served, char *why,
 void Client_close(struct Client *client);
 int Client_fd(const struct Client *client); // to poll for reading
 const struct Message *Client_hello(const struct Client *client);
-// Sends a request; its number is filled in. 0 or -errno.
+// Sends a request; its number is filled in. A descriptor is copied. 0 or
+// -errno; -EAGAIN: the process does not take what was sent before.
 int Client_request(struct Client *client, struct Message *request);
 // The next message that has arrived: 1 and *message (release it), 0 none yet,
 // -EPIPE the process is gone, -EPROTO it speaks nonsense.

@@ -27,6 +27,8 @@ void Opened_close(const struct Opened *opened, int fd);
 // itself, or a copy of 3 or more, closed on exec, where it is less; then `fd`
 // is closed. A negative `fd` becomes -errno, as a failed copy does.
 int Opened_above(int fd);
+// Is it a regular file, open for writing?
+bool Opened_is_writable_file(int fd);
 // Reads a file from its beginning: up to size - 1 bytes, terminated by a NUL.
 // Their number, or -errno; -EBADF where the program took the number meanwhile.
 long Opened_read(const char *path, char *text, size_t size);

@@ -100,6 +100,30 @@ int Process_look(struct Process *process, pid_t pid)
     return 0;
 }
 
+int Process_user(struct ProcessUser *user, pid_t pid)
+{
+    char status[8192], *at, *end;
+    unsigned uid, gid;
+
+    if (read_file(pid, "status", status, sizeof(status)) < 0)
+        return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
+    // Real, effective, saved, and the one for files.
+    if (sscanf(status_row(status, "\nUid:"), "%*u %*u %*u %u", &uid) != 1 ||
+        sscanf(status_row(status, "\nGid:"), "%*u %*u %*u %u", &gid) != 1)
+        return -EACCES;
+    *user = (struct ProcessUser){.uid = uid, .gid = gid};
+    at = (char *)status_row(status, "\nGroups:");
+    while (user->group_count < PROCESS_GROUPS) {
+        at += strspn(at, " \t");
+        user->groups[user->group_count] = (gid_t)strtoul(at, &end, 10);
+        if (end == at || !isdigit((unsigned char)*at))
+            break;
+        user->group_count++;
+        at = end;
+    }
+    return 0;
+}
+
 // The length of the UTF-8 character at text, 0 when it is none, and its number.
 static size_t utf8(const unsigned char *text, size_t left, uint32_t *point)
 {

@@ -16,6 +16,18 @@ struct Process {
     uid_t inner_uid; // in its own user namespace
 };
 
+#define PROCESS_GROUPS 64
+
+// Whose files are its: as our user namespace calls them.
+struct ProcessUser {
+    uid_t uid; // for files, as the next
+    gid_t gid;
+    gid_t groups[PROCESS_GROUPS];
+    unsigned group_count; // the first of them; more are left out
+};
+
+// 0 or -ESRCH, -EACCES as Process_look.
+int Process_user(struct ProcessUser *user, pid_t pid);
 // 0, -ESRCH: there is none (or it has ended and waits to be reaped), or
 // -EACCES: there is one, but /proc hides it from us.
 int Process_look(struct Process *process, pid_t pid);

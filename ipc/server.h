@@ -24,7 +24,8 @@ struct ServerSource {
     const struct Snapshot *(*get)(void *context);
     void (*put)(void *context, const struct Snapshot *snapshot);
     // A request (RATE is answered by the server itself). Must not block:
-    // answer now or later, from any thread, with Server_answer().
+    // answer now or later, from any thread, with Server_answer(). The file of
+    // an EXPORT is closed afterwards: who writes to it later has a copy.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
     // The number of viewers that have said hello changed. Not called any more

@@ -6,6 +6,7 @@
 #include "ipc/opened.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -151,5 +152,74 @@ long Socket_receive(int fd, void *data, size_t size)
     do
         got = recv(fd, data, size, 0);
     while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
+// --- Descriptors
+
+// Room for one; the kernel closes what there is no room for.
+union Passed {
+    struct cmsghdr head; // for its alignment
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+long Socket_send_file(int fd, const void *data, size_t size, int passed)
+{
+    union Passed control = {.bytes = ""};
+    struct iovec part = {(void *)(uintptr_t)data, size};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof(control.bytes)};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    ssize_t sent;
+
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &passed, sizeof(int));
+    do
+        sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : sent;
+}
+
+// The one that came, or 0. There may be two in one header: its alignment has
+// room for them.
+static int take_passed(struct msghdr *message)
+{
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    int found[2] = {-1, -1}, copy;
+    size_t count = 0;
+
+    if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    if (count > 2)
+        count = 2;
+    if (count)
+        memcpy(found, CMSG_DATA(head), count * sizeof(int));
+    if (count == 1 && !(message->msg_flags & MSG_CTRUNC)) {
+        copy = Opened_above(found[0]);
+        return copy < 0 ? 0 : copy;
+    }
+    for (size_t i = 0; i < count; i++)
+        close(found[i]);
+    return 0;
+}
+
+long Socket_receive_file(int fd, void *data, size_t size, int *passed)
+{
+    union Passed control;
+    struct iovec part = {data, size};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof(control.bytes)};
+    ssize_t got;
+
+    do
+        got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+    while (got < 0 && errno == EINTR);
+    *passed = got < 0 ? 0 : take_passed(&message);
     return got < 0 ? -errno : got;
 }

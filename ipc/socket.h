@@ -28,5 +28,10 @@ int Socket_pair(int ends[2]);
 // -errno (-EPIPE, -ECONNRESET: gone).
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
+// The same with a descriptor (SCM_RIGHTS), which the other end gets a copy of
+// with the first of the bytes. Received: its own from now on, closed on exec, 3
+// or more; 0: none came, or more than one, which are closed.
+long Socket_send_file(int fd, const void *data, size_t size, int passed);
+long Socket_receive_file(int fd, void *data, size_t size, int *passed);
 
 #endif

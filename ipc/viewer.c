@@ -58,6 +58,21 @@ void Viewer_open(struct Viewer *viewer, int fd, uint64_t id)
     atomic_store(&viewer->fd, fd);
 }
 
+static void drop_passed(struct Viewer *viewer)
+{
+    int fd = atomic_exchange(&viewer->passed, 0);
+
+    if (fd)
+        Opened_close(&viewer->passed_file, fd);
+    viewer->given = false;
+}
+
+void Viewer_abandon(struct Viewer *viewer)
+{
+    drop_passed(viewer);
+    Opened_close(&viewer->opened, atomic_load(&viewer->fd));
+}
+
 void Viewer_close(struct Viewer *viewer)
 {
     // Forgotten first: a forked child must never close a number that has been
@@ -65,6 +80,7 @@ void Viewer_close(struct Viewer *viewer)
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
+    drop_passed(viewer);
     Bytes_release(&viewer->in);
     Bytes_release(&viewer->control);
     Frame_drop(viewer->frame);
@@ -72,10 +88,22 @@ void Viewer_close(struct Viewer *viewer)
     Viewer_init(viewer);
 }
 
+// One waits, at most, and it is a file that can be written.
+static void take_passed(struct Viewer *viewer, int fd)
+{
+    if (viewer->passed || !Opened_is_writable_file(fd)) {
+        close(fd);
+        return;
+    }
+    Opened_note(&viewer->passed_file, fd);
+    atomic_store(&viewer->passed, fd);
+}
+
 int Viewer_receive(struct Viewer *viewer)
 {
     struct Bytes *in = &viewer->in;
     uint8_t *room;
+    int passed;
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
@@ -85,7 +113,9 @@ int Viewer_receive(struct Viewer *viewer)
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
         return -EPIPE; // no memory for it: let it go
-    got = Socket_receive(viewer->fd, room, READ_SIZE);
+    got = Socket_receive_file(viewer->fd, room, READ_SIZE, &passed);
+    if (passed)
+        take_passed(viewer, passed);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
     if (got == -EAGAIN)
         return 0;
@@ -95,10 +125,18 @@ int Viewer_receive(struct Viewer *viewer)
 int Viewer_next(struct Viewer *viewer, struct Message *message)
 {
     struct Bytes *in = &viewer->in;
-    long used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
+    long used;
 
+    // What came with the last bytes belonged to the messages that they ended.
+    if (viewer->given || !in->size)
+        drop_passed(viewer);
+    used = Message_decode(message, in->data, in->size, WIRE_MAX_REQUEST);
     if (used <= 0)
         return (int)used;
+    if (message->type == MESSAGE_EXPORT && viewer->passed &&
+        Opened_holds(&viewer->passed_file, viewer->passed))
+        message->descriptor = viewer->passed;
+    viewer->given = message->descriptor != 0;
     in->size -= (size_t)used;
     memmove(in->data, in->data + used, in->size);
     return 1;

@@ -37,6 +37,9 @@ struct Viewer {
     uint64_t deadline_ms; // to say hello, or to take its last words; 0 = none
     unsigned polled;      // its entry in the poll set
     struct Bytes in;
+    atomic_int passed; // a file that came along, for an EXPORT; 0 = none
+    struct Opened passed_file;
+    bool given;           // with the message that came last
     struct Bytes control; // answers
     size_t control_sent;
     struct Frame *frame;
@@ -50,7 +53,9 @@ void Viewer_close(struct Viewer *viewer); // a free slot again
 // Reads what has arrived, at most a request's worth. 0 nothing more for now,
 // 1 there may be more, -EPIPE it is gone.
 int Viewer_receive(struct Viewer *viewer);
-// The next request: 1 and *message (release it), 0 none yet, -EPROTO, ...
+// The next request: 1 and *message (release it), 0 none yet, -EPROTO, ... An
+// EXPORT has the file that came with it, which stays ours, until the next call.
+// Any other descriptor that comes is closed.
 int Viewer_next(struct Viewer *viewer, struct Message *message);
 // Queues an answer. -ENOBUFS: it does not read them; -ENOMEM.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
@@ -65,6 +70,8 @@ void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot (or NULL) and END.
 void Viewer_end(struct Viewer *viewer, struct Frame *frame);
+// In a forked child, where nothing else is touched.
+void Viewer_abandon(struct Viewer *viewer);
 bool Viewer_has_output(const struct Viewer *viewer);
 // Sends what fits: 0 or -EPIPE.
 int Viewer_flush(struct Viewer *viewer);

@@ -46,8 +46,8 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_REPLY:
         return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
     case MESSAGE_ERROR:
-    case MESSAGE_EXPORT:
         return HAS_NUMBER | HAS_TEXT;
+    case MESSAGE_EXPORT:
     case MESSAGE_NOTICE:
         return HAS_TEXT;
     case MESSAGE_RATE:
@@ -57,6 +57,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_REARM:
         return HAS_NUMBER;
     case MESSAGE_END:
+    case MESSAGE_EXPORT_PATH: // what it holds is not looked at any more
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
         return 0;

@@ -27,13 +27,15 @@ enum MessageType {
     MESSAGE_LISTING = 7, // one function's code: the answer to DETAIL
     MESSAGE_STACKS = 8,  // where CPU time goes: the answer to FLAME
     // viewer -> process
-    MESSAGE_RATE = 16,   // seconds between snapshots (0.1 .. 60)
-    MESSAGE_DETAIL = 17, // one function's code: function id
-    MESSAGE_REARM = 18,  // function id, 0 = all
-    MESSAGE_BUDGET = 19, // share of CPU time
-    MESSAGE_EXPORT = 20, // write the timeline: path, overwrite
-    MESSAGE_CANCEL = 21, // stop the export that is under way
-    MESSAGE_FLAME = 22   // the stacks seen lately
+    MESSAGE_RATE = 16,        // seconds between snapshots (0.1 .. 60)
+    MESSAGE_DETAIL = 17,      // one function's code: function id
+    MESSAGE_REARM = 18,       // function id, 0 = all
+    MESSAGE_BUDGET = 19,      // share of CPU time
+    MESSAGE_EXPORT_PATH = 20, // older viewers': had us open the file; refused
+    MESSAGE_CANCEL = 21,      // stop the export that is under way
+    MESSAGE_FLAME = 22,       // the stacks seen lately
+    MESSAGE_EXPORT = 23       // write the timeline to a file: its name; the
+                              // descriptor goes along
 };
 
 // One decoded message. Text is NUL-terminated and owned by the message;
@@ -43,12 +45,13 @@ struct Message {
     uint32_t request; // the viewer's number; a reply or error repeats it
     uint32_t version; // HELLO: protocol version of the sender
     uint64_t number;  // HELLO: pid; DETAIL, REARM: function id;
-                      // EXPORT: 1 = overwrite; REPLY: bytes written;
-                      // ERROR: errno
+                      // REPLY: bytes written; ERROR: errno
+    int descriptor;   // EXPORT: the file that goes along, not part of the
+                      // bytes; borrowed; 0 = none
     double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1
-    char *text;       // for Heap_free(). HELLO: version; EXPORT, REPLY: path;
-                      // ERROR: what went wrong and what to do;
-                      // NOTICE: what it waits for
+    char *text; // for Heap_free(). HELLO: version; EXPORT, REPLY: its name;
+                // ERROR: what went wrong and what to do;
+                // NOTICE: what it waits for
     struct Snapshot *snapshot; // SNAPSHOT; owned
     struct Listing *listing;   // LISTING; owned
     struct FlameTable *stacks; // STACKS; owned

@@ -35,12 +35,12 @@ HOMES = {
 
 # The C library, POSIX and Linux.
 LIBC = re.compile(
-    r"assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|inttypes|"
+    r"assert|ctype|dirent|dlfcn|endian|errno|fcntl|fenv|float|grp|inttypes|"
     r"langinfo|limits|locale|math|poll|pthread|pwd|sched|semaphore|setjmp|"
     r"signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|"
     r"stdnoreturn|string|strings|syscall|termios|threads|time|unistd|wchar|"
     r"wctype|getopt|"
-    r"linux/\w+|sys/(auxv|epoll|eventfd|file|inotify|ioctl|mman|param|prctl|"
+    r"linux/\w+|sys/(auxv|epoll|eventfd|file|fsuid|inotify|ioctl|mman|param|prctl|"
     r"random|resource|signalfd|stat|statvfs|syscall|time|timerfd|types|uio|un|utsname|"
     r"vfs|wait|xattr)"
 )

@@ -5,6 +5,7 @@
 #include "tracer/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -102,6 +103,7 @@ struct Job {
     struct NameQuery query;
     struct Export *export;
     bool background, overwrite;
+    int descriptor;  // 0: the path says where
     unsigned drains; // for the sake of names
 };
 
@@ -130,7 +132,7 @@ static bool report_progress(void *context, double done, uint64_t bytes)
             .request = export->request,
             .value = done < 1 ? done : 0.999, // 1 is for the end
             .number = bytes,
-            .text = export->path,
+            .text = export->name,
         };
 
         Server_answer(export->session->server, export->viewer, &message);
@@ -152,6 +154,7 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
         .start_ticks = session->start_ticks,
         .start_unix_ns = session->start_unix_ns,
         .hz = Clock_hz(&engine->clock),
+        .descriptor = job->descriptor,
         .overwrite = job->overwrite,
         .context = job,
         .name = find_name,
@@ -162,8 +165,11 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
 
     Collector_drain(&session->collector);
     view = Timeline_freeze(session->timeline);
-    if (!view)
+    if (!view) {
+        if (job->descriptor)
+            close(job->descriptor);
         return -ENOMEM;
+    }
     trace.view = view;
     NameQuery_init(&job->query, &engine->names, engine->registry);
     error = Perfetto_write(&trace, path, result);
@@ -194,38 +200,27 @@ static void run(void *context)
 {
     struct Export *export = context;
     struct Job job = {
-        .export = export, .background = true, .overwrite = export->overwrite};
+        .export = export, .background = true, .descriptor = export->descriptor};
     struct PerfettoResult result = {0};
     struct Message message = {.request = export->request};
     char why[PATH_MAX + 128];
-    int error;
+    int error = -EBADF; // the program has closed it
 
-    error = write_view(export, export->path, &job, &result);
+    if (Opened_holds(&export->opened, export->descriptor))
+        error = write_view(export, export->name, &job, &result);
     if (error == 0) {
         message.type = MESSAGE_REPLY;
         message.value = 1;
         message.number = result.bytes;
-        message.text = export->path;
+        message.text = export->name;
     } else {
-        snprintf(why, sizeof why, "%s: %s", export->path,
+        snprintf(why, sizeof why, "%s: %s", export->name,
                  error == -ECANCELED ? "export cancelled" : strerror(-error));
         message.type = MESSAGE_ERROR;
         message.number = (uint64_t)-error;
         message.text = why;
     }
     let_go(export, &message);
-}
-
-// A viewer's path is relative to our working directory; it is sent back whole.
-static int make_absolute(char out[PATH_MAX], const char *path)
-{
-    char here[PATH_MAX] = "";
-    int length;
-
-    if (path[0] != '/' && !getcwd(here, sizeof here))
-        return -errno;
-    length = snprintf(out, PATH_MAX, "%s%s%s", here, *here ? "/" : "", path);
-    return length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
 static int start_thread(struct Export *export)
@@ -243,7 +238,19 @@ static int start_thread(struct Export *export)
     return error;
 }
 
-int Export_start(struct Export *export, const char *path, bool overwrite,
+// 0 or -errno: a copy of the viewer's descriptor, which the server closes.
+static int copy_descriptor(struct Export *export, int descriptor)
+{
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+
+    if (copy < 0)
+        return -errno;
+    Opened_note(&export->opened, copy);
+    export->descriptor = copy;
+    return 0;
+}
+
+int Export_start(struct Export *export, int descriptor, const char *name,
                  uint64_t viewer, uint32_t request)
 {
     int error = claim(export, true);
@@ -252,13 +259,16 @@ int Export_start(struct Export *export, const char *path, bool overwrite,
         return error;
     export->viewer = viewer;
     export->request = request;
-    export->overwrite = overwrite;
-    error = make_absolute(
-        export->path, path && *path ? path : export->session->config.output);
-    if (!error && !overwrite && access(export->path, F_OK) == 0)
-        error = -EEXIST;
+    if (snprintf(export->name, sizeof export->name, "%s", name ? name : "") >=
+        (int)sizeof export->name)
+        error = -ENAMETOOLONG; // its ending says whether it is packed
     if (!error)
+        error = copy_descriptor(export, descriptor);
+    if (!error) {
         error = start_thread(export);
+        if (error)
+            close(export->descriptor);
+    }
     if (error)
         let_go(export, NULL);
     return error;

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_EXPORT_H
 #define OCULAR_TRACER_EXPORT_H
 
+#include "ipc/opened.h"
 #include "ipc/worker.h"
 #include "tracer/perfetto.h"
 
@@ -24,8 +25,9 @@ struct Export {
     // The request in the background.
     uint64_t viewer;
     uint32_t request;
-    bool overwrite;
-    char path[PATH_MAX];
+    int descriptor; // of the viewer's file; the thread's once that has begun
+    struct Opened opened; // which one that is
+    char name[PATH_MAX];  // as the viewer calls it
 };
 
 void Export_init(struct Export *export, struct Session *session);
@@ -39,10 +41,11 @@ void Export_release(struct Export *export);
 // writing takes; not with the interpreter's lock.
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  struct PerfettoResult *result);
-// Starts it in the background; answers the viewer through the server, with
-// progress, then with path and size or an error. Errors that are known at once
-// (also -ESHUTDOWN: closed) are returned, and not sent.
-int Export_start(struct Export *export, const char *path, bool overwrite,
+// Starts it in the background, to a file that the viewer has opened (a copy of
+// the descriptor is taken) and calls `name`; answers the viewer through the
+// server, with progress, then with name and size or an error. Errors that are
+// known at once (also -ESHUTDOWN: closed) are returned, and not sent.
+int Export_start(struct Export *export, int descriptor, const char *name,
                  uint64_t viewer, uint32_t request);
 // Whether none runs; one that has ended in the background is joined.
 bool Export_is_idle(struct Export *export);

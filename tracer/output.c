@@ -2,9 +2,9 @@
 // See output.h. The only file of the engine that knows zlib. It writes by
 // itself and not through zlib's files, so that it can check before each write
 // that the descriptor is still ours (ipc/opened.h).
-#define _GNU_SOURCE 1 // renameat2
 #include "tracer/output.h"
 #include "ipc/heap.h"
+#include "ipc/in_place.h"
 #include "ipc/opened.h"
 
 #include <errno.h>
@@ -234,10 +234,25 @@ static int finish(struct OutputStream *stream)
 
 // --- The file --------------------------------------------------------------
 
-int Output_open(struct Output *output, const char *path)
+static bool is_zip(const char *path)
 {
     size_t length = strlen(path);
-    bool zip = length > 3 && !strcmp(path + length - 3, ".gz");
+
+    return length > 3 && !strcmp(path + length - 3, ".gz");
+}
+
+int Output_take(struct Output *output, int fd, const char *name)
+{
+    memset(output, 0, sizeof *output);
+    output->stream = open_stream(fd, is_zip(name));
+    if (output->stream)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+int Output_open(struct Output *output, const char *path)
+{
     int error = check_target(path), fd;
 
     memset(output, 0, sizeof *output);
@@ -252,7 +267,7 @@ int Output_open(struct Output *output, const char *path)
         release(output);
         return fd;
     }
-    output->stream = open_stream(fd, zip);
+    output->stream = open_stream(fd, is_zip(path));
     if (!output->stream) {
         close(fd);
         unlink(output->temporary);
@@ -274,29 +289,6 @@ uint64_t Output_bytes(const struct Output *output)
     return output->stream->written;
 }
 
-// 0 or -errno.
-static int put_in_place(const struct Output *output, bool overwrite)
-{
-    if (overwrite)
-        return rename(output->temporary, output->path) ? -errno : 0;
-    if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path,
-                  RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -errno;
-    // A file system that has no such renaming.
-    if (link(output->temporary, output->path) == 0) {
-        unlink(output->temporary);
-        return 0;
-    }
-    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
-        return -errno;
-    // Nor second names: what comes between the next two is overwritten.
-    if (faccessat(AT_FDCWD, output->path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        return -EEXIST;
-    return rename(output->temporary, output->path) ? -errno : 0;
-}
-
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
 {
     int error = finish(output->stream);
@@ -308,18 +300,20 @@ int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
         error = close(output->stream->fd) ? -errno : 0;
         output->stream->fd = -1;
     }
+    if (!error && output->path)
+        error =
+            InPlace_put(AT_FDCWD, output->temporary, output->path, overwrite);
     if (!error)
-        error = put_in_place(output, overwrite);
-    if (error)
-        unlink(output->temporary);
-    else
         *bytes = output->stream->written;
+    else if (output->temporary)
+        unlink(output->temporary);
     release(output);
     return error;
 }
 
 void Output_abort(struct Output *output)
 {
-    unlink(output->temporary);
+    if (output->temporary)
+        unlink(output->temporary);
     release(output);
 }

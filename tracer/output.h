@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file that appears whole or not at all: written beside its place under
-// another name, gzipped where its own ends in ".gz", and renamed at the end.
+// another name, gzipped where its own ends in ".gz", and renamed at the end. Or
+// one that somebody else has opened, who puts it in its place or removes it.
 // One thread, which may block.
 #ifndef OCULAR_TRACER_OUTPUT_H
 #define OCULAR_TRACER_OUTPUT_H
@@ -20,11 +21,15 @@ struct Output {
 // 0 or -errno. What is there and no plain file is refused: -EISDIR, -EINVAL. A
 // link is followed; a change of directory changes nothing from now on.
 int Output_open(struct Output *output, const char *path);
+// Writes to this descriptor from where it stands, gzipped where `name` says so.
+// It is ours, closed at the end or here where it fails: 0 or -ENOMEM.
+int Output_take(struct Output *output, int fd, const char *name);
 int Output_write(struct Output *output, const void *data, size_t size);
 // Bytes of the file so far; what waits to be written or packed is not in it.
 uint64_t Output_bytes(const struct Output *output);
-// Puts the file in its place; *bytes is its size. -EEXIST: another one is there
-// by now, and it was not to be overwritten. Always releases.
+// Puts the file in its place, if it is not another's; *bytes is its size.
+// -EEXIST: another one is there by now, and it was not to be overwritten.
+// Always releases.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
 // Removes what was written. Always releases.
 void Output_abort(struct Output *output);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define KNOWN 4096     // functions kept at hand
 #define MAX_NAME 512   // bytes of a function's name
@@ -436,9 +437,14 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
     int error;
     size_t i;
 
-    if (!writer)
+    if (!writer) {
+        if (trace->descriptor)
+            close(trace->descriptor);
         return -ENOMEM;
-    error = Output_open(&writer->output, path);
+    }
+    error = trace->descriptor
+                ? Output_take(&writer->output, trace->descriptor, path)
+                : Output_open(&writer->output, path);
     if (error) {
         Heap_free(writer);
         return error;

@@ -102,8 +102,8 @@ static void accept_request(struct Session *session, uint64_t viewer,
 static void start_export(struct Session *session, uint64_t viewer,
                          const struct Message *message)
 {
-    int error = Export_start(&session->export, message->text,
-                             message->number != 0, viewer, message->request);
+    int error = Export_start(&session->export, message->descriptor,
+                             message->text, viewer, message->request);
 
     if (error == -ENODATA)
         refuse(session, viewer, message, ENODATA,
@@ -111,8 +111,6 @@ static void start_export(struct Session *session, uint64_t viewer,
     else if (error == -EBUSY)
         refuse(session, viewer, message, EBUSY,
                "another export is running: wait for it or cancel it");
-    else if (error == -EEXIST)
-        refuse(session, viewer, message, EEXIST, "the file exists already");
     else if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
     else if (error)

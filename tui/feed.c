@@ -51,6 +51,9 @@ void Feed_record(struct Feed *feed, struct Recording *recording)
 
 void Feed_close(struct Feed *feed)
 {
+    if (feed->client && feed->export.there)
+        Feed_cancel(feed); // else it would write on, to what has no name
+    ExportFile_drop(&feed->export);
     if (feed->client)
         Client_close(feed->client);
     Replay_close(feed->replay);
@@ -78,6 +81,7 @@ static void end(struct Feed *feed, const char *reason)
     if (feed->client)
         Client_close(feed->client);
     feed->client = NULL;
+    ExportFile_drop(&feed->export);
     memset(feed->pending, 0, sizeof feed->pending);
     feed->listing.number = 0;
     feed->wish = (struct FeedWish){0};
@@ -91,6 +95,23 @@ static struct FeedPending *find(struct Feed *feed, uint32_t number)
         if (feed->pending[i].number == number)
             return &feed->pending[i];
     return NULL;
+}
+
+// The process has written all of it, or gives up.
+static void finish_export(struct Feed *feed, struct Answer *answer)
+{
+    struct ExportFile *file = &feed->export;
+    if (answer->failed) {
+        ExportFile_drop(file);
+        return;
+    }
+    answer->error = -ExportFile_commit(file, answer->bytes);
+    answer->failed = answer->error != 0;
+    if (answer->failed)
+        snprintf(answer->text, sizeof answer->text, "%.900s: %s", file->path,
+                 strerror(answer->error));
+    else
+        snprintf(answer->text, sizeof answer->text, "%.1000s", file->path);
 }
 
 // True when the message answers something that the user asked for.
@@ -113,10 +134,12 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
         failed || pending->type != MESSAGE_EXPORT || !(message->value < 1);
     snprintf(answer->text, sizeof answer->text, "%s",
              message->text ? message->text : "");
+    if (answer->done && pending->type == MESSAGE_EXPORT)
+        finish_export(feed, answer);
     if (answer->done)
         *pending = (struct FeedPending){0};
-    return failed || (answer->request != MESSAGE_RATE &&
-                      answer->request != MESSAGE_CANCEL);
+    return answer->failed || (answer->request != MESSAGE_RATE &&
+                              answer->request != MESSAGE_CANCEL);
 }
 
 // Whoever asked for it, this viewer or its recording: it is the newest.
@@ -381,8 +404,11 @@ static int request(struct Feed *feed, struct Message *message)
                              : Client_request(feed->client, message);
     if (error)
         return error;
-    // When all are taken the oldest makes room: nobody will answer it any more.
+    // When all are taken an old one makes room: nobody will answer it any more.
+    // An export may take its time, and there is one at most.
     struct FeedPending *place = &feed->pending[0];
+    if (place->type == MESSAGE_EXPORT)
+        place++;
     for (int i = 0; i < FEED_PENDING; i++)
         if (!feed->pending[i].number) {
             place = &feed->pending[i];
@@ -416,10 +442,22 @@ int Feed_budget(struct Feed *feed, double share)
 
 int Feed_export(struct Feed *feed, const char *path, bool overwrite)
 {
-    struct Message message = {.type = MESSAGE_EXPORT,
-                              .number = overwrite,
-                              .text = (char *)(uintptr_t)path};
-    return request(feed, &message);
+    struct ExportFile *file = &feed->export;
+    struct Message message = {.type = MESSAGE_EXPORT};
+    int error;
+    if (!feed->client)
+        return request(feed, &message); // says why not
+    if (file->there)
+        return -EBUSY;
+    error = ExportFile_open(file, feed->pid, path, overwrite);
+    if (error)
+        return error;
+    message.text = file->path;
+    message.descriptor = file->fd;
+    error = request(feed, &message);
+    if (error)
+        ExportFile_drop(file);
+    return error;
 }
 
 int Feed_cancel(struct Feed *feed)

@@ -7,6 +7,7 @@
 #define OCULAR_TUI_FEED_H
 
 #include "ipc/client.h"
+#include "tui/export_file.h"
 #include "tui/recording.h"
 #include "tui/replay.h"
 
@@ -73,6 +74,7 @@ struct Feed {
     struct FeedPending pending[FEED_PENDING];
     struct FeedListing listing;
     struct FeedWish wish;
+    struct ExportFile export; // of the one that is under way
 };
 
 double Feed_now(void); // monotonic seconds
@@ -118,6 +120,8 @@ bool Feed_is_waiting(const struct Feed *feed);
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_rearm(struct Feed *feed, uint64_t function); // 0 = all
 int Feed_budget(struct Feed *feed, double share);     // of CPU time
+// One export at a time (-EBUSY); also what ExportFile_open says. Its last
+// answer comes when the file is in its place, or is removed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
 // Stacks, if they are not asked for already: Feed_take_stacks has them later.

@@ -43,11 +43,24 @@ static void change_budget(struct Screen *screen, const char *text)
 
 static void start_export(struct Screen *screen, bool overwrite)
 {
+    const struct Feed *feed = screen->feed;
+    const char *path = screen->export_path;
     memcpy(screen->export_path, screen->prompt.text,
            sizeof screen->export_path);
-    Screen_asked(screen,
-                 Feed_export(screen->feed, screen->export_path, overwrite),
-                 "Exporting the timeline… Esc stops.");
+    int error = Feed_export(screen->feed, path, overwrite);
+    if (!error || error == -EPIPE || feed->replay)
+        Screen_asked(screen, error, "Exporting the timeline… Esc stops.");
+    else if (error == -EEXIST)
+        memcpy(screen->existing, path, sizeof screen->existing);
+    else if (error == -EBUSY)
+        Screen_say(screen, true, "An export is under way: Esc stops it.");
+    else if (error == -EINVAL || error == -EISDIR)
+        Screen_say_path(screen, path, true,
+                        "%s is no regular file: choose another name", path);
+    else
+        Screen_say_path(screen, path, true,
+                        "The timeline was not exported to %s: %s", path,
+                        strerror(-error));
 }
 
 // What a file's numbers are, where that is not as a matter of course.

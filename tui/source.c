@@ -4,17 +4,16 @@
 #include "tui/source.h"
 
 #include "tui/archive.h"
+#include "tui/place.h"
 #include "tui/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TAB 8
@@ -24,81 +23,21 @@
 
 // --- Finding it
 
-// The process's root; -1: its own may not be looked at, ours will have to do.
-static int open_root(pid_t pid)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-    int root = pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-    return root >= 0 ? root : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-// Below the root, whatever links say. A descriptor that only names it, or
-// -errno.
-static int find_below(int root, const char *path)
-{
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    struct stat ours, theirs;
-    long found = syscall(SYS_openat2, root, path, &how, sizeof how);
-    if (found >= 0)
-        return (int)found;
-    if (errno != ENOSYS && errno != EPERM)
-        return -errno;
-    // A kernel without it, or a filter that knows it not.
-    if (stat("/", &ours) || fstat(root, &theirs) ||
-        ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
-        return -EACCES;
-    found = open(path, O_PATH | O_CLOEXEC);
-    return found >= 0 ? (int)found : -errno;
-}
-
-// What the process's link of that name leads to, as we would call it.
-static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
-{
-    char link[64];
-    if (pid)
-        snprintf(link, sizeof link, "/proc/%d/%s", (int)pid, name);
-    else
-        snprintf(link, sizeof link, "/proc/self/%s", name);
-    ssize_t size = readlink(link, out, PATH_MAX - 1);
-    out[size < 0 ? 0 : size] = 0;
-    return size >= 0;
-}
-
-// The file's path from the process's root: a relative one stands in the
-// directory that it is in. False: it is too long, or not known.
-static bool make_absolute(char out[PATH_MAX], pid_t pid, const char *file)
-{
-    char directory[PATH_MAX], root[PATH_MAX];
-    if (*file == '/')
-        return (size_t)snprintf(out, PATH_MAX, "%s", file) < PATH_MAX;
-    if (!read_link(directory, pid, "cwd"))
-        return false;
-    // From chroot(2) on we call it by a longer name than it does itself.
-    size_t skip = read_link(root, pid, "root") ? strlen(root) : 0;
-    if (skip < 2 || strncmp(directory, root, skip) != 0 ||
-        (directory[skip] && directory[skip] != '/'))
-        skip = 0;
-    return (size_t)snprintf(out, PATH_MAX, "%s/%s", directory + skip, file) <
-           PATH_MAX;
-}
-
 // *member is what follows of the path where that leads through an archive: ""
 // of the file itself. A descriptor that only names it, or -errno.
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {
     char path[PATH_MAX];
-    int root = open_root(wish->pid), found;
+    int root = Place_root(wish->pid), found;
     *member = 0;
     if (root < 0)
         return -errno;
-    if (!make_absolute(path, wish->pid, wish->file)) {
+    if (!Place_absolute(path, wish->pid, wish->file)) {
         close(root);
         return -ENAMETOOLONG;
     }
-    found = find_below(root, path);
+    found = Place_find(root, path, O_PATH);
     while (found == -ENOTDIR || found == -ENOENT) {
         char *slash = strrchr(path, '/'), rest[PATH_MAX];
         if (!slash || slash == path)
@@ -106,7 +45,7 @@ static int find_file(const struct SourceWish *wish, struct stat *file,
         snprintf(rest, sizeof rest, "%s%s%s", slash + 1, *member ? "/" : "",
                  member);
         *slash = 0;
-        int above = find_below(root, path);
+        int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
             close(above); // a directory: it is just not there
             break;

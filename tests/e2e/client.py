@@ -14,7 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
 HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS = range(1, 9)
-RATE, DETAIL, REARM, BUDGET, EXPORT, CANCEL, FLAME = range(16, 23)
+RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
 STATES = {0: "armed", 1: "partial", 2: "dark"}
@@ -141,9 +141,13 @@ class Client:
     def hello(version=VERSION):
         return struct.pack("<IQ", version, 4711) + pack_text("test")
 
-    def send(self, kind, payload=b"", request=0):
-        head = MAGIC + struct.pack("<HII", kind, len(payload), request)
-        self.socket.sendall(head + payload)
+    def send(self, kind, payload=b"", request=0, files=()):
+        """`files`: descriptors that go along."""
+        frame = MAGIC + struct.pack("<HII", kind, len(payload), request) + payload
+        if files:
+            sent = socket.send_fds(self.socket, [frame], files)
+            frame = frame[sent:]
+        self.socket.sendall(frame)
 
     def read(self, size):
         while len(self.buffer) < size:
@@ -193,11 +197,11 @@ class Client:
             if kind == ERROR:
                 raise Refused(*value)
 
-    def ask(self, kind, payload=b""):
+    def ask(self, kind, payload=b"", files=()):
         """Sends a request; its REPLY's (number, value, text), or Refused. An
         export's last one."""
         self.last_request += 1
-        self.send(kind, payload, self.last_request)
+        self.send(kind, payload, self.last_request, files)
         while True:
             answer, request, value = self.receive()
             if answer == SNAPSHOT:
@@ -220,8 +224,10 @@ class Client:
         """Its listing."""
         return self.ask(DETAIL, struct.pack("<Q", function))
 
-    def export(self, path, overwrite=False):
-        return self.ask(EXPORT, struct.pack("<Q", overwrite) + pack_text(path))
+    def export(self, path):
+        """Opens the file, and has the process write the timeline to it."""
+        with open(path, "wb") as file:
+            return self.ask(EXPORT, pack_text(str(path)), [file.fileno()])
 
     def wait_for(self, condition, seconds=SLOW):
         """The first snapshot for which condition(snapshot) is true."""

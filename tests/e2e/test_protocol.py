@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The server against docs/protocol.md, by a viewer that was written after it."""
 
+import contextlib
 import os
 import socket
 import struct
@@ -89,7 +90,7 @@ def test_budget(path):
         b"GET / HTTP/1.0\r\n\r\n",
         b"Oc" + struct.pack("<HII", client.RATE, 1 << 20, 1),
         b"Oc" + struct.pack("<HII", client.RATE, 3, 1) + b"abc",
-        b"Oc" + struct.pack("<HIIQI", client.EXPORT, 12, 1, 0, 1 << 30),
+        b"Oc" + struct.pack("<HIII", client.EXPORT, 4, 1, 1 << 30),
         os.urandom(4096),
     ],
     ids=["http", "long", "short", "claim", "noise"],
@@ -116,26 +117,113 @@ def test_export(path, tmp_path):
         assert (done, name) == (1, target)
         assert size == os.path.getsize(target)
         trace.read(target)
-        with pytest.raises(Refused) as refused:
-            viewer.export(target)
-        assert refused.value.args[0] == 17  # EEXIST
-        assert viewer.export(target, overwrite=True)[1] == 1
-        # A relative path is the traced process's.
-        assert viewer.export("here.json.gz")[2] == str(tmp_path / "here.json.gz")
-        trace.read(tmp_path / "here.json.gz")
-        with pytest.raises(Refused) as refused:
-            viewer.export("/no/such/place.json")
-        assert refused.value.args[0] == 2 and "/no/such" in refused.value.args[1]
+        assert viewer.export(target)[1] == 1
+        # Its name says whether it is packed, and nothing is opened by it.
+        with open(tmp_path / "file", "wb") as file:
+            name = client.pack_text("/no/such/place.json.gz")
+            assert viewer.ask(client.EXPORT, name, [file.fileno()])[1] == 1
+        os.rename(tmp_path / "file", tmp_path / "packed.json.gz")
+        trace.read(tmp_path / "packed.json.gz")
         viewer.ask(client.CANCEL)
     assert ocular.is_tracing()
 
 
-def test_export_without_a_timeline(sockets):
+@contextlib.contextmanager
+def files_of_all_kinds(folder):
+    """{kind: descriptors} of which none is a file to write to."""
+    with contextlib.ExitStack() as stack:
+
+        def held(fd):
+            stack.callback(os.close, fd)
+            return fd
+
+        plain = held(os.open(folder / "plain", os.O_WRONLY | os.O_CREAT))
+        pair = socket.socketpair()
+        stack.callback(pair[0].close)
+        stack.callback(pair[1].close)
+        pipe = os.pipe()
+        yield {
+            "none": [],
+            "two": [plain, plain],
+            "many": [plain] * 50,
+            "a pipe": [held(pipe[1])],
+            "a pipe's other end": [held(pipe[0])],
+            "a socket": [pair[0].fileno()],
+            "a directory": [held(os.open(folder, os.O_RDONLY))],
+            "a device": [held(os.open("/dev/null", os.O_WRONLY))],
+            "only read": [held(os.open(folder / "plain", os.O_RDONLY))],
+            "only named": [held(os.open(folder / "plain", os.O_PATH))],
+        }
+
+
+def descriptors():
+    """What this process, which is the traced one, has open."""
+    return sorted(
+        os.readlink(f"/proc/self/fd/{fd}")
+        for fd in os.listdir("/proc/self/fd")
+        if os.path.exists(f"/proc/self/fd/{fd}")
+    )
+
+
+def test_no_export_to_what_is_no_file(path, tmp_path):
+    """The descriptor must be one, of a regular file, open for writing; others are
+    closed, and so are those that come with other requests."""
+    target = client.pack_text("x.json")
+    with Client(path) as viewer, files_of_all_kinds(tmp_path) as kinds:
+        viewer.snapshot()
+        before = descriptors()
+        for kind, files in kinds.items():
+            with pytest.raises(Refused) as refused:
+                viewer.ask(client.EXPORT, target, files)
+            assert refused.value.args[0] == 22, kind  # EINVAL
+            assert "one regular file" in refused.value.args[1]
+        for files in kinds.values():
+            assert viewer.ask(client.RATE, struct.pack("<d", 1), files)
+        assert os.path.getsize(tmp_path / "plain") == 0
+        # What came with another request is not kept for an export.
+        viewer.ask(client.RATE, struct.pack("<d", 1), kinds["two"][:1])
+        with pytest.raises(Refused, match="one regular file"):
+            viewer.ask(client.EXPORT, target)
+        assert descriptors() == before
+        # It comes with the first byte of its request, which may come in pieces.
+        frame = client.MAGIC + struct.pack("<HII", client.EXPORT, len(target), 7) + target
+        with open(tmp_path / "slow.json", "wb") as file:
+            socket.send_fds(viewer.socket, [frame[:1]], [file.fileno()])
+            for at in range(1, len(frame)):
+                viewer.socket.sendall(frame[at : at + 1])
+            while (answer := viewer.receive())[0] != client.REPLY or answer[2][1] < 1:
+                assert answer[0] in (client.REPLY, client.SNAPSHOT)
+        assert viewer.export(tmp_path / "next.json")[1] == 1
+
+
+def test_a_file_waits_for_no_request_when_its_viewer_goes(path, tmp_path):
+    before = descriptors()
+    for _ in range(3):
+        with Client(path) as viewer, open(tmp_path / "x.json", "wb") as file:
+            viewer.snapshot()
+            socket.send_fds(viewer.socket, [client.MAGIC], [file.fileno()])
+            wait_until(lambda: descriptors().count(file.name) == 2)
+    wait_until(lambda: descriptors() == before)
+
+
+def test_an_old_viewer_cannot_export(path, tmp_path):
+    """It had the process open the file, with the process's rights."""
+    target = tmp_path / "viewer.json"
+    with Client(path) as viewer:
+        old = struct.pack("<Q", 1) + client.pack_text(str(target))
+        with pytest.raises(Refused, match="this viewer is too old") as refused:
+            viewer.ask(client.EXPORT_PATH, old)
+        assert refused.value.args[0] == 95  # EOPNOTSUPP
+        assert viewer.rate(1)  # the connection goes on
+    assert not target.exists()
+
+
+def test_export_without_a_timeline(sockets, tmp_path):
     ocular.start_tracing(quiet=True, perfetto=False, serve=True)
     try:
         with Client(ocular._ocular.socket_path()) as viewer:
             with pytest.raises(Refused, match="perfetto=True"):
-                viewer.export("x.json")
+                viewer.export(tmp_path / "x.json")
     finally:
         ocular.stop_tracing()
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the process's side: any bytes, in pieces of any size, as what a viewer
 // sends, through a socket into the audience that serves it. The first byte says
-// how the rest is cut up.
+// how the rest is cut up, and whether descriptors go along.
 #include "ipc/audience.h"
 #include "tests/fuzz/replay.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,6 +53,11 @@ static void hear_request(void *context, uint64_t viewer,
                             .text = message->text};
     struct Bytes bytes;
 
+    if (message->type == MESSAGE_EXPORT)
+        expect(message->descriptor > 2 &&
+               Opened_is_writable_file(message->descriptor));
+    else
+        expect(!message->descriptor);
     Bytes_init(&bytes);
     expect(Message_encode(&bytes, &reply) == 0);
     Audience_answer(&stage->audience, viewer, &bytes, stage->now);
@@ -79,21 +85,41 @@ static void turn(struct Stage *stage)
     stage->now += 100;
 }
 
+// Some send descriptors along: files, and what is none.
+static long send_piece(int fd, const uint8_t *piece, size_t length, int passed)
+{
+    if (passed)
+        return Socket_send_file(fd, piece, length, passed);
+    return send(fd, piece, length, MSG_NOSIGNAL);
+}
+
+// The number that the next descriptor will have: the same, if none was left.
+static int next_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY);
+
+    close(fd);
+    return fd;
+}
+
 static void talk(struct Stage *stage, int fd, const uint8_t *data, size_t size)
 {
     size_t piece = size ? 1 + data[0] * 7u : 1;
     char answers[4096];
+    int passed[] = {memfd_create("export", 0), fd, 0};
 
     for (size_t at = 1; at < size; at += piece) {
         size_t length = size - at < piece ? size - at : piece;
 
-        if (send(fd, data + at, length, MSG_NOSIGNAL) < 0)
+        if (send_piece(fd, data + at, length,
+                       data[0] & 0x40 ? passed[at % 3] : 0) < 0)
             break; // it has hung up
         turn(stage);
         if (piece % 2) // else one that never reads
             while (recv(fd, answers, sizeof(answers), 0) > 0)
                 ;
     }
+    close(passed[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -106,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   .request = hear_request,
                                   .viewers = count};
     struct Peer peer = {.pid = getpid(), .uid = geteuid()};
-    int pair[2];
+    int pair[2], before = next_descriptor();
 
     memset(&stage, 0, sizeof(stage));
     stage.snapshot = Snapshot_new();
@@ -122,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     expect(stage.greeted == 0);
     expect(!Audience_is_there(&stage.audience));
     Audience_release(&stage.audience);
+    expect(next_descriptor() == before);
     Snapshot_free(stage.snapshot);
     return 0;
 }

@@ -450,6 +450,65 @@ static void test_requests_wait(void **state)
     free(text);
 }
 
+// A descriptor goes with its own request, be it that others wait before it.
+static void test_a_file_goes_with_its_request(void **state)
+{
+    struct Script script;
+    struct Client *client;
+    struct Message request = {.type = MESSAGE_REARM}, message;
+    struct Bytes bytes;
+    FILE *file = tmpfile();
+    unsigned sent = 0;
+    size_t came_at = 0;
+    int came = 0;
+
+    (void)state;
+    begin(&script);
+    add(&script, hello_of(WIRE_VERSION));
+    assert_int_equal(open_client(&script, &client), 0);
+    while (sent < 50000) { // more than a socket holds
+        assert_int_equal(Client_request(client, &request), 0);
+        sent++;
+    }
+    request =
+        (struct Message){.type = MESSAGE_EXPORT, .descriptor = fileno(file)};
+    assert_int_equal(Client_request(client, &request), 0);
+    assert_int_equal(Client_request(client, &request), -EAGAIN); // one waits
+    fclose(file); // a copy of it does
+    request = (struct Message){.type = MESSAGE_CANCEL};
+    assert_int_equal(Client_request(client, &request), 0);
+    Bytes_init(&bytes);
+    for (int idle = 0; idle < 3;) {
+        uint8_t *room = Bytes_extend(&bytes, 4096);
+        int passed = 0;
+        long got = Socket_receive_file(script.fd, room, 4096, &passed);
+
+        bytes.size -= 4096 - (size_t)(got > 0 ? got : 0);
+        idle = got > 0 ? 0 : idle + 1;
+        if (passed) {
+            assert_int_equal(came, 0);
+            came = passed;
+            came_at = bytes.size; // at the latest
+        }
+        assert_int_equal(Client_next(client, &message), 0); // sends on
+    }
+    assert_true(came > 2);
+    close(came);
+    for (size_t at = 0; at < bytes.size;) {
+        long used = Message_decode(&message, bytes.data + at, bytes.size - at,
+                                   WIRE_MAX_REQUEST);
+
+        assert_true(used > 0);
+        if (message.type == MESSAGE_EXPORT)
+            assert_true(at < came_at && at + 4096 > came_at);
+        at += (size_t)used;
+        Message_release(&message);
+    }
+    Bytes_release(&bytes);
+    Client_close(client);
+    finish(&script);
+}
+
 static void test_request_over_the_limit(void **state)
 {
     struct Script script;
@@ -529,6 +588,7 @@ int main(void)
         TEST(test_large_snapshot_in_pieces),
         TEST(test_request_numbers_and_bytes),
         TEST(test_requests_wait),
+        TEST(test_a_file_goes_with_its_request),
         TEST(test_request_over_the_limit),
         TEST(test_a_signal_ends_the_wait),
     };

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,6 +34,7 @@ struct Tracer {
     atomic_uint wants, firsts, gets, puts, viewers, requests;
     atomic_uint_fast64_t viewer; // who asked last
     struct Message request;      // a copy, without its text
+    atomic_uint written;         // exports, to the files that came with them
 };
 
 static void hear_want(void *context, bool first)
@@ -67,6 +69,9 @@ static void hear_request(void *context, uint64_t viewer,
 {
     struct Tracer *tracer = context;
 
+    if (message->type == MESSAGE_EXPORT &&
+        write(message->descriptor, "written", 7) == 7)
+        tracer->written++;
     tracer->request = *message;
     tracer->viewer = viewer;
     tracer->requests++;
@@ -540,6 +545,99 @@ static void test_answers_too_large_become_errors(void **state)
     Client_close(client);
     halt(&tracer);
     free(text);
+}
+
+// --- Files that come with a request
+
+static unsigned descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned found = 0;
+
+    while (readdir(folder))
+        found++;
+    closedir(folder);
+    return found;
+}
+
+static void ask_export(struct Client *client, int file)
+{
+    struct Message request = {.type = MESSAGE_EXPORT, .descriptor = file};
+
+    assert_int_equal(Client_request(client, &request), 0);
+}
+
+static void expect_refusal(struct Client *client, int error, const char *words)
+{
+    struct Message message;
+
+    expect(client, &message, MESSAGE_ERROR);
+    assert_int_equal(message.number, error);
+    assert_non_null(strstr(message.text, words));
+    Message_release(&message);
+}
+
+static void test_an_export_needs_a_file(void **state)
+{
+    char place[96];
+    struct Tracer tracer;
+    struct Client *client;
+    unsigned before;
+    int file, ends[2];
+
+    (void)state;
+    snprintf(place, sizeof(place), "%s/file", directory);
+    file = open(place, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(pipe(ends), 0);
+    start(&tracer, 1);
+    tracer.mute = true;
+    client = join(&tracer);
+    EVENTUALLY(tracer.viewers == 1);
+    before = descriptors();
+    ask_export(client, file);
+    EVENTUALLY(tracer.written == 1);
+    assert_int_equal(lseek(file, 0, SEEK_CUR), 7); // it was this one
+    ask_export(client, 0);
+    expect_refusal(client, EINVAL, "one regular file");
+    ask_export(client, ends[1]);
+    expect_refusal(client, EINVAL, "one regular file");
+    ask(client, MESSAGE_EXPORT_PATH, 0);
+    expect_refusal(client, EOPNOTSUPP, "this viewer is too old");
+    ask_export(client, file);
+    EVENTUALLY(tracer.written == 2 && descriptors() == before);
+    assert_int_equal(tracer.requests, 2);
+    Client_close(client);
+    halt(&tracer);
+    close(ends[0]);
+    close(ends[1]);
+    close(file);
+    unlink(place);
+}
+
+// Before its hello is read, or with a frame that never ends.
+static void test_a_file_goes_with_its_viewer(void **state)
+{
+    char place[96];
+    struct Tracer tracer;
+    unsigned before;
+    int file;
+
+    (void)state;
+    snprintf(place, sizeof(place), "%s/file", directory);
+    file = open(place, O_RDWR | O_CREAT, 0600);
+    start(&tracer, 1);
+    before = descriptors();
+    for (int i = 0; i < 5; i++) {
+        int fd = connect_raw(&tracer);
+
+        assert_int_equal(Socket_send_file(fd, "Oc", 2, file), 2);
+        EVENTUALLY(descriptors() == before + 3); // both ends, and that
+        close(fd);
+        EVENTUALLY(descriptors() == before);
+    }
+    halt(&tracer);
+    close(file);
+    unlink(place);
 }
 
 // --- Bad viewers
@@ -1264,6 +1362,8 @@ int main(void)
         TEST(test_request_and_answer),
         TEST(test_unknown_request_is_refused_and_kept),
         TEST(test_answers_too_large_become_errors),
+        TEST(test_an_export_needs_a_file),
+        TEST(test_a_file_goes_with_its_viewer),
         TEST(test_one_that_never_reads),
         TEST(test_garbage),
         TEST(test_other_version),

@@ -235,8 +235,9 @@ static void test_message_round_trips(void **state)
     check_message((struct Message){.type = MESSAGE_REARM, .request = 1});
     check_message(
         (struct Message){.type = MESSAGE_BUDGET, .request = 1, .value = 0.01});
-    check_message((struct Message){
-        .type = MESSAGE_EXPORT, .request = 1, .number = 1, .text = text});
+    check_message(
+        (struct Message){.type = MESSAGE_EXPORT, .request = 1, .text = text});
+    check_message((struct Message){.type = MESSAGE_EXPORT_PATH, .request = 1});
     check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
     check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
 }
@@ -489,7 +490,7 @@ static void test_message_tails(void **state)
         bytes.size);
     assert_int_equal(out.number, 42);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_EXPORT, 8); // older: no text
+    put_header(&bytes, MESSAGE_ERROR, 8); // older: no text
     Bytes_put_u64(&bytes, 1);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
@@ -497,7 +498,7 @@ static void test_message_tails(void **state)
     assert_int_equal(out.number, 1);
     assert_null(out.text);
     Bytes_clear(&bytes);
-    put_header(&bytes, MESSAGE_EXPORT, 7); // half a number
+    put_header(&bytes, MESSAGE_ERROR, 7); // half a number
     Bytes_put(&bytes, "1234567", 7);
     assert_int_equal(
         Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),

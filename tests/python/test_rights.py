@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What a program of root's has the right to do, and our threads in it have not."""
 
+import ctypes
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from e2e.program import script
+from e2e import trace
+from e2e.program import PYTHON, SLOW, script, start, top, write
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or "Seccomp:\t0" not in Path("/proc/self/status").read_text(),
@@ -66,3 +69,62 @@ def test_our_threads_have_no_capabilities(tmp_path, sockets):
     # It gives up root for good: no thread of ours keeps anything.
     assert {caps[0] for threads in after.values() for caps in threads} == {0}
     assert {caps[1] for threads in after.values() for caps in threads} == {0}
+
+
+# --- An export for a viewer ------------------------------------------------------
+
+WITHOUT = """
+import ctypes, struct, sys
+import ocular
+
+ocular.start_tracing(serve=True, quiet=True, output=sys.argv[1])
+none = struct.pack("6I", *[0] * 6)
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.syscall(CAPSET, struct.pack("Ii", 0x20080522, 0), none) == 0
+try:
+    open("mine", "w")
+    print("allowed", flush=True)
+except PermissionError:
+    print("refused", flush=True)
+sys.stdin.read()
+""".replace("CAPSET", {"x86_64": "126", "aarch64": "91"}.get(os.uname().machine, "0"))
+
+
+def drop_all():
+    """The program that is executed next has no capabilities, root's or not."""
+    libc = ctypes.CDLL(None)
+    for capability in range(64):
+        libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def export_by(place, pid, **more):
+    """What a viewer says, and which files are there then."""
+    keys = ("-p", pid, "--once", "--size", "150x20", "--keys", "e<Enter>")
+    done = top(*keys, **more)
+    assert done.status == 0, done.err
+    return done.out, sorted(os.listdir(place))
+
+
+def test_an_export_has_the_viewers_rights(tmp_path, sockets):
+    """Neither the program, which has dropped its capabilities, nor a viewer without
+    any may write there; root's viewer may, and the program need not."""
+    place = tmp_path / "private"
+    place.mkdir(0o700)
+    program = write(tmp_path, WITHOUT)
+    os.chown(place, 12345, 12345)
+    process = start(
+        [PYTHON, program, tmp_path / "stop.json"], stdin=subprocess.PIPE, cwd=place
+    )
+    try:
+        assert process.stdout.readline() == "refused\n"
+        said, files = export_by(place, process.pid, preexec_fn=drop_all)
+        assert "not exported" in said and "Permission denied" in said
+        assert files == []
+        said, files = export_by(place, process.pid)
+        assert "Timeline written" in said, said
+        assert files == ["ocular_trace.json"]
+        trace.read(place / "ocular_trace.json")
+        assert process.communicate("", SLOW)[1] == ""
+    finally:
+        process.kill()
+        process.wait()

@@ -89,10 +89,11 @@ def asks_for_stacks(party, viewer, dice):
 def asks_for_a_timeline(party, viewer, dice):
     path = str(party.folder / "viewer.json")
     if dice.random() < 0.5:
-        viewer.export(path, overwrite=True)
+        viewer.export(path)
         party.count("exports for a viewer")
     else:
-        viewer.send(client.EXPORT, struct.pack("<Q", 1) + client.pack_text(path), 1)
+        with open(path, "wb") as file:
+            viewer.send(client.EXPORT, client.pack_text(path), 1, [file.fileno()])
         viewer.send(client.CANCEL, b"", 2)
         viewer.snapshot()
 

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +92,28 @@ static void wait_until_idle(struct Fixture *f)
     assert_false(is_busy(f));
 }
 
+// For a viewer who has opened that file.
+static int start_to(struct Fixture *f, const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int error = Export_start(f->export, file, path, 0, 0);
+
+    assert_true(file > 0);
+    close(file);
+    return error;
+}
+
+static unsigned descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    while (readdir(directory))
+        count++;
+    closedir(directory);
+    return count;
+}
+
 // So many calls, drained as they come.
 static void record(struct Fixture *f, struct Code *code, unsigned calls)
 {
@@ -115,9 +138,9 @@ static void test_without_a_timeline(void **state)
     path_in(f, path, "trace.json");
     f->session.timeline = NULL;
     assert_int_equal(Export_write(f->export, path, true, &result), -ENODATA);
-    assert_int_equal(Export_start(f->export, path, true, 0, 0), -ENODATA);
-    f->session.timeline = timeline;
     assert_false(exists(path));
+    assert_int_equal(start_to(f, path), -ENODATA);
+    f->session.timeline = timeline;
 }
 
 static void test_what_was_pushed_is_written(void **state)
@@ -150,7 +173,6 @@ static void test_nothing_is_overwritten_unasked(void **state)
     path_in(f, path, "trace.json");
     create(path, "precious");
     assert_int_equal(Export_write(f->export, path, false, &result), -EEXIST);
-    assert_int_equal(Export_start(f->export, path, false, 0, 0), -EEXIST);
     text = contents(path);
     assert_string_equal(text, "precious");
     free(text);
@@ -254,46 +276,69 @@ static void test_background(void **state)
 
     path_in(f, path, "trace.json");
     record(f, add_code(&f->engine, "f", 0), 3);
-    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+    assert_int_equal(start_to(f, path), 0);
     wait_until_idle(f);
     text = contents(path);
     assert_non_null(strstr(text, "\"f\""));
     free(text);
 }
 
-// Relative to our working directory; nothing said: where the session's goes.
-static void test_paths(void **state)
+// It is the descriptor that is written to; the name says whether it is packed.
+static void test_names(void **state)
 {
     struct Fixture *f = *state;
-    char path[PATH_MAX], here[PATH_MAX], longest[2 * PATH_MAX];
+    char path[PATH_MAX], longest[PATH_MAX + 1], *text;
+    unsigned before = descriptors();
+    int file;
 
-    assert_non_null(getcwd(here, sizeof here));
-    assert_int_equal(chdir(f->directory), 0);
-    assert_int_equal(Export_start(f->export, "relative.json", false, 0, 0), 0);
+    path_in(f, path, "file");
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(Export_start(f->export, file, "/no/such/x.json.gz", 0, 0),
+                     0);
     wait_until_idle(f);
-    path_in(f, path, "relative.json");
-    assert_true(exists(path));
-    assert_string_equal(f->export->path, path);
+    text = contents(path);
+    assert_memory_equal(text, "\x1f\x8b", 2);
+    free(text);
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    assert_int_equal(Export_start(f->export, file, NULL, 0, 0), 0);
+    wait_until_idle(f);
+    text = contents(path);
+    assert_int_equal(text[0], '{');
+    free(text);
 
-    path_in(f, f->session.config.output, "usual.json");
-    assert_int_equal(Export_start(f->export, "", false, 0, 0), 0);
-    wait_until_idle(f);
-    assert_true(exists(f->session.config.output));
-    assert_int_equal(Export_start(f->export, NULL, true, 0, 0), 0);
-    wait_until_idle(f);
-
-    // Cut short it would be another file.
-    memset(longest, '/', PATH_MAX);
-    memcpy(longest, f->directory, strlen(f->directory));
-    memcpy(longest + PATH_MAX - 2, "tt", 3);
-    assert_int_equal(Export_start(f->export, longest, false, 0, 0),
-                     -ENAMETOOLONG);
-    memset(longest, 'x', PATH_MAX - 1);
-    longest[PATH_MAX - 1] = '\0';
-    assert_int_equal(Export_start(f->export, longest, false, 0, 0),
+    // Cut short it might have another ending.
+    memset(longest, 'x', PATH_MAX);
+    longest[PATH_MAX] = '\0';
+    assert_int_equal(Export_start(f->export, file, longest, 0, 0),
                      -ENAMETOOLONG);
     assert_false(is_busy(f));
-    assert_int_equal(chdir(here), 0);
+    close(file);
+    assert_int_equal(Export_start(f->export, file, "gone", 0, 0), -EBADF);
+    assert_int_equal(descriptors(), before);
+    assert_int_equal(files_in(f), 1);
+}
+
+// It closes all it finds, and gets the number for a file of its own.
+static void test_the_program_takes_the_descriptor(void **state)
+{
+    struct Fixture *f = *state;
+    char path[PATH_MAX], other[PATH_MAX];
+    struct stat info;
+    int theirs;
+
+    path_in(f, path, "trace.json");
+    path_in(f, other, "theirs");
+    pthread_mutex_lock(&f->engine.lanes.mutex);
+    assert_int_equal(start_to(f, path), 0);
+    theirs = open(other, O_RDWR | O_CREAT, 0600);
+    assert_true(dup2(theirs, f->export->descriptor) >= 0);
+    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    wait_until_idle(f);
+    assert_int_equal(fstat(f->export->descriptor, &info), 0); // not closed
+    assert_int_equal(info.st_size, 0);
+    close(f->export->descriptor);
+    close(theirs);
 }
 
 // Whoever holds the list of lanes holds an export up at its beginning.
@@ -306,8 +351,9 @@ static void test_one_at_a_time(void **state)
     path_in(f, path, "trace.json");
     path_in(f, other, "other.json");
     pthread_mutex_lock(&f->engine.lanes.mutex);
-    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
-    assert_int_equal(Export_start(f->export, other, false, 0, 0), -EBUSY);
+    assert_int_equal(start_to(f, path), 0);
+    assert_int_equal(start_to(f, other), -EBUSY);
+    unlink(other);
     assert_int_equal(Export_write(f->export, other, false, &result), -EBUSY);
     pthread_mutex_unlock(&f->engine.lanes.mutex);
     wait_until_idle(f);
@@ -326,14 +372,14 @@ static void test_cancel(void **state)
     record(f, add_code(&f->engine, "f", 0), 100);
     for (int i = 0; i < 10; i++) {
         pthread_mutex_lock(&f->engine.lanes.mutex);
-        assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+        assert_int_equal(start_to(f, path), 0);
         Export_cancel(f->export);
         pthread_mutex_unlock(&f->engine.lanes.mutex);
         wait_until_idle(f);
-        assert_int_equal(files_in(f), 0);
     }
+    assert_int_equal(files_in(f), 1); // the viewer's: nothing beside it
     // It was that export's: the next one runs.
-    assert_int_equal(Export_start(f->export, path, false, 0, 0), 0);
+    assert_int_equal(start_to(f, path), 0);
     wait_until_idle(f);
     assert_true(exists(path));
 }
@@ -346,32 +392,29 @@ static void test_closed(void **state)
 
     path_in(f, path, "trace.json");
     Export_close(f->export);
-    assert_int_equal(Export_start(f->export, path, false, 0, 0), -ESHUTDOWN);
-    assert_false(exists(path));
+    assert_int_equal(start_to(f, path), -ESHUTDOWN);
+    unlink(path);
     Export_close(f->export);
     // The timeline at stop is still to be written.
     assert_int_equal(Export_write(f->export, path, false, &result), 0);
 }
 
-// At any moment of an export: what comes out is a whole file or none.
+// At any moment of an export: nobody writes to the file afterwards, and no
+// descriptor is left.
 static void test_closed_while_it_runs(void **state)
 {
     struct Fixture *f = *state;
-    char path[PATH_MAX], *text;
+    unsigned before = descriptors();
+    char path[PATH_MAX];
 
     path_in(f, path, "trace.json");
     record(f, add_code(&f->engine, "f", 0), 5000);
     for (int i = 0; i < 40; i++) {
-        assert_int_equal(Export_start(f->export, path, true, 0, 0), 0);
+        assert_int_equal(start_to(f, path), 0);
         pause_us(i * i * 20);
         Export_release(f->export);
-        assert_true(files_in(f) == (exists(path) ? 1 : 0));
-        if (exists(path)) {
-            text = contents(path);
-            assert_int_equal(text[strlen(text) - 1], '\n');
-            free(text);
-            unlink(path);
-        }
+        assert_int_equal(files_in(f), 1);
+        assert_int_equal(descriptors(), before);
         Export_init(f->export, &f->session);
     }
 }
@@ -410,7 +453,7 @@ static void test_from_two_sides(void **state)
     record(f, add_code(&f->engine, "f", 0), 100);
     pthread_create(&thread, NULL, export_all, &race);
     for (int i = 0; i < 2000 || started < 10; i++) {
-        int error = Export_start(f->export, path, true, 0, 0);
+        int error = start_to(f, path);
 
         assert_true(error == 0 || error == -EBUSY);
         started += error == 0;
@@ -525,7 +568,8 @@ int main(void)
         TEST(test_names_of_the_retired),
         TEST(test_names_while_code_goes),
         TEST(test_background),
-        TEST(test_paths),
+        TEST(test_names),
+        TEST(test_the_program_takes_the_descriptor),
         TEST(test_one_at_a_time),
         TEST(test_cancel),
         TEST(test_closed),

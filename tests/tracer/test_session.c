@@ -13,6 +13,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -321,6 +322,18 @@ static uint32_t ask(struct Client *client, unsigned type, uint64_t number,
     return request.request;
 }
 
+// As a viewer does: it opens the file, and sends the descriptor along.
+static uint32_t ask_export(struct Client *client, const char *path)
+{
+    struct Message request = {.type = MESSAGE_EXPORT, .text = (char *)path};
+
+    request.descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(request.descriptor > 0);
+    assert_int_equal(Client_request(client, &request), 0);
+    close(request.descriptor);
+    return request.request;
+}
+
 static void expect_error(struct Client *client, uint32_t request, int error)
 {
     struct Message message = expect(client, MESSAGE_ERROR);
@@ -523,7 +536,7 @@ static void test_snapshots_wait_where_the_budget_is_tight(void **state)
 
 static void test_requests_that_are_not_known(void **state)
 {
-    static const unsigned types[] = {MESSAGE_FLAME + 1, 99};
+    static const unsigned types[] = {MESSAGE_EXPORT + 1, 99};
     struct Fixture *f = *state;
     struct Client *client;
 
@@ -549,19 +562,19 @@ static void test_export_requests(void **state)
     client = join(f);
     call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
     path_in(f, path, "viewer.json");
-    request = ask(client, MESSAGE_EXPORT, 0, path);
+    request = ask_export(client, path);
     message = expect(client, MESSAGE_REPLY);
     assert_int_equal(message.request, request);
     assert_string_equal(message.text, path);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(message.number, info.st_size);
     Message_release(&message);
-    expect_error(client, ask(client, MESSAGE_EXPORT, 0, path), EEXIST);
     // The answer said that it is over: the next one may start at once.
     for (int i = 0; i < 50; i++)
-        expect_done(client, ask(client, MESSAGE_EXPORT, 1, path));
-    expect_error(client, ask(client, MESSAGE_EXPORT, 1, "/no/such/dir/x.json"),
-                 ENOENT);
+        expect_done(client, ask_export(client, path));
+    // It has none to write to.
+    expect_error(client, ask(client, MESSAGE_EXPORT, 0, path), EINVAL);
+    expect_error(client, ask(client, MESSAGE_EXPORT_PATH, 0, NULL), EOPNOTSUPP);
     unlink(path);
     Client_close(client);
     halt(f);
@@ -572,11 +585,14 @@ static void test_export_without_a_timeline(void **state)
     struct Fixture *f = *state;
     struct Config config = config_of(f);
     struct Client *client;
+    char path[PATH_MAX];
 
     config.timeline = false;
     start(f, &config);
     client = join(f);
-    expect_error(client, ask(client, MESSAGE_EXPORT, 1, NULL), ENODATA);
+    path_in(f, path, "viewer.json");
+    expect_error(client, ask_export(client, path), ENODATA);
+    unlink(path);
     Client_close(client);
     halt(f);
 }
@@ -597,13 +613,12 @@ static void test_export_is_cancelled(void **state)
              Clock_read(&f->engine.clock));
     // The export waits for it, and the server, which answers, never does.
     pthread_mutex_lock(&f->session->collector.draining);
-    export = ask(client, MESSAGE_EXPORT, 1, path);
-    expect_error(client, ask(client, MESSAGE_EXPORT, 1, path), EBUSY);
+    export = ask_export(client, path);
+    expect_error(client, ask_export(client, path), EBUSY);
     expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL));
     pthread_mutex_unlock(&f->session->collector.draining);
     expect_error(client, export, ECANCELED);
-    assert_int_equal(access(path, F_OK), -1);
-    expect_done(client, ask(client, MESSAGE_EXPORT, 1, path));
+    expect_done(client, ask_export(client, path));
     unlink(path);
     Client_close(client);
     halt(f);
@@ -629,7 +644,7 @@ static void test_export_tells_its_progress(void **state)
         if (i % 20000 == 0)
             Collector_drain(&f->session->collector);
     }
-    ask(client, MESSAGE_EXPORT, 1, path);
+    ask_export(client, path);
     while (value < 1) {
         struct Message message;
 
@@ -683,7 +698,7 @@ static void test_finish_during_an_export(void **state)
         client = join(f);
         for (uint64_t n = 0; n < 20000; n++)
             call(f->lane, code, Clock_read(&f->engine.clock));
-        export = ask(client, MESSAGE_EXPORT, 1, path);
+        export = ask_export(client, path);
         while (!has_begun(&f->session->export))
             sched_yield();
         pause_ms(i);
@@ -716,25 +731,28 @@ static void *hammer(void *context)
 {
     struct Hammer *hammer = context;
     struct Client *client;
-    struct Message message, request = {.type = MESSAGE_EXPORT, .number = 1};
+    struct Message message, request = {0};
     char why[256], path[PATH_MAX];
-    int got = 0;
+    int got = 0, file;
 
     snprintf(path, sizeof path, "%s/%p.json", hammer->directory,
              (void *)&request);
     if (Client_open(&client, &hammer->served, why, sizeof why))
         return NULL;
+    file = open(path, O_WRONLY | O_CREAT, 0600);
     while (got >= 0) {
         static const unsigned types[] = {MESSAGE_EXPORT, MESSAGE_CANCEL,
                                          MESSAGE_REARM, MESSAGE_EXPORT, 77};
 
         request.type = types[hammer->rounds++ % 5];
         request.text = request.type == MESSAGE_EXPORT ? path : NULL;
+        request.descriptor = request.type == MESSAGE_EXPORT ? file : 0;
         if (Client_request(client, &request))
             break;
         while ((got = Client_wait(client, &message, 1)) > 0)
             Message_release(&message);
     }
+    close(file);
     Client_close(client);
     return NULL;
 }

@@ -18,9 +18,12 @@ class Server:
 
     def __init__(self, directory, *arguments, program=FAKE):
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "w+")
+        self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
+        self.folder.mkdir()
         self.process = subprocess.Popen(
             [program, *arguments],
             env=environment(directory),
+            cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -30,18 +30,21 @@ struct Fake {
     uint32_t export_request;
     uint64_t exported;  // bytes
     atomic_bool finish; // set by the main thread: the export may end
+    int export_file;
 };
 
 static void export(struct Fake *fake)
 {
     bool whole = atomic_exchange(&fake->finish, false);
     struct Message answer = {.type = MESSAGE_REPLY,
-                             .request = fake->export_request,
-                             .text = "/srv/app/ocular_trace.json"};
+                             .request = fake->export_request};
 
     fake->exported += (EXPORT_BYTES - fake->exported) / 2;
     answer.number = whole ? EXPORT_BYTES : fake->exported;
     answer.value = (double)answer.number / EXPORT_BYTES;
+    if (whole && (ftruncate(fake->export_file, EXPORT_BYTES) ||
+                  close(fake->export_file)))
+        abort();
     Server_answer(fake->server, fake->exporting, &answer);
     if (whole)
         fake->exporting = 0;
@@ -76,13 +79,7 @@ static void put(void *context, const struct Snapshot *snapshot)
 static void start_export(struct Fake *fake, uint64_t viewer,
                          const struct Message *message, struct Message *answer)
 {
-    if (!message->number && message->text &&
-        strcmp(message->text, "there.json") == 0) {
-        answer->type = MESSAGE_ERROR;
-        answer->number = EEXIST;
-        answer->text = "there.json exists";
-        return;
-    }
+    fake->export_file = dup(message->descriptor);
     fake->exporting = viewer;
     fake->export_request = message->request;
     fake->exported = 1000;
@@ -115,8 +112,10 @@ static void request(void *context, uint64_t viewer,
                                   .request = fake->export_request,
                                   .number = ECANCELED,
                                   .text = "stopped as asked"};
-        if (fake->exporting)
+        if (fake->exporting) {
+            close(fake->export_file);
             Server_answer(fake->server, viewer, &stopped);
+        }
         fake->exporting = 0;
     } else if (message->type == MESSAGE_BUDGET) {
         fprintf(stderr, "budget %g\n", message->value);

@@ -5,6 +5,8 @@
 #include "tests/tui/sample.h"
 #include "tui/feed.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,14 +22,14 @@
 
 // --- The process
 
-struct Process {
+struct Traced {
     struct Served served;
     int listener, fd;
     struct Bytes heard;
 };
 
 // `times` in one piece: a socket holds more of one than of many.
-static void tell_often(struct Process *process, struct Message message,
+static void tell_often(struct Traced *process, struct Message message,
                        int times)
 {
     struct Bytes bytes;
@@ -39,14 +41,14 @@ static void tell_often(struct Process *process, struct Message message,
     Bytes_release(&bytes);
 }
 
-static void tell(struct Process *process, struct Message message)
+static void tell(struct Traced *process, struct Message message)
 {
     tell_often(process, message, 1);
 }
 
 static void *welcome(void *argument)
 {
-    struct Process *process = argument;
+    struct Traced *process = argument;
     struct pollfd polled = {.fd = process->listener, .events = POLLIN};
     struct Peer peer;
     char version[] = "0";
@@ -65,11 +67,11 @@ static void *welcome(void *argument)
     return NULL;
 }
 
-static void begin(struct Process *process, struct Feed *feed)
+static void begin(struct Traced *process, struct Feed *feed)
 {
     pthread_t thread;
     char why[512];
-    *process = (struct Process){.served.pid = getpid()};
+    *process = (struct Traced){.served.pid = getpid()};
     snprintf(process->served.path, sizeof process->served.path,
              "/tmp/ocular-feed-%d.sock", (int)getpid());
     Bytes_init(&process->heard);
@@ -82,7 +84,7 @@ static void begin(struct Process *process, struct Feed *feed)
         fail_msg("%s", why);
 }
 
-static void finish(struct Process *process, struct Feed *feed)
+static void finish(struct Traced *process, struct Feed *feed)
 {
     Feed_close(feed);
     close(process->fd);
@@ -95,7 +97,7 @@ static void finish(struct Process *process, struct Feed *feed)
 
 static void test_a_flood_is_taken_in_parts(void **state)
 {
-    struct Process process;
+    struct Traced process;
     struct Feed feed;
     struct Answer answer;
     char words[] = "not yet";
@@ -119,19 +121,24 @@ static void test_a_flood_is_taken_in_parts(void **state)
     finish(&process, &feed);
 }
 
+static uint32_t export_number(const struct Feed *feed)
+{
+    for (int i = 0; i < FEED_PENDING; i++)
+        if (feed->pending[i].type == MESSAGE_EXPORT)
+            return feed->pending[i].number;
+    return 0;
+}
+
 static void test_so_are_answers(void **state)
 {
-    struct Process process;
+    const char *path = *state;
+    struct Traced process;
     struct Feed feed;
     struct Answer answer;
     int shown = 0;
-    (void)state;
     begin(&process, &feed);
-    assert_int_equal(Feed_export(&feed, "file", false), 0);
-    uint32_t number = 0;
-    for (int i = 0; i < FEED_PENDING; i++)
-        if (feed.pending[i].type == MESSAGE_EXPORT)
-            number = feed.pending[i].number;
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    uint32_t number = export_number(&feed);
     struct Message progress = {
         .type = MESSAGE_REPLY, .request = number, .value = .5};
     tell_often(&process, progress, MANY);
@@ -146,10 +153,176 @@ static void test_so_are_answers(void **state)
     finish(&process, &feed);
 }
 
+// --- Exports
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static unsigned files_beside(const char *path)
+{
+    char directory[128];
+    unsigned count = 0;
+    snprintf(directory, sizeof directory, "%s", path);
+    *strrchr(directory, '/') = 0;
+    DIR *entries = opendir(directory);
+    while (readdir(entries))
+        count++;
+    closedir(entries);
+    return count - 2;
+}
+
+// What the process has been sent; its EXPORT's descriptor. Nothing else is
+// read.
+static int heard_file(struct Traced *process)
+{
+    uint8_t bytes[4096];
+    int file = 0;
+    while (!file)
+        assert_true(
+            Socket_receive_file(process->fd, bytes, sizeof bytes, &file) > 0);
+    return file;
+}
+
+static void answer_export(struct Traced *process, struct Feed *feed,
+                          struct Message message, struct Answer *answer)
+{
+    message.request = export_number(feed);
+    tell(process, message);
+    assert_true(Feed_wait(feed, 600000));
+    assert_int_equal(Feed_next(feed, answer), 1);
+}
+
+static void test_an_export(void **state)
+{
+    char name[] = "whatever", *path = *state;
+    struct Traced process;
+    struct Feed feed;
+    struct Answer answer;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    assert_int_equal(Feed_export(&feed, path, false), -EBUSY);
+    int file = heard_file(&process);
+    assert_int_equal(write(file, "all of it", 9), 9);
+    close(file);
+    answer_export(&process, &feed,
+                  (struct Message){.type = MESSAGE_REPLY, .value = .5},
+                  &answer);
+    assert_false(answer.done || exists(path));
+    answer_export(
+        &process, &feed,
+        (struct Message){
+            .type = MESSAGE_REPLY, .value = 1, .number = 9, .text = name},
+        &answer);
+    assert_true(answer.done && !answer.failed && exists(path));
+    assert_string_equal(answer.text, path); // and not what the process says
+    assert_int_equal(files_beside(path), 1);
+    assert_int_equal(Feed_export(&feed, path, false), -EEXIST);
+    assert_int_equal(Feed_export(&feed, path, true), 0);
+    finish(&process, &feed);
+    assert_int_equal(files_beside(path), 1);
+}
+
+// The process says that it has written more than there is: one that writes to a
+// path of its own.
+static void test_an_export_that_is_none(void **state)
+{
+    char *path = *state;
+    struct Traced process;
+    struct Feed feed;
+    struct Answer answer;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    answer_export(
+        &process, &feed,
+        (struct Message){.type = MESSAGE_REPLY, .value = 1, .number = 9},
+        &answer);
+    assert_true(answer.done && answer.failed);
+    assert_int_equal(answer.error, EIO);
+    assert_non_null(strstr(answer.text, path));
+    assert_int_equal(files_beside(path), 0);
+    finish(&process, &feed);
+}
+
+static void test_an_export_that_fails(void **state)
+{
+    char words[] = "no room", *path = *state;
+    struct Traced process;
+    struct Feed feed;
+    struct Answer answer;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    answer_export(&process, &feed,
+                  (struct Message){
+                      .type = MESSAGE_ERROR, .number = ENOSPC, .text = words},
+                  &answer);
+    assert_true(answer.done && answer.failed);
+    assert_string_equal(answer.text, "no room");
+    assert_int_equal(files_beside(path), 0);
+
+    // The process goes away in the middle of the next one.
+    assert_int_equal(Feed_export(&feed, path, false), 0);
+    assert_int_equal(files_beside(path), 1);
+    tell(&process, (struct Message){.type = MESSAGE_END});
+    assert_true(Feed_wait(&feed, 600000));
+    assert_int_equal(Feed_next(&feed, &answer), 0);
+    assert_true(feed.ended);
+    assert_int_equal(files_beside(path), 0);
+    finish(&process, &feed);
+}
+
+// The user leaves in the middle: the process is told, and nothing stays.
+static void test_an_export_that_is_left(void **state)
+{
+    struct Traced process;
+    struct Feed feed;
+    struct Message message;
+    uint8_t bytes[4096];
+    bool cancelled = false;
+    begin(&process, &feed);
+    assert_int_equal(Feed_export(&feed, *state, false), 0);
+    close(heard_file(&process));
+    Feed_close(&feed);
+    assert_int_equal(files_beside(*state), 0);
+    long got = Socket_receive(process.fd, bytes, sizeof bytes), used, at = 0;
+    while (at < got &&
+           (used = Message_decode(&message, bytes + at, (size_t)(got - at),
+                                  WIRE_MAX_REQUEST)) > 0) {
+        at += used;
+        cancelled |= message.type == MESSAGE_CANCEL;
+        Message_release(&message);
+    }
+    assert_true(cancelled);
+    finish(&process, &feed);
+}
+
+static int make_directory(void **state)
+{
+    static char path[64];
+    strcpy(path, "/tmp/ocular-feed-XXXXXX");
+    if (!mkdtemp(path))
+        return -1;
+    strcat(path, "/trace.json");
+    *state = path;
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    char *path = *state;
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    return rmdir(path); // nothing else is left in it
+}
+
+#define EXPORTS(test)                                                          \
+    cmocka_unit_test_setup_teardown(test, make_directory, remove_directory)
+
 // --- One who answers late, and only what he was asked last
 
 // The function whose code was asked for since, and the request's number.
-static uint64_t asked(struct Process *process, uint32_t *number)
+static uint64_t asked(struct Traced *process, uint32_t *number)
 {
     struct Message message;
     struct Bytes *heard = &process->heard;
@@ -174,7 +347,7 @@ static uint64_t asked(struct Process *process, uint32_t *number)
     return id;
 }
 
-static void tell_code(struct Process *process, uint64_t id, uint32_t number)
+static void tell_code(struct Traced *process, uint64_t id, uint32_t number)
 {
     struct Message message = {.type = MESSAGE_LISTING,
                               .request = number,
@@ -183,7 +356,7 @@ static void tell_code(struct Process *process, uint64_t id, uint32_t number)
     Listing_free(message.listing);
 }
 
-static void tell_snapshot(struct Process *process, unsigned tick)
+static void tell_snapshot(struct Traced *process, unsigned tick)
 {
     struct Message message = {
         .type = MESSAGE_SNAPSHOT,
@@ -232,7 +405,7 @@ static bool is_recorded(const char *path, uint64_t id)
 
 // Nobody wants the code of what was looked at any more: the recording's turns
 // follow one another. The function of the first.
-static uint64_t go_back(struct Process *process, struct Feed *feed,
+static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
 {
     uint32_t number;
@@ -251,7 +424,7 @@ static uint64_t go_back(struct Process *process, struct Feed *feed,
 static void test_the_user_and_the_recording_take_turns(void **state)
 {
     enum { LOOKED_AT = 5 };
-    struct Process process;
+    struct Traced process;
     struct Feed feed;
     struct Recording recording;
     char path[64], why[512];
@@ -310,7 +483,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_flood_is_taken_in_parts),
-        cmocka_unit_test(test_so_are_answers),
+        EXPORTS(test_so_are_answers),
+        EXPORTS(test_an_export),
+        EXPORTS(test_an_export_that_is_none),
+        EXPORTS(test_an_export_that_fails),
+        EXPORTS(test_an_export_that_is_left),
         cmocka_unit_test(test_the_user_and_the_recording_take_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

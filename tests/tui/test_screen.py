@@ -281,8 +281,12 @@ def test_export(top):
     top.press("Enter")
     top.wait("Exporting the timeline: .*Esc stops")
     top.server.finish_export()
-    top.wait("Timeline written: /srv/app/ocular_trace.json, 12.3 MiB")
-    assert "request 20 0 ocular_trace.json" in top.server.requests()
+    folder = top.server.folder
+    path = str(folder / "ocular_trace.json")
+    top.wait("Timeline written: .*ocular_trace.json, 12.3 MiB")
+    assert f"request 23 0 {path}" in top.server.requests()
+    assert os.path.getsize(path) == 12_900_000
+    (folder / "there.json").write_text("precious")
     top.press("e", "\x15", *"there.json", "Enter")
     top.wait("It exists. Overwrite")
     top.press("n")
@@ -293,8 +297,14 @@ def test_export(top):
     top.wait("Exporting the timeline")
     top.press("Esc")
     top.wait("not exported: stopped as asked")
-    assert "request 20 1 there.json" in top.server.requests()
+    assert f"request 23 0 {folder}/there.json" in top.server.requests()
     assert "request 21 0" in top.server.requests()
+    assert (folder / "there.json").read_text() == "precious"
+    top.press("e", "\x15", *"no/such/place.json", "Enter")
+    top.wait("not exported to no/such/place.json: No such file")
+    top.press("e", "\x15", *"/dev/null", "Enter")
+    top.wait("/dev/null is no regular file")
+    assert sorted(os.listdir(folder)) == ["ocular_trace.json", "there.json"]
 
 
 def test_budget(top):

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// tui/export_file: where it goes, what stands in its way, and whose rights it
+// has where root looks at somebody else's process.
+#include "tui/export_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define OTHER 12345 // a user who is not us
+
+static char directory[64];
+
+static const char *in_directory(const char *name)
+{
+    static char path[sizeof directory + 1 + NAME_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static unsigned files(void)
+{
+    DIR *entries = opendir(directory);
+    unsigned count = 0;
+    while (readdir(entries))
+        count++;
+    closedir(entries);
+    return count - 2;
+}
+
+static off_t size_of(const char *name)
+{
+    struct stat status;
+    return lstat(in_directory(name), &status) ? -1 : status.st_size;
+}
+
+static void create(const char *name)
+{
+    int fd = open(in_directory(name), O_WRONLY | O_CREAT, 0600);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static int open_file(struct ExportFile *file, const char *name, bool overwrite)
+{
+    return ExportFile_open(file, getpid(), in_directory(name), overwrite);
+}
+
+static void test_it_appears_whole(void **state)
+{
+    struct ExportFile file;
+    (void)state;
+    assert_int_equal(open_file(&file, "new", false), 0);
+    assert_int_equal(size_of("new"), -1);
+    assert_int_equal(write(file.fd, "12345", 5), 5);
+    assert_string_equal(file.path, in_directory("new"));
+    assert_int_equal(ExportFile_commit(&file, 5), 0);
+    assert_int_equal(size_of("new"), 5);
+    assert_false(file.there);
+    assert_int_equal(files(), 1);
+}
+
+static void test_it_goes_without_a_trace(void **state)
+{
+    struct ExportFile file = {0};
+    (void)state;
+    ExportFile_drop(&file); // there is none
+    assert_int_equal(open_file(&file, "new", false), 0);
+    assert_int_equal(files(), 1);
+    ExportFile_drop(&file);
+    assert_int_equal(files(), 0);
+    assert_int_equal(open_file(&file, "new", false), 0);
+    assert_int_equal(ExportFile_commit(&file, 5), -EIO); // nothing was written
+    assert_int_equal(files(), 0);
+}
+
+// From the directory of the process, which is not ours.
+static void test_a_relative_path(void **state)
+{
+    struct ExportFile file;
+    pid_t pid = fork();
+    (void)state;
+    if (pid == 0) {
+        if (chdir(directory) || raise(SIGSTOP))
+            _exit(1);
+        _exit(0);
+    }
+    waitpid(pid, NULL, WUNTRACED);
+    assert_int_equal(ExportFile_open(&file, pid, "new", false), 0);
+    assert_string_equal(file.path, in_directory("new"));
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    // It ends meanwhile.
+    assert_int_equal(ExportFile_commit(&file, 0), 0);
+    assert_int_equal(size_of("new"), 0);
+}
+
+static void test_nothing_is_overwritten_unasked(void **state)
+{
+    struct ExportFile file;
+    (void)state;
+    create("old");
+    assert_int_equal(open_file(&file, "old", false), -EEXIST);
+    assert_int_equal(files(), 1);
+    assert_int_equal(open_file(&file, "old", true), 0);
+    assert_int_equal(write(file.fd, "1", 1), 1);
+    assert_int_equal(ExportFile_commit(&file, 1), 0);
+    assert_int_equal(size_of("old"), 1);
+    // It comes while the process writes.
+    assert_int_equal(open_file(&file, "late", false), 0);
+    create("late");
+    assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
+    assert_int_equal(files(), 2);
+}
+
+static void test_what_is_no_file(void **state)
+{
+    struct ExportFile file;
+    (void)state;
+    assert_int_equal(mkdir(in_directory("folder"), 0700), 0);
+    assert_int_equal(mkfifo(in_directory("pipe"), 0600), 0);
+    assert_int_equal(symlink("pipe", in_directory("link")), 0);
+    for (int overwrite = 0; overwrite < 2; overwrite++) {
+        assert_int_equal(open_file(&file, "folder", overwrite), -EISDIR);
+        assert_int_equal(open_file(&file, "folder/", overwrite), -EISDIR);
+        assert_int_equal(open_file(&file, "folder/..", overwrite), -EISDIR);
+        assert_int_equal(open_file(&file, "pipe", overwrite), -EINVAL);
+        assert_int_equal(open_file(&file, "link", overwrite), -EINVAL);
+        assert_int_equal(open_file(&file, "none/new", overwrite), -ENOENT);
+        assert_int_equal(ExportFile_open(&file, 0, "/dev/null", overwrite),
+                         -EINVAL);
+    }
+    assert_int_equal(files(), 3);
+    rmdir(in_directory("folder"));
+}
+
+// The process may have made it: where it leads is not written to.
+static void test_a_link_is_replaced(void **state)
+{
+    struct ExportFile file;
+    struct stat status;
+    (void)state;
+    create("precious");
+    assert_int_equal(symlink("precious", in_directory("link")), 0);
+    assert_int_equal(symlink("nothing", in_directory("dangling")), 0);
+    assert_int_equal(open_file(&file, "link", false), -EEXIST);
+    assert_int_equal(open_file(&file, "dangling", false), -EEXIST);
+    assert_int_equal(open_file(&file, "link", true), 0);
+    assert_int_equal(write(file.fd, "1", 1), 1);
+    assert_int_equal(ExportFile_commit(&file, 1), 0);
+    assert_int_equal(size_of("precious"), 0);
+    assert_int_equal(lstat(in_directory("link"), &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+}
+
+// Root looks at a process of somebody else, which has chosen the place.
+static void test_roots_rights_are_not_the_process(void **state)
+{
+    struct ExportFile file;
+    struct stat status;
+    int theirs[2];
+    (void)state;
+    if (geteuid())
+        skip();
+    assert_int_equal(pipe(theirs), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        char byte = !(setgid(OTHER) == 0 && setuid(OTHER) == 0);
+        _exit(write(theirs[1], &byte, 1) != 1 || pause());
+    }
+    char failed = 1;
+    assert_int_equal(read(theirs[0], &failed, 1), 1);
+    assert_false(failed);
+    // Ours alone; then theirs.
+    assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
+                     -EACCES);
+    assert_int_equal(chown(directory, OTHER, OTHER), 0);
+    assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
+                     0);
+    assert_int_equal(ExportFile_commit(&file, 0), 0);
+    assert_int_equal(stat(in_directory("new"), &status), 0);
+    assert_int_equal(status.st_uid, OTHER);
+    assert_int_equal(status.st_gid, OTHER);
+    assert_int_equal(ExportFile_open(&file, pid, in_directory("no"), false), 0);
+    ExportFile_drop(&file);
+    assert_int_equal(files(), 1);
+    // We are ourselves again.
+    create("ours");
+    assert_int_equal(stat(in_directory("ours"), &status), 0);
+    assert_int_equal(status.st_uid, 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(theirs[0]);
+    close(theirs[1]);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(directory, "/tmp/ocular-export-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    DIR *entries = opendir(directory);
+    const struct dirent *entry;
+    (void)state;
+    while ((entry = readdir(entries)))
+        unlink(in_directory(entry->d_name));
+    closedir(entries);
+    return rmdir(directory);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_it_appears_whole),
+        TEST(test_it_goes_without_a_trace),
+        TEST(test_a_relative_path),
+        TEST(test_nothing_is_overwritten_unasked),
+        TEST(test_what_is_no_file),
+        TEST(test_a_link_is_replaced),
+        TEST(test_roots_rights_are_not_the_process),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
