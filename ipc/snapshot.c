@@ -61,6 +61,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     LIST(Function, callers, caller_count, CALLER_RECORD),
     BOOL(Function, avg_estimated),
     BOOL(Function, rate_estimated),
+    U64(Function, run_samples),
 };
 static const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);
@@ -90,7 +91,7 @@ static const struct Field RETIRED_FIELDS[] = {
     U64(RetiredRow, calls),         BOOL(RetiredRow, calls_exact),
     U64(RetiredRow, self_cycles),   U64(RetiredRow, total_cycles),
     U64(RetiredRow, waited_cycles), F64(RetiredRow, run_share),
-    U64(RetiredRow, samples),
+    U64(RetiredRow, samples),       U64(RetiredRow, run_samples),
 };
 static const struct Record RETIRED_RECORD =
     RECORD(RetiredRow, "retired", RETIRED_FIELDS);

@@ -66,6 +66,7 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
+    uint64_t run_samples; // of samples: it had CPU time then
 };
 
 struct Transition {
@@ -101,6 +102,7 @@ struct RetiredRow {
     uint64_t waited_cycles;
     double run_share; // of their CPU time, since the start of the trace
     uint64_t samples;
+    uint64_t run_samples;
 };
 
 struct Snapshot {

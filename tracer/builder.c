@@ -36,6 +36,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
         return;
     f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
     f->samples = Cell_get(&code->share.samples);
+    f->run_samples = Cell_get(&code->share.run_samples);
     if (!at->sees) // of lately nothing is known
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampler_now);
@@ -217,7 +218,7 @@ static bool fill_function(struct Snapshot *snapshot, struct Function *f,
     f->p50_cycles = f->p99_cycles = NAN;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
     f->run_share = f->calls_per_s = NAN;
-    f->samples = NULL_U64;
+    f->samples = f->run_samples = NULL_U64;
     fill_shares(f, code, at);
     fill_cycles(f, code);
     fill_rates(f, code, at);
@@ -343,6 +344,7 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
                             : NULL_U64;
     row->run_share = sampled ? (double)totals->cpu_ns / at->sampler_now : NAN;
     row->samples = sampled ? totals->samples : NULL_U64;
+    row->run_samples = sampled ? totals->run_samples : NULL_U64;
     row->name = Snapshot_text(snapshot, "(others)");
     return row->name;
 }

@@ -28,6 +28,7 @@ static void add_totals(struct RetiredTotals *to,
     to->waited_cycles += from->waited_cycles;
     to->cpu_ns += from->cpu_ns;
     to->samples += from->samples;
+    to->run_samples += from->run_samples;
     to->inexact |= from->inexact;
 }
 
@@ -43,6 +44,7 @@ static struct RetiredTotals totals_of(const struct Code *code)
         .waited_cycles = Cell_get(&code->waited_cycles),
         .cpu_ns = Cell_get(&code->share.cpu.total_ns),
         .samples = Cell_get(&code->share.samples),
+        .run_samples = Cell_get(&code->share.run_samples),
         .inexact = !code->calls_exact,
     };
 }

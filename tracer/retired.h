@@ -20,6 +20,7 @@ struct RetiredTotals {
     uint64_t waited_cycles;
     uint64_t cpu_ns; // sampled
     uint64_t samples;
+    uint64_t run_samples; // of these: it had CPU time then
     bool inexact; // one of them at least has been dark: calls are a floor
 };
 

@@ -26,6 +26,7 @@ struct Share {
     struct ShareValue in_c;   // of cpu: at a call that has pushed no frame
     struct ShareValue under;  // running or waiting in it or what it called
     cell_t samples;           // with the function on top
+    cell_t run_samples;       // of these: it had CPU time then
     // From its first sample on; published with release.
     struct Split *_Atomic callers;   // of `under`
     _Atomic uint32_t *_Atomic spots; // looks that found it running, by the

@@ -457,6 +457,8 @@ double Subject_credit(struct Subject *subject, enum SubjectDoing doing,
             count_spot(ledger, code, &subject->stack[top],
                        top == 0 && subject->top.in_c);
         Cell_add(&code->share.samples, 1);
+        if (cpu > 0)
+            Cell_add(&code->share.run_samples, 1);
     }
     if (cpu > 0)
         Split_add(&subject->functions, code ? code->id : 0, &ran);

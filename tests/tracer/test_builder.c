@@ -116,6 +116,7 @@ static void test_what_nothing_measures_is_null(void **state)
     assert_true(isnan(function->run_share));
     assert_true(isnan(function->c_share));
     assert_true(function->samples == NULL_U64);
+    assert_true(function->run_samples == NULL_U64);
     assert_true(isnan(function->avg_cycles)); // no call has ended
     assert_true(isnan(function->min_cycles));
     assert_true(isnan(function->p50_cycles));
@@ -544,6 +545,7 @@ static void test_shares(void **state)
     ShareValue_add(&code->share.under, now, 40e6);
     ShareValue_add(&hot->share.cpu, now, 50e6);
     Cell_set(&code->share.samples, 12);
+    Cell_set(&code->share.run_samples, 7);
     Cell_set(&code->self_calls, 1);
     Cell_set(&code->self_cycles, 1000000); // of no weight beside a share
     s = build(f);
@@ -554,6 +556,7 @@ static void test_shares(void **state)
     assert_float_equal(function->total_share / function->cpu_share, 4, 0.1);
     assert_true(function->run_share > 0 && function->run_share <= 0.1);
     assert_int_equal(function->samples, 12);
+    assert_int_equal(function->run_samples, 7);
     assert_int_equal(s->functions[0].id, hot->id);
     assert_false(isnan(s->sampler_hz));
     assert_int_not_equal(s->sampler_samples, NULL_U64);

@@ -35,6 +35,7 @@ static void retire(struct Retired *retired, struct Code *code, uint64_t calls)
     Cell_set(&code->waited_cycles, calls);
     Cell_set(&code->share.cpu.total_ns, 3 * calls);
     Cell_set(&code->share.samples, calls / 2);
+    Cell_set(&code->share.run_samples, calls / 5);
     Retired_add(retired, code);
     Code_free(code);
 }
@@ -60,6 +61,7 @@ static void test_objects_of_one_name_are_one(void **state)
     assert_int_equal(first->totals.waited_cycles, 12);
     assert_int_equal(first->totals.cpu_ns, 36);
     assert_int_equal(first->totals.samples, 5);
+    assert_int_equal(first->totals.run_samples, 2);
     assert_false(first->totals.inexact);
     // Another name, file or line is another function.
     retire(retired, make("g", "a.py", 1), 1);

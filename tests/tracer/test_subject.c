@@ -426,6 +426,7 @@ static void test_the_top_is_credited_and_all_below(void **state)
     assert_ns(scene->b, 0, 0, 123);
     assert_ns(scene->c, 0, 0, 123);
     assert_int_equal(Cell_get(&scene->a->share.samples), 3);
+    assert_int_equal(Cell_get(&scene->a->share.run_samples), 1);
     assert_int_equal(Cell_get(&scene->b->share.samples), 0);
     assert_true(scene->subject.idle_ns == 0);
 }

@@ -104,6 +104,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->c_share = share * brief->c;
     function->total_share = fmin(share * 1.8, 1);
     function->samples = (uint64_t)(share * time * 100);
+    function->run_samples = function->samples;
 }
 
 static void add_extra(struct Snapshot *snapshot, struct Function *function,
@@ -154,6 +155,7 @@ static void add_functions(struct Snapshot *snapshot,
                                          .total_share = NULL_F64,
                                          .run_share = NULL_F64,
                                          .samples = NULL_U64,
+                                         .run_samples = NULL_U64,
                                          .self_cycles = NULL_U64,
                                          .total_cycles = NULL_U64,
                                          .avg_cycles = NULL_F64,
