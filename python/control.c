@@ -213,7 +213,7 @@ PyObject *Control_export(struct State *state, const char *path)
     if (!session)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    error = Export_write(&session->export, path, true, &result);
+    error = Export_write(&session->export, path, true, NULL, &result);
     Py_END_ALLOW_THREADS;
     state->users--;
     if (!error)
@@ -307,7 +307,7 @@ static int write_trace(struct Session *session, bool write, char path[PATH_MAX])
     do { // another process may take the name while this one writes
         Export_free_name(session->config.output, path);
         Py_BEGIN_ALLOW_THREADS;
-        error = Export_write(&session->export, path, false, &result);
+        error = Export_write(&session->export, path, false, NULL, &result);
         Py_END_ALLOW_THREADS;
     } while (error == -EEXIST && ++tries < NAME_TRIES);
     return error;

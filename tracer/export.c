@@ -2,12 +2,14 @@
 // Freezes the timeline and writes it, on the caller's thread or on one made
 // for it; recording goes on meanwhile.
 #include "tracer/export.h"
+#include "ipc/now.h"
 #include "tracer/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STACK_BYTES (512u << 10)
@@ -102,6 +104,7 @@ static void let_go(struct Export *export, const struct Message *answer)
 struct Job {
     struct NameQuery query;
     struct Export *export;
+    const struct ExportWatch *watch; // NULL: nobody watches
     bool background, overwrite;
     int descriptor;  // 0: the path says where
     unsigned drains; // for the sake of names
@@ -137,6 +140,8 @@ static bool report_progress(void *context, double done, uint64_t bytes)
 
         Server_answer(export->session->server, export->viewer, &message);
     }
+    if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
+        return false;
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
 }
 
@@ -179,9 +184,10 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
 }
 
 int Export_write(struct Export *export, const char *path, bool overwrite,
-                 struct PerfettoResult *result)
+                 const struct ExportWatch *watch, struct PerfettoResult *result)
 {
-    struct Job job = {.export = export, .overwrite = overwrite};
+    struct Job job = {.export = export, .watch = watch, .overwrite = overwrite};
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     int error = claim(export, false);
 
     if (error)
@@ -190,6 +196,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
         error = -EEXIST;
     else
         error = write_view(export, path, &job, result);
+    result->cpu_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
     let_go(export, NULL);
     return error;
 }

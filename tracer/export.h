@@ -14,6 +14,13 @@
 
 struct Session;
 
+// Called about every 50 ms on the writing thread, which holds no lock: how much
+// is done, 0..1, and the bytes of the file so far. False cancels.
+struct ExportWatch {
+    void *context;
+    bool (*progress)(void *context, double done, uint64_t bytes);
+};
+
 struct Export {
     struct Session *session;
     pthread_mutex_t mutex; // guards the next three
@@ -37,9 +44,11 @@ void Export_close(struct Export *export);
 // Closes it; nothing runs any more.
 void Export_release(struct Export *export);
 // 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
-// -EEXIST the file is there and overwrite is false. Blocks for as long as
-// writing takes; not with the interpreter's lock.
+// -EEXIST the file is there and overwrite is false, -ECANCELED cancelled (then
+// no file is left). Blocks for as long as writing takes; not with the
+// interpreter's lock. `watch` may be NULL.
 int Export_write(struct Export *export, const char *path, bool overwrite,
+                 const struct ExportWatch *watch,
                  struct PerfettoResult *result);
 // Starts it in the background, to a file that the viewer has opened (a copy of
 // the descriptor is taken) and calls `name`; answers the viewer through the

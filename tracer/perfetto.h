@@ -38,6 +38,7 @@ struct PerfettoTrace {
 struct PerfettoResult {
     uint64_t bytes; // of the file
     uint64_t events;
+    uint64_t cpu_ns; // ns of the writing thread's CPU time; Export_write's
 };
 
 // Writes to a temporary file beside `path` and renames it, so that `path` is

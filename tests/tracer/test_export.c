@@ -137,7 +137,8 @@ static void test_without_a_timeline(void **state)
 
     path_in(f, path, "trace.json");
     f->session.timeline = NULL;
-    assert_int_equal(Export_write(f->export, path, true, &result), -ENODATA);
+    assert_int_equal(Export_write(f->export, path, true, NULL, &result),
+                     -ENODATA);
     assert_false(exists(path));
     assert_int_equal(start_to(f, path), -ENODATA);
     f->session.timeline = timeline;
@@ -147,16 +148,17 @@ static void test_what_was_pushed_is_written(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "Class.method", 0);
-    struct PerfettoResult result = {0, 0};
+    struct PerfettoResult result = {0};
     struct stat info;
     char path[PATH_MAX], *text;
 
     path_in(f, path, "trace.json");
     record(f, code, 3); // not drained yet
-    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(result.bytes, info.st_size);
     assert_true(result.events >= 6);
+    assert_true(result.cpu_ns > 0);
     text = contents(path);
     assert_non_null(strstr(text, "\"Class.method\""));
     assert_non_null(strstr(text, "python app.py"));
@@ -172,11 +174,12 @@ static void test_nothing_is_overwritten_unasked(void **state)
 
     path_in(f, path, "trace.json");
     create(path, "precious");
-    assert_int_equal(Export_write(f->export, path, false, &result), -EEXIST);
+    assert_int_equal(Export_write(f->export, path, false, NULL, &result),
+                     -EEXIST);
     text = contents(path);
     assert_string_equal(text, "precious");
     free(text);
-    assert_int_equal(Export_write(f->export, path, true, &result), 0);
+    assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
     text = contents(path);
     assert_non_null(strstr(text, "traceEvents"));
     free(text);
@@ -189,9 +192,51 @@ static void test_a_failure_does_not_block_the_next(void **state)
     char path[PATH_MAX];
 
     path_in(f, path, "no/such/directory.json");
-    assert_int_equal(Export_write(f->export, path, true, &result), -ENOENT);
+    assert_int_equal(Export_write(f->export, path, true, NULL, &result),
+                     -ENOENT);
     path_in(f, path, "trace.json");
-    assert_int_equal(Export_write(f->export, path, true, &result), 0);
+    assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
+}
+
+// What a watcher is told, and after how many words it has had enough.
+struct Watching {
+    unsigned told, most;
+    double done;
+    uint64_t bytes;
+};
+
+static bool watch(void *context, double done, uint64_t bytes)
+{
+    struct Watching *watching = context;
+
+    assert_true(done >= watching->done && done <= 1);
+    assert_true(bytes >= watching->bytes);
+    watching->done = done;
+    watching->bytes = bytes;
+    return ++watching->told <= watching->most;
+}
+
+// It is told at once, so that what came up before is heard.
+static void test_a_watcher_may_end_it(void **state)
+{
+    struct Fixture *f = *state;
+    struct Watching watching = {.most = 0};
+    const struct ExportWatch watcher = {&watching, watch};
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    record(f, add_code(&f->engine, "f", 0), 100);
+    assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
+                     -ECANCELED);
+    assert_int_equal(watching.told, 1);
+    assert_int_equal(files_in(f), 0);
+    // It was that export's: the next one runs.
+    watching = (struct Watching){.most = UINT_MAX};
+    assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
+                     0);
+    assert_true(watching.told >= 1);
+    assert_int_equal(files_in(f), 1);
 }
 
 // Retired code is known by name, also where it was not reclaimed yet when the
@@ -210,7 +255,7 @@ static void test_names_of_the_retired(void **state)
     Engine_retire(&f->engine, codes[0]);
     Collector_drain(&f->session.collector);
     Engine_retire(&f->engine, codes[1]);
-    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
     text = contents(path);
     assert_non_null(strstr(text, "\"reclaimed\""));
     assert_non_null(strstr(text, "\"on_its_way\""));
@@ -256,7 +301,7 @@ static void test_names_while_code_goes(void **state)
         for (uint32_t before = race.made;
              race.made < before + 10 && race.made < NAMES_ROOM;)
             pause_us(1000);
-        assert_int_equal(Export_write(f->export, path, true, &result), 0);
+        assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
         text = contents(path);
         assert_non_null(strstr(text, "short_lived"));
         assert_null(strstr(text, "<retired>"));
@@ -354,12 +399,13 @@ static void test_one_at_a_time(void **state)
     assert_int_equal(start_to(f, path), 0);
     assert_int_equal(start_to(f, other), -EBUSY);
     unlink(other);
-    assert_int_equal(Export_write(f->export, other, false, &result), -EBUSY);
+    assert_int_equal(Export_write(f->export, other, false, NULL, &result),
+                     -EBUSY);
     pthread_mutex_unlock(&f->engine.lanes.mutex);
     wait_until_idle(f);
     assert_true(exists(path));
     assert_false(exists(other));
-    assert_int_equal(Export_write(f->export, other, false, &result), 0);
+    assert_int_equal(Export_write(f->export, other, false, NULL, &result), 0);
     assert_true(exists(other));
 }
 
@@ -396,7 +442,7 @@ static void test_closed(void **state)
     unlink(path);
     Export_close(f->export);
     // The timeline at stop is still to be written.
-    assert_int_equal(Export_write(f->export, path, false, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
 }
 
 // At any moment of an export: nobody writes to the file afterwards, and no
@@ -429,7 +475,7 @@ static void *export_all(void *context)
 
     path_in(f, path, "foreground.json");
     while (!race->stop) {
-        int error = Export_write(f->export, path, true, &result);
+        int error = Export_write(f->export, path, true, NULL, &result);
 
         if (error && error != -EBUSY && error != -ECANCELED)
             return (void *)(intptr_t)error;
@@ -565,6 +611,7 @@ int main(void)
         TEST(test_what_was_pushed_is_written),
         TEST(test_nothing_is_overwritten_unasked),
         TEST(test_a_failure_does_not_block_the_next),
+        TEST(test_a_watcher_may_end_it),
         TEST(test_names_of_the_retired),
         TEST(test_names_while_code_goes),
         TEST(test_background),

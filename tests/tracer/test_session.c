@@ -273,7 +273,8 @@ static void test_after_the_finish(void **state)
     Session_finish(f->session);
     assert_int_equal(Session_refresh(f->session), -ESHUTDOWN);
     assert_int_equal(Export_write(&f->session->export,
-                                  f->session->config.output, false, &result),
+                                  f->session->config.output, false, NULL,
+                                  &result),
                      0);
     assert_true(result.events >= 2);
     snapshot = Session_take(f->session);
