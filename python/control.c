@@ -258,46 +258,63 @@ static void wait_for_users(struct State *state)
     }
 }
 
-// The report of the hottest functions, as text.
+// The functions that cost most over the whole run: how many there are. One
+// whose code object is gone has no detail.
+static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
+                           struct ReportPart *parts, struct Detail *details)
+{
+    struct Ranked first[REPORT_FUNCTIONS];
+    size_t i, count = Ranking_first(snapshot, first, REPORT_FUNCTIONS);
+
+    for (i = 0; i < count; i++) {
+        const struct Function *function = first[i].function;
+        const struct Code *code =
+            function
+                ? Registry_by_id(state->engine.registry, (uint32_t)function->id)
+                : NULL;
+
+        parts[i] = (struct ReportPart){.ranked = first[i]};
+        if (code && Detail_init(&details[i], code, &code->story,
+                                &state->engine.opcodes) == 0)
+            parts[i].detail = &details[i];
+    }
+    return count;
+}
+
+// The report, as text.
 static PyObject *report(struct State *state, const struct Snapshot *snapshot,
-                        const char *trace_path)
+                        const struct ReportTimeline *timeline)
 {
     struct ReportPart parts[REPORT_FUNCTIONS];
     struct Detail details[REPORT_FUNCTIONS];
-    const struct Opcodes *opcodes = &state->engine.opcodes;
+    struct Report report = {
+        .snapshot = snapshot,
+        .parts = parts,
+        .part_count = choose_parts(state, snapshot, parts, details),
+        .opcodes = &state->engine.opcodes,
+        .timeline = *timeline,
+    };
     struct Bytes text;
     PyObject *result;
-    size_t i, count = 0;
+    size_t i;
 
-    for (i = 0; i < snapshot->function_count && count < REPORT_FUNCTIONS; i++) {
-        const struct Function *function = &snapshot->functions[i];
-        const struct Code *code =
-            Registry_by_id(state->engine.registry, (uint32_t)function->id);
-
-        if (!code ||
-            Detail_init(&details[count], code, &code->story, opcodes) < 0)
-            continue;
-        parts[count].function = function;
-        parts[count].code = code;
-        parts[count].detail = &details[count];
-        count++;
-    }
     Bytes_init(&text);
-    Report_write(&text, snapshot, parts, count, opcodes, trace_path);
+    Report_write(&text, &report);
     result = text.error
                  ? PyErr_NoMemory()
                  : PyUnicode_DecodeUTF8((const char *)text.data,
                                         (Py_ssize_t)text.size, "replace");
     Bytes_release(&text);
-    for (i = 0; i < count; i++)
-        Detail_release(&details[i]);
+    for (i = 0; i < report.part_count; i++)
+        if (parts[i].detail)
+            Detail_release(&details[i]);
     return result;
 }
 
 // Writes the timeline; *path is empty where there is none.
-static int write_trace(struct Session *session, bool write, char path[PATH_MAX])
+static int write_trace(struct Session *session, bool write, char path[PATH_MAX],
+                       struct PerfettoResult *result)
 {
-    struct PerfettoResult result;
     int error, tries = 0;
 
     path[0] = '\0';
@@ -307,15 +324,21 @@ static int write_trace(struct Session *session, bool write, char path[PATH_MAX])
     do { // another process may take the name while this one writes
         Export_free_name(session->config.output, path);
         Py_BEGIN_ALLOW_THREADS;
-        error = Export_write(&session->export, path, false, NULL, &result);
+        error = Export_write(&session->export, path, false, NULL, result);
         Py_END_ALLOW_THREADS;
     } while (error == -EEXIST && ++tries < NAME_TRIES);
     return error;
 }
 
 static PyObject *results(struct State *state, const struct Snapshot *snapshot,
-                         const char *path, int error)
+                         const char *path, int error,
+                         const struct PerfettoResult *written)
 {
+    const struct ReportTimeline timeline = {
+        .path = *path && !error ? path : NULL,
+        .bytes = written->bytes,
+        .cpu_s = (double)written->cpu_ns / 1e9,
+    };
     PyObject *text, *dict;
     char trouble[PATH_MAX + 256] = "";
 
@@ -329,7 +352,7 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
         snprintf(trouble, sizeof trouble,
                  "the timeline could not be written to %s: %s", path,
                  strerror(-error));
-    text = report(state, snapshot, *path && !error ? path : NULL);
+    text = report(state, snapshot, &timeline);
     dict = text ? Convert_snapshot(snapshot) : NULL;
     if (!dict) {
         Py_XDECREF(text);
@@ -374,6 +397,7 @@ PyObject *Control_stop(struct State *state, bool write)
 {
     struct Session *session = state->engine.session;
     struct Snapshot *snapshot;
+    struct PerfettoResult written = {0};
     PyObject *result = NULL;
     char path[PATH_MAX];
     int error;
@@ -381,10 +405,10 @@ PyObject *Control_stop(struct State *state, bool write)
     if (state->phase != PHASE_TRACING)
         Py_RETURN_NONE;
     finish(state);
-    error = write_trace(session, write, path);
+    error = write_trace(session, write, path, &written);
     snapshot = Session_take(session);
     if (snapshot)
-        result = results(state, snapshot, path, error);
+        result = results(state, snapshot, path, error, &written);
     else
         PyErr_NoMemory();
     Snapshot_free(snapshot);

@@ -4,6 +4,7 @@
 #include "tracer/builder.h"
 #include "ipc/now.h"
 #include "ipc/version.h"
+#include "tracer/ranking.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
 #include "tracer/split.h"
@@ -351,11 +352,9 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
 
 static int costlier_first(const void *left, const void *right)
 {
-    const struct RetiredRow *a = left, *b = right;
+    const struct Ranked a = {.retired = left}, b = {.retired = right};
 
-    int order = larger_first(a->self_cycles, b->self_cycles);
-
-    return order ? order : larger_first(a->calls, b->calls);
+    return Ranking_compare(&a, &b);
 }
 
 // The costliest first, the others last.

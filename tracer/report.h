@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: MIT
-// The report at stop: the hottest functions and their hottest instructions as
-// a disassembly, "BASE -> SPECIALISED", source line, hits and cycles. Text
-// into a buffer; who prints it is not this file's business.
+// The report at stop: what the run was and what tracing cost, then the
+// costliest functions and their hottest instructions. Text into a buffer; who
+// prints it is not this file's business.
 #ifndef OCULAR_TRACER_REPORT_H
 #define OCULAR_TRACER_REPORT_H
 
 #include "ipc/bytes.h"
-#include "ipc/snapshot.h"
 #include "tracer/detail.h"
+#include "tracer/ranking.h"
 
-struct ReportPart { // one function; hottest first
-    const struct Function *function;
-    const struct Code *code;
-    const struct Detail *detail;
+struct ReportPart { // one function
+    struct Ranked ranked;
+    const struct Detail *detail; // NULL: its code object is gone
 };
 
-// snapshot: the final one. `trace_path` NULL: no timeline was written.
-void Report_write(struct Bytes *out, const struct Snapshot *snapshot,
-                  const struct ReportPart *parts, size_t part_count,
-                  const struct Opcodes *opcodes, const char *trace_path);
+struct ReportTimeline {
+    const char *path; // NULL: none was written
+    uint64_t bytes;   // of the file
+    double cpu_s;     // CPU time that writing it took
+};
+
+struct Report {
+    const struct Snapshot *snapshot; // the final one
+    const struct ReportPart *parts;  // as they are ranked
+    size_t part_count;
+    const struct Opcodes *opcodes;
+    struct ReportTimeline timeline;
+};
+
+void Report_write(struct Bytes *out, const struct Report *report);
 
 #endif

@@ -562,6 +562,48 @@ static void test_shares(void **state)
     assert_int_not_equal(s->sampler_samples, NULL_U64);
 }
 
+static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
+                   uint64_t self_cycles)
+{
+    struct Code *code = called(f, name, 1);
+
+    Cell_set(&code->share.cpu.total_ns, cpu_ns);
+    Cell_set(&code->share.run_samples, cpu_ns / 1000000);
+    if (self_cycles) {
+        Cell_set(&code->self_calls, 1);
+        Cell_set(&code->self_cycles, self_cycles);
+    }
+    Engine_retire(&f->engine, code);
+}
+
+// A module could never be timed by itself, which is no reason to stand last.
+static void test_the_retired_by_their_share_of_the_run(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Snapshot *s;
+
+    retire(f, "timed", 1000000, 5000);
+    retire(f, "<module>", 85000000, 0);
+    retire(f, "also timed", 0, 9000);
+    Collector_drain(&f->session.collector);
+    s = build(f); // no sampler: what is timed
+    assert_int_equal(s->retired_count, 3);
+    assert_string_equal(s->retired[0].name, "also timed");
+    assert_string_equal(s->retired[1].name, "timed");
+    assert_true(s->retired[2].run_samples == NULL_U64);
+    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
+                                   &f->engine.layout, &f->engine.opcodes, 1000),
+                     0);
+    while (Sampler_now(f->session.sampler) < 1e6)
+        rest(0.001);
+    s = build(f);
+    assert_string_equal(s->retired[0].name, "<module>");
+    assert_true(s->retired[0].self_cycles == NULL_U64);
+    assert_int_equal(s->retired[0].run_samples, 85);
+    assert_string_equal(s->retired[1].name, "timed");
+    assert_string_equal(s->retired[2].name, "also timed");
+}
+
 // --- Threads -----------------------------------------------------------------
 
 static void test_threads_without_a_sampler(void **state)
@@ -772,6 +814,7 @@ int main(void)
         TEST(test_self_by_samples),
         TEST(test_dark_calls_are_estimated),
         TEST(test_shares),
+        TEST(test_the_retired_by_their_share_of_the_run),
         TEST(test_threads_without_a_sampler),
         TEST(test_overhead),
         TEST(test_overhead_of_the_first_look),

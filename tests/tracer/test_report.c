@@ -40,6 +40,8 @@ static struct Function function_of(const char *name, const char *file)
         .calls_exact = 0,
         .avg_cycles = 4000,
         .run_share = 0.382,
+        .run_samples = 26,
+        .samples = 4711,
         .cpu_share = 0.9,
         .state = STATE_PARTIAL,
         .sites = 7,
@@ -47,15 +49,13 @@ static struct Function function_of(const char *name, const char *file)
     };
 }
 
-static char *report(const struct Snapshot *snapshot,
-                    const struct ReportPart *parts, size_t count,
-                    const char *path)
+static char *write_report(const struct Report *report)
 {
     struct Bytes out;
     char *text;
 
     Bytes_init(&out);
-    Report_write(&out, snapshot, parts, count, &opcodes, path);
+    Report_write(&out, report);
     assert_int_equal(out.error, 0);
     text = malloc(out.size + 1);
     memcpy(text, out.data, out.size);
@@ -64,6 +64,16 @@ static char *report(const struct Snapshot *snapshot,
     assert_int_equal(text[out.size - 1], '\n');
     Bytes_release(&out);
     return text;
+}
+
+static char *report(const struct Snapshot *snapshot,
+                    const struct ReportPart *parts, size_t count,
+                    const char *path)
+{
+    const struct Report report = {
+        snapshot, parts, count, &opcodes, {path, 76200000, 4.21}};
+
+    return write_report(&report);
 }
 
 static void check_shape(const char *text)
@@ -127,7 +137,7 @@ static void a_function_and_its_instructions(void **state)
          .cycles = NAN},
     };
     struct Detail detail = {1, rows, 5, false};
-    struct ReportPart part = {&function, NULL, &detail};
+    struct ReportPart part = {{.function = &function}, &detail};
     char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
 
     (void)state;
@@ -139,8 +149,9 @@ static void a_function_and_its_instructions(void **state)
     expect(text, "#1  Parser.parse   ");
     expect(text, "/src/parse.py:12\n");
     expect(text,
+           "    38.2% of a core over the whole run, of 26 samples\n"
            "    >=500 calls  ~4000 cycles (2.0 us) a call  "
-           "38.2% of a core  partial, 3 of 7 sites dark\n");
+           "partial, 3 of 7 sites dark\n");
     expect(text,
            "    [001] offset 94   line 12   FOR_ITER -> FOR_ITER_RANGE"
            "    >=500 hits   ~37 cycles\n");
@@ -196,11 +207,12 @@ static void what_is_null_is_left_out(void **state)
         .calls_exact = 1,
         .avg_cycles = NULL_F64,
         .run_share = NULL_F64,
+        .run_samples = NULL_U64,
         .cpu_share = NULL_F64,
         .state = STATE_ARMED,
     };
     struct Detail detail = {1, NULL, 0, false};
-    struct ReportPart part = {&function, NULL, &detail};
+    struct ReportPart part = {{.function = &function}, &detail};
     char *text = report(snapshot, &part, 1, NULL);
 
     (void)state;
@@ -218,7 +230,7 @@ static void the_hottest_path_of_many(void **state)
     struct Function function = function_of("f", "f.py");
     struct DetailRow rows[200];
     struct Detail detail = {1, rows, 200, false};
-    struct ReportPart part = {&function, NULL, &detail};
+    struct ReportPart part = {{.function = &function}, &detail};
     unsigned i;
     char *text;
 
@@ -238,12 +250,232 @@ static void the_hottest_path_of_many(void **state)
     Snapshot_free(snapshot);
 }
 
+// --- What the figures rest on ------------------------------------------------
+
+// The report of a snapshot with one function.
+static char *report_of(struct Snapshot *snapshot, struct Function *function)
+{
+    struct Detail detail = {1, NULL, 0, false};
+    struct ReportPart part = {{.function = function}, &detail};
+    char *text;
+
+    snapshot->functions = function;
+    snapshot->function_count = 1;
+    text = report(snapshot, &part, 1, NULL);
+    check_shape(text);
+    assert_null(strstr(text, "nan"));
+    return text;
+}
+
+static void the_overhead_of_the_whole_run(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    char *text;
+
+    (void)state;
+    snapshot->overhead_measured = 0.5; // lately
+    snapshot->overhead_mean = 0.0123;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  overhead: 1.2% of the program's CPU time, over the whole "
+           "run\n");
+    free(text);
+    snapshot->overhead_mean = 0.0004;
+    text = report_of(snapshot, &function);
+    expect(text, "\n  overhead: below 0.1% of the program's CPU time");
+    free(text);
+    snapshot->overhead_mean = NULL_F64;
+    text = report_of(snapshot, &function);
+    expect(text, "\n  overhead: not known, the program used no CPU time");
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+// Those that found something running, not all looks at threads; of the living
+// and of those that are gone.
+static void how_many_samples_shares_rest_on(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    struct RetiredRow gone[] = {{.name = "g", .run_samples = 73},
+                                {.name = "h", .run_samples = NULL_U64}};
+    char *text;
+
+    (void)state;
+    snapshot->sampler_samples = 99999;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  shares of the run: from 26 samples that found a traced "
+           "function running: few, shares are rough\n");
+    free(text);
+    snapshot->retired = gone;
+    snapshot->retired_count = 2;
+    text = report_of(snapshot, &function);
+    expect(text, ": from 99 samples that");
+    expect(text, "are rough");
+    free(text);
+    gone[0].run_samples = 74;
+    text = report_of(snapshot, &function);
+    expect(text, ": from 100 samples that found a traced function running\n");
+    expect(text, "    38.2% of a core over the whole run, of 26 samples\n");
+    assert_null(strstr(text, "not known: what"));
+    free(text);
+    function.run_samples = 1;
+    text = report_of(snapshot, &function);
+    expect(text, "over the whole run, of 1 sample\n");
+    free(text);
+    function.run_samples = 0;
+    function.run_share = 0;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "    0.0% of a core over the whole run, no sample found it "
+           "running\n");
+    free(text);
+    snapshot->sampler_unknown = 2;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  not known: what ran in 2 samples whose stacks could not "
+           "be read\n");
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+static void where_no_share_is_known(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    char *text;
+
+    (void)state;
+    function.run_share = NULL_F64;
+    function.run_samples = NULL_U64;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  shares of the run: not known, no sampler ran (serving or "
+           "a budget starts one)\n");
+    expect(text,
+           "\n  functions are ordered by the cycles of their timed "
+           "calls: what ran without hooks is not among them\n");
+    assert_null(strstr(text, "% of a core"));
+    free(text);
+    snapshot->threshold = 0; // then nothing ran without hooks
+    text = report_of(snapshot, &function);
+    expect(text, "ordered by the cycles of their timed calls\n");
+    free(text);
+    // A sampler that has met nothing.
+    snapshot->sampler_samples = 12;
+    function.run_share = 0;
+    function.run_samples = 0;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  shares of the run: not known, no sample found a traced "
+           "function running\n");
+    expect(text, "ordered by the cycles of their timed calls\n");
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+// --- What is gone ------------------------------------------------------------
+
+static void those_that_are_gone_have_a_row(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("leaving", "leaving.py");
+    struct RetiredRow rows[] = {
+        {.name = "<module>",
+         .file = "/src/main.py",
+         .line = 1,
+         .objects = 1,
+         .calls = 1,
+         .calls_exact = 1,
+         .self_cycles = NULL_U64,
+         .total_cycles = 1200000000,
+         .run_share = 0.85,
+         .run_samples = 812},
+        {.name = "made",
+         .file = "/src/made.py",
+         .line = 7,
+         .objects = 20,
+         .calls = 500,
+         .self_cycles = 4000000,
+         .total_cycles = 5000000,
+         .run_share = NULL_F64,
+         .run_samples = NULL_U64},
+    };
+    struct ReportPart parts[] = {{{.retired = &rows[0]}, NULL},
+                                 {{.retired = &rows[1]}, NULL},
+                                 {{.function = &function}, NULL}};
+    char *text = report(snapshot, parts, 3, NULL);
+
+    (void)state;
+    check_shape(text);
+    expect(text, "\n#1  <module>");
+    expect(text,
+           "  /src/main.py:1\n"
+           "    85.0% of a core over the whole run, of 812 samples\n"
+           "    1 call  1.2G cycles with what it called  gone\n");
+    expect(text, "\n#2  made");
+    expect(text,
+           "  /src/made.py:7\n"
+           "    >=500 calls  4.0M cycles of its own  gone, "
+           "20 code objects\n");
+    expect(text, "    >=500 calls  ~4000 cycles (2.0 us) a call  gone\n");
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+static void those_without_a_row_are_summed_up(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    struct Function function = function_of("f", "f.py");
+    struct RetiredRow others = {
+        .name = "(others)", .line = NULL_U64, .run_share = 0.123};
+    char *text;
+
+    (void)state;
+    snapshot->retired = &others;
+    snapshot->retired_count = 1;
+    text = report_of(snapshot, &function);
+    expect(text,
+           "\n  12.3% of a core went into functions that are gone and "
+           "have no row of their own\n");
+    free(text);
+    others.run_share = 0.0001;
+    text = report_of(snapshot, &function);
+    assert_null(strstr(text, "no row"));
+    free(text);
+    others.run_share = NULL_F64;
+    text = report_of(snapshot, &function);
+    assert_null(strstr(text, "no row"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
+static void what_writing_the_timeline_took(void **state)
+{
+    struct Snapshot *snapshot = snapshot_of();
+    char *text = report(snapshot, NULL, 0, "/tmp/t.json");
+
+    (void)state;
+    check_shape(text);
+    expect(text,
+           "  timeline: /tmp/t.json\n"
+           "            writing its 76.2 MB took 4.2 s of CPU time, which "
+           "the overhead leaves out\n");
+    free(text);
+    text = report(snapshot, NULL, 0, NULL);
+    assert_null(strstr(text, "writing"));
+    free(text);
+    Snapshot_free(snapshot);
+}
+
 static void hostile_text_is_harmless(void **state)
 {
     struct Snapshot *snapshot = snapshot_of();
     struct Function function;
     struct Detail detail = {1, NULL, 0, false};
-    struct ReportPart part = {&function, NULL, &detail};
+    struct ReportPart part = {{.function = &function}, &detail};
     char *name = malloc(10001), *text;
     size_t i;
 
@@ -286,6 +518,12 @@ int main(void)
         cmocka_unit_test(nothing_was_traced),
         cmocka_unit_test(what_is_null_is_left_out),
         cmocka_unit_test(the_hottest_path_of_many),
+        cmocka_unit_test(the_overhead_of_the_whole_run),
+        cmocka_unit_test(how_many_samples_shares_rest_on),
+        cmocka_unit_test(where_no_share_is_known),
+        cmocka_unit_test(those_that_are_gone_have_a_row),
+        cmocka_unit_test(those_without_a_row_are_summed_up),
+        cmocka_unit_test(what_writing_the_timeline_took),
         cmocka_unit_test(hostile_text_is_harmless),
     };
 

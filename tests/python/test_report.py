@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""The report of real programs: what ran is in it by its part of the whole run,
+also what has gone or has had its phase; and it says what that rests on."""
+
+import re
+
+import pytest
+from e2e.measured import measured
+from e2e.program import PYTHON, run, script, write
+
+# How much CPU time a function takes does not hang on who else has the machine.
+SPIN = """
+import time
+
+def spin(s):
+    end = time.thread_time() + s
+    while time.thread_time() < end:
+        pass
+"""
+
+
+def ranks(report):
+    """[(name, its share in per cent or None, samples or None)] in their order."""
+    found = []
+    for part in report.split("\n#")[1:]:
+        share = re.search(r"([\d.]+)% of a core over the whole run, of (\w+) sample", part)
+        name = part.split()[1]
+        found.append((name, *((float(share[1]), share[2]) if share else (None, None))))
+    return found
+
+
+def ocular(directory, *arguments):
+    return run([PYTHON, "-m", "ocular", "--no-perfetto", *arguments], cwd=directory)
+
+
+@measured
+def test_the_top_level_has_its_share(tmp_path):
+    """Its code object is freed before the report is made."""
+    path = write(
+        tmp_path,
+        SPIN
+        + """
+for _ in range(4):
+    end = time.thread_time() + 0.5
+    while time.thread_time() < end:
+        pass
+    spin(0.02)
+""",
+    )
+    done = ocular(tmp_path, "--budget", "0.05", path)
+    rows = ranks(done.err)
+    assert [row[0] for row in rows[:2]] == ["<module>", "spin"], done.err
+    assert rows[0][1] > 5 * rows[1][1]
+    part = done.err.split("\n#")[1]
+    assert "1 call" in part and "gone" in part and "program.py:1" in part
+
+
+@measured
+def test_a_phase_that_is_over_keeps_its_rank(tmp_path):
+    """By shares of the last seconds the first one has nothing any more."""
+    done = script(
+        tmp_path,
+        SPIN
+        + """
+import json, ocular
+
+def later(s):
+    end = time.thread_time() + s
+    while time.thread_time() < end:
+        pass
+
+ocular.start_tracing(overhead_budget=0.05, perfetto=False)
+spin(1)
+time.sleep(6)
+later(0.55)
+final = ocular.stop_tracing()
+rows = {row["name"]: row for row in final["functions"]}
+names = "spin", "later"
+print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]))
+""",
+    )
+    spin, later, spin_run, later_run = done.answer
+    assert spin < later and spin_run > later_run  # lately, and in all
+    assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
+
+
+def test_what_it_rests_on(tmp_path):
+    path = write(tmp_path, SPIN + "spin(0.2)\n")
+    err = ocular(tmp_path, "--budget", "0.05", path).err
+    assert re.search(r"\n  overhead: ([\d.]+%|below 0.1%) of the program's CPU time", err)
+    sampled = re.search(r"\n  shares of the run: from (\d+) samples? that found", err)
+    assert sampled or "no sample found a traced function running" in err
+    counts = [int(samples) for _, _, samples in ranks(err) if samples]
+    assert sum(counts) <= int(sampled[1] if sampled else 0)
+    err = ocular(tmp_path, path).err
+    assert "shares of the run: not known, no sampler ran" in err
+    assert "ordered by the cycles of their timed calls: what ran without" in err
+    assert "of a core" not in err
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+def test_what_writing_the_timeline_took(tmp_path, name):
+    path = write(tmp_path, SPIN + "spin(0.01)\n")
+    err = run([PYTHON, "-m", "ocular", "--output", name, path], cwd=tmp_path).err
+    size, took = re.search(
+        r"writing its ([\d.]+ kB) took ([\d.]+ [mun]?s) of CPU", err
+    ).groups()
+    assert float(size.split()[0]) == pytest.approx(
+        (tmp_path / name).stat().st_size / 1e3, abs=0.051
+    )
+    assert took[0] != "0"
