@@ -4,6 +4,7 @@
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/convert.h"
+#include "python/final_timeline.h"
 #include "python/governor.h"
 #include "python/hook.h"
 #include "python/interpreter.h"
@@ -18,7 +19,6 @@
 
 #define REPORT_FUNCTIONS 5
 #define USERS_POLL_NS 1000000L
-#define NAME_TRIES 5
 
 // --- Start -----------------------------------------------------------------
 
@@ -283,7 +283,7 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
 
 // The report, as text.
 static PyObject *report(struct State *state, const struct Snapshot *snapshot,
-                        const struct ReportTimeline *timeline)
+                        const struct FinalTimeline *timeline)
 {
     struct ReportPart parts[REPORT_FUNCTIONS];
     struct Detail details[REPORT_FUNCTIONS];
@@ -292,12 +292,17 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
         .parts = parts,
         .part_count = choose_parts(state, snapshot, parts, details),
         .opcodes = &state->engine.opcodes,
-        .timeline = *timeline,
     };
     struct Bytes text;
     PyObject *result;
     size_t i;
 
+    if (FinalTimeline_is_written(timeline))
+        report.timeline = (struct ReportTimeline){
+            .path = timeline->path,
+            .bytes = timeline->result.bytes,
+            .cpu_s = (double)timeline->result.cpu_ns / 1e9,
+        };
     Bytes_init(&text);
     Report_write(&text, &report);
     result = text.error
@@ -311,57 +316,50 @@ static PyObject *report(struct State *state, const struct Snapshot *snapshot,
     return result;
 }
 
-// Writes the timeline; *path is empty where there is none.
-static int write_trace(struct Session *session, bool write, char path[PATH_MAX],
-                       struct PerfettoResult *result)
+// What the user has to know besides the report; empty: nothing.
+static void describe_trouble(const struct State *state,
+                             const struct Snapshot *snapshot,
+                             const struct FinalTimeline *timeline, char *out,
+                             size_t size)
 {
-    int error, tries = 0;
+    *out = '\0';
+    if (snapshot->sampler_trouble)
+        snprintf(out, size, "%s", snapshot->sampler_trouble);
+    if (state->robbed)
+        snprintf(out, size,
+                 "another tool took Ocular's sys.monitoring ids, events or "
+                 "callbacks: what ran after that was not counted");
+    if (timeline->interruption)
+        snprintf(out, size, "interrupted: no timeline was written");
+    else if (timeline->error)
+        snprintf(out, size, "the timeline could not be written to %s: %s",
+                 timeline->path, strerror(-timeline->error));
+}
 
-    path[0] = '\0';
-    if (!session->timeline || !write)
-        return 0;
-    atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
-    do { // another process may take the name while this one writes
-        Export_free_name(session->config.output, path);
-        Py_BEGIN_ALLOW_THREADS;
-        error = Export_write(&session->export, path, false, NULL, result);
-        Py_END_ALLOW_THREADS;
-    } while (error == -EEXIST && ++tries < NAME_TRIES);
-    return error;
+static PyObject *none_or(PyObject *object)
+{
+    return object ? Py_NewRef(object) : Py_NewRef(Py_None);
 }
 
 static PyObject *results(struct State *state, const struct Snapshot *snapshot,
-                         const char *path, int error,
-                         const struct PerfettoResult *written)
+                         const struct FinalTimeline *timeline)
 {
-    const struct ReportTimeline timeline = {
-        .path = *path && !error ? path : NULL,
-        .bytes = written->bytes,
-        .cpu_s = (double)written->cpu_ns / 1e9,
-    };
-    PyObject *text, *dict;
-    char trouble[PATH_MAX + 256] = "";
+    char trouble[PATH_MAX + 256];
+    PyObject *text = report(state, snapshot, timeline);
+    PyObject *dict = text ? Convert_snapshot(snapshot) : NULL;
 
-    if (snapshot->sampler_trouble)
-        snprintf(trouble, sizeof trouble, "%s", snapshot->sampler_trouble);
-    if (state->robbed)
-        snprintf(trouble, sizeof trouble,
-                 "another tool took Ocular's sys.monitoring ids, events or "
-                 "callbacks: what ran after that was not counted");
-    if (error)
-        snprintf(trouble, sizeof trouble,
-                 "the timeline could not be written to %s: %s", path,
-                 strerror(-error));
-    text = report(state, snapshot, &timeline);
-    dict = text ? Convert_snapshot(snapshot) : NULL;
     if (!dict) {
         Py_XDECREF(text);
         return NULL;
     }
-    return Py_BuildValue(
-        "(NNNN)", dict, text,
-        *path && !error ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None),
-        *trouble ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None));
+    describe_trouble(state, snapshot, timeline, trouble, sizeof trouble);
+    return Py_BuildValue("(NNNNN)", dict, text,
+                         FinalTimeline_is_written(timeline)
+                             ? PyUnicode_DecodeFSDefault(timeline->path)
+                             : Py_NewRef(Py_None),
+                         *trouble ? PyUnicode_FromString(trouble)
+                                  : Py_NewRef(Py_None),
+                         none_or(timeline->interruption));
 }
 
 // Nothing is traced from here on, and the session has its last snapshot.
@@ -393,24 +391,24 @@ static void free_session(struct State *state)
     take_down(state);
 }
 
-PyObject *Control_stop(struct State *state, bool write)
+PyObject *Control_stop(struct State *state, bool write, PyObject *progress)
 {
     struct Session *session = state->engine.session;
+    struct FinalTimeline timeline = {.path = ""};
     struct Snapshot *snapshot;
-    struct PerfettoResult written = {0};
     PyObject *result = NULL;
-    char path[PATH_MAX];
-    int error;
 
     if (state->phase != PHASE_TRACING)
         Py_RETURN_NONE;
     finish(state);
-    error = write_trace(session, write, path, &written);
+    if (write && session->timeline)
+        FinalTimeline_write(&timeline, session, progress);
     snapshot = Session_take(session);
     if (snapshot)
-        result = results(state, snapshot, path, error, &written);
+        result = results(state, snapshot, &timeline);
     else
         PyErr_NoMemory();
+    FinalTimeline_release(&timeline);
     Snapshot_free(snapshot);
     free_session(state);
     return result;

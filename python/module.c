@@ -114,19 +114,23 @@ static PyObject *start(PyObject *module, PyObject *args)
 }
 
 PyDoc_STRVAR(stop_doc,
-             "stop() -> (snapshot, report, trace path or None, trouble or "
-             "None), or None when nothing is traced.");
+             "stop(progress) -> (snapshot, report, trace path or None, trouble "
+             "or None, exception or None), or None when nothing is traced.\n\n"
+             "progress: None, or called with the part (0..1) of the timeline "
+             "that is written and the bytes of its file, every 50 ms. The "
+             "exception, of a signal handler or of progress, has ended that.");
 
-static PyObject *stop(PyObject *module, PyObject *unused)
+static PyObject *stop(PyObject *module, PyObject *progress)
 {
     struct State *state = settled();
     PyObject *result;
 
-    (void)module, (void)unused;
+    (void)module;
     Heir_cancel_trace(&state->heir);
     Doorman_hold(&state->doorman);
     // What a viewer has started writes no file.
-    result = Control_stop(state, !state->doorman.armed);
+    result = Control_stop(state, !state->doorman.armed,
+                          progress == Py_None ? NULL : progress);
     Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
     return result;
 }
@@ -376,7 +380,7 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 
 static PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, start_doc},
-    {"stop", stop, METH_NOARGS, stop_doc},
+    {"stop", stop, METH_O, stop_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
     {"is_armed", is_armed, METH_NOARGS, is_armed_doc},

@@ -130,7 +130,8 @@ def test_what_decides_knows_only_what_it_is_told():
 
 def test_who_attaches_to_the_interpreter():
     """The governor, all the time. The doorman and the heir, when a session begins or
-    ends; and one thread state is made for its place in a list."""
+    ends; whoever stops a trace, to handle signals while it writes the timeline; and one
+    thread state is made for its place in a list."""
     assert {
         path.name
         for path in sources()
@@ -140,7 +141,14 @@ def test_who_attaches_to_the_interpreter():
             path.read_text(),
         )
         and path.suffix == ".c"
-    } == {"attach.c", "doorman.c", "governor.c", "heir.c", "thread_state.c"}
+    } == {
+        "attach.c",
+        "doorman.c",
+        "final_timeline.c",
+        "governor.c",
+        "heir.c",
+        "thread_state.c",
+    }
 
 
 # Strings that the C library makes; what only the viewer has; what knows no lock,

@@ -38,7 +38,7 @@ import warnings
 
 # The last is for the extension: imported at the start, it could find a lock of
 # the import system that a thread of the parent held when this process was forked.
-from . import _ocular, _probes, _settings  # noqa: F401
+from . import _ocular, _probes, _progress, _settings  # noqa: F401
 from ._ocular import __version__
 
 __all__ = [
@@ -95,7 +95,7 @@ def start_tracing(
     timeline_limit          bytes of timeline kept in memory; the oldest part
                             is forgotten.
     timeline_spill          not there yet: NotImplementedError.
-    quiet                   no report on stderr at stop.
+    quiet                   no report and no progress on stderr at stop.
 
     Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
     where tracing cannot start (already tracing, no free tool id, no place for
@@ -188,16 +188,25 @@ def stop_tracing():
     Returns the final snapshot (a dict, see snapshot()), or None where nothing
     was traced. Also runs by itself when the interpreter exits. Where serve()
     was called the process goes on serving, idly.
+
+    Where writing takes more than a second, stderr has a line about how far it
+    is. An exception of a signal handler (Ctrl-C) ends the writing: no timeline
+    is left, the trace is over all the same, and the exception is raised.
     """
     _Shared.running = None
-    result = _ocular.stop()
+    progress = None if _running.quiet else _progress.Progress(_say)
+    result = _ocular.stop(progress)
     if result is None:
         return None
-    final, report, _, trouble = result
+    final, report, _, trouble, interruption = result
+    if progress is not None:
+        progress.end()
     if not _running.quiet:
         _say(report)
     if trouble:
         _say(f"ocular: {trouble}\n")
+    if interruption is not None:
+        raise interruption
     return final
 
 
@@ -295,6 +304,8 @@ def _end():
     """At exit."""
     try:
         stop_tracing()
+    except KeyboardInterrupt:
+        pass  # it has ended the writing, which stop_tracing() has said
     finally:
         stop_serving()
 

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""While the timeline is written at stop: stderr says how far it is, and Ctrl-C
+ends it, with the status that a program has without Ocular."""
+
+import io
+import os
+import signal
+import sys
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.program import PYTHON, SLOW, run, script, start, write
+from ocular import _progress
+
+# --- The line -----------------------------------------------------------------
+
+
+class Stream(io.StringIO):
+    terminal = False
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.fixture
+def redirect(monkeypatch):
+    """To be called in the test: pytest sets sys.stderr when that begins."""
+
+    def redirect(terminal):
+        stream = Stream()
+        stream.terminal = terminal
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
+
+    return redirect
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands, and how to move it."""
+    now = [1000.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+
+    def go_on(s):
+        now[0] += s
+
+    return go_on
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_nothing_is_said_within_a_second(redirect, clock, terminal):
+    stream = redirect(terminal)
+    progress = _progress.Progress(ocular._say)
+    clock(0.9)
+    progress(0.99, 90_000_000)
+    progress.end()
+    assert stream.getvalue() == ""
+
+
+def test_one_line_where_stderr_is_no_terminal(redirect, clock):
+    stream = redirect(False)
+    progress = _progress.Progress(ocular._say)
+    for second in range(1, 9):
+        clock(1)
+        progress(second / 9, second * 10_000_000)
+    progress.end()
+    assert stream.getvalue() == "ocular: writing the timeline: 11%, 10.0 MB\n"
+
+
+def test_a_terminal_s_line_is_written_over(redirect, clock):
+    stream = redirect(True)
+    progress = _progress.Progress(ocular._say)
+    clock(1)
+    progress(0.05, 4_000_000)
+    clock(0.1)
+    progress(0.1, 8_000_000)  # too soon
+    clock(0.2)
+    progress(0.2, 16_000_000)
+    progress.end()
+    assert stream.getvalue() == (
+        "\rocular: writing the timeline: 5%, 4.0 MB"
+        "\rocular: writing the timeline: 20%, 16.0 MB"
+        "\n"
+    )
+
+
+@pytest.mark.parametrize("broken", [None, object(), "closed"])
+def test_a_program_without_stderr(monkeypatch, clock, broken):
+    if broken == "closed":
+        broken = io.StringIO()
+        broken.close()
+    monkeypatch.setattr(sys, "stderr", broken)
+    progress = _progress.Progress(ocular._say)
+    clock(2)
+    progress(0.5, 1)
+    progress.end()
+
+
+# --- In a program ---------------------------------------------------------------
+
+# Says what it has to say at once, whatever the machine.
+EAGER = """
+import ocular
+from ocular import _progress
+_progress.PATIENCE_S = 0
+def called():
+    pass
+def work():
+    for _ in range(1000):
+        called()
+"""
+
+# The writing goes on until it is interrupted.
+ENDLESS = (
+    EAGER
+    + """
+import time
+say = _progress.Progress.__call__
+def wait(self, part, size):
+    say(self, part, size)
+    time.sleep(600)
+_progress.Progress.__call__ = wait
+"""
+)
+
+LINE = "ocular: writing the timeline: "
+INTERRUPTED = "ocular: interrupted: no timeline was written\n"
+
+
+def traced(*options):
+    return [PYTHON, "-m", "ocular", "--threshold", "0", *options]
+
+
+def test_it_is_said_on_stderr(tmp_path):
+    path = write(tmp_path, EAGER + "work()\n")
+    done = run([*traced(), path], cwd=tmp_path)
+    assert (done.status, done.out) == (0, "")
+    assert done.err.count(LINE) == 1 and done.err.startswith(LINE)
+    assert "\r" not in done.err
+    assert trace.read(tmp_path / "ocular_trace.json").names()["called"] == 1000
+    (tmp_path / "ocular_trace.json").unlink()
+    done = run([*traced("--quiet"), path], cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert (tmp_path / "ocular_trace.json").exists()
+
+
+def interrupt_the_writing(process):
+    """Waits for it; what was said on stderr until the end."""
+    said = ""
+    try:
+        while LINE not in said:
+            line = process.stderr.readline()
+            assert line, said
+            said += line
+        process.send_signal(signal.SIGINT)
+        said += process.stderr.read()
+        process.wait(timeout=SLOW)
+        assert process.stdout.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
+    return said
+
+
+def test_a_second_interrupt_ends_it(tmp_path):
+    source = ENDLESS + "import os, signal\nwork()\nos.kill(os.getpid(), signal.SIGINT)\n"
+    process = start([*traced(), write(tmp_path, source)], cwd=tmp_path)
+    err = interrupt_the_writing(process)
+    assert process.returncode == -signal.SIGINT
+    assert os.listdir(tmp_path) == ["program.py"]
+    assert err.count("Traceback") == 1  # the first one's, the program's own
+    assert err.index("KeyboardInterrupt") < err.index(LINE) < err.index(INTERRUPTED)
+    assert "\n#1  " in err  # the report
+    assert "timeline: /" not in err
+
+
+# How a program ends, which an interrupt of the writing changes nothing in.
+ENDINGS = {
+    "by itself": "",
+    "sys.exit": "import sys; sys.exit(3)",
+    "an exception": "raise ValueError('x')",
+    "an interrupt": "raise KeyboardInterrupt",
+}
+
+AT_EXIT = """
+import atexit, os, signal
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))
+"""
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_the_status_is_the_programs(tmp_path, name):
+    """As after an interrupt of plain Python's, while it runs atexit's functions."""
+    plain = script(tmp_path, AT_EXIT + ENDINGS[name])
+    process = start(
+        [*traced(), write(tmp_path, ENDLESS + "work()\n" + ENDINGS[name])], cwd=tmp_path
+    )
+    err = interrupt_the_writing(process)
+    assert process.returncode == plain.status, err
+    assert err.endswith(INTERRUPTED)
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+# An interrupt that comes while stopping, before the first event is written: a
+# thread has the interpreter as soon as the main thread lets go of it.
+WATCHED = """
+import os, signal, threading
+def watch():
+    while ocular.is_tracing():
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+watcher = threading.Thread(target=watch, daemon=True)
+watcher.start()
+"""
+
+
+def test_quiet_can_be_interrupted(tmp_path):
+    """Nothing is said meanwhile, so nobody hears signals but the writing itself."""
+    source = EAGER + WATCHED + "for _ in range(200):\n    work()\n"
+    path = write(tmp_path, source)
+    done = run([*traced("--quiet", "--exclude", "watch"), path], cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, "", INTERRUPTED)
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+def test_stop_tracing_raises_it_once_all_is_over(tmp_path):
+    done = script(
+        tmp_path,
+        EAGER
+        + """
+ocular.start_tracing(deinstrument_threshold=0, quiet=True, output="t.json",
+                     exclude=["watch"])
+"""
+        + WATCHED
+        + """
+try:
+    for _ in range(200):
+        work()
+    ocular.stop_tracing()
+except KeyboardInterrupt:
+    print("interrupted", ocular.is_tracing(), os.listdir("."))
+watcher.join()
+ocular.start_tracing(deinstrument_threshold=0, quiet=True, output="t.json")
+work()
+print(ocular.stop_tracing()["mode"], sorted(os.listdir(".")))
+""",
+    )
+    assert done.err == INTERRUPTED
+    assert done.out == (
+        "interrupted False ['program.py']\nadaptive ['program.py', 't.json']\n"
+    )
+    assert done.status == 0
+
+
+def test_handlers_run_while_it_is_written(tmp_path):
+    """One that raises nothing does not end it, and may use Ocular."""
+    done = script(
+        tmp_path,
+        EAGER
+        + """
+import os, signal, sys
+def handler(number, frame):
+    said.append((ocular.is_tracing(), ocular.stop_tracing()))
+    try:
+        ocular.start_tracing()
+    except RuntimeError as error:
+        said.append(str(error))
+said = []
+signal.signal(signal.SIGUSR1, handler)
+call = _progress.Progress.__call__
+def interrupt(self, part, size):
+    if not said:
+        os.kill(os.getpid(), signal.SIGUSR1)
+    return call(self, part, size)
+_progress.Progress.__call__ = interrupt
+ocular.start_tracing(deinstrument_threshold=0, output="t.json")
+work()
+assert ocular.stop_tracing()
+print(said, os.path.exists("t.json"))
+""",
+    )
+    assert done.status == 0, done.err
+    assert done.out == (
+        "[(False, None), 'Ocular is still stopping in another thread'] True\n"
+    )
