@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
 DEFAULT_OUTPUT = "ocular_trace.json"
-DEFAULT_TIMELINE_LIMIT = 64 << 20
+# An event is 16 bytes here and 127 to 226 bytes of JSON, the most where names and
+# paths are long: so the file stays below 100 MB.
+DEFAULT_TIMELINE_LIMIT = 6 << 20
 DEFAULT_BUDGET = 0.01  # of CPU time, when serving
 LEAST_TIMELINE = 1 << 20
 MOST = (1 << 62) - 1  # of any number: the engine's are 64 bits

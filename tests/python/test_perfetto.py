@@ -2,6 +2,7 @@
 """The timeline as it is written: balanced calls, loops, names, and honesty
 about what is not in it."""
 
+import re
 import threading
 import time
 
@@ -242,6 +243,38 @@ def test_a_small_log_forgets_its_oldest_part(record):
     ]
     assert len(mine) == 1 and mine[0].begin_args.get("earlier") is True
     assert final["memory_bytes"] < 16 << 20
+
+
+SERIALIZER = """
+class JSONSerializerRegistry:
+    class FieldDescriptor:
+        def convert_to_representation(self, value):
+            return self.validate_type_of_value(value)
+        def validate_type_of_value(self, value):
+            return value
+"""
+
+
+def test_a_file_stays_below_100_mb_by_default(tmp_path):
+    """With nothing but calls, whose names and whose path are as long as those of
+    an installed package may be. It is full: the limit is what bounds it."""
+    path = "/home/developer/projects/company-service/.venv/lib/python3.13/site-packages"
+    path += "/company_framework/serialization/implementation/json_serializers.py"
+    space = {}
+    exec(compile(SERIALIZER, path, "exec"), space)
+    convert = space["JSONSerializerRegistry"].FieldDescriptor().convert_to_representation
+    file = tmp_path / "trace.json"
+    ocular.start_tracing(deinstrument_threshold=0, quiet=True, output=file)
+    for _ in range(30):
+        list(map(convert, range(5_000)))  # fewer than a thread's ring holds
+        ocular.snapshot()  # empties it
+    ocular.stop_tracing()
+    with file.open() as text:
+        forgotten = re.search(r'"forgotten_events":(\d+)', text.read(4096))
+    size = file.stat().st_size
+    file.unlink()
+    assert int(forgotten[1]) > 10_000
+    assert 50e6 < size < 100e6
 
 
 def test_memory_stays_within_the_limit(record):

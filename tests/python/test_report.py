@@ -41,7 +41,7 @@ def test_the_top_level_has_its_share(tmp_path):
         SPIN
         + """
 for _ in range(4):
-    end = time.thread_time() + 0.5
+    end = time.thread_time() + 0.25
     while time.thread_time() < end:
         pass
     spin(0.02)
