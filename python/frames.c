@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Looks at the running thread's data stack and frames.
+// Looks at the running thread's data stack and frames, and hides these.
 #include "python/frames.h"
 
 #include <stddef.h>
@@ -63,12 +63,12 @@ static bool holds(struct RealStack *real, const struct Frame *frame)
     return false;
 }
 
-static const char *current_frame(const PyThreadState *state)
+static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 {
 #if PY_VERSION_HEX >= 0x030D0000
-    return (const char *)state->current_frame;
+    return &((PyThreadState *)state)->current_frame;
 #else
-    return (const char *)state->cframe->current_frame;
+    return &state->cframe->current_frame;
 #endif
 }
 
@@ -77,7 +77,7 @@ static struct RunningFrames running_frames(const PyThreadState *state,
 {
     struct RunningFrames running = {
         .real = {.holds = holds, .depth = depth},
-        .top = {python_frame(current_frame(state)), depth, depth},
+        .top = {python_frame((const char *)*newest_frame(state)), depth, depth},
     };
 
     running.found = running.top;
@@ -103,4 +103,60 @@ void Frames_settle(struct Lane *lane, const struct Code *code,
     struct RunningFrames running = running_frames(state, depth);
 
     Lane_settle(lane, code, &running.real, ticks);
+}
+
+// --- Without the frames below ----------------------------------------------
+
+// What stands below a thread's first frame: nothing, and from 3.15 on a frame
+// of CPython's own, the outermost of all.
+static void *bottom_of(void *frame)
+{
+#if PY_VERSION_HEX >= 0x030F0000
+    while (frame && previous_of(frame))
+        frame = (void *)previous_of(frame);
+    return frame;
+#else
+    (void)frame;
+    return NULL;
+#endif
+}
+
+// CPython before 3.14 counts C calls, too. A new thread has so many left.
+#if PY_VERSION_HEX < 0x030D0000
+#define C_CALLS_LEFT C_RECURSION_LIMIT
+#elif PY_VERSION_HEX < 0x030E0000
+#define C_CALLS_LEFT Py_C_RECURSION_LIMIT
+#endif
+
+void Frames_hide(struct HiddenFrames *hidden)
+{
+    PyThreadState *state = PyThreadState_Get();
+
+    hidden->newest = *newest_frame(state);
+    hidden->depth = state->py_recursion_limit - state->py_recursion_remaining;
+    *newest_frame(state) = bottom_of(hidden->newest);
+    state->py_recursion_remaining = state->py_recursion_limit;
+#ifdef C_CALLS_LEFT
+    hidden->c_depth = state->c_recursion_remaining;
+    state->c_recursion_remaining = C_CALLS_LEFT;
+#endif
+}
+
+void Frames_show(const struct HiddenFrames *hidden)
+{
+    PyThreadState *state = PyThreadState_Get();
+
+    *newest_frame(state) = hidden->newest;
+    // The program may have set another limit.
+    state->py_recursion_remaining = state->py_recursion_limit - hidden->depth;
+#ifdef C_CALLS_LEFT
+    state->c_recursion_remaining = hidden->c_depth;
+#endif
+}
+
+bool Frames_are_hidden(void)
+{
+    void *newest = *newest_frame(PyThreadState_Get());
+
+    return newest == bottom_of(newest);
 }

@@ -32,4 +32,18 @@ void Frames_switch(struct Lane *lane, const PyThreadState *state,
 void Frames_settle(struct Lane *lane, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
+// What Frames_hide has taken off.
+struct HiddenFrames {
+    void *newest;
+    int depth;   // of Python calls
+    int c_depth; // what was left of CPython's limit; before 3.14
+};
+
+// The calling thread's frames are there no more, as if it had just begun; and
+// they are back. What runs in between must have returned by then.
+void Frames_hide(struct HiddenFrames *hidden);
+void Frames_show(const struct HiddenFrames *hidden);
+// No frame has been entered since they were hidden, or all have been left.
+bool Frames_are_hidden(void);
+
 #endif

@@ -467,7 +467,8 @@ static int initialise(PyObject *module)
     }
     if (set_up() < 0)
         return -1;
-    if (PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
+    if (PyModule_AddFunctions(module, Program_methods) < 0 ||
+        PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
         PyModule_AddIntMacro(module, BY_DOORMAN) < 0)
         return -1;

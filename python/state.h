@@ -15,6 +15,7 @@
 
 #include "python/doorman.h"
 #include "python/heir.h"
+#include "python/program.h"
 #include "python/thread_list.h"
 #include "tracer/filter.h"
 #include "tracer/fusion.h"
@@ -87,6 +88,7 @@ struct State {
     struct Heir heir;
     struct Doorman doorman;
     bool inherited; // the session was started by the heir
+    struct Program program;
 
     Py_ssize_t extra; // co_extra index
     struct Filter filter;

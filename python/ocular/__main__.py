@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT
 """`python -m ocular [options] script.py args...`: runs a program, traced.
 
-The program keeps its arguments, stdin, stdout and exit status. Where tracing
-cannot start, a warning says why and the program runs untraced.
+The program keeps its arguments, stdin, stdout, exit status and tracebacks: no
+frame of ours is below it (python/program.h). Where tracing cannot start, a
+warning says why and the program runs untraced. A program that does not compile
+is not traced.
 """
 
 import argparse
 import builtins
 import contextlib
-import importlib.util
-import io
-import marshal
+import linecache
 import os
+import pkgutil
 import runpy
 import sys
 import types
-import zipfile
-from importlib.machinery import SourceFileLoader, SourcelessFileLoader
+from importlib.machinery import BuiltinImporter
 
 import ocular
-from ocular import _settings
+from ocular import _ocular, _settings
 
 
 def _parser():
     parser = argparse.ArgumentParser(
         prog="ocular",
         allow_abbrev=False,
-        usage="ocular [options] (script.py | -m module) [args...]",
+        usage="ocular [options] (script.py | -m module | -c code | -) [args...]",
         description="Run a Python program under Ocular's tracer.",
         epilog="While it runs with --serve: ocular-top --pid PID",
     )
@@ -39,6 +39,12 @@ def _parser():
         dest="module",
         metavar="module",
         help="run a library module, as python -m does",
+    )
+    add(
+        "-c",
+        dest="command",
+        metavar="code",
+        help="run code, as python -c does; - runs what stdin holds",
     )
     add("--serve", action="store_true", help="answer ocular-top")
     add(
@@ -105,7 +111,7 @@ def _parser():
 
 def _split(parser, arguments):
     """(our options, the program and its arguments): what follows the script,
-    or the module of -m, is the program's, whatever it looks like."""
+    the module of -m or the code of -c is the program's, whatever it looks like."""
     takes_value = {
         option
         for action in parser._actions
@@ -117,8 +123,8 @@ def _split(parser, arguments):
         argument = arguments[index]
         if argument == "--":
             return arguments[:index], arguments[index + 1 :]
-        if argument.startswith("-m"):  # "-m name" and "-mname"
-            index += 2 if argument == "-m" else 1
+        if argument[:2] in ("-m", "-c"):  # "-m name" and "-mname"
+            index += 2 if len(argument) == 2 else 1
             return arguments[:index], arguments[index:]
         if not argument.startswith("-") or argument == "-":
             break
@@ -127,39 +133,69 @@ def _split(parser, arguments):
 
 
 NOT_IDLE = ("serve", "output", "quiet")  # what --idle has no use for
+NOT_SETTINGS = ("idle", "module", "command")
 
 
-def _start(options):
+# --- The trace ----------------------------------------------------------------
+
+
+def _settings_of(options):
+    """(the function that starts tracing, its arguments), or exit status 2."""
     settings = vars(options).copy()
-    del settings["module"]
-    begin = ocular.start_tracing
-    if settings.pop("idle"):
-        begin = ocular.serve
+    for name in NOT_SETTINGS:
+        del settings[name]
+    start, check = ocular.start_tracing, _settings.check
+    if options.idle:
+        start, check = ocular.serve, _settings.check_serve
         for name in NOT_IDLE:
             del settings[name]
     try:
-        begin(**settings)
+        check(**settings)
     except (TypeError, ValueError, NotImplementedError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
-    except (RuntimeError, OSError, Warning) as error:
-        print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
+    except OSError:
+        pass  # the start will say so
+    return start, settings
+
+
+def _beginner(options):
+    """What starts tracing when the program's first code is about to run."""
+    start, settings = _settings_of(options)
+
+    def begin(code):
+        _show_source(code, options.command)
+        shown = sys.argv[0]  # as the command of the trace, see ocular._command
+        if options.module is not None:
+            sys.argv[0] = "-m " + options.module
+        try:
+            start(**settings)
+        except (RuntimeError, OSError, Warning) as error:
+            print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
+        finally:
+            sys.argv[0] = shown
+
+    return begin
+
+
+def _show_source(code, source):
+    """From CPython 3.13 on tracebacks show the code of -c."""
+    if source is not None and hasattr(linecache, "_register_code"):
+        by_code = hasattr(linecache, "_interactive_cache")  # 3.13.0 has it by name
+        linecache._register_code(code if by_code else "<string>", source, "<string>")
+
+
+# --- The program --------------------------------------------------------------
 
 
 def _fresh_main():
-    """A __main__ of the program's own, without our names."""
+    """A __main__ of the program's own, as the interpreter makes it."""
     module = types.ModuleType("__main__")
     module.__builtins__ = builtins
+    module.__loader__ = BuiltinImporter
     if sys.version_info < (3, 14):
         module.__annotations__ = {}
     sys.modules["__main__"] = module
-    return module
-
-
-def _run_module(name, is_option):
-    """Runs a module as the interpreter does for -m, or for a directory."""
-    _fresh_main()
-    runpy._run_module_as_main(name, alter_argv=is_option)
 
 
 def _absolute(path):
@@ -167,43 +203,63 @@ def _absolute(path):
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
 
 
-def _drop_our_directory():
-    """From where `-m ocular` would import: the interpreter has put it first,
-    where there is one."""
+def _put_first_on_path(folder):
+    """In place of the directory that `-m ocular` would import from: the
+    interpreter has put it first, where there is one."""
+    if sys.flags.safe_path:
+        return
     with contextlib.suppress(OSError):
         os.getcwd()
         del sys.path[0]
+    sys.path.insert(0, folder)
 
 
-def _run_script(path):
-    """Runs a file as __main__, as `python path` does."""
-    if not sys.flags.safe_path:
-        _drop_our_directory()
-    if os.path.isdir(path) or (
-        not path.endswith((".py", ".pyw")) and zipfile.is_zipfile(path)
-    ):
-        sys.path.insert(0, _absolute(path))
-        return _run_module("__main__", False)
-    if not sys.flags.safe_path:
-        sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+def _run_module(begin, name, is_option):
+    """Runs a module as the interpreter does for -m, or for a directory."""
+    return _ocular.run_call(begin, runpy._run_module_as_main, (name, is_option))
+
+
+def _run_command(begin, source):
+    _put_first_on_path("")
+    if sys.version_info >= (3, 14):
+        import textwrap
+
+        source = textwrap.dedent(source)
+    return _ocular.run_string(begin, source)
+
+
+def _run_script(begin, path):
+    """Runs a file, a directory or an archive, as `python path` does."""
     full = _absolute(path)
-    with io.open_code(full) as file:
-        data = file.read()  # once: it may be a pipe
-    if data.startswith(importlib.util.MAGIC_NUMBER):
-        loader, code = SourcelessFileLoader, marshal.loads(data[16:])
-    else:
-        loader = SourceFileLoader
-        code = compile(data, full, "exec", dont_inherit=True)
-    module = _fresh_main()
-    module.__file__ = full
-    module.__loader__ = loader("__main__", full)
-    if sys.version_info < (3, 15):
-        module.__cached__ = None
-    return exec(code, module.__dict__)
+    if pkgutil.get_importer(full) is not None:
+        _put_first_on_path(full)
+        if sys.flags.safe_path:
+            sys.path.insert(0, full)
+        return _run_module(begin, "__main__", False)
+    _put_first_on_path(os.path.dirname(os.path.realpath(path)))
+    return _ocular.run_file(begin, os.fsencode(full))
+
+
+def _run(parser, begin, options, rest):
+    """Runs the program: its exit status, where it has not ended the process."""
+    if options.module is not None:
+        sys.argv[:] = ["-m", *rest]
+        return _run_module(begin, options.module, True)
+    if options.command is not None:
+        sys.argv[:] = ["-c", *rest]
+        return _run_command(begin, options.command)
+    sys.argv[:] = rest or [""]
+    if sys.argv[0] in ("", "-"):
+        _put_first_on_path("")
+        return _ocular.run_file(begin, None)
+    try:
+        return _run_script(begin, rest[0])
+    except OSError as error:  # no exception of the program comes here
+        parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
 def main(arguments=None):
-    """Parses our options, starts tracing, runs the program."""
+    """Parses our options, and runs the program, which starts tracing."""
     if arguments is None:
         arguments = sys.argv[1:]
     parser = _parser()
@@ -215,18 +271,15 @@ def main(arguments=None):
                 f"--idle and --{name} do not go together: nothing is "
                 f"traced, said or written until somebody looks"
             )
-    if options.module is None and not rest:
-        parser.error("name a script, or a module with -m")
-    if options.module is not None:
-        sys.argv[:] = ["-m " + options.module, *rest]
-        _start(options)
-        sys.argv[0] = "-m"
-        return _run_module(options.module, True)
-    sys.argv[:] = rest
-    if not os.path.exists(rest[0]):
-        parser.error(f"there is no file {rest[0]!r}")
-    _start(options)
-    return _run_script(rest[0])
+    named = options.module is not None or options.command is not None
+    if not named and not rest and os.isatty(0):
+        parser.error("name a script, a module with -m, or code with -c")
+    begin = _beginner(options)
+    _fresh_main()
+    # With -i the interpreter asks for more afterwards, and has a status of its own.
+    status = _run(parser, begin, options, rest)
+    if status and not sys.flags.inspect:
+        raise SystemExit(status)
 
 
 if __name__ == "__main__":

@@ -135,7 +135,6 @@ def test_options(tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ([], "script"),
         (["--colour", "program.py"], "--colour"),
         (["--threshold", "x", "program.py"], "threshold"),
         (["--threshold", "-1", "program.py"], "at least 0"),

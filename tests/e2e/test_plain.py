@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MIT
+"""python -m ocular against python alone: stdout, stderr and status are the same to
+the letter, whatever way the program is given and however it ends."""
+
+import os
+import pty
+import re
+import signal
+import textwrap
+import zipfile
+
+import pytest
+from e2e.program import PYTHON, Done, run, write
+
+OCULAR = [PYTHON, "-m", "ocular"]
+SILENT = [*OCULAR, "--quiet", "--no-perfetto"]
+
+
+def printed(command, directory, **more):
+    """What it prints and ends with, but for addresses."""
+    done = run(command, cwd=directory, **more)
+    hide = re.compile("0x[0-9a-f]+")
+    return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
+
+
+def same(directory, *arguments, traced=SILENT, **more):
+    """The same for both."""
+    plain = printed([PYTHON, *arguments], directory, **more)
+    ours = printed([*traced, *arguments], directory, **more)
+    assert ours.err == plain.err
+    assert ours.out == plain.out
+    assert ours.status == plain.status
+    return plain
+
+
+# --- How a program ends -------------------------------------------------------
+
+FAULTS = {
+    "uncaught": ("def f():\n    raise ValueError(1)\nf()", 1, "in f"),
+    "caused": (
+        """
+        def f():
+            try:
+                1 / 0
+            except ZeroDivisionError as error:
+                raise KeyError("k") from error
+        try:
+            f()
+        except KeyError:
+            raise ExceptionGroup("many", [OSError(2, "gone"), ValueError("v")])
+        """,
+        1,
+        "direct cause",
+    ),
+    "exit": ("import sys\nsys.exit(3)", 3, ""),
+    "words": ("import sys\nsys.exit('words')", 1, "words"),
+    "exit in a function": ("import sys\ndef f(): sys.exit()\nf()", 0, ""),
+    "interrupt": ("def f():\n    raise KeyboardInterrupt\nf()", -signal.SIGINT, "in f"),
+    "recursion": ("def f(n): return f(n + 1)\nf(0)", 1, "more times"),
+    "print_stack": (
+        """
+        import traceback
+        def f(): traceback.print_stack()
+        f()
+        class Late:
+            def __del__(self): traceback.print_stack()
+        late = Late()
+        """,
+        0,
+        "in f",
+    ),
+    "stack": (
+        """
+        import inspect, sys
+        def f(): return len(inspect.stack()), sys._getframe(1).f_back
+        print(f(), sys.getrecursionlimit(), file=sys.stderr)
+        """,
+        0,
+        "(2, None)",
+    ),
+    "warning": (
+        """
+        import warnings
+        def f(level): warnings.warn(f"level {level}", stacklevel=level)
+        for level in range(1, 6):
+            f(level)
+        """,
+        0,
+        "<sys>:0" if os.sys.version_info >= (3, 13) else "sys:1",
+    ),
+    "depth": (
+        """
+        import sys
+        def f(n):
+            try: return f(n + 1)
+            except RecursionError: return n
+        class Endless:
+            count = 0
+            def __repr__(self):
+                Endless.count += 1
+                return repr([self])
+        print(f(0), file=sys.stderr)
+        sys.setrecursionlimit(3210)
+        print(f(0), file=sys.stderr)
+        try: repr(Endless())
+        except RecursionError as error: print(Endless.count, error, file=sys.stderr)
+        """,
+        0,
+        "3208",
+    ),
+    "excepthook": (
+        """
+        import sys, traceback
+        def hook(kind, error, where):
+            print(kind, error, len(traceback.extract_tb(where)), sys._getframe(1) if
+                  sys._getframe().f_back else None, file=sys.stderr)
+        sys.excepthook = hook
+        def f(): raise ValueError
+        f()
+        """,
+        1,
+        "ValueError'>  2 None",
+    ),
+    "thread": (
+        """
+        import threading
+        def f(): raise ValueError("in a thread")
+        thread = threading.Thread(target=f, name="one")
+        thread.start()
+        thread.join()
+        """,
+        0,
+        "Exception in thread one",
+    ),
+    "atexit": (
+        """
+        import atexit, sys, traceback
+        def f():
+            traceback.print_stack()
+            print(sorted(vars(sys.modules["__main__"])), file=sys.stderr)
+            raise ValueError("late")
+        atexit.register(f)
+        1 / 0
+        """,
+        1,
+        "late",
+    ),
+    "unraisable": (
+        """
+        class Bad:
+            def __del__(self): raise ValueError("no one hears")
+        Bad()
+        """,
+        0,
+        "Exception ignored",
+    ),
+    "last exception": (
+        """
+        import atexit, sys
+        atexit.register(lambda: print(repr(sys.last_exc), file=sys.stderr))
+        1 / 0
+        """,
+        1,
+        "division by zero')",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_program_ends_as_it_does_alone(tmp_path, name):
+    source, status, words = FAULTS[name]
+    plain = same(tmp_path, write(tmp_path, source))
+    assert plain.status == status and words in plain.err
+
+
+@pytest.mark.parametrize("name", ["uncaught", "caused", "exit", "interrupt", "recursion"])
+@pytest.mark.parametrize("way", ["module", "package", "code", "stdin", "zip"])
+def test_other_ways_to_give_it(tmp_path, name, way):
+    source, status, words = FAULTS[name]
+    source = textwrap.dedent(source)
+    arguments, more = [], {}
+    if way == "module":
+        write(tmp_path, source)
+        arguments = ["-m", "program"]
+    elif way == "package":
+        (tmp_path / "pack").mkdir()
+        write(tmp_path / "pack", "import sys", "__init__.py")
+        write(tmp_path / "pack", source, "__main__.py")
+        arguments = ["-m", "pack"]
+    elif way == "code":
+        arguments = ["-c", source]
+    elif way == "stdin":
+        arguments, more = ["-"], {"input": source}
+    else:
+        with zipfile.ZipFile(tmp_path / "app.pyz", "w") as archive:
+            archive.writestr("__main__.py", source)
+        arguments = ["app.pyz"]
+    plain = same(tmp_path, *arguments, **more)
+    assert plain.status == status and (words in plain.err or name == "recursion")
+
+
+def test_a_signal_interrupts_it(tmp_path):
+    source = "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGINT)\nf()\n"
+    assert same(tmp_path, write(tmp_path, source)).status == -signal.SIGINT
+    assert same(tmp_path, "-c", source).status == -signal.SIGINT
+    plain = same(tmp_path, "-m", "program")
+    assert plain.status == -signal.SIGINT and "in f" in plain.err
+
+
+# --- What a program sees of itself --------------------------------------------
+
+SEES = """
+import sys
+main = sys.modules["__main__"]
+print(sys.argv, sys.path, main.__name__, globals() is vars(main))
+for name, value in sorted(vars(main).items()):
+    value = type(value) if name == "__loader__" else value
+    print(name, value if name in ("__file__", "__package__", "__doc__") else type(value))
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["a", "-m", "--serve", "-c", "-"]], ids=len)
+def test_its_names_arguments_and_path(tmp_path, more):
+    path = write(tmp_path, SEES)
+    other = tmp_path / "other"
+    other.mkdir()
+    assert "argv" not in same(tmp_path, path, *more).out
+    same(other, "../program.py", *more)
+    same(tmp_path, "-m", "program", *more)
+    same(tmp_path, "-mprogram", *more)
+    same(tmp_path, "-c", SEES, *more)
+    same(tmp_path, "-c" + SEES, *more)
+    same(tmp_path, "-", *more, input=SEES)
+    if not more:
+        assert "['']" in same(tmp_path, input=SEES).out
+    (tmp_path / "app").mkdir()
+    write(tmp_path / "app", SEES, "__main__.py")
+    same(other, "../app", *more)
+    same(other, tmp_path / "app", *more)
+    for variable in ({"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ["PYTHONPATH"]}):
+        same(other, "../program.py", *more, env=variable)
+        same(tmp_path, "-c", SEES, *more, env=variable)
+        same(other, "../app", *more, env=variable)
+
+
+def test_a_directory_that_has_gone(tmp_path):
+    outer = """
+import os, subprocess, sys
+os.mkdir("gone")
+os.chdir("gone")
+os.rmdir(os.getcwd())
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+    plain, traced = (
+        printed([PYTHON, "-c", outer, *python, "-c", SEES], tmp_path)
+        for python in ([PYTHON], SILENT)
+    )
+    assert traced == plain and plain.status == 0
+
+
+def test_what_stdin_holds_is_the_program_and_no_more(tmp_path):
+    source = "import sys\nprint(repr(sys.stdin.read()))\n"
+    assert same(tmp_path, "-", input=source).out == "''\n"
+    assert same(tmp_path, "-c", source, input="data").out == "'data'\n"
+
+
+def test_code_is_traced_however_it_is_given(tmp_path):
+    source = """
+import json, ocular
+def work(): pass
+for _ in range(7): work()
+seen = ocular.snapshot()
+print(json.dumps([seen["command"], [f["calls"] for f in seen["functions"]
+                                    if f["name"] == "work"]]))
+"""
+    write(tmp_path, source)
+    for arguments, more, command in (
+        (["program.py", "a"], {}, "program.py a"),
+        (["-m", "program", "a"], {}, "-m program a"),
+        (["-c", source, "a"], {}, "-c a"),
+        (["-", "a"], {"input": source}, "- a"),
+    ):
+        assert run([*SILENT, *arguments], cwd=tmp_path, **more).answer == [command, [7]]
+
+
+def test_on_a_terminal_it_asks_for_a_program(tmp_path):
+    ours, its = pty.openpty()
+    try:
+        done = run(OCULAR, cwd=tmp_path, stdin=its)
+    finally:
+        os.close(ours)
+        os.close(its)
+    assert done.status == 2 and "name a script" in done.err and done.out == ""
+
+
+# --- What does not compile ----------------------------------------------------
+
+BROKEN = {
+    "syntax": b"def broken(:\n",
+    "indent": b"if 1:\nprint(2)\n",
+    "late": b"x = 1\nfor y in x:\n    pass\nreturn x\n",
+    "bytes": b"x = '\xe9'\n",
+    "cookie": b"# coding: no-such-codec\n",
+    "latin": b"# coding: latin-1\nx = '\xe9' +\n",
+    "null": b"x = 1\0\n",
+    "warning too": b"print(1 is 1)\ndef broken(:\n",
+    "open": b"x = (1,\n  2,\n",
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_program_that_does_not_compile(tmp_path, name):
+    """Its error is the interpreter's, and nothing is traced, said or written."""
+    (tmp_path / "program.py").write_bytes(BROKEN[name])
+    plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
+    assert plain.status == 1 and "Error" in plain.err
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+@pytest.mark.parametrize("way", ["module", "code", "stdin"])
+def test_nor_does_it_where_it_is_given_otherwise(tmp_path, way):
+    (tmp_path / "program.py").write_bytes(BROKEN["syntax"])
+    source = BROKEN["syntax"].decode()
+    arguments, more = {
+        "module": (["-m", "program"], {}),
+        "code": (["-c", source], {}),
+        "stdin": ([], {"input": source}),
+    }[way]
+    plain = same(tmp_path, *arguments, traced=OCULAR, **more)
+    assert plain.status == 1 and "SyntaxError" in plain.err
+    assert [name for name in os.listdir(tmp_path) if "trace" in name] == []
+
+
+def test_a_module_that_is_not_there(tmp_path):
+    for name in "no.such.module", "nothing_of_that_name":
+        assert same(tmp_path, "-m", name, traced=OCULAR).status == 1
+    assert os.listdir(tmp_path) == []
+
+
+# --- Thread states ------------------------------------------------------------
+
+
+def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
+    """CPython lists every thread state, and the governor needs one: it is the only
+    difference (README, Status)."""
+    path = write(
+        tmp_path,
+        """
+        import faulthandler, sys
+        def f(): faulthandler.dump_traceback(sys.stderr)
+        f()
+        faulthandler.dump_traceback(sys.stderr, all_threads=False)
+        """,
+    )
+    plain = printed([PYTHON, path], tmp_path)
+    traced = printed([*SILENT, path], tmp_path)
+    ours = "Thread 0x (most recent call first):\n  <no Python frame>\n\n"
+    assert traced.err.replace(ours, "", 1) == plain.err
+    assert "in f" in plain.err and "in <module>" in plain.err
