@@ -330,6 +330,18 @@ static PyObject *step_cost(PyObject *module, PyObject *unused)
                          (long long)cost[HOOK_INSTRUCTION_FAR]);
 }
 
+PyDoc_STRVAR(kept_doc,
+             "kept() -> the dict that the package keeps in the process: the "
+             "same one after the package has been imported again.");
+
+static PyObject *kept(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    if (!ocular_state.kept)
+        ocular_state.kept = PyDict_New();
+    return Py_XNewRef(ocular_state.kept);
+}
+
 PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
 
 static PyObject *before_fork(PyObject *module, PyObject *unused)
@@ -395,6 +407,7 @@ static PyMethodDef methods[] = {
     {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"slices", slices, METH_NOARGS, slices_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
+    {"kept", kept, METH_NOARGS, kept_doc},
     {"before_fork", before_fork, METH_NOARGS, fork_doc},
     {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
     {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},

@@ -89,6 +89,7 @@ struct State {
     struct Doorman doorman;
     bool inherited; // the session was started by the heir
     struct Program program;
+    PyObject *kept; // dict: what outlives the package, which may be reloaded
 
     Py_ssize_t extra; // co_extra index
     struct Filter filter;

@@ -54,9 +54,13 @@ __all__ = [
     "tracing",
 ]
 
-_running = _settings.Settings()  # the settings of the newest trace
 _GRACE_S = 5  # for a viewer to come back and find the numbers as they were
-_serving = None  # those of what a viewer starts, where serve() was called
+# A program may drop this package from sys.modules and import it again while it is
+# traced: what has to outlive that is kept by the extension.
+_kept = _ocular.kept()
+_kept.setdefault("running", _settings.Settings())  # the newest trace's settings
+_kept.setdefault("serving", None)  # those of a viewer's trace, after serve()
+_kept.setdefault("warned of the JIT", False)
 
 
 def start_tracing(
@@ -104,7 +108,7 @@ def start_tracing(
     where tracing cannot start (already tracing, no free tool id, no place for
     the socket); nothing is traced then.
     """
-    if serve is False and _serving is not None:
+    if serve is False and _kept["serving"] is not None:
         serve = True
     settings = _settings.check(
         mode,
@@ -119,7 +123,7 @@ def start_tracing(
         timeline_spill,
         quiet,
     )
-    if _serving is not None and not _ocular.is_serving():
+    if _kept["serving"] is not None and not _ocular.is_serving():
         # A child that has not come to it yet.
         with contextlib.suppress(Exception):
             _ocular.serve(_arm, _GRACE_S)
@@ -127,7 +131,6 @@ def start_tracing(
 
 
 def _start(settings, by=_ocular.BY_PROGRAM):
-    global _running
     budget = settings.overhead_budget
     _warn_of_jit()
     _ocular.start(
@@ -144,17 +147,13 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         _command(),
         by,
     )
-    _running = settings
-
-
-_warned_of_jit = False
+    _kept["running"] = settings
 
 
 def _warn_of_jit():
     """Once a process; turned into an error it prevents the start."""
-    global _warned_of_jit
     jit = getattr(sys, "_jit", None)
-    if _warned_of_jit or jit is None or not jit.is_enabled():
+    if _kept["warned of the JIT"] or jit is None or not jit.is_enabled():
         return
     warnings.warn(
         "CPython's JIT is on, and together with sys.monitoring, which Ocular "
@@ -163,7 +162,7 @@ def _warn_of_jit():
         RuntimeWarning,
         skip_file_prefixes=(os.path.dirname(__file__),),
     )
-    _warned_of_jit = True
+    _kept["warned of the JIT"] = True
 
 
 def _command():
@@ -197,14 +196,15 @@ def stop_tracing():
     is left, the trace is over all the same, and the exception is raised.
     """
     _Shared.running = None
-    progress = None if _running.quiet else _progress.Progress(_say)
+    quiet = _kept["running"].quiet
+    progress = None if quiet else _progress.Progress(_say)
     result = _ocular.stop(progress)
     if result is None:
         return None
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    if not _running.quiet:
+    if not quiet:
         _say(report)
     if trouble:
         _say(f"ocular: {trouble}\n")
@@ -268,7 +268,6 @@ def serve(
     Raises as start_tracing() does; RuntimeError where a trace runs already, or
     where there is no place for the socket.
     """
-    global _serving
     settings = _settings.check_serve(
         mode,
         perfetto,
@@ -278,11 +277,12 @@ def serve(
         overhead_budget,
         timeline_limit,
     )
-    before, _serving = _serving, settings  # a viewer may be there at once
+    before = _kept["serving"]
+    _kept["serving"] = settings  # a viewer may be there at once
     try:
         _ocular.serve(_arm, _GRACE_S)
     except BaseException:
-        _serving = before
+        _kept["serving"] = before
         raise
 
 
@@ -293,14 +293,13 @@ def stop_serving():
     Raises RuntimeError while a trace of the program's own runs:
     stop_tracing() first.
     """
-    global _serving
     _ocular.stop_serving()
-    _serving = None
+    _kept["serving"] = None
 
 
 def _arm():
     """A viewer is there: on a thread of ours."""
-    _start(_serving, _ocular.BY_DOORMAN)
+    _start(_kept["serving"], _ocular.BY_DOORMAN)
 
 
 def _end():
@@ -418,23 +417,26 @@ def _inherit(traces):
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         util.Finalize(None, _end, exitpriority=-1000)
-    if _serving is not None:
+    if _kept["serving"] is not None:
         _ocular.serve(_arm, _GRACE_S)
     if traces:
-        _start(dataclasses.replace(_running, quiet=True), _ocular.BY_HEIR)
+        settings = dataclasses.replace(_kept["running"], quiet=True)
+        _start(settings, _ocular.BY_HEIR)
 
 
 def _after_fork():
     """In a forked child: no lock is held."""
     _Shared.lock = _thread.RLock()
     _Shared.running = None
-    _ocular.after_fork_in_child()
 
 
 _ocular.set_heir(_inherit)
-os.register_at_fork(
-    before=_ocular.before_fork,
-    after_in_parent=_ocular.after_fork_in_parent,
-    after_in_child=_after_fork,
-)
+os.register_at_fork(after_in_child=_after_fork)
+if not _kept.setdefault("fork handlers", False):
+    os.register_at_fork(
+        before=_ocular.before_fork,
+        after_in_parent=_ocular.after_fork_in_parent,
+        after_in_child=_ocular.after_fork_in_child,
+    )
+    _kept["fork handlers"] = True
 _serve_if_asked()

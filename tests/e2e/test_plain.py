@@ -357,3 +357,64 @@ def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
     ours = "Thread 0x (most recent call first):\n  <no Python frame>\n\n"
     assert traced.err.replace(ours, "", 1) == plain.err
     assert "in f" in plain.err and "in <module>" in plain.err
+
+
+# --- The package imported again -----------------------------------------------
+
+AGAIN = """
+import os, sys
+def import_again():
+    for name in [name for name in sys.modules if name.split(".")[0] == "ocular"]:
+        del sys.modules[name]
+    import ocular
+    return ocular
+ocular = import_again()
+"""
+
+
+def test_settings_outlive_the_package(tmp_path, sockets):
+    """--quiet and --no-perfetto hold, and in a forked child, too."""
+    source = AGAIN + textwrap.dedent(
+        """
+        child = os.fork()
+        if not child:
+            print("child", bool(ocular.snapshot()["pid"] == os.getpid()), flush=True)
+            sys.exit(0)
+        print(os.waitpid(child, 0)[1], ocular.is_tracing())
+        """
+    )
+    done = run([*SILENT, "--serve", write(tmp_path, source)], cwd=tmp_path)
+    assert (done.status, done.out) == (0, "child True\n0 True\n"), done.err
+    assert done.err == ""
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+def test_serving_outlives_the_package(tmp_path, sockets):
+    source = AGAIN + textwrap.dedent(
+        """
+        ocular.serve(deinstrument_threshold=77)
+        ocular = import_again()
+        ocular.start_tracing(quiet=True, perfetto=False)  # served, as serve() says
+        print(ocular._ocular.socket_path() is not None)
+        ocular.stop_tracing()
+        ocular.stop_serving()
+        ocular = import_again()
+        ocular.start_tracing(quiet=True, perfetto=False)
+        print(ocular._ocular.socket_path() is None)
+        """
+    )
+    done = run([PYTHON, write(tmp_path, source)], cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, "True\nTrue\n", "")
+
+
+def test_a_fork_is_handled_once_however_often_it_is_imported(tmp_path):
+    source = AGAIN + textwrap.dedent(
+        """
+        handlers = []
+        os.register_at_fork = lambda **given: handlers.append(sorted(given))
+        ocular = import_again()
+        print(handlers)
+        """
+    )
+    done = run([PYTHON, write(tmp_path, source)], cwd=tmp_path)
+    assert (done.status, done.out, done.err) == (0, "[['after_in_child']]\n", "")

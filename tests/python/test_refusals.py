@@ -229,7 +229,7 @@ def jit(monkeypatch):
     """sys._jit with the JIT on, as 3.14 and newer may have it."""
     faked = types.SimpleNamespace(is_enabled=lambda: True)
     monkeypatch.setattr(sys, "_jit", faked, raising=False)
-    monkeypatch.setattr(ocular, "_warned_of_jit", False)
+    monkeypatch.setitem(ocular._kept, "warned of the JIT", False)
     return faked
 
 
