@@ -3,6 +3,7 @@
 // for it; recording goes on meanwhile.
 #include "tracer/export.h"
 #include "ipc/now.h"
+#include "tracer/output.h"
 #include "tracer/session.h"
 
 #include <errno.h>
@@ -192,7 +193,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
 
     if (error)
         return error;
-    if (!overwrite && access(path, F_OK) == 0)
+    if (!overwrite && Output_is_taken(path))
         error = -EEXIST;
     else
         error = write_view(export, path, &job, result);
@@ -283,20 +284,28 @@ int Export_start(struct Export *export, int descriptor, const char *name,
 
 // --- The name of the file at stop ------------------------------------------
 
-// Where the endings of a file name begin: "a/b.json.gz" -> ".json.gz".
-static const char *endings(const char *path)
+// Where the ending that says what the file is begins: "a.b.json.gz" ->
+// ".json.gz". Any other dot belongs to the name.
+static const char *ending(const char *path)
 {
+    static const char *const KNOWN[] = {".json.gz", ".json", ".gz"};
     const char *slash = strrchr(path, '/');
     const char *file = slash ? slash + 1 : path;
-    const char *dot = *file ? strchr(file + 1, '.') : NULL;
+    size_t length = strlen(file), i;
 
-    return dot ? dot : path + strlen(path);
+    for (i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
+        size_t size = strlen(KNOWN[i]);
+
+        if (length > size && !strcmp(file + length - size, KNOWN[i]))
+            return file + length - size;
+    }
+    return file + length;
 }
 
 static void number_name(const char *output, unsigned number,
                         char path[PATH_MAX])
 {
-    const char *end = endings(output);
+    const char *end = ending(output);
     char tag[16] = "";
 
     if (number > 1)
@@ -307,7 +316,10 @@ static void number_name(const char *output, unsigned number,
 
 void Export_own_name(const char *output, char path[PATH_MAX])
 {
-    number_name(output, 1, path);
+    if (Output_is_device(output))
+        snprintf(path, PATH_MAX, "%s", output);
+    else
+        number_name(output, 1, path);
 }
 
 void Export_free_name(const char *output, char path[PATH_MAX])
@@ -315,6 +327,6 @@ void Export_free_name(const char *output, char path[PATH_MAX])
     unsigned number;
 
     snprintf(path, PATH_MAX, "%s", output);
-    for (number = 1; access(path, F_OK) == 0 && number < 10000; number++)
+    for (number = 1; Output_is_taken(path) && number < 10000; number++)
         number_name(output, number, path);
 }

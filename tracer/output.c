@@ -56,6 +56,18 @@ static int check_target(const char *path)
     return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
+bool Output_is_device(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISCHR(status.st_mode);
+}
+
+bool Output_is_taken(const char *path)
+{
+    return access(path, F_OK) == 0 && !Output_is_device(path);
+}
+
 // Of a file that may be missing: the absolute name, without links, of its
 // directory, and its own. malloc'ed, or NULL with errno.
 static char *join_missing(const char *path)
@@ -251,11 +263,21 @@ int Output_take(struct Output *output, int fd, const char *name)
     return -ENOMEM;
 }
 
+static int open_device(struct Output *output, const char *path)
+{
+    int fd = Opened_above(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+
+    return fd < 0 ? fd : Output_take(output, fd, path);
+}
+
 int Output_open(struct Output *output, const char *path)
 {
-    int error = check_target(path), fd;
+    int error, fd;
 
     memset(output, 0, sizeof *output);
+    if (Output_is_device(path))
+        return open_device(output, path);
+    error = check_target(path);
     if (error)
         return error;
     errno = 0;

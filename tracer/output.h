@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A file that appears whole or not at all: written beside its place under
 // another name, gzipped where its own ends in ".gz", and renamed at the end. Or
-// one that somebody else has opened, who puts it in its place or removes it.
-// One thread, which may block.
+// one that somebody else has opened, who puts it in its place or removes it, or
+// a character device, as /dev/null. One thread, which may block.
 #ifndef OCULAR_TRACER_OUTPUT_H
 #define OCULAR_TRACER_OUTPUT_H
 
@@ -18,8 +18,13 @@ struct Output {
     char *temporary;
 };
 
-// 0 or -errno. What is there and no plain file is refused: -EISDIR, -EINVAL. A
-// link is followed; a change of directory changes nothing from now on.
+bool Output_is_device(const char *path);
+// Something is there that must not be replaced.
+bool Output_is_taken(const char *path);
+
+// 0 or -errno. What is there and neither plain file nor character device is
+// refused: -EISDIR, -EINVAL. A link is followed; a change of directory changes
+// nothing from now on.
 int Output_open(struct Output *output, const char *path);
 // Writes to this descriptor from where it stands, gzipped where `name` says so.
 // It is ours, closed at the end or here where it fails: 0 or -ENOMEM.

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The arguments of start_tracing(): checked once, here, with clear words."""
 
+import contextlib
 import math
 import os
+import stat
 from dataclasses import dataclass, field, replace
 
 MODES = ("adaptive", "precise")
@@ -91,14 +93,30 @@ def _budget(value, serve):
     return float(value)
 
 
+def _is_device(path):
+    """As /dev/null: it is written to, and nothing is put beside it."""
+    with contextlib.suppress(OSError):
+        return stat.S_ISCHR(os.stat(path).st_mode)
+    return False
+
+
+STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+
+
 def check_output(path):
     """The absolute path the timeline goes to, if it can be written there."""
     try:
-        path = os.path.abspath(os.fsdecode(path))
+        path = os.fsdecode(path)
     except TypeError:
         raise TypeError(f"output must be a path, not {path!r}") from None
     if "\0" in path:
         raise ValueError("output must not hold a null character")
+    if path in STDOUT:
+        raise ValueError(
+            f"output must not be {path!r}: stdout belongs to the program; "
+            f"name a file (./- for one of that name)"
+        )
+    path = os.path.abspath(path)
     if os.path.isdir(path):
         raise IsADirectoryError(f"output: {path} is a directory; name a file")
     folder = os.path.dirname(path)
@@ -106,6 +124,10 @@ def check_output(path):
         raise FileNotFoundError(
             f"output: the directory {folder} does not exist; make it first"
         )
+    if _is_device(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(f"output: no right to write to {path}")
+        return path
     try:
         os.lstat(path)
     except FileNotFoundError:

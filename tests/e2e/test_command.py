@@ -144,6 +144,7 @@ def test_options(tmp_path):
         (["missing.py"], "missing.py"),
         (["--threshold"], "threshold"),
         (["--output", "/no/such/dir/x", "program.py"], "/no/such/dir"),
+        (["--output", "-", "program.py"], "stdout belongs to the program"),
     ],
     ids=" ".join,
 )

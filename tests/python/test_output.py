@@ -46,16 +46,53 @@ def test_an_existing_file_is_never_overwritten(tracing, tmp_path):
             trace.read(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["a.json.gz", "plain", ".hidden", "a.b.json"])
-def test_the_pid_goes_before_the_endings(tracing, tmp_path, name):
+@pytest.mark.parametrize(
+    "name, other",
+    [
+        ("a.json.gz", "a.PID.json.gz"),
+        ("plain", "plain.PID"),
+        (".hidden", ".hidden.PID"),
+        ("a.b.json", "a.b.PID.json"),
+        ("1.default.trace.json", "1.default.trace.PID.json"),
+    ],
+)
+def test_the_pid_goes_before_the_ending(tracing, tmp_path, name, other):
     for _ in range(2):
         tracing(output=tmp_path / name)
         ocular.stop_tracing()
-    assert len(os.listdir(tmp_path)) == 2
-    other = (set(os.listdir(tmp_path)) - {name}).pop()
-    assert other.startswith(name.split(".json")[0].split(".b")[0])
-    assert str(os.getpid()) in other
-    assert Path(other).suffix == Path(name).suffix or name in ("plain", ".hidden")
+    assert set(os.listdir(tmp_path)) == {name, other.replace("PID", str(os.getpid()))}
+
+
+def test_a_device_is_written_to(tracing, tmp_path, capfd):
+    """Through a link: a test that fails must not leave anything in /dev."""
+    (tmp_path / "null.json").symlink_to("/dev/null")
+    tracing(output=tmp_path / "null.json", quiet=False)
+    ocular.export(tmp_path / "null.json")
+    ocular.stop_tracing()
+    assert f"timeline: {tmp_path}/null.json\n" in capfd.readouterr().err
+    assert os.listdir(tmp_path) == ["null.json"]
+    assert (tmp_path / "null.json").is_char_device()
+
+
+def test_where_a_device_is_nothing_else_is_written(tmp_path):
+    before = sorted(os.listdir("/dev"))
+    source = "import ocular\nocular.start_tracing(quiet=True, output='/dev/null')\n"
+    done = script(tmp_path, source)
+    assert (done.status, done.out, done.err) == (0, "", "")
+    assert sorted(os.listdir("/dev")) == before and Path("/dev/null").is_char_device()
+
+
+def test_a_full_device(tracing, capfd):
+    tracing(output="/dev/full")
+    ocular.stop_tracing()
+    assert "could not be written to /dev/full: No space left" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["-", "/dev/stdout", b"-"])
+def test_stdout_is_the_programs(path):
+    with pytest.raises(ValueError, match="stdout belongs to the program; name a file"):
+        ocular.start_tracing(output=path)
+    assert not ocular.is_tracing()
 
 
 def test_the_report_names_the_file_that_was_written(tracing, tmp_path, capfd):

@@ -545,10 +545,35 @@ static void test_free_names(void **state)
     expect_name(f, "trace.json", name);
 }
 
+// Through a link: a test that fails must not leave anything in /dev.
+static void test_a_device_is_written_to(void **state)
+{
+    struct Fixture *f = *state;
+    struct PerfettoResult result = {0, 0};
+    struct stat info;
+    char link[PATH_MAX], name[PATH_MAX];
+
+    path_in(f, link, "null.json");
+    assert_int_equal(symlink("/dev/null", link), 0);
+    expect_name(f, "null.json", "null.json");
+    Export_own_name(link, name);
+    assert_string_equal(name, link);
+    record(f, add_code(&f->engine, "one", 0), 3);
+    assert_int_equal(Export_write(f->export, link, false, NULL, &result), 0);
+    assert_true(result.bytes > 100);
+    assert_int_equal(stat(link, &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+}
+
 static void test_free_names_keep_endings(void **state)
 {
     static const char *const cases[][3] = {
         {"a.json.gz", "a", ".json.gz"},
+        {"1.default.trace.json", "1.default.trace", ".json"},
+        {"1.default.trace.json.gz", "1.default.trace", ".json.gz"},
+        {"v2.5.gz", "v2.5", ".gz"},
+        {"v2.5", "v2.5", ""},
+        {".json", ".json", ""},
         {"plain", "plain", ""},
         {".hidden", ".hidden", ""},
         {"dir.d/plain", "dir.d/plain", ""},
@@ -623,6 +648,7 @@ int main(void)
         TEST(test_closed_while_it_runs),
         TEST(test_from_two_sides),
         TEST(test_free_names),
+        TEST(test_a_device_is_written_to),
         TEST(test_free_names_keep_endings),
     };
 
