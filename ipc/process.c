@@ -2,10 +2,12 @@
 // Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Called by
 // address.c and by the server's thread.
 #include "ipc/process.h"
+#include "ipc/now.h"
 #include "ipc/opened.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -190,6 +192,23 @@ pid_t Process_parent(pid_t pid)
     // Its name is in brackets, and may hold brackets and blanks.
     const char *end = strrchr(stat, ')');
     return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
+}
+
+double Process_age_s(pid_t pid)
+{
+    char stat[1024];
+    unsigned long long ticks;
+
+    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
+        return NAN;
+    const char *end = strrchr(stat, ')');
+    if (!end || sscanf(end,
+                       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+                       "%*d %*d %*d %*d %*d %*d %llu",
+                       &ticks) != 1)
+        return NAN;
+    return (double)Now_ns(CLOCK_BOOTTIME) / 1e9 -
+           (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 void Process_command(pid_t pid, char *out, size_t size)

@@ -36,6 +36,8 @@ int Process_look(struct Process *process, pid_t pid);
 void Process_command(pid_t pid, char *out, size_t size);
 // The process that started it, or that took it over; 0 if /proc does not say.
 pid_t Process_parent(pid_t pid);
+// Seconds since it was forked; NAN if /proc does not say.
+double Process_age_s(pid_t pid);
 // A variable of the environment it was started with. 1 and out, 0 no such
 // variable (or too long for out), or -errno.
 int Process_variable(pid_t pid, const char *name, char *out, size_t size);

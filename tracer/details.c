@@ -5,7 +5,7 @@
 // more often waits.
 #include "tracer/details.h"
 #include "ipc/now.h"
-#include "ipc/opened.h"
+#include "ipc/process.h"
 #include "tracer/lister.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"
@@ -31,21 +31,7 @@
 // When the process began, by the clock that files are dated with.
 static double process_start(void)
 {
-    char line[1024], *at;
-    unsigned long long ticks;
-    double age;
-
-    if (Opened_read("/proc/self/stat", line, sizeof line) <= 0)
-        return NAN;
-    at = strrchr(line, ')'); // the name before may hold anything
-    if (!at || sscanf(at,
-                      ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                      "%*d %*d %*d %*d %*d %*d %llu",
-                      &ticks) != 1)
-        return NAN;
-    age = (double)Now_ns(CLOCK_BOOTTIME) / 1e9 -
-          (double)ticks / (double)sysconf(_SC_CLK_TCK);
-    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - age;
+    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
 void Details_init(struct Details *details)

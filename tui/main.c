@@ -7,6 +7,7 @@
 #include "tui/keyboard.h"
 #include "tui/options.h"
 #include "tui/screen.h"
+#include "tui/startup.h"
 #include "tui/terminal.h"
 
 #include <errno.h>
@@ -246,7 +247,8 @@ static int find(const struct Options *options, struct Served *served,
     if (options->replay)
         return 0; // no process is needed
     if (options->pid)
-        return Address_find(served, options->pid, why, WHY);
+        return Startup_find(served, options->pid, STARTUP_PATIENCE_S, stderr,
+                            why, WHY);
     long count = Chooser_look(&chooser);
     *several = count > 1;
     if (count == 1)

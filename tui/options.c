@@ -23,6 +23,7 @@ const char OPTIONS_USAGE[] =
     "\n"
     "  -p, --pid PID      the process; without it the one that serves, or a "
     "list\n"
+    "                     (5 s are waited for one that is still coming up)\n"
     "  -d, --delay SEC    seconds between snapshots, 0.1 to 60 (1)\n"
     "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
     "(share)\n"

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""ocular-top --pid $! right after the start: a process that is still coming up is
+waited for."""
+
+import signal
+import subprocess
+
+from e2e.program import SLOW, TOP, start
+from tui.fake import FAKE
+
+
+def waiting(pid):
+    """A viewer that has said that it waits."""
+    viewer = start([TOP, "--pid", pid, "--once", "--json"])
+    line = viewer.stderr.readline()
+    assert f"process {pid} does not serve yet: waiting" in line, line
+    return viewer
+
+
+def test_a_process_that_is_coming_up_is_waited_for(sockets):
+    """It serves, under the same number, when it is told to."""
+    process = start(["sh", "-c", f"read go; exec {FAKE}"], stdin=subprocess.PIPE)
+    try:
+        viewer = waiting(process.pid)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        out, err = viewer.communicate(timeout=SLOW)
+        assert (viewer.returncode, err) == (0, "") and '"functions"' in out
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_wait_ends_by_ctrl_c_or_with_advice(sockets):
+    process = start(["sleep", "600"])
+    try:
+        viewer = waiting(process.pid)
+        viewer.send_signal(signal.SIGINT)
+        assert viewer.communicate(timeout=SLOW) == ("", "")
+        assert viewer.returncode == -signal.SIGINT
+        viewer = waiting(process.pid)
+        out, err = viewer.communicate(timeout=SLOW)
+        assert viewer.returncode == 1 and out == ""
+        assert "does not serve. Start it with `python -m ocular --serve" in err
+    finally:
+        process.kill()
+        process.communicate()
