@@ -176,8 +176,8 @@ env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*.[ch] python/*.[ch] \
 	tests/*.[ch] tests/*/*.[ch])
 
-scripts := .ci/run .ci/unchecked $(wildcard python/setup/*) tests/run_units \
-	tests/fuzz/run_fuzzers
+scripts := .ci/run .ci/unchecked $(filter-out %.py,$(wildcard python/setup/*)) \
+	tests/run_units tests/fuzz/run_fuzzers
 lint_tool := build/lint/bin/
 
 build/lint/complete: .ci/lint-requirements.txt

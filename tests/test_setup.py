@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -351,3 +352,18 @@ def test_run_units(tmp_path, script, status, words):
     )
     assert done.returncode == status
     assert words in done.stdout
+
+
+@pytest.mark.parametrize("what", [["install"], ["install", "-e"], ["wheel"]], ids=" ".join)
+def test_pip_is_told_to_use_make(what, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *what, SETUP.parent.parent],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PIP_NO_INDEX": "1"},
+    )
+    assert done.returncode != 0
+    assert "cannot be installed by pip yet: run `make`" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert list(tmp_path.iterdir()) == []
