@@ -24,6 +24,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 // --- A tracer that is none
 
 struct Tracer {
@@ -298,11 +300,11 @@ static void test_rates(void **state)
     // Without a CPU there are fewer, but never more.
     for (int turn = 0; turn < 5 && many < 12; turn++) {
         count_two(fast, &many, slow, &few);
-        assert_in_range(many, 0, 23);
-        assert_in_range(few, 0, 4);
+        assert_between(many, 0, 23);
+        assert_between(few, 0, 4);
     }
-    assert_in_range(many, 12, 23);
-    assert_in_range(few, 2, 4);
+    assert_between(many, 12, 23);
+    assert_between(few, 2, 4);
     Client_close(fast);
     Client_close(slow);
     halt(&tracer);

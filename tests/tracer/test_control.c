@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
 #define HZ 1e9     // ticks a second
 #define CHUNK 0.05 // s that the program runs in one go
 #define MOST 6000  // functions
@@ -481,14 +482,14 @@ static void test_a_storm_of_new_code(void **state)
         least = w.first_hits < least ? w.first_hits : least;
     }
     assert_int_equal(least, 16);
-    assert_in_range(w.accounts - accounts, 20, 60);
-    assert_in_range(w.cuts - cuts, 2, 12);
+    assert_between(w.accounts - accounts, 20, 60);
+    assert_between(w.cuts - cuts, 2, 12);
     run(2);
     assert_true(w.budget.level < 0);
     assert_true(w.control.pressure > 0.1);
     assert_true(w.control.grant > 0); // in debt, too, something is armed again
     // What they would have had by now: 5 million.
-    assert_in_range(w.hits - hits, 5000 * 16, 5000 * 120);
+    assert_between(w.hits - hits, 5000 * 16, 5000 * 120);
     assert_true(oldest() < 20);
     run(17);
     assert_true(w.budget.level > 0);
@@ -848,7 +849,7 @@ static void test_small_changes_of_the_rate(void **state)
     run(60);
     w.rates = 0;
     run(60);
-    assert_in_range(w.rates, 0, 20);
+    assert_between(w.rates, 0, 20);
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, end)

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 // A session without threads and without a server: what is served is seen by
 // what nobody waits for any more.
 struct Fixture {
@@ -119,7 +121,7 @@ static void test_a_function_is_listed_five_times_a_second(void **state)
     Details_ask(details, 1, 2, f->one->id);
     Details_serve(&f->session);
     assert_int_equal(details->wish_count, 1); // not yet
-    assert_in_range(Details_pause_ms(details, 1000), 1, 201);
+    assert_between(Details_pause_ms(details, 1000), 1, 201);
     Details_ask(details, 2, 1, f->two->id); // another one need not wait so long
     for (int i = 0; i < 150 && details->wish_count > 1; i++) {
         sleep_ms(1);
@@ -193,7 +195,7 @@ static void test_the_end(void **state)
     Details_close(&f->session);
     assert_int_equal(details->wish_count, 0);
     assert_int_equal(Details_ask(details, 1, 2, f->one->id), -ESHUTDOWN);
-    assert_in_range(Details_pause_ms(details, 77), 1, 21); // looks once more
+    assert_between(Details_pause_ms(details, 77), 1, 21); // looks once more
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -549,7 +549,7 @@ static void test_free_names(void **state)
 static void test_a_device_is_written_to(void **state)
 {
     struct Fixture *f = *state;
-    struct PerfettoResult result = {0, 0};
+    struct PerfettoResult result = {0};
     struct stat info;
     char link[PATH_MAX], name[PATH_MAX];
 

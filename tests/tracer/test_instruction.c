@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 // Of an enter, a leave, a jump, a branch, an instruction and a far one.
 static const int64_t COST[HOOK_KINDS] = {
     [HOOK_ENTER] = 10, [HOOK_LEAVE] = 20,       [HOOK_JUMP] = 5,
@@ -216,7 +218,7 @@ static void test_more_than_sixteen_bits(void **state)
         bool known = i < INSTRUCTION_MOST;
 
         // The hook's question, and whatever the answer it stays in bounds.
-        assert_in_range(number, 0, code->instruction_count + 1);
+        assert_between(number, 0, code->instruction_count + 1);
         assert_int_equal(code->instructions[number].unit == i, known);
     }
     expect_next(code, INSTRUCTION_MOST - 1, INSTRUCTION_NONE, INSTRUCTION_NONE);

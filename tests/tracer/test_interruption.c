@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 // Between two wake-ups: what is charged with the spinning in it is at least
 // this.
 #define PAUSE_S 1e-4
@@ -108,7 +110,7 @@ static void test_what_cannot_be_measured_is_tried_ever_more_rarely(void **state)
             InterruptionPlan_done(&plan, now, (uint64_t)(now * 1e-6), false);
             tries++;
         }
-    assert_in_range(tries, 10, 13);
+    assert_between(tries, 10, 13);
     InterruptionPlan_done(&plan, now, 0, true);
     assert_true(InterruptionPlan_is_due(&plan, now + 10e9, 1000));
 }
@@ -131,7 +133,7 @@ static void test_it_costs_something(void **state)
         each = Interruption_measure(&cpu_ns);
     assert_true(each > 0.2e-6);
     assert_true(each < PAUSE_S);
-    assert_in_range(cpu_ns, 1, 100000000); // who woke up has used some, too
+    assert_between(cpu_ns, 1, 100000000); // who woke up has used some, too
     sched_setaffinity(0, sizeof before, &before);
 }
 

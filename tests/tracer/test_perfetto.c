@@ -22,6 +22,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static char directory[] = "/tmp/ocular-perfetto-XXXXXX";
 static char path[128];
 static unsigned progress_calls;
@@ -240,7 +242,7 @@ static size_t check(struct json_object *root)
         assert_int_equal(get_number(event, "pid"), 4242);
         if (*phase == 'M')
             continue;
-        assert_in_range(tid, 0, 15);
+        assert_between(tid, 0, 15);
         check_ts(event);
         ts = json_object_get_double(json_object_object_get(event, "ts"));
         assert_true(ts >= last[tid]);

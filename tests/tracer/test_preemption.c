@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
 #define MS 1000000
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
@@ -56,10 +57,10 @@ static void test_the_cpu_was_another_machines(void **state)
     struct ThreadTimes uncounted = THEN, now = after(5 * MS, 4 * MS, 0, 0);
 
     (void)state;
-    assert_in_range(told(now, 5 * MS), 3990000, 4 * MS);
-    assert_in_range(told(after(9 * MS, 4 * MS, 0, 0), 3 * MS), 3 * MS, 3 * MS);
+    assert_between(told(now, 5 * MS), 3990000, 4 * MS);
+    assert_between(told(after(9 * MS, 4 * MS, 0, 0), 3 * MS), 3 * MS, 3 * MS);
     now.reading_ns = 2 * MS; // in asking
-    assert_in_range(told(now, 3 * MS), 1900000, 2 * MS);
+    assert_between(told(now, 3 * MS), 1900000, 2 * MS);
     // A little of everything, as interrupts take, was not in the one long span.
     assert_int_equal(told(after(1003 * MS, 5 * MS / 2, 0, 0), 3 * MS), 0);
     assert_int_equal(told(after(104 * MS / 10, 520000, 0, 0), 400000), 0);
@@ -86,7 +87,7 @@ static void test_stolen_time_ends_the_calm(void **state)
         skip();
     then->wall_ns -= 15 * MS; // in which it ran for 8 ms
     then->cpu_ns -= 8 * MS;
-    assert_in_range(Preemption_take(&preemption, 9 * MS), 6 * MS, 9 * MS);
+    assert_between(Preemption_take(&preemption, 9 * MS), 6 * MS, 9 * MS);
     assert_false(preemption.calm);
 }
 
@@ -193,7 +194,7 @@ static void test_beside_another_on_the_same_cpu(void **state)
     }
     Rival_stop(&rival);
     assert_true(off > 50 * MS);
-    assert_in_range(kept, off * 8 / 10, off + MS);
+    assert_between(kept, off * 8 / 10, off + MS);
 }
 
 // A thread that waits once in a while, too, is seen to be kept from its CPU.
@@ -222,8 +223,8 @@ static void test_calm_ends_where_another_comes(void **state)
     }
     used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
     Rival_stop(&rival);
-    assert_in_range(spans, 1, 5 * 64);
-    assert_in_range(used, 0, 350 * MS); // of its own, be there more rivals
+    assert_between(spans, 1, 5 * 64);
+    assert_between(used, 0, 350 * MS); // of its own, be there more rivals
 }
 
 // Where nobody keeps it from its CPU two questions of sixty-four are asked.
@@ -281,14 +282,14 @@ static void test_calm_ends_with_the_first_long_span(void **state)
     then->wall_ns -= 15 * MS; // in which it did not get the CPU for 7 ms
     then->cpu_ns -= 8 * MS;
     then->taken--;
-    assert_in_range(Preemption_take(&preemption, 9 * MS), 6 * MS, 7 * MS);
+    assert_between(Preemption_take(&preemption, 9 * MS), 6 * MS, 7 * MS);
     assert_false(preemption.calm);
     assert_true(preemption.usual_ns < 4 * MS);
     // No more than is unusual of it.
     then->wall_ns -= 15 * MS;
     then->taken--;
     Preemption_forget(&preemption);
-    assert_in_range(Preemption_take(&preemption, 9 * MS), 5 * MS, 7 * MS);
+    assert_between(Preemption_take(&preemption, 9 * MS), 5 * MS, 7 * MS);
     // Where it waited by its own will, who knows?
     then->wall_ns -= 15 * MS;
     then->taken--;
@@ -317,7 +318,7 @@ static void test_what_is_dark_is_not_usual(void **state)
         then->cpu_ns -= 900 * MS;
         assert_false(Preemption_is_spared(&preemption, 900 * MS));
         Preemption_take(&preemption, 900 * MS);
-        assert_in_range(preemption.usual_ns, MS, 2 * MS);
+        assert_between(preemption.usual_ns, MS, 2 * MS);
         assert_int_equal(preemption.usual_ns, usual); // nor is it less
     }
     preemption.calm = true;
@@ -344,7 +345,7 @@ static void test_what_a_stretch_lost_is_not_one_spans(void **state)
     then->cpu_ns -= 388 * MS;
     then->taken--;
     Preemption_forget(&preemption);
-    assert_in_range(Preemption_take(&preemption, 50 * MS), 0, 3 * MS);
+    assert_between(Preemption_take(&preemption, 50 * MS), 0, 3 * MS);
 }
 
 // What a hypervisor took is: of the stretch before, interrupts' part is taken
@@ -362,7 +363,7 @@ static void test_stolen_after_a_stretch(void **state)
     then->wall_ns -= 400 * MS; // of which 30 were stolen
     then->cpu_ns -= 370 * MS;
     Preemption_forget(&preemption);
-    assert_in_range(Preemption_take(&preemption, 50 * MS), 18 * MS, 20 * MS);
+    assert_between(Preemption_take(&preemption, 50 * MS), 18 * MS, 20 * MS);
 }
 
 // What is usual follows the program.
@@ -376,7 +377,7 @@ static void test_what_is_usual(void **state)
     assert_int_equal(preemption.usual_ns, 10 * MS); // at most
     for (i = 0; i < 40; i++)
         Preemption_take(&preemption, MS);
-    assert_in_range(preemption.usual_ns, MS, MS * 3 / 2);
+    assert_between(preemption.usual_ns, MS, MS * 3 / 2);
 }
 
 // Its counter ran on, CLOCK_MONOTONIC did not.
@@ -389,8 +390,8 @@ static void test_the_machine_was_suspended(void **state)
     assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
     assert_true(Preemption_is_spared(&preemption, MS));
     assert_false(Preemption_is_spared(&preemption, night));
-    assert_in_range(Preemption_take(&preemption, night), night - 1000 * MS,
-                    night);
+    assert_between(Preemption_take(&preemption, night), night - 1000 * MS,
+                   night);
     assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
 }
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static struct Recent recent;
 static struct RecentMark sums;
 
@@ -71,9 +73,9 @@ static void test_how_far_it_goes_back(void **state)
         pass(1000000, 100, second);
         mark = Recent_mark(&recent);
         if (second > 165)
-            assert_in_range((Cell_get(&sums.calls) - Cell_get(&mark->calls)) /
-                                1000000,
-                            30, 62);
+            assert_between((Cell_get(&sums.calls) - Cell_get(&mark->calls)) /
+                               1000000,
+                           30, 62);
     }
     for (; second < 20000; second += 100)
         pass(1, 100, second);

@@ -29,6 +29,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 struct FakeFrame {
     uintptr_t code;
     uintptr_t previous;
@@ -753,7 +755,7 @@ static void test_an_interruption_is_measured_again(void **state)
     run_simulation(7);
     assert_true(simulated.prices == 2);
     run_simulation(100);
-    assert_in_range(simulated.prices, 11, 13); // every 10 s
+    assert_between(simulated.prices, 11, 13); // every 10 s
     // What could not be measured costs what it did.
     simulated.prices = -1;
     run_simulation(10.5);
@@ -780,7 +782,7 @@ static void test_the_rate_changes(void **state)
     assert_int_equal(simulated_totals().wakeups, 0);
     assert_int_equal(Sampler_set_hz(sampler, 1000), 0);
     run_simulation(10);
-    assert_in_range(simulated_totals().wakeups, 9500, 10500);
+    assert_between(simulated_totals().wakeups, 9500, 10500);
     assert_true(fabs(simulated_totals().hz - 1000) < 100);
 
     assert_int_equal(Sampler_set_hz(sampler, 0), 0);
@@ -849,8 +851,8 @@ static void test_looks_keep_no_step(void **state)
         much += gaps[i] > 1.2 * gaps[100];
     }
     // Evenly from a half to one and a half of the middle: 60 of each.
-    assert_in_range(little, 25, 95);
-    assert_in_range(much, 25, 95);
+    assert_between(little, 25, 95);
+    assert_between(much, 25, 95);
     assert_true(gaps[0] > 4.9e6 && gaps[199] < 15.1e6);
 }
 
@@ -864,7 +866,7 @@ static void test_the_rate_changes_all_the_time(void **state)
         Sampler_set_hz(simulated.sampler, i % 2 ? 9.9 : 10);
         run_simulation(0.001);
     }
-    assert_in_range(simulated_totals().wakeups, 90, 210);
+    assert_between(simulated_totals().wakeups, 90, 210);
 }
 
 // What it missed while the machine stalled it does not make up for.
@@ -879,7 +881,7 @@ static void test_after_a_stall(void **state)
     pass(5000000000);
     wakeups = simulated_totals().wakeups;
     run_simulation(1);
-    assert_in_range(simulated_totals().wakeups - wakeups, 900, 1100);
+    assert_between(simulated_totals().wakeups - wakeups, 900, 1100);
 }
 
 // Nothing runs: it looks rarely; what waits is credited all the same; and when
@@ -897,7 +899,7 @@ static void test_it_stands_still_with_the_program(void **state)
     waited = wait_s(simulated.registry, NAP);
     run_simulation(600);
     wakeups = simulated_totals().wakeups - wakeups;
-    assert_in_range(wakeups, 7.5 * 600, 8.5 * 600);
+    assert_between(wakeups, 7.5 * 600, 8.5 * 600);
     waited = wait_s(simulated.registry, NAP) - waited;
     from = (Sampler_now(simulated.sampler) - from) * 1e-9;
     assert_true(fabs(waited / from - 1) < 0.01);
@@ -926,7 +928,7 @@ static void test_whom_it_has_met(void **state)
     run_simulation(60);
     after = simulated_totals();
     assert_true(after.wakeups - before.wakeups > 400);
-    assert_in_range(after.met - before.met, 25, 35); // a nap each
+    assert_between(after.met - before.met, 25, 35); // a nap each
 
     Sampler_set_threads(simulated.sampler, NULL, 0);
     simulated.native_runs = true;
@@ -1098,7 +1100,7 @@ static void test_a_new_thread_among_many(void **state)
         Subjects_release(&subjects);
     }
     free(threads);
-    assert_in_range(first, 0, 5 * last);
+    assert_between(first, 0, 5 * last);
 }
 
 static void test_many_threads_take_turns(void **state)

@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static const struct SampleClock KERNEL = {.read_ns = SampleClock_kernel_ns};
 
 static void rest(long ms)
@@ -497,10 +499,10 @@ static void test_where_it_lost_its_cpu_says_little(void **state)
         Subject_credit(&scene->subject, i % 2 ? DOING_READY : DOING_RAN,
                        &scene->ledger, 1e9);
     }
-    assert_in_range(Cell_get(&scene->a->share.cpu.total_ns), 56000, 61500);
-    assert_in_range(Cell_get(&scene->b->share.wait.total_ns), 38000, 42000);
+    assert_between(Cell_get(&scene->a->share.cpu.total_ns), 56000, 61500);
+    assert_between(Cell_get(&scene->b->share.wait.total_ns), 38000, 42000);
     assert_int_equal(Cell_get(&scene->b->share.cpu.total_ns), 0);
-    assert_in_range(Cell_get(&scene->a->share.wait.total_ns), 0, 1000);
+    assert_between(Cell_get(&scene->a->share.wait.total_ns), 0, 1000);
 }
 
 // One CPU, ours: ready is all that it ever is. The first few looks may have

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
 #define ROWS 30
 
 static const char *const commands[] = {
@@ -149,7 +150,7 @@ static void test_help(void **state)
         assert_true(shows(&canvas, "time stamp counter"));
         Chooser_key(&chooser, PRESS_HOME);
         Chooser_key(&chooser, PRESS_PAGE_DOWN);
-        assert_in_range(chooser.help_top, 10, 24);
+        assert_between(chooser.help_top, 10, 24);
         assert_int_equal(
             Chooser_key(&chooser, i ? openers[i] : (uint32_t)PRESS_ESCAPE),
             CHOOSER_NONE);

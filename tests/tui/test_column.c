@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static const struct Look cycles = {false, false, 2e9};
 static const struct Look times = {true, false, 2e9};
 
@@ -227,7 +229,7 @@ static void test_table(void **state)
         assert_non_null(column->format);
         assert_non_null(column->about);
         assert_int_equal(Column_find(column->name), i);
-        assert_in_range(column->importance, 0, COLUMN_COUNT - 1);
+        assert_between(column->importance, 0, COLUMN_COUNT - 1);
         assert_false(seen[column->importance]); // each rank once
         seen[column->importance] = true;
     }

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static void push(struct Model *model, unsigned tick)
 {
     assert_int_equal(
@@ -50,7 +52,7 @@ static void test_without_a_reset(void **state)
     push(&model, 1);
     push(&model, 2);
     Model_filter(&model, "bench");
-    assert_in_range(model.shown, 1, 11);
+    assert_between(model.shown, 1, 11);
     assert_int_equal(Since_make(&since, &model, true), 0);
     assert_true(isnan(since.at_s));
     assert_int_equal(since.snapshot.function_count, model.shown);
@@ -144,7 +146,7 @@ static void test_one_thread(void **state)
     push(&model, 1);
     const struct Thread *thread = &model.snapshot->threads[1];
     Model_watch(&model, thread);
-    assert_in_range(model.shown, 1, thread->function_count);
+    assert_between(model.shown, 1, thread->function_count);
     assert_int_equal(Since_make(&since, &model, true), 0);
     assert_true(since.tid == thread->tid);
     expect_shown(&model, &since);

@@ -20,6 +20,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 struct Stage { // a screen without a process
     struct Feed feed;
     struct Screen screen;
@@ -290,9 +292,9 @@ static void test_resizing(void **state)
         Screen_draw(&stage.screen);
         const struct Model *model = &stage.screen.model;
         if (stage.screen.view == VIEW_MAIN)
-            assert_in_range(model->selected, model->top,
-                            model->top +
-                                (size_t)stage.screen.layout.body_height - 1);
+            assert_between(model->selected, model->top,
+                           model->top +
+                               (size_t)stage.screen.layout.body_height - 1);
     }
     tear_down(&stage);
 }

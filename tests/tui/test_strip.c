@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 static const char *draw(struct Strip *strip, int width, int gap)
 {
     static char line[512];
@@ -144,7 +146,7 @@ static void test_overflow(void **state)
             Strip_add(&strip, STYLE_PLAIN, "%s", i % 3 ? "\xe6\x95\xb0" : text);
     }
     assert_int_equal(strip.item_count, STRIP_ITEMS);
-    assert_in_range(strip.span_count, 1, STRIP_SPANS);
+    assert_between(strip.span_count, 1, STRIP_SPANS);
     assert_true(strip.used <= STRIP_TEXT);
     for (int width = 0; width < 190; width++) {
         struct Strip copy = strip;

@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/between.h"
+
 struct Stage { // a screen without a process
     struct Feed feed;
     struct Screen screen;
@@ -483,7 +485,7 @@ static void test_ways_back(void **state)
     for (int round = 0; round < 2000; round++) {
         random = random * 1103515245 + 12345;
         View_open(&stage.screen, (enum ViewId)((random >> 16) % VIEW_COUNT));
-        assert_in_range(stage.screen.depth, 0, VIEW_COUNT - 1);
+        assert_between(stage.screen.depth, 0, VIEW_COUNT - 1);
         for (int i = 0; i < stage.screen.depth; i++)
             assert_int_not_equal(stage.screen.way[i], stage.screen.view);
         if (random % 7 == 0)
