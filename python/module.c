@@ -45,9 +45,10 @@ PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
              "include, serve, sampler, budget, output, command, by)\n\n"
              "Starts tracing; budget is a float, NaN for none. by: who starts "
-             "it, BY_PROGRAM, BY_HEIR (see set_heir) or BY_DOORMAN (serve).");
+             "it, BY_PROGRAM, BY_DOORMAN (serve), or, in a child, BY_HEIR (see "
+             "set_heir) or BY_WRITING_HEIR: the timeline is written at stop.");
 
-enum { BY_PROGRAM, BY_HEIR, BY_DOORMAN };
+enum { BY_PROGRAM, BY_HEIR, BY_WRITING_HEIR, BY_DOORMAN };
 
 // What has started by itself makes room for what is asked for; who looks at it
 // will look at that.
@@ -69,7 +70,8 @@ static int start_held(struct State *state, const struct Request *request,
     Doorman_hold(&state->doorman);
     make_room(state);
     error = Control_start(state, request);
-    state->inherited = !error && by == BY_HEIR;
+    state->inherited = !error && (by == BY_HEIR || by == BY_WRITING_HEIR);
+    state->writes = by == BY_PROGRAM || by == BY_WRITING_HEIR;
     state->doorman.armed = !error && by == BY_DOORMAN;
     Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
     return error;
@@ -104,7 +106,7 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->serve = serve;
     config->sampler = sampler;
     config->door = state->doorman.door.server ? &state->doorman.door : NULL;
-    if (by == BY_HEIR)
+    if (by == BY_HEIR || by == BY_WRITING_HEIR)
         Export_own_name(output, config->output);
     if (by == BY_PROGRAM)
         Heir_cancel_trace(&state->heir);
@@ -128,8 +130,7 @@ static PyObject *stop(PyObject *module, PyObject *progress)
     (void)module;
     Heir_cancel_trace(&state->heir);
     Doorman_hold(&state->doorman);
-    // What a viewer has started writes no file.
-    result = Control_stop(state, !state->doorman.armed,
+    result = Control_stop(state, state->writes,
                           progress == Py_None ? NULL : progress);
     Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
     return result;
@@ -483,6 +484,7 @@ static int initialise(PyObject *module)
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
+        PyModule_AddIntMacro(module, BY_WRITING_HEIR) < 0 ||
         PyModule_AddIntMacro(module, BY_DOORMAN) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);

@@ -88,6 +88,8 @@ struct State {
     struct Heir heir;
     struct Doorman doorman;
     bool inherited; // the session was started by the heir
+    bool writes;    // its timeline is written at stop: not what a viewer has
+                    // started, nor a child that was not asked to
     struct Program program;
     PyObject *kept; // dict: what outlives the package, which may be reloaded
 

@@ -75,6 +75,7 @@ def start_tracing(
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
     quiet=False,
+    children=False,
 ):
     """Start tracing this process: all threads, until stop_tracing().
 
@@ -103,6 +104,10 @@ def start_tracing(
                             the newest 390 000 calls, returns and iterations.
     timeline_spill          not there yet: NotImplementedError.
     quiet                   no report and no progress on stderr at stop.
+    children                forked children, which are traced where this process
+                            is served, write timelines of their own at their
+                            ends, with their process ids in the names. Else
+                            only a viewer can have one written.
 
     Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
     where tracing cannot start (already tracing, no free tool id, no place for
@@ -122,6 +127,7 @@ def start_tracing(
         timeline_limit,
         timeline_spill,
         quiet,
+        children,
     )
     if _kept["serving"] is not None and not _ocular.is_serving():
         # A child that has not come to it yet.
@@ -421,7 +427,7 @@ def _inherit(traces):
         _ocular.serve(_arm, _GRACE_S)
     if traces:
         settings = dataclasses.replace(_kept["running"], quiet=True)
-        _start(settings, _ocular.BY_HEIR)
+        _start(settings, _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR)
 
 
 def _after_fork():

@@ -19,7 +19,7 @@ import types
 from importlib.machinery import BuiltinImporter
 
 import ocular
-from ocular import _ocular, _settings
+from ocular import _follow, _ocular, _settings
 
 
 def _parser():
@@ -105,6 +105,22 @@ def _parser():
         help="memory for the timeline, whose file has 8 to 15 times as many "
         "bytes (default %(default)s)",
     )
+    add(
+        "--children",
+        action="store_true",
+        help="with --serve: forked and followed children write timelines of their own",
+    )
+    add(
+        "--follow",
+        action="store_true",
+        help="trace the Python programs that it starts as well",
+    )
+    for verb, what in ("install", "write"), ("remove", "remove"):
+        add(
+            f"--{verb}-follow",
+            action="store_true",
+            help=f"{what} what --follow needs in this environment's site-packages",
+        )
     add("--quiet", action="store_true", help="no report and no progress on stderr")
     return parser
 
@@ -132,8 +148,8 @@ def _split(parser, arguments):
     return arguments[:index], arguments[index:]
 
 
-NOT_IDLE = ("serve", "output", "quiet")  # what --idle has no use for
-NOT_SETTINGS = ("idle", "module", "command")
+NOT_IDLE = ("serve", "output", "quiet", "children", "follow")  # what --idle has no use for
+NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 
 # --- The trace ----------------------------------------------------------------
@@ -150,7 +166,9 @@ def _settings_of(options):
         for name in NOT_IDLE:
             del settings[name]
     try:
-        check(**settings)
+        checked = check(**settings)
+        if options.follow:
+            _follow.announce(checked)
     except (TypeError, ValueError, NotImplementedError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
@@ -258,6 +276,19 @@ def _run(parser, begin, options, rest):
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
+def _change_follow(options):
+    """--install-follow and --remove-follow: the exit status."""
+    try:
+        if options.install_follow:
+            print(f"ocular: written: {_follow.install()}")
+        else:
+            print(f"ocular: removed: {', '.join(map(str, _follow.remove())) or 'nothing'}")
+    except OSError as error:
+        print(f"ocular: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
+
+
 def main(arguments=None):
     """Parses our options, and runs the program, which starts tracing."""
     if arguments is None:
@@ -271,6 +302,13 @@ def main(arguments=None):
                 f"--idle and --{name} do not go together: nothing is "
                 f"traced, said or written until somebody looks"
             )
+    if options.install_follow or options.remove_follow:
+        sys.exit(_change_follow(options))
+    if options.follow and not _follow.is_installed():
+        parser.error(
+            "--follow needs one line in this environment's site-packages; write it "
+            f"with: {sys.executable} -m ocular --install-follow"
+        )
     named = options.module is not None or options.command is not None
     if not named and not rest and os.isatty(0):
         parser.error("name a script, a module with -m, or code with -c")

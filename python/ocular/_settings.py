@@ -33,6 +33,7 @@ class Settings:
     timeline_limit: int = DEFAULT_TIMELINE_LIMIT
     timeline_spill: str | None = None
     quiet: bool = False
+    children: bool = False
 
     @property
     def sampler(self):
@@ -153,6 +154,7 @@ def check(
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
     quiet=False,
+    children=False,
 ):
     """Settings out of start_tracing's arguments, or TypeError, ValueError or
     OSError that names the argument and what is accepted."""
@@ -192,6 +194,7 @@ def check(
         output=check_output(output) if perfetto else os.fspath(output),
         timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
         quiet=_flag("quiet", quiet),
+        children=_flag("children", children),
     )
 
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""`python -m ocular --follow`: the Python programs that the traced one starts are
+traced as well, each for itself. What begins that in a fresh interpreter is a line in
+ocular-follow.pth in the environment's site-packages, which does nothing without
+$OCULAR_FOLLOW; that holds the settings."""
+
+import dataclasses
+import json
+import os
+import site
+import sysconfig
+from pathlib import Path
+
+VARIABLE = "OCULAR_FOLLOW"
+NAME = "ocular-follow.pth"
+# What cannot be imported, by a Python of another version say, is no matter of the
+# program's.
+SOURCE = "try: from ocular._follow import _begin; _begin()\nexcept Exception: pass"
+LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
+
+
+def _folders():
+    """Where CPython looks for .pth files."""
+    folders = [sysconfig.get_path("platlib"), *site.getsitepackages()]
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    return [Path(folder) for folder in dict.fromkeys(folders)]
+
+
+def is_installed():
+    """Whether the line is there, for this interpreter."""
+    return any((folder / NAME).is_file() for folder in _folders())
+
+
+def install():
+    """Writes the file: its path. OSError where that is not allowed."""
+    folder = _folders()[0]
+    package = Path(__file__).resolve().parent.parent
+    lines = [LINE] if package == folder else [str(_import_path()), LINE]
+    path = folder / NAME
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def _import_path():
+    """The folder that the package is imported from, links kept."""
+    return Path(os.path.abspath(__file__)).parent.parent
+
+
+def remove():
+    """Removes what install() has written, wherever it is: the paths."""
+    found = [folder / NAME for folder in _folders() if (folder / NAME).is_file()]
+    for path in found:
+        path.unlink()
+    return found
+
+
+def announce(settings):
+    """Puts the settings where programs that are started from now on find them."""
+    os.environ[VARIABLE] = json.dumps(dataclasses.asdict(settings))
+
+
+def _begin():
+    """In a program that was started by one that is followed. Nobody asked for it here:
+    where it cannot be traced, it runs untraced, without a word."""
+    import ocular
+    from ocular import _ocular, _settings
+
+    try:
+        wish = _settings.Settings(**json.loads(os.environ[VARIABLE]))
+        settings = dataclasses.replace(wish, quiet=True)
+        by = _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR
+        ocular._start(settings, by)
+    except Exception:
+        pass

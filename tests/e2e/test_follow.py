@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Children of a traced program: which write timelines, and --follow."""
+
+import json
+import os
+import subprocess
+import venv
+from pathlib import Path
+
+import ocular
+import pytest
+from e2e.program import PYTHON, SLOW, write
+
+FORKS = """
+import os, sys, time, ocular
+
+def work(n):
+    return n + 1
+
+def child():
+    while not ocular.is_tracing():
+        time.sleep(0.01)
+    for n in range(100):
+        work(n)
+    sys.exit(0)
+
+for _ in range(3):
+    pid = os.fork()
+    if not pid:
+        child()
+    assert os.waitpid(pid, 0)[1] == 0
+"""
+
+SPAWNS = """
+import subprocess, sys
+source = '''
+import sys
+def work(n):
+    return n + 1
+for n in range(100):
+    work(n)
+ocular = sys.modules.get("ocular")
+print(ocular is not None and ocular.is_tracing(), sys.argv, __name__)
+'''
+done = subprocess.run([sys.executable, "-c", source, "argument"], capture_output=True,
+                      text=True, check=True)
+print(done.stdout, end="")
+print(repr(done.stderr))
+"""
+
+
+def run(directory, *options, python=PYTHON):
+    done = subprocess.run(
+        [python, "-m", "ocular", *options],
+        cwd=directory,
+        timeout=SLOW,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_forked_children_write_where_they_are_asked_to(tmp_path, sockets, wanted):
+    program = str(write(tmp_path, FORKS))
+    options = ["--children"] if wanted else []
+    status, _, err = run(tmp_path, "--serve", "--quiet", *options, program)
+    assert status == 0, err
+    names = sorted(path.name for path in tmp_path.glob("ocular_trace*"))
+    assert names[0] == "ocular_trace.json" or "ocular_trace.json" in names
+    assert len(names) == (4 if wanted else 1), names
+    for name in names:
+        json.loads((tmp_path / name).read_text())
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """An interpreter with site-packages of its own."""
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=False, symlinks=True)
+    return str(folder / "bin" / "python")
+
+
+def test_spawned_children_are_followed(tmp_path, sockets, environment):
+    program = str(write(tmp_path, SPAWNS))
+    status, out, err = run(tmp_path, "--follow", program, python=environment)
+    assert status == 2 and out == ""
+    assert "--install-follow" in err and environment in err
+    status, out, _ = run(tmp_path, "--install-follow", python=environment)
+    assert status == 0
+    path = Path(out.removeprefix("ocular: written: ").strip())
+    assert path.name == "ocular-follow.pth" and path.is_file()
+    options = ["--quiet", "--follow", "--children", "--threshold", "0"]
+    status, out, err = run(tmp_path, *options, program, python=environment)
+    assert status == 0, err
+    assert out == "True ['-c', 'argument'] __main__\n''\n"
+    traces = list(tmp_path.glob("ocular_trace*.json"))
+    assert len(traces) == 2
+    calls = [
+        sum(event.get("name", "").endswith("work") for event in trace["traceEvents"])
+        for trace in (json.loads(each.read_text()) for each in traces)
+    ]
+    assert sorted(calls) == [0, 200], calls  # a begin and an end each
+    # Without the variable the line does nothing.
+    done = subprocess.run(
+        [environment, "-c", "import sys; print('ocular' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "False\n"
+    assert run(tmp_path, "--remove-follow", python=environment)[0] == 0
+    assert not path.exists()
+
+
+def test_what_cannot_be_traced_runs_untraced(environment):
+    """A child with settings that make no sense, or where tracing cannot start."""
+    folder = Path(ocular.__file__).parent.parent
+    source = "import sys; print(sys.argv)"
+    for wish in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):
+        done = subprocess.run(
+            [environment, "-c", f"import ocular._follow as f; f._begin(); {source}"],
+            env={**os.environ, "OCULAR_FOLLOW": wish, "PYTHONPATH": str(folder)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == "['-c']\n" and done.stderr == ""
