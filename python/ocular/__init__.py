@@ -202,15 +202,14 @@ def stop_tracing():
     is left, the trace is over all the same, and the exception is raised.
     """
     _Shared.running = None
-    quiet = _kept["running"].quiet
-    progress = None if quiet else _progress.Progress(_say)
+    progress = None if _kept["running"].quiet else _progress.Progress(_say)
     result = _ocular.stop(progress)
     if result is None:
         return None
     final, report, _, trouble, interruption = result
     if progress is not None:
         progress.end()
-    if not quiet:
+    if not _kept["running"].quiet:  # what a thread was starting is through by now
         _say(report)
     if trouble:
         _say(f"ocular: {trouble}\n")
