@@ -161,6 +161,7 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
         .start_unix_ns = session->start_unix_ns,
         .hz = Clock_hz(&engine->clock),
         .descriptor = job->descriptor,
+        .opened = &export->opened,
         .overwrite = job->overwrite,
         .context = job,
         .name = find_name,
@@ -212,10 +213,11 @@ static void run(void *context)
     struct PerfettoResult result = {0};
     struct Message message = {.request = export->request};
     char why[PATH_MAX + 128];
-    int error = -EBADF; // the program has closed it
+    int error = write_view(export, export->name, &job, &result);
 
-    if (Opened_holds(&export->opened, export->descriptor))
-        error = write_view(export, export->name, &job, &result);
+    if (Opened_holds(&export->opened, export->descriptor) &&
+        close(export->descriptor) && !error)
+        error = -errno;
     if (error == 0) {
         message.type = MESSAGE_REPLY;
         message.value = 1;
@@ -275,7 +277,7 @@ int Export_start(struct Export *export, int descriptor, const char *name,
     if (!error) {
         error = start_thread(export);
         if (error)
-            close(export->descriptor);
+            Opened_close(&export->opened, export->descriptor);
     }
     if (error)
         let_go(export, NULL);

@@ -24,7 +24,8 @@
 
 struct OutputStream {
     int fd;
-    struct Opened opened;
+    const struct Opened *opened; // the next, or whoever's it is borrowed from
+    struct Opened own;
     bool zip;
     z_stream zlib;
     uint64_t written; // bytes of the file
@@ -32,10 +33,16 @@ struct OutputStream {
     uint8_t buffer[BUFFER];
 };
 
+static bool is_own(const struct OutputStream *stream)
+{
+    return stream->opened == &stream->own;
+}
+
 static void release(struct Output *output)
 {
     if (output->stream) {
-        Opened_close(&output->stream->opened, output->stream->fd);
+        if (is_own(output->stream))
+            Opened_close(&output->stream->own, output->stream->fd);
         deflateEnd(&output->stream->zlib);
         Heap_free(output->stream);
     }
@@ -149,7 +156,9 @@ static void give_memory(void *context, void *memory)
     Heap_free(memory);
 }
 
-static struct OutputStream *open_stream(int fd, bool zip)
+// `opened`: whose it is; NULL: ours.
+static struct OutputStream *open_stream(int fd, const struct Opened *opened,
+                                        bool zip)
 {
     struct OutputStream *stream = Heap_zeroed(1, sizeof *stream);
 
@@ -159,7 +168,9 @@ static struct OutputStream *open_stream(int fd, bool zip)
     stream->zip = zip;
     stream->zlib.zalloc = take_memory;
     stream->zlib.zfree = give_memory;
-    Opened_note(&stream->opened, fd);
+    stream->opened = opened ? opened : &stream->own;
+    if (!opened)
+        Opened_note(&stream->own, fd);
     if (!zip ||
         deflateInit2(&stream->zlib, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + GZIP,
                      MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK)
@@ -177,7 +188,7 @@ static int write_buffer(struct OutputStream *stream)
     while (stream->used > 0) {
         ssize_t written;
 
-        if (!Opened_holds(&stream->opened, stream->fd))
+        if (!Opened_holds(stream->opened, stream->fd))
             return -EBADF;
         written = write(stream->fd, from, stream->used);
         if (written < 0 && errno != EINTR)
@@ -253,21 +264,25 @@ static bool is_zip(const char *path)
     return length > 3 && !strcmp(path + length - 3, ".gz");
 }
 
-int Output_take(struct Output *output, int fd, const char *name)
+int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
+                  const char *name)
 {
     memset(output, 0, sizeof *output);
-    output->stream = open_stream(fd, is_zip(name));
-    if (output->stream)
-        return 0;
-    close(fd);
-    return -ENOMEM;
+    output->stream = open_stream(fd, opened, is_zip(name));
+    return output->stream ? 0 : -ENOMEM;
 }
 
 static int open_device(struct Output *output, const char *path)
 {
     int fd = Opened_above(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
 
-    return fd < 0 ? fd : Output_take(output, fd, path);
+    if (fd < 0)
+        return fd;
+    output->stream = open_stream(fd, NULL, is_zip(path));
+    if (output->stream)
+        return 0;
+    close(fd);
+    return -ENOMEM;
 }
 
 int Output_open(struct Output *output, const char *path)
@@ -289,7 +304,7 @@ int Output_open(struct Output *output, const char *path)
         release(output);
         return fd;
     }
-    output->stream = open_stream(fd, is_zip(path));
+    output->stream = open_stream(fd, NULL, is_zip(path));
     if (!output->stream) {
         close(fd);
         unlink(output->temporary);
@@ -315,10 +330,10 @@ int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
 {
     int error = finish(output->stream);
 
-    if (!error && !Opened_holds(&output->stream->opened, output->stream->fd))
+    if (!error && !Opened_holds(output->stream->opened, output->stream->fd))
         error = -EBADF;
     // Some file systems report only here that there was no room.
-    if (!error) {
+    if (!error && is_own(output->stream)) {
         error = close(output->stream->fd) ? -errno : 0;
         output->stream->fd = -1;
     }

@@ -6,6 +6,8 @@
 #ifndef OCULAR_TRACER_OUTPUT_H
 #define OCULAR_TRACER_OUTPUT_H
 
+#include "ipc/opened.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +28,11 @@ bool Output_is_taken(const char *path);
 // refused: -EISDIR, -EINVAL. A link is followed; a change of directory changes
 // nothing from now on.
 int Output_open(struct Output *output, const char *path);
-// Writes to this descriptor from where it stands, gzipped where `name` says so.
-// It is ours, closed at the end or here where it fails: 0 or -ENOMEM.
-int Output_take(struct Output *output, int fd, const char *name);
+// Writes to this descriptor from where it stands, as long as it is that file,
+// gzipped where `name` says so. Both stay the caller's, who closes it. 0 or
+// -ENOMEM.
+int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
+                  const char *name);
 int Output_write(struct Output *output, const void *data, size_t size);
 // Bytes of the file so far; what waits to be written or packed is not in it.
 uint64_t Output_bytes(const struct Output *output);

@@ -437,13 +437,11 @@ int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
     int error;
     size_t i;
 
-    if (!writer) {
-        if (trace->descriptor)
-            close(trace->descriptor);
+    if (!writer)
         return -ENOMEM;
-    }
     error = trace->descriptor
-                ? Output_take(&writer->output, trace->descriptor, path)
+                ? Output_borrow(&writer->output, trace->descriptor,
+                                trace->opened, path)
                 : Output_open(&writer->output, path);
     if (error) {
         Heap_free(writer);

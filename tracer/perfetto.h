@@ -25,9 +25,10 @@ struct PerfettoTrace {
     uint64_t start_ticks; // ts 0; nothing in the trace is earlier
     uint64_t start_unix_ns;
     double hz;
-    int descriptor; // of a file to write to; 0: the one at the path
-    bool overwrite; // what is at the path when it is written
-    void *context;  // of the two functions
+    int descriptor; // of an open file to write to; 0: the one at the path
+    const struct Opened *opened; // which file that is
+    bool overwrite;              // what is at the path when it is written
+    void *context;               // of the two functions
     // false: unknown (written as "<retired>").
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
     // Called now and then with 0..1 and the bytes of the file so far; false
@@ -42,8 +43,8 @@ struct PerfettoResult {
 };
 
 // Writes to a temporary file beside `path` and renames it, so that `path` is
-// either whole or untouched. Or to the descriptor, which is closed in any case;
-// then `path` is but a name. 0 or -errno (-ECANCELED when cancelled, -EEXIST
+// either whole or untouched. Or to the descriptor, which stays open; then
+// `path` is but a name. 0 or -errno (-ECANCELED when cancelled, -EEXIST
 // where something is there by now that is not to be overwritten).
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result);

@@ -376,6 +376,11 @@ static void test_the_program_takes_the_descriptor(void **state)
     path_in(f, other, "theirs");
     pthread_mutex_lock(&f->engine.lanes.mutex);
     assert_int_equal(start_to(f, path), 0);
+    // Its thread has begun, and waits for us.
+    while (pthread_mutex_trylock(&f->session.collector.draining) == 0) {
+        pthread_mutex_unlock(&f->session.collector.draining);
+        pause_us(1000);
+    }
     theirs = open(other, O_RDWR | O_CREAT, 0600);
     assert_true(dup2(theirs, f->export->descriptor) >= 0);
     pthread_mutex_unlock(&f->engine.lanes.mutex);
