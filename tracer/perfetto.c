@@ -382,6 +382,9 @@ static int write_lane(struct Writer *writer, const struct TimelineLane *lane,
     uint64_t *end = Ends_of(ends, lane->tid);
     int error;
 
+    // A thread that nothing has been recorded of, yet or any more.
+    if (!count && !lane->forgotten && !lane->lost)
+        return 0;
     if (*end > floor)
         floor = *end;
     writer->last = floor;

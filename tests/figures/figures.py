@@ -23,6 +23,7 @@ VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 # Two runs of one figure differ by this much at least: what is less is no news.
 LEAST_SPREAD = 0.05  # of the value
 WIDER = 1.5  # times the widest deviation that was seen while it was recorded
+UNKNOWN = 0.5  # of the value: the spread of what was recorded once
 
 
 def rig(path, *arguments):
@@ -168,6 +169,8 @@ def row_of(values):
     middle = statistics.median(known)
     widest = max(abs(value - middle) for value in known)
     spread = max(WIDER * widest, LEAST_SPREAD * abs(middle))
+    if len(known) == 1:
+        spread = UNKNOWN * abs(middle)
     return {"value": significant(middle), "spread": significant(spread)}
 
 
