@@ -11,7 +11,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.program import PYTHON, SLOW, run, script, start, write
-from ocular import _progress
+from ocular import _progress, _settings
 
 # --- The line -----------------------------------------------------------------
 
@@ -95,6 +95,22 @@ def test_a_program_without_stderr(monkeypatch, clock, broken):
     clock(2)
     progress(0.5, 1)
     progress.end()
+
+
+def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
+    """The doorman's thread may be starting it until stop() has it."""
+
+    class Extension:
+        @staticmethod
+        def stop(_):
+            monkeypatch.setitem(ocular._kept, "running", _settings.Settings(quiet=True))
+            return {}, "a report", None, None, None
+
+    monkeypatch.setitem(ocular._kept, "running", _settings.Settings())
+    monkeypatch.setattr(ocular, "_ocular", Extension)
+    ocular.stop_tracing()
+    monkeypatch.undo()
+    assert capfd.readouterr() == ("", "")
 
 
 # --- In a program ---------------------------------------------------------------
