@@ -164,7 +164,7 @@ def _settings_of(options):
     if options.idle:
         start, check = ocular.serve, _settings.check_serve
         for name in NOT_IDLE:
-            del settings[name]
+            settings.pop(name, None)
     try:
         checked = check(**settings)
         if options.follow:

@@ -34,7 +34,7 @@ def all_named(): # a thread gives itself its name
 if __name__ == "__main__":
     serve = os.environ.get("SERVE", "yes") == "yes"
     ocular.start_tracing(serve=serve, quiet=True, output="trace.json",
-                         deinstrument_threshold=0)
+                         deinstrument_threshold=0, children=True)
     path = ocular._ocular.socket_path()
 """
 
