@@ -37,6 +37,11 @@ int Worker_start(struct Worker *worker, const char *name,
 // (Linux 6.12 and later, EEVDF; before 6.6 that is the rule). Nothing where it
 // cannot be, and nothing where system calls are filtered.
 void Worker_take_short_turns(void);
+// From now on the calling thread has a table of descriptors of its own, which
+// is empty: what it opens and closes there is never the program's, whatever
+// that closes and opens meanwhile. Nothing where system calls are filtered, and
+// before Linux 5.9.
+void Worker_leave_descriptors(void);
 // Waits for its end. It is not counted among the process's threads afterwards
 // (pthread_join alone returns a moment before that). Nothing if it was not
 // started.

@@ -516,6 +516,7 @@ static void run(void *argument)
     // Or the kernel lets the program's thread on our CPU have its turn first,
     // and who works for less than that would be seen asleep, always.
     Worker_take_short_turns();
+    Worker_leave_descriptors();
     while (wait_until(sampler, Sampler_step(sampler)))
         continue;
 }

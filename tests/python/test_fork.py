@@ -335,6 +335,9 @@ def test_a_fork_that_python_does_not_know_of(tmp_path, sockets):
         tmp_path,
         """
 import ctypes, signal
+# CPython does not know of the child: where another thread has asked for its lock, it
+# waits there for good for that to take it. No thread asks for the first minute.
+sys.setswitchinterval(60)
 pid = ctypes.PyDLL(None).fork() # keeps the interpreter's lock
 if not pid:
     signal.alarm(20)
