@@ -160,6 +160,20 @@ static void a_gap_is_marked_where_it_is(void **state)
     Ring_free(ring);
 }
 
+// 5000 events, so that the count is wrong if one in a thousand is forgotten.
+static void each_event_dropped_is_counted(void **state)
+{
+    struct Ring *ring = Ring_new(NULL);
+    uint64_t i;
+
+    (void)state;
+    for (i = 0; i < RING_EVENTS + 5000; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(ring->lost, 5000);
+    assert_int_equal(ring->gap, 5000);
+    Ring_free(ring);
+}
+
 struct Race {
     struct Ring *ring;
     _Atomic bool done;
@@ -229,6 +243,7 @@ int main(void)
         cmocka_unit_test(what_goes_in_comes_out_across_the_end),
         cmocka_unit_test(a_half_full_ring_calls_its_consumer),
         cmocka_unit_test(a_gap_is_marked_where_it_is),
+        cmocka_unit_test(each_event_dropped_is_counted),
         cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
     };
 
