@@ -108,6 +108,7 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     struct Fixture *f = *state;
     struct Visits visits = {0};
     struct Lane *lanes[3];
+    size_t used = Heap_used();
 
     // First, middle and last of the list in turn.
     for (int i = 0; i < 3; i++)
@@ -130,6 +131,7 @@ static void test_an_ended_lane_is_visited_once_more(void **state)
     Lanes_visit(&f->lanes, note, &visits);
     assert_int_equal(visits.count, 5 + 2);
     assert_null(f->lanes.first);
+    assert_int_equal(Heap_used(), used);
     // What they counted stays.
     assert_int_equal(Lanes_sum(&f->lanes).count, 0);
     assert_int_equal(Lanes_sum(&f->lanes).debt, 25);
