@@ -21,6 +21,9 @@
 #define HZ 1e9     // ticks a second
 #define CHUNK 0.05 // s that the program runs in one go
 #define MOST 6000  // functions
+// Wake-ups a second. A control that never decides on a full slice asks for ten
+// times as many, and an hour of them takes longer than a test may.
+#define MOST_WAKEUPS 100
 // What things cost, s.
 #define CALL_S 300e-9 // hooks of a call
 #define ADOPT_S 10e-6 // new code
@@ -41,7 +44,7 @@ struct Callable {
 };
 
 struct World {
-    double now;
+    double now, begun_s;
     double jump;   // the governor's clock says so much more
     double back;   // the readings' says so much less
     double cpu;    // s that the program has used
@@ -106,6 +109,7 @@ static double ours(void)
 static void begin(double (*cores)(double), double share, uint64_t threshold)
 {
     w = (struct World){.now = 1000,
+                       .begun_s = 1000,
                        .cores = cores,
                        .hz = 100,
                        .call_s = CALL_S,
@@ -278,6 +282,7 @@ static void wake_up(void)
     double pause;
 
     w.wakeups++;
+    assert_true(w.wakeups <= 10 + MOST_WAKEUPS * (w.now - w.begun_s));
     w.asked = false;
     w.spent.rearm += WAKE_S;
     if (Control_needs_account(&w.control, clock_s(), reading.newest_code)) {
