@@ -101,8 +101,13 @@ static struct World world(double (*cores)(double), double share)
 
 static void rearm(struct World *w)
 {
+    double granted = Budget_grant(&w->budget, 0);
+
+    // A budget that grants without limit fails here, and not by a timeout.
+    assert_true(granted < INFINITY || !(w->budget.share > 0));
     for (double n = 0; n < w->demand * TICK && Budget_grant(&w->budget, 0) > 0;
          n++) {
+        assert_true(n * w->item < granted * (1 + 1e-6));
         Budget_promise(&w->budget, w->item);
         w->rearmed++;
         for (unsigned i = 0; i < w->delay; i++)
@@ -563,7 +568,7 @@ static void test_wishes(void **state)
     level = w.budget.level;
     w.budget.purse = 0;
     assert_false(Budget_grant(&w.budget, 0) > 0);
-    for (; Budget_grant(&w.budget, 1) > 0; granted += 50e-6)
+    for (; granted < 1 && Budget_grant(&w.budget, 1) > 0; granted += 50e-6)
         Budget_promise(&w.budget, 50e-6);
     assert_true(fabs(granted - level) < 100e-6);
     run(&w, 3);
