@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The overhead budget, end to end: what is dark is armed again, and calls are timed
-again, be their callees many or themselves. What the control decides is tested in
+again, be their callees many or themselves; in debt new code is armed for fewer hits
+and the sampler slows down. What the control decides is tested in
 virtual time (tests/tracer/test_control.c); what it comes to on a real machine is a
 figure (tests/figures/test_budget.py)."""
 
+import itertools
 import time
 from pathlib import Path
 
 import ocular
 import pytest
 from e2e.counting import row
+from e2e.program import SLOW, wait_until
 
 
 @pytest.fixture
@@ -114,3 +117,42 @@ def test_deep_recursion_is_timed_again(tracing):
     first = work_until(lambda s: row(s, "descend")["dark_sites"] > 0, lambda: descend(150))
     seen = timed(row(first, "descend"))
     work_until(lambda s: timed(row(s, "descend")) > seen + 60, lambda: descend(150))
+
+
+numbers = itertools.count()
+
+
+def call_new_functions(count=10, calls=500):
+    """Makes functions and calls each of them, one after the other, so that at most
+    one of them is called while armed functions are cut short. Returns them by name,
+    since their rows in the snapshot live as long as they do."""
+    names = {}
+    for _ in range(count):
+        name = f"new_{next(numbers)}"
+        made = {}
+        exec(compile(f"def {name}(): pass", "test_budget", "exec"), made)
+        names[name] = function = made[name]
+        for _ in range(calls):
+            function()
+    return names
+
+
+def test_in_debt_new_code_is_armed_for_fewer_hits(tracing):
+    """Each new function adds to the debt, so that a slow machine only owes more."""
+    tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
+
+    def are_all_dark():
+        functions = call_new_functions()
+        seen = ocular.snapshot()
+        return all(row(seen, name)["state"] == "dark" for name in functions)
+
+    wait_until(are_all_dark, SLOW)
+
+
+def test_in_debt_the_sampler_slows_down(tracing):
+    """It begins with 100 Hz; in debt this budget pays for less than 10 Hz."""
+    tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
+    work_until(
+        lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30,
+        call_new_functions,
+    )
