@@ -239,7 +239,8 @@ def handler(*_):
 
 def start():
     ocular.start_tracing(deinstrument_threshold=20, quiet=True,
-                         overhead_budget=0.5, output="trace.json")
+                         overhead_budget=0.5, output="trace.json",
+                         timeline_limit=1 << 30) # nothing is forgotten
 
 began = time.monotonic()
 """
