@@ -161,19 +161,34 @@ static void what_is_not_utf8_is_found(void **state)
     assert_false(is_utf8("\xed\xa0\x80", 3)); // a surrogate
 }
 
-static struct json_object *read_back(void)
+static struct json_object *parse(const char *data, size_t size, int flags)
 {
     struct json_tokener *tokener = json_tokener_new();
     struct json_object *root;
-    size_t size;
-    char *data = slurp(&size);
 
-    assert_true(is_utf8(data, size));
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+    json_tokener_set_flags(tokener, flags);
     root = json_tokener_parse_ex(tokener, data, (int)size + 1);
     assert_int_equal(json_tokener_get_error(tokener), json_tokener_success);
     assert_non_null(root);
     json_tokener_free(tokener);
+    return root;
+}
+
+// Strictly, what is not ASCII replaced: json-c 0.18 takes all that for control
+// characters, which a string must not hold (json-c's #875). Then as it is.
+static struct json_object *read_back(void)
+{
+    struct json_object *root;
+    size_t size, i;
+    char *data = slurp(&size);
+    char *ascii = memcpy(malloc(size + 1), data, size + 1);
+
+    assert_true(is_utf8(data, size));
+    for (i = 0; i < size; i++)
+        ascii[i] = ascii[i] & 0x80 ? 'x' : ascii[i];
+    json_object_put(parse(ascii, size, JSON_TOKENER_STRICT));
+    root = parse(data, size, 0);
+    free(ascii);
     free(data);
     return root;
 }
