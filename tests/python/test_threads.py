@@ -103,7 +103,8 @@ def test_a_row_survives_its_thread(settings):
 
 @pytest.mark.parametrize(
     "settings",
-    [{**SERVED, "deinstrument_threshold": 10**6}, EXACT],
+    # A debt, which a busy machine soon runs into, disarms below the threshold.
+    [{**SERVED, "deinstrument_threshold": 10**6, "overhead_budget": 0.5}, EXACT],
     ids=["sampler", "hooks"],
 )
 def test_thousands_of_short_threads(settings):
