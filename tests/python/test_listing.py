@@ -289,29 +289,37 @@ def test_samples_and_those_in_c(viewer):
     assert sum(row["samples"] - row["c_samples"] for row in listing["rows"]) > total / 10
 
 
-def loop(n, total=0):
+def loop(n):
+    total = 0
     for i in range(n):
         total += i
     return total
 
 
+def lengthen(n, text):
+    for _ in range(n):
+        longer = text + "x"
+    return longer
+
+
 def test_hits_sites_and_what_they_became(viewer):
     # Below the threshold: all hits are known. Each addition takes longer than a hook.
-    loop(30, 1 << 200_000)
-    (function,) = ids(viewer, "loop")
-    viewer.wait_for(lambda s: client.function(s, "loop")["specialized_sites"], SLOW)
+    text = "x" * 200_000
+    lengthen(30, text)
+    (function,) = ids(viewer, "lengthen")
+    viewer.wait_for(lambda s: client.function(s, "lengthen")["specialized_sites"], SLOW)
     rows = viewer.detail(function)["rows"]
     jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
     add = next(row for row in rows if row["opcode"] == "BINARY_OP")
     assert (jump["hits"], jump["hits_exact"], jump["armed"]) == (30, True, True)
     assert add["hits"] == 30
-    assert add["live"] == "BINARY_OP_ADD_INT"
+    assert add["live"] == "BINARY_OP_ADD_UNICODE"
     assert add["specializable"] is True
     assert add["armed"] is None
     assert add["cycles"] > 0
 
     def dark():  # it may just have been armed again
-        loop(1000)
+        lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
         return jump["armed"] is False and jump
