@@ -104,7 +104,10 @@ FAULTS = {
         sys.setrecursionlimit(60_000)
         print(f(0), file=sys.stderr)
         try: repr(Endless())
-        except RecursionError as error: print(Endless.count, error, file=sys.stderr)
+        except RecursionError as error: shown = Endless.count, str(error)
+        if sys.version_info >= (3, 14):  # by C's stack, no two of which are as deep
+            shown = shown[0] > 1000, shown[1].partition(" (")[0]
+        print(*shown, file=sys.stderr)
         """,
         0,
         "59998",
