@@ -18,12 +18,17 @@ class Entry:
     shows: str  # must be found in the words of the difference
     reason: str
     control: str  # a program that does it without Ocular: test_expected.py
-    versions: list = field(default_factory=list)  # "3.12"; empty: all
+    versions: list = field(default_factory=list)  # "3.12", "3.13.12"; empty: all
     modes: list = field(default_factory=list)  # empty: all
     met: bool = False  # it did happen in this run
 
     def fits(self, version):
-        return not self.versions or version in self.versions
+        """Three numbers stand for that version and the later ones of its minor."""
+        this = _numbers(version)
+        return not self.versions or any(
+            this[:2] == listed[:2] and this >= listed
+            for listed in map(_numbers, self.versions)
+        )
 
     def explains(self, difference, mode):
         return (
@@ -34,8 +39,12 @@ class Entry:
         )
 
 
+def _numbers(version):
+    return tuple(int(number) for number in version.split("."))
+
+
 class Expected:
-    """The entries that concern one version of CPython ("3.13")."""
+    """The entries that concern one version of CPython ("3.13.0")."""
 
     def __init__(self, entries, version):
         self.entries = [entry for entry in entries if entry.fits(version)]

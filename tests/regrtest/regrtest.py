@@ -26,7 +26,7 @@ import expected  # noqa: E402
 import run  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
-VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+VERSION = ".".join(map(str, sys.version_info[:3]))
 UNTRACED_LIMIT = 400  # seconds
 PACE = threading.Lock()  # of what is printed
 

@@ -113,6 +113,20 @@ def test_an_entry_explains_this_difference_and_no_other(tmp_path):
     assert listed.find(this, "adaptive") is listed.entries[0]
 
 
+def test_an_entry_may_begin_with_a_later_release(tmp_path):
+    known = entries(tmp_path, ENTRY.replace('["3.12"]', '["3.13.12", "3.14"]'))
+    for version, count in (
+        ("3.12.13", 0),
+        ("3.13.2", 0),
+        ("3.13.11", 0),
+        ("3.13.12", 1),
+        ("3.13.15", 1),
+        ("3.14.0", 1),
+        ("3.15.0", 0),
+    ):
+        assert len(expected.Expected(known, version).entries) == count, version
+
+
 @pytest.mark.parametrize(
     "line, words",
     [
