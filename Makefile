@@ -5,7 +5,8 @@
 #   build/cpython-X.Y.Z                 one interpreter's objects, package, venv
 # `make help` lists the targets. Variables: PYTHON (the interpreter), CC, V=1
 # (show the commands), NO_APT=1 (install nothing), ARGS (for pytest and bench),
-# UNIT (run only the unit tests whose path holds this text).
+# UNIT (run only the unit tests whose path holds this text), ONLY_PYTHON=1 (leave
+# out of `make test` what does not depend on the interpreter).
 
 .DEFAULT_GOAL := all
 .SUFFIXES:
@@ -58,9 +59,13 @@ endif
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread
 # Python's headers assert inside the hooks unless NDEBUG is set.
 flags_obj := -O2 -g -DNDEBUG -fno-plt
-flags_asan := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+# The sanitizers' reports name lines, for which -g1 is enough.
+flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
-flags_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
+flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
+# Tests are compiled more often than they run: without -O in half the time.
+tests_asan := -O0
+tests_tsan := -O0
 variants := obj asan tsan
 
 # What a library without a .pc file is linked with.
@@ -111,16 +116,20 @@ demo: all ## trace a bundled program and watch it with ocular-top
 	@$(running) '$(interpreter)' -m ocular.demo.live --directory build/demo
 
 # More workers than CPUs: most tests wait for another process most of the time.
-workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 / 2 )))
+workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
+
+# ONLY_PYTHON=1: without what says the same with every CPython, for whoever runs
+# that with another one: the C unit tests, and the tests that are marked so.
+only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 
 .PHONY: prepare
 prepare: all $(obj_programs) $(test_modules) venv # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
-	@tests/run_units $(call programs,obj)
+	@$(if $(only_python),,tests/run_units $(call programs,obj))
 	@echo "pytest, CPython $(python_version), $(workers) workers"
 	@$(running) $(python) -m pytest -o cache_dir=$(here)/pytest_cache \
-		-n $(workers) --dist loadfile $(ARGS)
+		-n $(workers) --dist loadfile --no-loadscope-reorder $(if $(only_python),-m 'not once') $(ARGS)
 
 unit: $(obj_programs) ## the C unit tests only (UNIT=tests/ipc)
 	@tests/run_units $(call programs,obj)
@@ -211,12 +220,12 @@ running = PYTHON='$(interpreter)' \
 
 # $1: variant
 define compiled
-$(call remember,build/$1,$(CC) $(common) $(flags_$1) $(CFLAGS))
+$(call remember,build/$1,$(CC) $(common) $(flags_$1) $(tests_$1) $(CFLAGS))
 build/$1/%.o: %.c build/$1/flags
 	@mkdir -p $$(@D)
 	@echo "  CC    $1/$$<"
-	$(quiet)$(CC) $(common) $(flags_$1) $(foreign) $(CFLAGS) -MMD -MP -c \
-		-o $$@ $$<
+	$(quiet)$(CC) $(common) $(flags_$1) $$(if $$(filter tests/%,$$*),$(tests_$1)) \
+		$(foreign) $(CFLAGS) -MMD -MP -c -o $$@ $$<
 endef
 
 # $1: variant, $2: program

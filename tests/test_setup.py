@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
 SETUP = Path(__file__).resolve().parent.parent / "python" / "setup"
 TOOLS = (
     "awk basename bash cat cmp cut dirname env grep head id make mkdir mv "
