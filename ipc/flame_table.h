@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stacks that the sampler has seen lately, as a process sends them to a
+// The stacks of the sampler's window, as a process sends them to a
 // viewer that looks at them: a tree, each row one function called by way of the
 // rows above it. tracer/flame.c builds it, the wire carries it, the flame view
 // draws it. Never changed once it is built.
@@ -24,7 +24,8 @@ struct FlameFunction {
 };
 
 struct FlameTable {
-    double kept_s;    // since when stacks are kept; they fade within some 5 s
+    double kept_s;    // s since the sampler began, and so since stacks are
+                      // kept; they fade as shares do
     uint64_t samples; // that went into it
     const struct FlameRow *rows; // the root first: what ran in none of them
     size_t row_count;

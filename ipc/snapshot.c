@@ -134,6 +134,12 @@ static const struct Field SNAPSHOT_FIELDS[] = {
     GROUP_U64(Snapshot, states, armed),
     GROUP_U64(Snapshot, states, partial),
     GROUP_U64(Snapshot, states, dark),
+    GROUP_F64(Snapshot, sampler, window_s),
+    GROUP_F64(Snapshot, sampler, window_samples),
+    GROUP_U64(Snapshot, sampler, signal),
+    GROUP_U64(Snapshot, sampler, lost),
+    GROUP_U64(Snapshot, sampler, in_hooks),
+    GROUP_U64(Snapshot, sampler, untimed),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

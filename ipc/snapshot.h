@@ -24,7 +24,7 @@ struct Caller {
 struct Thread {
     uint64_t tid;
     const char *name;
-    double cpu_share; // fraction of one core's wall time, 5 s window
+    double cpu_share; // fraction of one core's wall time, in the window
     double wait_share;
     uint64_t samples;
     double cpu_s; // CPU time since tracing began, or since it was first seen
@@ -43,7 +43,7 @@ struct Function {
     double calls_estimated;
     double calls_per_s;
     uint64_t rate_estimated; // by shares, since it was dark lately; not counted
-    double share;            // fractions of one core's wall time, 5 s window
+    double share;            // fractions of one core's wall time, in the window
     double cpu_share;
     double wait_share;
     double c_share;
@@ -123,16 +123,23 @@ struct Snapshot {
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    double overhead_allowed; // the budget, or what a thousandth of a core is
+    double overhead_allowed; // the budget, or what it is of a fifth of a core
     double overhead_mean;    // measured since tracing began
     uint64_t sites_armed;
     uint64_t sites_dark;
-    double sampler_hz;
-    uint64_t sampler_samples;
-    uint64_t sampler_unknown;
-    double sampler_elsewhere;    // share of time in no accepted function
-    uint64_t sampler_truncated;  // samples of stacks too deep for it
-    const char *sampler_trouble; // why it sees nothing, though it should
+    double sampler_hz;             // samples a second, lately
+    uint64_t sampler_samples;      // of running threads, since the start
+    uint64_t sampler_unknown;      // of these: stacks that could not be read
+    double sampler_elsewhere;      // share of time in no accepted function
+    uint64_t sampler_truncated;    // samples of stacks too deep for it
+    const char *sampler_trouble;   // why it sees nothing, though it should
+    double sampler_window_s;       // that all shares are over, and the samples
+    double sampler_window_samples; // of running threads in it
+    uint64_t sampler_signal;       // that samples come by; null: there are
+                                   // only looks at all threads, at 20 Hz
+    uint64_t sampler_lost;         // samples without room
+    uint64_t sampler_in_hooks;     // samples that found a hook running
+    uint64_t sampler_untimed;      // threads that could have no timer
     uint64_t functions_total;
     uint64_t states_armed; // functions of each state
     uint64_t states_partial;

@@ -18,21 +18,6 @@
 #define YIELDS 1000  // until the kernel has forgotten a thread; or so many
 #define PAUSES 10000 // of 100 us, where it has no CPU to end on
 
-#define SHORT_NS 100000 // the kernel's least
-
-// struct sched_attr of <linux/sched/types.h>, as far as its first version goes;
-// newer C libraries have one of their own, which that header is at odds with.
-struct Attributes {
-    uint32_t size;
-    uint32_t policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime_ns;
-    uint64_t deadline_ns;
-    uint64_t period_ns;
-};
-
 // Where system calls are filtered, one that a service does not expect of itself
 // may be its end (systemd's SystemCallFilter=~@resources).
 static bool is_filtered(void)
@@ -111,18 +96,6 @@ int Worker_start(struct Worker *worker, const char *name,
     pthread_attr_destroy(&attributes);
     worker->started = error == 0;
     return -error;
-}
-
-void Worker_take_short_turns(void)
-{
-    struct Attributes attributes = {.size = sizeof attributes};
-
-    if (is_filtered() ||
-        syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
-        attributes.policy != SCHED_OTHER)
-        return;
-    attributes.runtime_ns = SHORT_NS;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 void Worker_leave_descriptors(void)

@@ -32,11 +32,6 @@ struct Worker {
 // Worker_join.
 int Worker_start(struct Worker *worker, const char *name,
                  void (*run)(void *context), void *context, size_t stack_bytes);
-// Of the calling thread, which sleeps most of the time: when it wakes up it
-// gets a CPU at once, even where another thread has not had its turn yet
-// (Linux 6.12 and later, EEVDF; before 6.6 that is the rule). Nothing where it
-// cannot be, and nothing where system calls are filtered.
-void Worker_take_short_turns(void);
 // From now on the calling thread has a table of descriptors of its own, which
 // is empty: what it opens and closes there is never the program's, whatever
 // that closes and opens meanwhile. Nothing where system calls are filtered, and

@@ -3,6 +3,7 @@
 // through co_extra. Interpreter's lock held throughout.
 #include "python/adopt.h"
 #include "ipc/heap.h"
+#include "python/frames.h"
 #include "python/tools.h"
 
 #include <string.h>
@@ -19,11 +20,16 @@ static void unlink_other(struct OtherCode *other)
 
 // A code object is freed, or its extra is replaced. Also called while the
 // interpreter shuts down, after the module has gone.
+static bool is_mark(const void *extra)
+{
+    return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
+}
+
 static void extra_freed(void *extra)
 {
     struct Engine *engine = &ocular_state.engine;
 
-    if (!extra)
+    if (!extra || is_mark(extra))
         return;
     if ((uintptr_t)extra & EXTRA_OTHER) {
         unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
@@ -38,8 +44,8 @@ static void extra_freed(void *extra)
         ocular_state.look_next = Registry_next(extra);
     if (ocular_state.rearm_next == extra)
         ocular_state.rearm_next = Registry_next(extra);
-    if (ocular_state.trim_next == extra)
-        ocular_state.trim_next = Registry_next(extra);
+    if (ocular_state.renew_next == extra)
+        ocular_state.renew_next = Registry_next(extra);
     Engine_retire(engine, extra);
 }
 
@@ -234,15 +240,20 @@ static int arm_again(struct State *state, PyCodeObject *code)
         state, code, but_call ? state->events_but_call : state->local_events);
 }
 
-bool Adopt_classify(struct State *state, PyCodeObject *code)
+static bool arms_new(const struct State *state)
+{
+    return atomic_load_explicit(&state->engine.session->arm_new,
+                                memory_order_relaxed);
+}
+
+// `seen`: it was met once before, and not looked at.
+static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
     bool accepted;
 
-    if (Adopt_extra(state, code))
-        return false;
     file = text_of(code->co_filename, &keep_file);
     name = text_of(code->co_qualname, &keep_name);
     if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
@@ -250,19 +261,54 @@ bool Adopt_classify(struct State *state, PyCodeObject *code)
             make_code(state, code, file, name,
                       atomic_load_explicit(&state->engine.session->first_hits,
                                            memory_order_relaxed));
-    if (result)
+    if (result) {
+        result->window = state->window;
+        Cell_set(&result->calls, seen);
+        if (!arms_new(state))
+            Code_leave_unarmed(result);
         Registry_add(state->engine.registry, result);
+    }
     accepted = result;
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
     // Some code-likes (Cython's) have no instruction to instrument.
-    if (accepted && arm(state, code) < 0) {
+    if (accepted && !result->unarmed && arm(state, code) < 0) {
         PyErr_Clear();
         accepted = false;
     }
     if (!accepted)
         set_other(state, code); // where memory is out it is asked again
     return accepted;
+}
+
+bool Adopt_classify(struct State *state, PyCodeObject *code)
+{
+    void *extra = Adopt_extra(state, code);
+
+    if (extra && !is_mark(extra))
+        return false;
+    return classify(state, code, (uintptr_t)extra == state->seen);
+}
+
+void Adopt_begin(struct State *state)
+{
+    state->seen = (state->seen + EXTRA_SEEN + 1) | EXTRA_SEEN;
+    state->seen_once = 0;
+}
+
+bool Adopt_put_off(struct State *state, PyCodeObject *code)
+{
+    const void *extra = Adopt_extra(state, code);
+    void *mark = (void *)state->seen;
+
+    if ((extra && !is_mark(extra)) || extra == mark || arms_new(state))
+        return false;
+    if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra, mark)) {
+        PyErr_Clear();
+        return false;
+    }
+    state->seen_once++;
+    return true;
 }
 
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
@@ -275,6 +321,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
         result = -1;
     else
         Engine_rearm(&state->engine, code, hits);
+    code->window = state->window;
     PyErr_Clear();
     Py_DECREF(object);
     return result;
@@ -401,6 +448,35 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
         Py_DECREF(frame);
         frame = back;
     }
+}
+
+#define PUT_OFF_THREADS 8 // that are looked at in a slice
+#define PUT_OFF_FRAMES 64 // of each
+
+static void classify_put_off(struct State *state, const PyThreadState *thread)
+{
+    PyCodeObject *codes[PUT_OFF_FRAMES];
+    size_t count = Frames_codes(thread, codes, PUT_OFF_FRAMES);
+
+    for (size_t i = 0; i < count; i++)
+        if (PyCode_Check(codes[i]) &&
+            (uintptr_t)Adopt_extra(state, codes[i]) == state->seen)
+            classify(state, codes[i], true);
+}
+
+void Adopt_running_put_off(struct State *state)
+{
+    PyThreadState *thread =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    uint64_t next = state->put_off_next, number = 0;
+
+    if (!state->seen_once)
+        return;
+    for (; thread; thread = PyThreadState_Next(thread), number++)
+        if (number >= next && number < next + PUT_OFF_THREADS)
+            classify_put_off(state, thread);
+    next += PUT_OFF_THREADS;
+    state->put_off_next = next < number ? next : 0;
 }
 
 int Adopt_running(struct State *state)

@@ -42,8 +42,17 @@ static inline struct Code *Adopt_find(const struct State *state,
 // Asks for the co_extra index. 0, or -1 with an exception.
 int Adopt_init(struct State *state);
 // Decides about a code object that has no extra yet and, if it is accepted,
-// sets its local events. true: newly accepted. Raises nothing.
+// sets its local events, or leaves it unarmed where the session says so. true:
+// newly accepted. Raises nothing.
 bool Adopt_classify(struct State *state, PyCodeObject *code);
+// A session begins: what was put off in another one was never seen.
+void Adopt_begin(struct State *state);
+// At first sight of code, where more is spent than there is: it is looked at
+// when it is called again, or found running. false: it is to be classified now.
+bool Adopt_put_off(struct State *state, PyCodeObject *code);
+// Classifies what was put off and runs: the newest frames of some threads,
+// others each time. With the interpreter's lock, by the governor.
+void Adopt_running_put_off(struct State *state);
 // Its sites fire again, for `hits` each (0: for good), but for those of calls,
 // of which each is looked at once. 0, or -1 where they cannot be armed; raises
 // nothing.

@@ -70,7 +70,7 @@ static void take_down(struct State *state)
     Tools_close(state);
     Governor_stop(state);
     ThreadList_release(&state->thread_list);
-    state->look_next = state->rearm_next = state->trim_next = NULL;
+    state->look_next = state->rearm_next = state->renew_next = NULL;
     if (session) {
         session->hands_over = true;
         Py_BEGIN_ALLOW_THREADS;
@@ -117,6 +117,7 @@ static int set_up(struct State *state, const struct Request *request)
     if (start_session(state, &request->config) < 0)
         return -1;
     Poll_reset(state);
+    Adopt_begin(state);
     state->phase = PHASE_TRACING;
     ThreadList_release(&state->thread_list); // the parent's, after a fork
     ThreadList_update(state);
@@ -375,7 +376,7 @@ static void finish(struct State *state)
     Calibration_stop(state);
     Tools_close(state);
     Governor_stop(state);
-    state->look_next = state->rearm_next = state->trim_next = NULL;
+    state->look_next = state->rearm_next = state->renew_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);

@@ -207,7 +207,7 @@ static void let_session_go(struct State *state)
     Calibration_stop(state);
     Tools_close(state);
     Governor_abandon(state);
-    state->look_next = state->rearm_next = state->trim_next = NULL;
+    state->look_next = state->rearm_next = state->renew_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     if (state->ended) // nobody was in the middle of anything

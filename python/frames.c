@@ -72,6 +72,24 @@ static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 #endif
 }
 
+size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
+                    size_t most)
+{
+    const char *frame = NULL;
+    size_t count = 0;
+
+#if PY_VERSION_HEX < 0x030D0000
+    if (!state->cframe) // it is half made
+        return 0;
+#endif
+    for (frame = python_frame((const char *)*newest_frame(state));
+         frame && count < most; frame = python_frame(previous_of(frame)))
+        codes[count++] =
+            (PyCodeObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
+                             FRAME_CODE_MASK);
+    return count;
+}
+
 static struct RunningFrames running_frames(const PyThreadState *state,
                                            uint32_t depth)
 {

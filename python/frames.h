@@ -32,6 +32,12 @@ void Frames_switch(struct Lane *lane, const PyThreadState *state,
 void Frames_settle(struct Lane *lane, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
+// The code objects of a thread's newest frames, at most `most`. The thread does
+// not run Python code meanwhile: the caller has the interpreter. Returns how
+// many.
+size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
+                    size_t most);
+
 // What Frames_hide has taken off.
 struct HiddenFrames {
     void *newest;

@@ -21,7 +21,6 @@
 
 // A slice is given the interpreter up to 5 ms after it asks (the switch
 // interval), or more where many threads want it.
-#define FORCED_S 2e-3 // who waits for it so long made another give it away
 #define APART 6 // doublings of a hook's time (Lane_cool): calls some 4 us apart
 #define SLICE_S 50e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
@@ -40,9 +39,14 @@ struct Governor {
     struct Hottest hottest; // as ranked last
     struct Plan plan;       // what to arm again
     struct PolicyCosts costs;
-    uint64_t all_hits; // of each function in a round of all
-    bool cut;          // a cut is to begin
-    bool cutting;      // one has begun, or is to
+    uint64_t all_hits;     // of each function in a round of all
+    uint64_t renew_hits;   // a window is to begin, with so many; 0: none
+    uint64_t hits;         // of the window that has begun last,
+    uint64_t renew_ticks;  // ... and when
+    uint64_t renew_since;  // only what was called since then gets more
+    uint64_t window_ticks; // when the window before has begun
+    uint32_t counted;      // functions that were called since, so far
+    uint32_t active;       // ... and in the window before that
     struct Slices slices;
 };
 
@@ -154,6 +158,7 @@ static void rearm_item(struct Governor *governor, const struct PlanItem *item)
 
     if (!code)
         return;
+    most = most > governor->hits ? most : governor->hits;
     hits = hits < most ? hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.
     if (item->callee_hits > hits && Code_has_caller(code, code->id))
@@ -189,24 +194,36 @@ static bool rearm_planned(struct Governor *governor, uint64_t deadline)
     return false;
 }
 
-// --- The first descent -----------------------------------------------------
+// --- Windows ---------------------------------------------------------------
 
-// Code that is armed for more hits than new code gets now is cut short.
-static void cut(struct Governor *governor, uint64_t deadline)
+// What is armed goes dark after so many hits from here on.
+static void renew(struct Governor *governor, uint64_t deadline)
 {
     struct State *state = governor->state;
 
-    if (governor->cut)
-        state->trim_next = Registry_first(state->engine.registry);
-    governor->cut = false;
-    while (state->trim_next && has_time(governor, deadline)) {
-        struct Code *code = state->trim_next;
-
-        state->trim_next = Registry_next(code);
-        if (!code->dark)
-            Code_trim(code, governor->control.cut_to);
+    if (governor->renew_hits) {
+        state->renew_next = Registry_first(state->engine.registry);
+        // Where it has risen, what was not called since has enough.
+        governor->active = governor->counted;
+        governor->counted = 0;
+        governor->window_ticks = governor->renew_ticks;
+        governor->renew_since =
+            governor->renew_hits >= governor->hits ? governor->renew_ticks : 0;
+        governor->renew_ticks = Clock_read(&state->engine.clock);
+        governor->hits = governor->renew_hits;
+        governor->renew_hits = 0;
+        state->window++;
     }
-    governor->cutting = state->trim_next != NULL;
+    while (state->renew_next && has_time(governor, deadline)) {
+        struct Code *code = state->renew_next;
+
+        uint64_t seen = Cell_get(&code->last_seen);
+
+        state->renew_next = Registry_next(code);
+        governor->counted += seen >= governor->window_ticks;
+        if (seen >= governor->renew_since)
+            Code_renew(code, governor->hits, state->window);
+    }
 }
 
 // --- Words -----------------------------------------------------------------
@@ -267,13 +284,12 @@ static void rank(struct Governor *governor, double now_s)
     const struct Worker *worker = &engine->session->governor;
     struct Sampler *sampler = engine->session->sampler;
     struct Control *control = &governor->control;
-    const struct Survey survey = {
+    struct ShareTime sampled;
+    struct Survey survey = {
         .registry = engine->registry,
         .costs = governor->costs,
         .ticks = Clock_read(&engine->clock),
         .hz = Clock_hz(&engine->clock),
-        .sampler_now =
-            sampler && !Sampler_is_blind(sampler) ? Sampler_now(sampler) : NAN,
         .rate = control->rate,
         .pressure = control->pressure,
         .behind = Plan_is_behind(&governor->plan),
@@ -281,8 +297,12 @@ static void rank(struct Governor *governor, double now_s)
     };
     uint64_t begin_ns = Worker_cpu_ns(worker);
 
+    if (sampler && !Sampler_is_blind(sampler)) {
+        sampled = Sampler_now(sampler);
+        survey.sampled = &sampled;
+    }
     Hottest_rank(&governor->hottest, engine->registry, survey.ticks,
-                 survey.sampler_now);
+                 survey.sampled);
     if (control->held)
         Survey_plan(&survey, &governor->plan); // without memory: a part of it
     Control_ranked(control, now_s,
@@ -330,13 +350,14 @@ static bool slice(struct Governor *governor, bool full)
                           control->held ? control->rate : 0);
         Tools_watch(state);
         note_edges(state, deadline);
+        Adopt_running_put_off(state);
         state->poll.hottest = governor->hottest;
     }
-    cut(governor, deadline);
+    renew(governor, deadline);
     rearm_wanted(governor, deadline);
     words = write_words(governor, deadline);
     more = rearm_planned(governor, deadline);
-    more |= state->trim_next || (state->rearm_next && control->urgent > 0);
+    more |= state->renew_next || (state->rearm_next && control->urgent > 0);
     more |= Poll_slice(state, full, deadline) && Control_may_hurry(control);
     if (full)
         ThreadList_update(state);
@@ -376,7 +397,9 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
         .asked = urged,
-        .cutting = governor->cutting,
+        .renewing = governor->renew_hits || governor->state->renew_next,
+        .call_s = governor->costs.call,
+        .active = governor->active,
     };
     bool opens =
         Control_needs_account(&governor->control, now_s, reading.newest_code);
@@ -389,22 +412,13 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
         Account_close(session);
     atomic_store_explicit(&session->first_hits, decision.first_hits,
                           memory_order_relaxed);
-    if (decision.cut_to > 0)
-        governor->cut = governor->cutting = true;
+    atomic_store_explicit(&session->arm_new, decision.arm_new,
+                          memory_order_relaxed);
+    if (decision.renew_hits > 0)
+        governor->renew_hits = decision.renew_hits;
     if (decision.sampler_hz > 0 && session->sampler)
         Sampler_set_hz(session->sampler, decision.sampler_hz);
     return decision;
-}
-
-// Whoever had it and was made to give it away has been interrupted.
-static void take_interpreter(struct Governor *governor)
-{
-    struct Engine *engine = &governor->state->engine;
-    uint64_t began = Clock_read(&engine->clock);
-
-    PyEval_RestoreThread(governor->thread_state);
-    if (Clock_read(&engine->clock) - began > ticks_of(governor, FORCED_S))
-        Cell_add(&engine->session->governor_forced, 1);
 }
 
 // With the interpreter's lock.
@@ -433,7 +447,7 @@ static bool attend(struct Governor *governor, bool full)
 {
     bool more;
 
-    take_interpreter(governor);
+    PyEval_RestoreThread(governor->thread_state);
     more = timed_slice(governor, full);
     PyEval_SaveThread();
     return more;
@@ -467,10 +481,8 @@ static void run(void *context)
     state->native_thread_id = PyThread_get_thread_native_id();
     PyEval_SaveThread();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
-    while (wait_s(governor, pause, &urged)) {
-        Cell_add(&governor->state->engine.session->governor_wakeups, 1);
+    while (wait_s(governor, pause, &urged))
         pause = wake_up(governor, urged);
-    }
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);
     PyThreadState_DeleteCurrent();

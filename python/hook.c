@@ -603,6 +603,34 @@ static bool is_missed(const struct Call *call)
            (top->code != call->code || top->depth != call->depth);
 }
 
+// A call of code that is not armed: counted only, the first time, so that code
+// that runs once is never armed. The second arms it where that can be afforded;
+// else the governor does, once samples say that it is worth knowing. true: the
+// scout need not see it again.
+static bool meet_unarmed(struct Call *call)
+{
+    struct State *state = &ocular_state;
+    struct Session *session = state->engine.session;
+    struct Code *code = call->code;
+    bool again = Cell_get(&code->calls) > 0;
+
+    if (again &&
+        atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
+        Adopt_rearm(state, code,
+                    atomic_load_explicit(&session->first_hits,
+                                         memory_order_relaxed)) == 0) {
+        enter_call(call);
+        return true;
+    }
+    Cell_add(&code->calls, 1);
+    Cell_set(&code->last_seen, call->ticks);
+    Frames_settle(call->lane, code, call->state, call->depth, call->ticks);
+    if (code->last_caller != call->lane->top->id)
+        Lane_note_caller(call->lane, code);
+    atomic_store_explicit(&code->again, again, memory_order_relaxed);
+    return again;
+}
+
 // First sight of a code object at one of its RESUMEs: classifies it, and is
 // never called again from there, but after another tool's restart_events(). The
 // tracer's own event of this very invocation was lost, its tools having been
@@ -617,21 +645,30 @@ static PyObject *on_scout(PyObject *self, PyObject *const *args, size_t nargsf,
     struct Lane *lane = own_lane;
     struct Paid before = paid_by(lane);
     struct Call call;
+    bool done = true;
 
     (void)self, (void)names;
-    if (PyVectorcall_NARGS(nargsf) >= 2 && PyCode_Check(args[0]) &&
-        ocular_state.phase == PHASE_TRACING) {
+    if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
+        ocular_state.phase != PHASE_TRACING) {
+        ;
+    } else if (Adopt_put_off(&ocular_state, (PyCodeObject *)args[0])) {
+        done = false;
+    } else {
         bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
 
         Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
-        if (look(&call, args, nargsf, ticks) && (first || is_missed(&call)))
+        if (!look(&call, args, nargsf, ticks))
+            ;
+        else if (call.code->unarmed)
+            done = meet_unarmed(&call);
+        else if (first || is_missed(&call))
             enter_call(&call);
     }
     // Looking at new code is our cost, not its caller's time. A thread that had
     // no lane until now has paid nothing.
     if (own_lane && (!lane || own_lane == lane))
         pay_since(own_lane, &before, ticks, Clock_read(clock) - ticks);
-    return ocular_state.disable;
+    return done ? ocular_state.disable : Py_None;
 }
 
 static PyMemberDef members[] = {

@@ -3,6 +3,7 @@
 #include "python/interpreter.h"
 #include "python/frames.h"
 #include "python/hook.h"
+#include "python/thread_state.h"
 
 #include <stddef.h>
 
@@ -193,6 +194,9 @@ void Interpreter_layout(struct FrameLayout *layout)
     layout->thread_top = offsetof(PyThreadState, datastack_top);
     // The chunk's first slot stays free (Python/pystate.c, push_chunk).
     layout->chunk_first = offsetof(_PyStackChunk, data[1]);
+    layout->chunk_size = offsetof(_PyStackChunk, size);
+    layout->chunk_previous = offsetof(_PyStackChunk, previous);
+    layout->own_state = thread_state_place;
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;
 #if PY_VERSION_HEX >= 0x030D0000

@@ -43,7 +43,7 @@ static struct State *looked_at(void)
 
 PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
-             "include, serve, sampler, budget, output, command, by)\n\n"
+             "include, serve, signal, budget, output, command, by)\n\n"
              "Starts tracing; budget is a float, NaN for none. by: who starts "
              "it, BY_PROGRAM, BY_DOORMAN (serve), or, in a child, BY_HEIR (see "
              "set_heir) or BY_WRITING_HEIR: the timeline is written at stop.");
@@ -83,16 +83,17 @@ static PyObject *start(PyObject *module, PyObject *args)
     struct Config *config = &request.config;
     const char *mode, *output;
     struct State *state = settled();
-    int timeline, serve, sampler, by;
+    int timeline, serve, by;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     (void)module;
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnKO!O!ppdysi:start", &mode, &timeline,
+    if (!PyArg_ParseTuple(args, "spnKO!O!pidysi:start", &mode, &timeline,
                           &limit, &threshold, &PyList_Type, &request.exclude,
-                          &PyList_Type, &request.include, &serve, &sampler,
-                          &config->budget, &output, &request.command, &by))
+                          &PyList_Type, &request.include, &serve,
+                          &config->signal, &config->budget, &output,
+                          &request.command, &by))
         return NULL;
     if (strlen(output) >= sizeof config->output) {
         PyErr_SetString(PyExc_ValueError, "output: the path is too long");
@@ -104,7 +105,7 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline = timeline;
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
-    config->sampler = sampler;
+    config->sampler = true;
     config->door = state->doorman.door.server ? &state->doorman.door : NULL;
     if (by == BY_HEIR || by == BY_WRITING_HEIR)
         Export_own_name(output, config->output);

@@ -54,6 +54,10 @@ struct OtherCode {
 };
 
 #define EXTRA_OTHER 1u
+// The low bits of the extra of code that was seen once, and not looked at, as
+// more was spent than there was. Above them is a number of the session's: that
+// of an earlier one says nothing, and nobody knows where it is, to clear it.
+#define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
 struct Poll { // of live bytecode, see poll.h
     struct Hottest hottest;
@@ -122,7 +126,11 @@ struct State {
     struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed
-    struct Code *trim_next;  // as these
+    struct Code *renew_next; // as these
+    uint32_t window;         // of the governor's: Code_renew
+    uintptr_t seen;          // EXTRA_SEEN, as this session has it
+    uint64_t seen_once;      // codes that were given that
+    uint64_t put_off_next;   // Adopt_running_put_off: whose turn it is
     double switch_interval;  // s, sys.getswitchinterval()
 };
 

@@ -5,32 +5,16 @@
 #include "tracer/session.h"
 
 #include <math.h>
-#include <sys/resource.h>
 #include <time.h>
-
-static struct InterruptionCounts
-count_interruptions(const struct Session *session, uint64_t sampler_met)
-{
-    struct rusage used = {0};
-
-    getrusage(RUSAGE_SELF, &used);
-    return (struct InterruptionCounts){
-        .switches = (uint64_t)used.ru_nivcsw,
-        .wakeups = sampler_met + Cell_get(&session->governor_wakeups),
-        .forced = Cell_get(&session->governor_forced),
-    };
-}
 
 void Account_init(struct Account *account, const struct Session *session)
 {
     const struct BudgetReading zero = {0};
-    const struct InterruptionCounts counts = count_interruptions(session, 0);
 
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = Now_s(CLOCK_MONOTONIC);
     account->cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID);
     Budget_init(&account->budget, session->budget, &zero);
-    Interruptions_init(&account->interruptions, &counts);
 }
 
 void Account_release(struct Account *account)
@@ -48,7 +32,6 @@ static struct BudgetReading read_all(struct Session *session)
     struct Account *account = &session->account;
     struct Engine *engine = session->engine;
     struct SamplerTotals sampler = {0};
-    struct InterruptionCounts counts;
     struct BudgetReading reading;
 
     if (session->sampler)
@@ -58,19 +41,16 @@ static struct BudgetReading read_all(struct Session *session)
     reading.hooks = fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
                     Clock_hz(&engine->clock);
     reading.rearm = worker_s(&session->governor);
-    reading.sampler = sampler.cpu_s - sampler.measure_s;
-    reading.wakeups = sampler.wakeups;
-    reading.threads = sampler.cpu_s + worker_s(&session->collector.worker) +
+    reading.sampling = sampler.handlers_s;
+    reading.samples = sampler.taken;
+    reading.threads = sampler.handlers_s + sampler.cpu_s +
+                      worker_s(&session->collector.worker) +
                       worker_s(&session->export.worker);
     reading.threads += (double)Cell_get(&session->forks_ns) / 1e9;
     if (session->server)
         reading.threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
             1e9;
-    counts = count_interruptions(session, sampler.met);
-    Interruptions_read(&account->interruptions, &counts,
-                       sampler.interruption_s);
-    reading.threads += account->interruptions.cost_s;
     // Last, so that what is ours is never more than all.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;
     reading.wall = Now_s(CLOCK_MONOTONIC) - account->wall;

@@ -6,7 +6,6 @@
 #define OCULAR_TRACER_ACCOUNT_H
 
 #include "tracer/budget.h"
-#include "tracer/interruption.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,9 +13,8 @@
 struct Session;
 
 struct Account {
-    pthread_mutex_t mutex; // guards the next two
+    pthread_mutex_t mutex; // guards the budget
     struct Budget budget;
-    struct Interruptions interruptions;
     double wall, cpu; // s of the clocks, when it began
 };
 

@@ -6,30 +6,35 @@
 #include <math.h>
 #include <string.h>
 
-#define LATELY 2.0 // s, the allowance's rate is that of
-#define NOW 0.5    // s, and where it is less then, the pace
-#define PAUSES 0.5 // of the window's rate: what is less may be a pause,
-#define FLOOR (2 * BUDGET_LEAST) // and is one where it is that little
-#define NEARLY 0.9               // of what is allowed: it is spent
-#define LEAST_SPAN 0.1           // s, or it is not known
+#define LATELY 2.0       // s, the allowance's rate is that of
+#define NOW 0.5          // s, and where it is less then, the pace
+#define PAUSES 0.5       // of the window's rate: what is less may be a pause,
+#define FLOOR 2.0        // times the least rate: is one where it is that little
+#define NEARLY 0.9       // of what is allowed: it is spent
+#define LEAST_SPAN 0.1   // s, or it is not known
 #define AIM 0.9          // of the allowance: it is a limit, and no target
 #define BURST 2.0        // s of allowance that the bucket holds
-#define DEBT 10.0        // s of allowance it can owe; what is more is forgiven
+#define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
 #define SPEND 2.0        // s in which the bucket would be spent by re-arming
 #define PURSE 0.5        // s of allowance that the purse holds
-#define TRICKLE 0.1      // of the allowance: re-arming's, whatever is owed
+#define VISITS 0.25      // of the allowance: re-arming's, at most,
+#define TRICKLE 0.1      // ... and at least, whatever is owed
 #define SAMPLER 0.4      // of the allowance: the sampler's
-#define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that
+#define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
+#define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing
 #define SPARE 0.25     // of the allowance: the sampler's, where nobody wants it
 #define SPARE_FROM 1.5 // s of allowance in the bucket: nobody does
-#define LEAST_HZ 4.0
-#define DEBTORS_HZ 1.0 // deep in debt: a cold look costs up to 0.2 ms
-#define MOST_HZ 500.0
-#define WAKEUP 40e-6 // s, until it is measured
-#define LEAST_WAKEUP 5e-6
-#define MOST_WAKEUP 1e-3
-#define LEAST_HITS 16
-#define HALF_HITS 0.5 // s of allowance in debt that halve the first hits
+#define LEAST_HZ 10.0
+#define MOST_HZ 250.0 // many kernels have no more ticks a second
+#define SAMPLE 10e-6  // s, until it is measured
+#define LEAST_SAMPLE 2e-6
+#define MOST_SAMPLE 1e-3
+#define HOOKS 0.5 // of the allowance: the hooks'
+#define LEAST_HITS 16.0
+#define HITS_CHANGE 2.0  // from one reading to the next, at most
+#define HITS_AT_ONCE 4.0 // functions that may become hot at once, at least,
+#define HITS_PART 0.25   // ... and of those that have been called
+#define HITS_DEBT 2.0    // s of allowance in debt in which hits are the least
 
 static double max(double a, double b)
 {
@@ -58,6 +63,12 @@ static double program(const struct BudgetReading *from,
     return max(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
 }
 
+// s of allowance a second, whatever the program uses.
+static double least_rate(const struct Budget *budget)
+{
+    return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
+}
+
 // The newest reading that is at least so old, or the first.
 static const struct BudgetReading *ago(const struct Budget *budget, double s)
 {
@@ -84,7 +95,7 @@ void Budget_init(struct Budget *budget, double share,
 {
     memset(budget, 0, sizeof *budget);
     budget->origin = budget->last = *reading;
-    budget->wakeup = WAKEUP;
+    budget->sample = SAMPLE;
     keep(budget, reading);
     Budget_set(budget, share);
     budget->level = BURST * budget->rate;
@@ -101,9 +112,9 @@ void Budget_set(struct Budget *budget, double share)
     budget->share = share;
     if (budget->rate > 0) {
         budget->level *= scale;
-        budget->rate = max(budget->rate * scale, BUDGET_LEAST);
+        budget->rate = max(budget->rate * scale, least_rate(budget));
     } else {
-        budget->rate = max(share, BUDGET_LEAST); // as if it used one core
+        budget->rate = share; // as if it used one core
     }
     budget->pace = budget->rate;
 }
@@ -111,13 +122,13 @@ void Budget_set(struct Budget *budget, double share)
 // --- Readings --------------------------------------------------------------
 
 // What is earned: the budget's share of what the program used; and what is
-// missing then to a thousandth of a core, over as long as the window.
+// missing then to the least rate, over as long as the window.
 static double earn(struct Budget *budget, double wall, double used)
 {
-    double earned = budget->share * used;
+    double earned = budget->share * used, least = least_rate(budget);
 
-    budget->unused += BUDGET_LEAST * wall - earned;
-    budget->unused = max(budget->unused, -BUDGET_LEAST * BUDGET_WINDOW);
+    budget->unused += least * wall - earned;
+    budget->unused = max(budget->unused, -least * BUDGET_WINDOW);
     if (budget->unused > 0) {
         earned += budget->unused;
         budget->unused = 0;
@@ -134,17 +145,17 @@ static double rate_over(const struct Budget *budget, double s)
     if (wall < LEAST_SPAN)
         return budget->rate;
     return max(budget->share * program(then, &budget->last) / wall,
-               BUDGET_LEAST);
+               least_rate(budget));
 }
 
-static void measure_wakeup(struct Budget *budget)
+static void measure_sample(struct Budget *budget)
 {
     const struct BudgetReading *then = ago(budget, LATELY);
-    double count = (double)(budget->last.wakeups - then->wakeups);
+    double count = (double)(budget->last.samples - then->samples);
 
     if (count >= 8)
-        budget->wakeup = clamp((budget->last.sampler - then->sampler) / count,
-                               LEAST_WAKEUP, MOST_WAKEUP);
+        budget->sample = clamp((budget->last.sampling - then->sampling) / count,
+                               LEAST_SAMPLE, MOST_SAMPLE);
 }
 
 void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
@@ -155,7 +166,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
     if (!(wall > 0))
         return;
     budget->last = *reading;
-    measure_wakeup(budget);
+    measure_sample(budget);
     if (budget->share > 0) {
         double room;
 
@@ -169,8 +180,9 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         // The fuller, the faster: a fixed share of what is in it a second. But
         // no faster than it fills: while the program pauses, what it has left
         // is kept for when it works.
-        budget->purse += wall * clamp(budget->level / SPEND,
-                                      TRICKLE * budget->pace, budget->pace);
+        budget->purse +=
+            wall * clamp(budget->level / SPEND, TRICKLE * budget->pace,
+                         VISITS * budget->pace);
         budget->purse =
             clamp(budget->purse, -BURST * budget->rate, PURSE * budget->pace);
     }
@@ -195,8 +207,8 @@ struct BudgetShares Budget_window(const struct Budget *budget)
     shares.threads = (to->threads - from->threads) / used;
     shares.measured = shares.hooks + shares.rearm + shares.threads;
     if (budget->share > 0)
-        shares.allowed =
-            max(budget->share, BUDGET_LEAST * (to->wall - from->wall) / used);
+        shares.allowed = max(budget->share, least_rate(budget) *
+                                                (to->wall - from->wall) / used);
     return shares;
 }
 
@@ -233,7 +245,7 @@ bool Budget_is_tight(const struct Budget *budget)
 {
     struct BudgetShares window = Budget_window(budget);
 
-    return budget->pace <= FLOOR && is_pausing(budget) &&
+    return budget->pace <= FLOOR * least_rate(budget) && is_pausing(budget) &&
            window.measured > NEARLY * window.allowed;
 }
 
@@ -244,7 +256,7 @@ static double spare(const struct Budget *budget)
 {
     double above = budget->level / budget->rate - SPARE_FROM;
 
-    if (budget->pace <= FLOOR || is_pausing(budget))
+    if (budget->pace <= FLOOR * least_rate(budget) || is_pausing(budget))
         return 0;
     return SPARE * clamp(above / (BURST - SPARE_FROM), 0, 1);
 }
@@ -252,10 +264,9 @@ static double spare(const struct Budget *budget)
 double Budget_hz(const struct Budget *budget)
 {
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
-    double part = SAMPLER * clamp(fill, TRICKLE, 1) + spare(budget);
-    double least = LEAST_HZ + (DEBTORS_HZ - LEAST_HZ) * Budget_pressure(budget);
+    double part = SAMPLER * clamp(fill, SAMPLER_LEAST, 1) + spare(budget);
 
-    return clamp(part * budget->pace / budget->wakeup, least, MOST_HZ);
+    return clamp(part * budget->share / budget->sample, LEAST_HZ, MOST_HZ);
 }
 
 double Budget_grant(const struct Budget *budget, int urgent)
@@ -277,12 +288,22 @@ void Budget_promise(struct Budget *budget, double seconds)
     budget->purse -= seconds;
 }
 
-uint64_t Budget_first_hits(const struct Budget *budget, uint64_t threshold)
+uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
+                     const struct BudgetHooks *hooks)
 {
-    double hits = (double)threshold;
+    const struct BudgetReading *then = ago(budget, NOW);
+    double wall = budget->last.wall - then->wall;
+    double spent = max(budget->last.hooks - then->hooks, 0) / max(wall, NOW);
+    double full =
+        clamp(budget->level / budget->rate / SAMPLER_FULL, TRICKLE, 1);
+    double part = HOOKS * budget->rate, aim = part * full;
+    double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
+                         HITS_CHANGE);
+    double means = max(budget->level + HITS_DEBT * budget->rate, 0);
+    double all = clamp(part / (hooks->call * (hooks->active + 1)), LEAST_HITS,
+                       hooks->most);
+    double hot = max(HITS_AT_ONCE, HITS_PART * hooks->active);
 
-    if (!(budget->share > 0) || budget->level >= 0 || threshold <= LEAST_HITS)
-        return threshold;
-    hits *= exp2(budget->level / (HALF_HITS * budget->rate));
-    return (uint64_t)max(hits, LEAST_HITS);
+    return (uint64_t)clamp((double)hits * times, all,
+                           max(means / (hot * hooks->call), all));
 }

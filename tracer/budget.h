@@ -4,8 +4,8 @@
 // clock, no thread and no Python; whoever shares one locks it.
 //
 // The control is a bucket. It fills with nine tenths of the budget's share of
-// the CPU time that the program uses (or of a thousandth of a core, where that
-// is more), and everything that tracing costs is taken out as it is measured.
+// the CPU time that the program uses, counted as at least a fifth of one core,
+// and everything that tracing costs is taken out as it is measured.
 // So the bucket is the sum of all errors so far: while it is held above empty,
 // the mean is within that. What is spent follows from how full it is, see the
 // .c.
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BUDGET_LEAST 0.001 // of a core, whatever the program uses
+#define BUDGET_CORES 0.2   // what a program counts as that uses less
 #define BUDGET_WINDOW 10.0 // s
 #define BUDGET_SLICE 0.15  // s, the least between two readings that are kept
 #define BUDGET_KEPT 80
@@ -23,12 +23,12 @@
 // Sums since the trace began, in seconds.
 struct BudgetReading {
     double wall;
-    double cpu;     // of the process, with all of ours
-    double hooks;   // ours: on the program's threads, at events
-    double rearm;   // the governor's thread; what it arms is among the hooks
-    double threads; // our other threads
-    double sampler; // of these: the sampler
-    uint64_t wakeups;
+    double cpu;      // of the process, with all of ours
+    double hooks;    // ours: on the program's threads, at events
+    double rearm;    // the governor's thread; what it arms is among the hooks
+    double threads;  // our other threads
+    double sampling; // of these: samples, on the program's threads
+    uint64_t samples;
 };
 
 // Shares of the CPU time that the program used without us; NaN where it used
@@ -38,7 +38,7 @@ struct BudgetShares {
     double hooks;
     double rearm;
     double threads;
-    double allowed; // the budget, or more where that is a thousandth of a core
+    double allowed; // the budget, or more where the program uses little
 };
 
 struct Budget {
@@ -52,7 +52,7 @@ struct Budget {
     double level;              // s in the bucket; less than 0: a debt
     double unused;             // s that the floor adds, if more than 0
     double purse;              // s that re-arming may promise
-    double wakeup;             // s of CPU time a wake-up of the sampler
+    double sample;             // s of CPU time that a sample takes
 };
 
 // Begins at that reading. The bucket starts full: the first descent into
@@ -76,7 +76,7 @@ bool Budget_is_overdrawn(const struct Budget *budget);
 // allowed in the window, in which it worked, nearly all is spent: snapshots had
 // better wait.
 bool Budget_is_tight(const struct Budget *budget);
-// The sampler's wake-ups a second.
+// Samples for each second of CPU time that the program uses.
 double Budget_hz(const struct Budget *budget);
 // s that re-arming may promise now: as long as it is above 0, the next one may
 // go beyond. `urgent`: because somebody asked for it, so that the bucket may be
@@ -86,8 +86,20 @@ double Budget_grant(const struct Budget *budget, int urgent);
 double Budget_pressure(const struct Budget *budget);
 // Something was re-armed that is going to cost that much.
 void Budget_promise(struct Budget *budget, double seconds);
-// Hits of the first session, before code goes dark for the first time: the
-// threshold, or less while the bucket is in debt.
-uint64_t Budget_first_hits(const struct Budget *budget, uint64_t threshold);
+// What the threshold has to be chosen for.
+struct BudgetHooks {
+    double call;   // s that the hooks of a call take
+    double active; // functions that were called in one window, of late
+    double most;   // hits that all of them may have: the user's threshold
+};
+
+// The threshold that floats: hits in a window of a second after which an armed
+// site goes dark. `hits` is what it was. It rises while the hooks cost less
+// than their part of the budget, and falls while they cost more. It is never so
+// high that a few functions that become hot at once would spend the bucket
+// before the next reading, nor so low that the part is not spent if all have as
+// many.
+uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
+                     const struct BudgetHooks *hooks);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Turns cells into a snapshot: reads the registry inside an RCU read section,
 // computes what is a difference or a ratio, sorts by share.
+#define _GNU_SOURCE 1 // qsort_r
 #include "tracer/builder.h"
 #include "ipc/now.h"
 #include "ipc/version.h"
@@ -17,34 +18,39 @@
 
 #define RATE_WINDOW 0.5 // s, the least span a rate is taken over
 
+// The order of functions, as in tui/row.c.
+#define IDLE_S 60.0        // not called for so long, and without a share: idle
+#define IDLE_SHARE 0.0005  // of time on a stack
+#define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts
+
 static const double QUANTILES[] = {0.5, 0.99};
 
 // What the functions' figures are computed with.
 struct Moment {
     struct Session *session;
-    double now;         // s of CLOCK_MONOTONIC
-    double started;     // the same, when the trace began
-    double hz;          // ticks a second
-    uint64_t ticks;     // now
-    double sampler_now; // ns, NaN without a sampler
-    bool sees;          // there is one, and it can read
+    double now;                      // s of CLOCK_MONOTONIC
+    double started;                  // the same, when the trace began
+    double hz;                       // ticks a second
+    uint64_t ticks;                  // now
+    const struct ShareTime *sampled; // NULL without a sampler
+    bool sees;                       // there is one, and it can read
 };
 
 static void fill_shares(struct Function *f, const struct Code *code,
                         const struct Moment *at)
 {
-    if (isnan(at->sampler_now))
+    if (!at->sampled)
         return;
-    f->run_share = ShareValue_total(&code->share.cpu, at->sampler_now);
+    f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
     f->samples = Cell_get(&code->share.samples);
     f->run_samples = Cell_get(&code->share.run_samples);
     if (!at->sees) // of lately nothing is known
         return;
-    f->cpu_share = ShareValue_window(&code->share.cpu, at->sampler_now);
+    f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
-    f->wait_share = ShareValue_window(&code->share.wait, at->sampler_now);
-    f->total_share = ShareValue_window(&code->share.under, at->sampler_now);
-    f->c_share = ShareValue_window(&code->share.in_c, at->sampler_now);
+    f->wait_share = ShareValue_window(&code->share.wait, at->sampled);
+    f->total_share = ShareValue_window(&code->share.under, at->sampled);
+    f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
 // Who its time is for; those that have gone are among the others (a null id).
@@ -60,7 +66,7 @@ static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
 
     if (!at->sees || !split)
         return true;
-    count = Split_read(split, at->sampler_now, rows);
+    count = Split_read(split, at->sampled, rows);
     if (count == 0)
         return true;
     callers = Snapshot_alloc(snapshot, count * sizeof *callers);
@@ -141,10 +147,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // The share that Code_mean_cycles is to be held against.
 static double busy_share(const struct Code *code, const struct Moment *at)
 {
-    double wait = ShareValue_window(&code->share.wait, at->sampler_now);
-    double queued = ShareValue_window(&code->share.queued, at->sampler_now);
+    double wait = ShareValue_window(&code->share.wait, at->sampled);
+    double queued = ShareValue_window(&code->share.queued, at->sampled);
 
-    return ShareValue_window(&code->share.cpu, at->sampler_now) +
+    return ShareValue_window(&code->share.cpu, at->sampled) +
            fmax(wait - queued, 0);
 }
 
@@ -174,7 +180,9 @@ static void fill_rates(struct Function *f, struct Code *code,
     f->rate_estimated = code->rate_estimated;
     f->calls_estimated = (double)f->calls + code->dark_calls;
     if (code->dark)
-        f->calls_estimated += at->sees ? Code_dark_calls(code, at->hz) : NAN;
+        f->calls_estimated += at->sees && Cell_get(&code->share.samples)
+                                  ? Code_dark_calls(code, at->hz)
+                                  : NAN;
 }
 
 static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
@@ -249,17 +257,60 @@ static int larger_first(uint64_t a, uint64_t b)
     return (a < b) - (a > b);
 }
 
-static int hotter_first(const void *left, const void *right)
+static int more_first(double a, double b)
+{
+    a = isnan(a) ? 0 : a;
+    b = isnan(b) ? 0 : b;
+    return (a < b) - (a > b);
+}
+
+// Not called in the last minute and in no sample, neither running nor waiting,
+// nor anything that it called.
+static bool is_idle(const struct Function *f, double least)
+{
+    if (f->age_s <= IDLE_S)
+        return false;
+    if (isnan(f->share)) // hooks alone know it, where there are some
+        return f->state == STATE_ARMED;
+    return f->share < least && !(f->total_share >= IDLE_SHARE);
+}
+
+// By share, then what its recent calls take, then self cycles; what is idle is
+// last. Shares below *context are remains of samples that the window has
+// forgotten.
+static int hotter_first(const void *left, const void *right, void *context)
 {
     const struct Function *a = left, *b = right;
-    double x = isnan(a->share) ? 0 : a->share + a->wait_share * 1e-6;
-    double y = isnan(b->share) ? 0 : b->share + b->wait_share * 1e-6;
+    double least = *(const double *)context;
+    int order = is_idle(a, least) - is_idle(b, least);
 
-    int order = larger_first(a->self_cycles, b->self_cycles);
-
-    if (x != y)
-        return x < y ? 1 : -1;
+    if (!order)
+        order = more_first(a->share < least ? 0 : a->share,
+                           b->share < least ? 0 : b->share);
+    if (!order)
+        order = more_first(a->calls_per_s * a->avg_cycles,
+                           b->calls_per_s * b->avg_cycles);
+    if (!order)
+        order = larger_first(a->self_cycles, b->self_cycles);
     return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+// The share of so little of a sample that the window has forgotten it.
+static double least_share(const struct Function *functions, size_t count,
+                          const struct Moment *at)
+{
+    struct SamplerTotals totals;
+    double all = 0;
+    size_t i;
+
+    if (!at->sees)
+        return 0;
+    Sampler_totals(at->session->sampler, &totals);
+    for (i = 0; i < count; i++)
+        all += isnan(functions[i].cpu_share) ? 0 : functions[i].cpu_share;
+    return totals.window_samples > 0
+               ? LEAST_SAMPLES * all / totals.window_samples
+               : 0;
 }
 
 // Gone, and not among the retired functions yet.
@@ -303,6 +354,7 @@ static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
                         .number = ++at->session->snapshots,
                         .whole = true};
     struct Code *code;
+    double least;
 
     // In this order: what goes in between is counted twice, and not never.
     rows.room = Registry_count(registry) + count_waiting(registry) + 1;
@@ -321,7 +373,9 @@ static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
     for (code = Registry_retired(registry); code; code = code->next_retired)
         add_row(&rows, code, at);
     Rcu_read_unlock();
-    qsort(rows.functions, rows.count, sizeof *rows.functions, hotter_first);
+    least = least_share(rows.functions, rows.count, at);
+    qsort_r(rows.functions, rows.count, sizeof *rows.functions, hotter_first,
+            &least);
     snapshot->functions = rows.functions;
     snapshot->function_count = rows.count;
     snapshot->functions_total = rows.count;
@@ -332,7 +386,7 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
                              const struct RetiredTotals *totals,
                              const struct Moment *at)
 {
-    bool sampled = !isnan(at->sampler_now) && at->sampler_now > 0;
+    bool sampled = at->sampled && at->sampled->ns > 0;
 
     row->line = NULL_U64;
     row->objects = totals->objects;
@@ -343,7 +397,7 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
     row->total_cycles = totals->self_calls || totals->total_cycles
                             ? totals->total_cycles
                             : NULL_U64;
-    row->run_share = sampled ? (double)totals->cpu_ns / at->sampler_now : NAN;
+    row->run_share = sampled ? (double)totals->cpu_ns / at->sampled->ns : NAN;
     row->samples = sampled ? totals->samples : NULL_U64;
     row->run_samples = sampled ? totals->run_samples : NULL_U64;
     row->name = Snapshot_text(snapshot, "(others)");
@@ -409,9 +463,16 @@ static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)
     snapshot->sampler_samples = totals.samples;
     snapshot->sampler_unknown = totals.unknown;
     snapshot->sampler_truncated = totals.truncated;
+    snapshot->sampler_signal =
+        totals.signal ? (uint64_t)totals.signal : NULL_U64;
+    snapshot->sampler_lost = totals.lost;
+    snapshot->sampler_in_hooks = totals.ours;
+    snapshot->sampler_untimed = totals.untimed;
     if (!at->sees)
         return;
     snapshot->sampler_hz = totals.hz;
+    snapshot->sampler_window_s = totals.window_s;
+    snapshot->sampler_window_samples = totals.window_samples;
     snapshot->sampler_elsewhere = totals.elsewhere;
 }
 
@@ -435,12 +496,12 @@ struct Snapshot *Builder_snapshot(struct Session *session)
     struct Engine *engine = session->engine;
     struct LanesTotals totals = Lanes_sum(&engine->lanes);
     struct Snapshot *snapshot = Publish_blank(&session->publish);
+    struct ShareTime sampled;
     struct Moment at = {
         .session = session,
         .now = Now_s(CLOCK_MONOTONIC),
         .hz = Clock_hz(&engine->clock),
         .ticks = Clock_read(&engine->clock),
-        .sampler_now = session->sampler ? Sampler_now(session->sampler) : NAN,
         .sees = session->sampler && !Sampler_is_blind(session->sampler),
     };
     const char *trouble = Session_sampler_trouble(session);
@@ -448,6 +509,10 @@ struct Snapshot *Builder_snapshot(struct Session *session)
 
     if (!snapshot)
         return NULL;
+    if (session->sampler) {
+        sampled = Sampler_now(session->sampler);
+        at.sampled = &sampled;
+    }
     at.started = session->account.wall;
     snapshot->schema = 1;
     snapshot->version = OCULAR_VERSION;

@@ -332,6 +332,17 @@ void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
     }
 }
 
+void Code_leave_unarmed(struct Code *code)
+{
+    code->unarmed = code->dark = true;
+    code->calls_exact = code->exact = false;
+    for (uint32_t i = 0; i < code->site_count; i++)
+        code->sites[i].dark = 1;
+    for (uint32_t i = 0; i < code->instruction_count; i++)
+        code->instructions[i].dark = 1;
+    Code_refresh(code);
+}
+
 static void next_epoch(struct Code *code)
 {
     // Not 0 either, which plain_epoch and block_epoch keep for "none".
@@ -367,11 +378,6 @@ static uint64_t more(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 void Code_extend(struct Code *code, uint64_t hits)
 {
     uint64_t *stop = code->warming ? &code->stop_then : &code->stop_at;
@@ -400,7 +406,7 @@ void Code_rearm(struct Code *code, uint64_t hits)
         code->dark_callees += !code->warming;
         code->warming = true;
     }
-    code->dark = code->closed = false;
+    code->dark = code->closed = code->unarmed = false;
     code->broken = false;
     for (i = 0; i < code->site_count; i++) {
         struct Site *site = &code->sites[i];
@@ -430,24 +436,27 @@ bool Code_warm(struct Code *code)
     return true;
 }
 
-void Code_trim(struct Code *code, uint64_t hits)
+void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
 {
+    uint64_t *stop = code->warming ? &code->stop_then : &code->stop_at;
+    uint64_t stop_now = Cell_get(&code->calls) + hits;
     uint32_t i;
 
-    code->stop_at =
-        less(code->stop_at, stop_after(Cell_get(&code->calls), hits));
-    code->stop_then =
-        less(code->stop_then, stop_after(Cell_get(&code->calls), hits));
+    if (code->dark)
+        return;
+    if (code->window == window - 1 && *stop <= stop_now)
+        return;
+    *stop = stop_now;
     for (i = 0; i < code->site_count; i++) {
         struct Site *site = &code->sites[i];
 
-        site->stop_at =
-            less(site->stop_at, stop_after(Cell_get(&site->hits), hits));
+        if (!site->redundant)
+            site->stop_at = Cell_get(&site->hits) + hits;
     }
     for (i = 0; i < code->instruction_count; i++) {
         struct Instruction *at = &code->instructions[i];
 
-        at->stop_at = less(at->stop_at, stop_after(Cell_get(&at->hits), hits));
+        at->stop_at = Cell_get(&at->hits) + hits;
     }
 }
 

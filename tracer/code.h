@@ -145,6 +145,9 @@ struct Code {
     uint64_t ranked_events; // events at the newest Hottest_rank
     struct Visit visit;
     bool visited;          // a session that it has begun is under way
+    uint32_t window;       // in which it was armed again last
+    bool unarmed;          // since it came; the hooks' side
+    _Atomic bool again;    // called more than once since then
     unsigned refusals;     // times in turn that it could not be armed
     uint64_t timed_calls;  // at the newest survey
     cell_t timed_ticks;    // of the survey that found the newest; the collector
@@ -184,6 +187,9 @@ struct Code {
     struct Code *_Atomic next_in_list;
     struct Code *previous_in_list;
     struct Code *next_retired;
+    cell_t retired_ticks;    // when its code object went; 0: it lives
+    bool chained;            // in the chain by address, retired or not
+    bool taken;              // by the collector
     size_t registered_bytes; // its part of Registry.bytes
     cell_t grown_bytes;      // what it has allocated since
 };
@@ -241,6 +247,9 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
     return (int32_t)(code->id - id) > 0;
 }
 
+// Dark from the start, as it came where no more could be afforded: to be armed
+// once it is worth knowing. To be called before anybody sees it.
+void Code_leave_unarmed(struct Code *code);
 // Code that was adopted because it was on a stack, or whose calls are all
 // before our time, is nobody's business until something is seen of it.
 static inline bool Code_was_seen(const struct Code *code)
@@ -309,8 +318,10 @@ static inline uint32_t Code_dark_callees(const struct Code *code)
 }
 // Armed code stays so for at least `hits` more calls.
 void Code_extend(struct Code *code, uint64_t hits);
-// It goes dark after `hits` more, if it is armed for more than that.
-void Code_trim(struct Code *code, uint64_t hits);
+// A window of the governor's begins: what of it is armed goes dark after `hits`
+// more. `window` is a number that grows; code that was armed again in the one
+// before, for fewer, keeps those: it has not been armed for a whole window yet.
+void Code_renew(struct Code *code, uint64_t hits, uint32_t window);
 // The next call is to begin with all known callees armed, for so many calls.
 void Code_want_callees(struct Code *code, uint32_t hits);
 // What a call takes of its own, `self_ns` being that of all samples: its mean

@@ -56,19 +56,18 @@ static void drain_lane(void *context, struct Lane *lane, bool ended)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    struct Code *code = Registry_take_retired(engine->registry), *next;
-    // Asked for after that: as long as it is found there it is not freed.
-    const struct Code *leaving = Registry_leaving(engine->registry);
+    // Of what has gone since then there may be samples to come.
+    uint64_t collected = session->sampler
+                             ? Sampler_collected_ticks(session->sampler)
+                             : UINT64_MAX;
+    struct Code *code = Registry_take_retired(engine->registry, collected);
+    struct Code *next;
 
     if (!code)
         return;
     Rcu_synchronize();
     for (; code; code = next) {
         next = code->next_retired;
-        if (code == leaving) {
-            Registry_put_back(engine->registry, code);
-            continue;
-        }
         Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);

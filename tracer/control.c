@@ -9,6 +9,8 @@
 #define LEAST_S 1e-3    // to the next wake-up
 #define HURRY_S 0.01    // to the next slice, where something is left over
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
+#define WINDOW_S 1.0    // in which hits count
+#define CROWD_S 10.0    // that a number of functions is remembered for
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
 #define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
 #define HZ_CHANGE 0.05  // of the sampler's rate: less is not worth a wake-up
@@ -24,8 +26,8 @@ void Control_init(struct Control *control, uint64_t threshold)
 {
     *control = (struct Control){
         .threshold = threshold,
-        .first_hits = threshold,
-        .cut_to = threshold,
+        .hits = threshold,
+        .renewed = threshold,
         .rate = 1,
         .pace = 1,
     };
@@ -60,19 +62,36 @@ bool Control_needs_account(const struct Control *control, double now_s,
            is_ahead(burst_until(control, now_s, newest_code), now_s, BURST_S);
 }
 
-// Takes over what the budget says now.
-static void read_budget(struct Control *control, struct Budget *budget)
+// As many functions may be called at once as were in any window of late: what
+// was armed while the program paused is armed still.
+static void take_crowd(struct Control *control, double now_s, double active)
 {
+    double s = fmin(fmax(now_s - control->crowd_s, 0), WINDOW_S);
+
+    control->crowd_s = now_s;
+    control->crowd = fmax(control->crowd * exp(-s / CROWD_S), active);
+}
+
+// Takes over what the budget says now.
+static void read_budget(struct Control *control,
+                        const struct ControlReading *reading)
+{
+    const struct BudgetHooks hooks = {reading->call_s, control->crowd,
+                                      (double)control->threshold};
+    struct Budget *budget = reading->budget;
+
     Budget_promise(budget, control->spent);
     control->spent = 0;
     control->held = budget->share > 0;
     control->rate = control->held ? budget->rate : 1;
     control->pace = control->held ? budget->pace : 1;
     control->cores = Budget_cores(budget);
+    control->overdrawn = Budget_is_overdrawn(budget);
     control->pressure = Budget_pressure(budget);
     control->grant = Budget_grant(budget, false);
     control->urgent = Budget_grant(budget, true);
-    control->first_hits = Budget_first_hits(budget, control->threshold);
+    if (control->held && control->threshold && hooks.call > 0)
+        control->hits = Budget_hits(budget, control->hits, &hooks);
 }
 
 // 0: leave it as it is.
@@ -86,15 +105,21 @@ static double choose_hz(struct Control *control, const struct Budget *budget)
     return hz;
 }
 
-// One is due each time that what new code gets has halved.
-static uint64_t choose_cut(struct Control *control, bool cutting)
+// A window begins every second, or when the threshold has halved since the last
+// one began. Without a budget hits count for good, and where nothing goes dark
+// none are counted.
+static uint64_t choose_renewal(struct Control *control, double now_s,
+                               bool renewing)
 {
-    if (control->first_hits == control->threshold)
-        control->cut_to = control->threshold;
-    if (cutting || control->first_hits > control->cut_to / 2)
+    bool due = !is_ahead(control->window_due_s, now_s, WINDOW_S);
+
+    if (!control->held || !control->threshold || renewing)
         return 0;
-    control->cut_to = control->first_hits;
-    return control->cut_to; // 0 where nothing ever goes dark
+    if (!due && control->hits > control->renewed / 2)
+        return 0;
+    control->window_due_s = now_s + WINDOW_S;
+    control->renewed = control->hits;
+    return control->hits;
 }
 
 struct ControlDecision Control_step(struct Control *control, double now_s,
@@ -102,8 +127,9 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
 {
     struct ControlDecision decision = {.full = is_due(control, now_s)};
 
+    take_crowd(control, now_s, reading->active);
     if (reading->budget) {
-        read_budget(control, reading->budget);
+        read_budget(control, reading);
         decision.sampler_hz = choose_hz(control, reading->budget);
     }
     if (decision.full)
@@ -114,10 +140,12 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
     control->burst = is_ahead(control->burst_until_s, now_s, BURST_S);
     decision.rank = decision.full &&
                     !is_ahead(control->rank_due_s, now_s, POLICY_RANK_MOST_S);
-    decision.first_hits = control->first_hits;
-    decision.cut_to = choose_cut(control, reading->cutting);
-    decision.attend =
-        decision.full || control->more || reading->asked || decision.cut_to > 0;
+    decision.first_hits =
+        control->hits < control->threshold ? control->hits : control->threshold;
+    decision.arm_new = !control->held || !control->overdrawn;
+    decision.renew_hits = choose_renewal(control, now_s, reading->renewing);
+    decision.attend = decision.full || control->more || reading->asked ||
+                      decision.renew_hits > 0;
     return decision;
 }
 

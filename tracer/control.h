@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Decides when the governor wakes up, what it does then and what it may spend:
-// the sampler's rate, the hits of new code, slices, rankings, cuts. Pure: it is
-// handed the time and what was measured, and knows no clock, no thread, no lock
-// and no Python. The governor's thread owns it and does what it says; the
+// the sampler's rate, the threshold, slices, rankings. Pure: it is handed the
+// time and what was measured, and knows no clock, no thread, no lock and no
+// Python. The governor's thread owns it and does what it says; the
 // account's mutex guards the budget that a reading points to.
 //
 // A wake-up is: Control_needs_account, Control_step, what the decision says,
@@ -23,7 +23,9 @@ struct ControlReading {
                            // NULL: as of the last step
     uint32_t newest_code;  // id of the code object that was adopted last
     bool asked;            // a viewer waits for something
-    bool cutting;          // the last cut has not reached all functions yet
+    bool renewing;         // the last renewal has not reached all functions yet
+    double call_s;         // that the hooks of a call take now
+    uint32_t active;       // functions that were called in the window before
 };
 
 struct ControlDecision {
@@ -31,28 +33,33 @@ struct ControlDecision {
     bool full;           // ... a full one, not only what is left to do
     bool rank;           // rank the functions first, then Control_ranked
     uint64_t first_hits; // of code that is adopted from now on
-    uint64_t cut_to;     // hits: cut all that is armed for more; 0: nothing
+    bool arm_new;        // it is armed at once, as that can be afforded
+    uint64_t renew_hits; // a window begins: all that is armed goes dark after
+                         // so many more hits; 0: none begins
     double sampler_hz;   // wake-ups a second; 0: leave the rate as it is
 };
 
 struct Control {
-    uint64_t threshold;  // hits after which code goes dark; 0: never
-    bool held;           // there is a budget to hold
-    double rate;         // s of allowance a second; 1 without a budget
-    double pace;         // that of now, where it is less
-    double pressure;     // of debt, 0 to 1
-    double cores;        // CPU s a second that the program uses
-    double grant;        // s that may be promised,
-    double urgent;       // ... and to whoever has asked for it
-    double spent;        // s that were, and the budget has not heard of yet
-    double hz;           // the sampler's rate, as decided last; 0: not yet
-    uint64_t first_hits; // as decided last
-    uint64_t cut_to;     // hits, of the newest cut; the threshold: none yet
-    bool more;           // the last slice has left something to do
-    bool burst;          // much new code comes
+    uint64_t threshold; // hits after which code goes dark; 0: never
+    bool held;          // there is a budget to hold
+    double rate;        // s of allowance a second; 1 without a budget
+    double pace;        // that of now, where it is less
+    double pressure;    // of debt, 0 to 1
+    double cores;       // CPU s a second that the program uses
+    double grant;       // s that may be promised,
+    double urgent;      // ... and to whoever has asked for it
+    double spent;       // s that were, and the budget has not heard of yet
+    double hz;          // the sampler's rate, as decided last; 0: not yet
+    uint64_t hits;      // the threshold that floats: Budget_hits
+    uint64_t renewed;   // hits, of the newest window
+    double crowd;       // functions that may be called in one window
+    bool overdrawn;     // more was spent than there was
+    bool more;          // the last slice has left something to do
+    bool burst;         // much new code comes
     uint32_t newest_code;
+    double crowd_s;  // when crowd was that
     double looked_s; // when newest_code was that
-    double burst_until_s, due_s, rank_due_s;
+    double burst_until_s, due_s, rank_due_s, window_due_s;
 };
 
 void Control_init(struct Control *control, uint64_t threshold);

@@ -71,5 +71,5 @@ void Engine_retire(struct Engine *engine, struct Code *code)
     Lanes_forget(&engine->lanes, code);
     if (code->dark)
         tell_callers(engine, code);
-    Registry_retire(engine->registry, code);
+    Registry_retire(engine->registry, code, Clock_read(&engine->clock));
 }

@@ -37,13 +37,13 @@ struct Part {
 };
 
 // Of each node. The caller's, with Heap_free; NULL: memory.
-static struct Part *sum_up(const struct Flame *flame, double now)
+static struct Part *sum_up(const struct Flame *flame,
+                           const struct ShareTime *now)
 {
     struct Part *parts = Heap_zeroed(FLAME_NODES, sizeof(*parts));
 
     for (size_t i = flame->count; parts && i-- > 0;) {
-        parts[i].self =
-            ShareValue_window(&flame->nodes[i].self, now - flame->began);
+        parts[i].self = ShareValue_window(&flame->nodes[i].self, now);
         parts[i].total += parts[i].self;
         if (i)
             parts[flame->nodes[i].parent].total += parts[i].total;
@@ -52,7 +52,7 @@ static struct Part *sum_up(const struct Flame *flame, double now)
 }
 
 static void join(struct FlameNode *caller, const struct FlameNode *node,
-                 double now)
+                 const struct ShareTime *now)
 {
     ShareValue_join(&caller->self, &node->self, now);
     ShareValue_join(&caller->in_c, &node->in_c, now);
@@ -70,7 +70,7 @@ static void link_child(struct Flame *flame, uint32_t number)
 
 // Drops the nodes below that share, with all that is below them.
 static void prune(struct Flame *flame, const struct Part *parts, double least,
-                  double now)
+                  const struct ShareTime *now)
 {
     uint32_t *moved = Heap_zeroed(FLAME_NODES, sizeof(*moved));
     size_t kept = 1;
@@ -80,8 +80,7 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
     // What goes is added up from the end, before anything has moved.
     for (size_t i = flame->count; i-- > 1;) {
         if (parts[i].total < least)
-            join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i],
-                 now - flame->began);
+            join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
     }
     flame->nodes[0].child = 0;
     for (size_t i = 1; i < flame->count; i++) {
@@ -99,7 +98,7 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 }
 
 // Room for a quarter of all.
-static void make_room(struct Flame *flame, double now)
+static void make_room(struct Flame *flame, const struct ShareTime *now)
 {
     struct Part *parts = sum_up(flame, now);
     double least = LEAST;
@@ -139,14 +138,15 @@ static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
     return child;
 }
 
-static void add(struct Flame *flame, const struct FlameSample *sample)
+static void add(struct Flame *flame, const struct ShareTime *now,
+                const struct FlameSample *sample)
 {
     struct ShareCredit credit;
     struct FlameNode *node;
     uint32_t at = 0, next = 0;
 
     if (flame->count + sample->depth > FLAME_NODES)
-        make_room(flame, sample->now);
+        make_room(flame, now);
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
@@ -154,33 +154,35 @@ static void add(struct Flame *flame, const struct FlameSample *sample)
         at = next;
     }
     node = &flame->nodes[at];
-    ShareCredit_init(&credit, sample->now - flame->began, sample->cpu_ns);
+    ShareCredit_init(&credit, now, sample->cpu_ns);
     ShareValue_credit(&node->self, &credit);
     if (sample->in_c)
         ShareValue_credit(&node->in_c, &credit);
     flame->samples++;
 }
 
-static void forget(struct Flame *flame)
+static bool begin(struct Flame *flame)
 {
-    Heap_free(flame->nodes);
-    flame->nodes = NULL;
-    atomic_store_explicit(&flame->wanted, false, memory_order_relaxed);
+    if (!flame->nodes) {
+        flame->nodes = Heap_zeroed(FLAME_NODES, sizeof(*flame->nodes));
+        flame->count = 1;
+    }
+    return flame->nodes;
 }
 
-void Flame_add(struct Flame *flame, const struct FlameSample *sample)
+void Flame_add(struct Flame *flame, const struct ShareTime *now,
+               const struct FlameSample *sample)
 {
     pthread_mutex_lock(&flame->lock);
-    if (sample->now - flame->asked > FLAME_KEPT_NS)
-        forget(flame);
-    else if (flame->nodes)
-        add(flame, sample);
+    if (begin(flame))
+        add(flame, now, sample);
     pthread_mutex_unlock(&flame->lock);
 }
 
 // --- Asking
 
-static struct FlameTable *tell(const struct Flame *flame, double now)
+static struct FlameTable *tell(const struct Flame *flame,
+                               const struct ShareTime *now)
 {
     struct FlameTable *table = FlameTable_new();
     struct Part *parts = sum_up(flame, now);
@@ -200,7 +202,7 @@ static struct FlameTable *tell(const struct Flame *flame, double now)
             .parent = i ? numbers[node->parent] : NULL_U64,
             .id = node->id ? node->id : NULL_U64,
             .share = parts[i].self,
-            .c_share = ShareValue_window(&node->in_c, now - flame->began),
+            .c_share = ShareValue_window(&node->in_c, now),
         };
     }
     Heap_free(parts);
@@ -209,32 +211,20 @@ static struct FlameTable *tell(const struct Flame *flame, double now)
         FlameTable_free(table);
         return NULL;
     }
-    table->kept_s = (now - flame->began) / 1e9;
+    table->kept_s = now->ns / 1e9;
     table->samples = flame->samples;
     table->rows = rows;
     table->row_count = count;
     return table;
 }
 
-static bool begin(struct Flame *flame, double now)
-{
-    flame->nodes = Heap_zeroed(FLAME_NODES, sizeof(*flame->nodes));
-    flame->count = 1;
-    flame->began = now;
-    flame->samples = 0;
-    return flame->nodes;
-}
-
-struct FlameTable *Flame_ask(struct Flame *flame, double now)
+struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now)
 {
     struct FlameTable *table = NULL;
 
     pthread_mutex_lock(&flame->lock);
-    flame->asked = now;
-    if (flame->nodes || begin(flame, now)) {
-        atomic_store_explicit(&flame->wanted, true, memory_order_relaxed);
+    if (begin(flame))
         table = tell(flame, now);
-    }
     pthread_mutex_unlock(&flame->lock);
     return table;
 }

@@ -2,8 +2,8 @@
 // The sampled stacks as a tree: a node is a path of functions, outermost first,
 // and holds the CPU time of what was on top of that path, windowed as the
 // functions' shares are (share.h). Bounded: where there is no room the smallest
-// are summed up in their callers. Kept only while somebody asks for it. The
-// sampler adds, any other thread asks.
+// are summed up in their callers. Kept from the start. The sampler adds, any
+// other thread asks.
 #ifndef OCULAR_TRACER_FLAME_H
 #define OCULAR_TRACER_FLAME_H
 
@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #define FLAME_NODES 4096
-#define FLAME_KEPT_NS 10e9 // after it was asked for last
 
 struct FlameNode {
     uint32_t id;     // a function's; 0: stacks that were cut off below
@@ -28,12 +27,9 @@ struct FlameNode {
 };
 
 struct Flame {
-    atomic_bool wanted;      // set by Flame_ask; cleared by the sampler
     pthread_mutex_t lock;    // guards all below
-    struct FlameNode *nodes; // 0 is the root; NULL: nobody asks
+    struct FlameNode *nodes; // 0 is the root; NULL: there was no sample yet
     size_t count;
-    double asked; // last; ns of the sampler's time, as all times here
-    double began; // when it was asked for first
     uint64_t samples;
 };
 
@@ -42,7 +38,6 @@ struct FlameSample {
     const uint32_t *path; // outermost first
     size_t depth;
     bool in_c;
-    double now;
     double cpu_ns;
 };
 
@@ -50,16 +45,11 @@ void Flame_init(struct Flame *flame);
 void Flame_release(struct Flame *flame); // nobody else has it
 void Flame_abandon(struct Flame *flame); // in a forked child: not the lock
 
-static inline bool Flame_is_wanted(struct Flame *flame)
-{
-    // A sample more or less is no matter: the lock orders the rest.
-    return flame && atomic_load_explicit(&flame->wanted, memory_order_relaxed);
-}
-
-void Flame_add(struct Flame *flame, const struct FlameSample *sample);
-// The tree as it is now (empty when it was not kept yet); it is kept from now
-// on. The caller's, with FlameTable_free; NULL when memory is out.
-struct FlameTable *Flame_ask(struct Flame *flame, double now);
+void Flame_add(struct Flame *flame, const struct ShareTime *now,
+               const struct FlameSample *sample);
+// The tree as it is now. The caller's, with FlameTable_free; NULL when memory
+// is out.
+struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now);
 
 // Says which functions the table's rows are of. false: memory is out.
 bool Flame_name(struct FlameTable *table, struct Registry *registry);

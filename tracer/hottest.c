@@ -9,14 +9,14 @@
 #define SHARE_WEIGHT 1e12 // a share of any size is above all hits
 
 // Nearly all code is cold, and its first line of memory says so.
-static double heat(struct Code *code, uint64_t since, double sampler_now)
+static double heat(struct Code *code, uint64_t since,
+                   const struct ShareTime *sampled)
 {
     uint64_t ran = Cell_get(&code->share.cpu.total_ns), events;
     double result = 0;
 
-    if (ran && !isnan(sampler_now))
-        result =
-            SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampler_now);
+    if (ran && sampled)
+        result = SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampled);
     if (Cell_get(&code->last_seen) < since)
         return result;
     events = Code_events(code);
@@ -45,7 +45,7 @@ static void insert(struct Hottest *hottest, uint32_t id, double value)
 }
 
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
-                  uint64_t ticks, double sampler_now)
+                  uint64_t ticks, const struct ShareTime *sampled)
 {
     uint64_t since = hottest->ticks;
     struct Code *code;
@@ -54,7 +54,7 @@ void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
     hottest->ticks = ticks;
     Rcu_read_lock();
     for (code = Registry_first(registry); code; code = Registry_next(code)) {
-        double value = heat(code, since, sampler_now);
+        double value = heat(code, since, sampled);
 
         if (value > 0)
             insert(hottest, code->id, value);

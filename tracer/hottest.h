@@ -16,9 +16,9 @@ struct Hottest {
     uint64_t ticks; // when it was ranked
 };
 
-// All zero is one that knows nothing. `sampler_now` is ns, NaN without a
+// All zero is one that knows nothing. `sampled` is NULL without a
 // sampler. Opens a read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
-                  uint64_t ticks, double sampler_now);
+                  uint64_t ticks, const struct ShareTime *sampled);
 
 #endif

@@ -19,9 +19,11 @@
 #define MOST_HITS 64
 #define LATE 1.25 // intervals, after which there are fewer
 #define LATEST 2.0
-#define PLENTY 8.0       // times as many, at most, where means are left
-#define STRETCH_PART 0.5 // of the means
-#define FEW_TIMED 200    // calls
+#define PLENTY 8.0        // times as many, at most, where means are left,
+#define CALM_PLENTY 100.0 // ... of what is likely to stay armed with those
+#define STRETCHED 0.25    // s of allowance for one function, at most, then
+#define STRETCH_PART 0.5  // of the means
+#define FEW_TIMED 200     // calls
 #define CALLEE_HITS 64
 #define ALL_HITS 64    // or the threshold where that is less, whatever is there
 #define CALLEE_STEPS 4 // times four where they were too few
@@ -230,10 +232,12 @@ void Plan_stretch(struct Plan *plan, double grant, double rate)
 
     for (size_t i = 0; i < plan->count; i++)
         seconds += plan->items[i].seconds;
-    times = min(STRETCH_PART * grant / seconds, PLENTY);
+    times = STRETCH_PART * grant / seconds;
     for (size_t i = 0; i < plan->count && times > 1; i++) {
         struct PlanItem *item = &plan->items[i];
-        double most = DEAREST * rate / item->seconds;
+        double part = item->calm ? STRETCHED : DEAREST;
+        double most =
+            min(part * rate / item->seconds, item->calm ? CALM_PLENTY : PLENTY);
         double more = min(times, most);
 
         if (more <= 1)

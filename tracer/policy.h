@@ -100,6 +100,7 @@ struct PlanItem {
     uint32_t id;
     uint32_t hits;
     uint32_t callee_hits; // 0: alone
+    bool calm;            // its calls are few, as far as samples tell
     bool times;           // its calls can be timed: if none is, that is a miss.
                           // Beside dark callees it says nothing, be they armed
                           // in the same slice
@@ -116,9 +117,8 @@ void Plan_clear(struct Plan *plan);
 int Plan_add(struct Plan *plan, const struct PlanItem *item);
 void Plan_sort(struct Plan *plan);
 // Where `grant` (s) is more than the plan is going to cost, sessions get more
-// hits, that the few calls in which the hooks are not quite warm yet weigh less
-// in the mean; none gets dearer than its part of `rate`, s of allowance a
-// second.
+// hits, so that what is cheap lasts until the next window begins and stays
+// armed; none gets dearer than its part of `rate`, s of allowance a second.
 void Plan_stretch(struct Plan *plan, double grant, double rate);
 // What was due when it was made has not all been visited.
 bool Plan_is_behind(const struct Plan *plan);

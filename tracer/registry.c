@@ -71,14 +71,19 @@ static void unchain(struct Code *_Atomic *bucket, struct Code *code,
 
 struct Registry *Registry_new(void)
 {
-    return Heap_zeroed(1, sizeof(struct Registry));
+    struct Registry *registry = Heap_zeroed(1, sizeof(struct Registry));
+
+    if (registry)
+        pthread_mutex_init(&registry->chains, NULL);
+    return registry;
 }
 
 void Registry_free_retired(struct Registry *registry)
 {
     struct Code *code, *next;
 
-    for (code = Registry_take_retired(registry); code; code = next) {
+    for (code = Registry_take_retired(registry, UINT64_MAX); code;
+         code = next) {
         next = code->next_retired;
         Code_free(code);
     }
@@ -95,6 +100,7 @@ void Registry_free(struct Registry *registry)
         next = Registry_next(code);
         Code_free(code);
     }
+    pthread_mutex_destroy(&registry->chains);
     Heap_free(registry);
 }
 
@@ -121,7 +127,10 @@ void Registry_add(struct Registry *registry, struct Code *code)
     code->registered_bytes = Code_bytes(code);
     code->previous_in_list = registry->last;
     atomic_init(&code->next_in_list, NULL);
+    pthread_mutex_lock(&registry->chains);
     chain(bucket_of(registry, code->address), code, by_address);
+    code->chained = true;
+    pthread_mutex_unlock(&registry->chains);
     chain(bucket_of_id(registry, code->id), code, by_id);
     if (code->version)
         chain(bucket_of_version(registry, code->version), code, by_version);
@@ -156,11 +165,20 @@ static void push_retired(struct Registry *registry, struct Code *code)
                                                     memory_order_relaxed));
 }
 
-void Registry_retire(struct Registry *registry, struct Code *code)
+void Registry_retire(struct Registry *registry, struct Code *code,
+                     uint64_t ticks)
 {
     // In no list for a moment: who walks them finds it here.
     point(&registry->leaving, code);
-    unchain(bucket_of(registry, code->address), code, by_address);
+    pthread_mutex_lock(&registry->chains);
+    if (registry->kept < REGISTRY_KEPT) {
+        registry->kept++;
+    } else {
+        unchain(bucket_of(registry, code->address), code, by_address);
+        code->chained = false;
+    }
+    Cell_set(&code->retired_ticks, code->chained ? ticks : 1);
+    pthread_mutex_unlock(&registry->chains);
     unchain(bucket_of_id(registry, code->id), code, by_id);
     if (code->version)
         unchain(bucket_of_version(registry, code->version), code, by_version);
@@ -181,9 +199,22 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address)
 {
     struct Code *code = follow(bucket_of(registry, address));
 
-    while (code && code->address != address)
+    while (code && (code->address != address || Cell_get(&code->retired_ticks)))
         code = follow(&code->next_in_bucket);
     return code;
+}
+
+// The newest comes first in its chain.
+struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
+                              uint32_t newest_id, uint64_t ticks)
+{
+    struct Code *code = follow(bucket_of(registry, address));
+    uint64_t retired;
+
+    while (code && (code->address != address || Code_is_after(code, newest_id)))
+        code = follow(&code->next_in_bucket);
+    retired = code ? Cell_get(&code->retired_ticks) : 0;
+    return !retired || ticks < retired ? code : NULL;
 }
 
 struct Code *Registry_by_id(struct Registry *registry, uint32_t id)
@@ -235,28 +266,54 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->next_in_list);
 }
 
-struct Code *Registry_take_retired(struct Registry *registry)
+// Takes all of the chain that are to be taken: one walk, however many there
+// are.
+static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
+{
+    struct Code *_Atomic *link = bucket;
+
+    pthread_mutex_lock(&registry->chains);
+    while (follow(link)) {
+        struct Code *code = follow(link);
+
+        if (!code->taken) {
+            link = &code->next_in_bucket;
+            continue;
+        }
+        point(link, follow(&code->next_in_bucket));
+        code->chained = false;
+        registry->kept--;
+    }
+    pthread_mutex_unlock(&registry->chains);
+}
+
+struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
+    // Asked for after that: as long as it is found there it is not taken.
+    const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 
     for (; newest; newest = next) {
         next = newest->next_retired;
+        if (Cell_get(&newest->retired_ticks) >= ticks || newest == leaving) {
+            push_retired(registry, newest);
+            continue;
+        }
+        newest->taken = true;
         newest->next_retired = oldest;
         oldest = newest;
     }
+    for (struct Code *code = oldest; code; code = code->next_retired)
+        if (code->chained)
+            sweep(registry, bucket_of(registry, code->address));
     return oldest;
 }
 
 struct Code *Registry_leaving(struct Registry *registry)
 {
     return follow(&registry->leaving);
-}
-
-void Registry_put_back(struct Registry *registry, struct Code *code)
-{
-    push_retired(registry, code);
 }
 
 struct Code *Registry_retired(struct Registry *registry)

@@ -100,6 +100,21 @@ static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
                             : "");
 }
 
+// Where the samples came from.
+static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    if (snapshot->sampler_signal == NULL_U64)
+        Figure_print(
+            out,
+            "  they were taken by looks at all threads: no thread had a CPU "
+            "timer\n");
+    else
+        Figure_print(out,
+                     "  they were taken in each thread's CPU time, by signal "
+                     "%" PRIu64 "\n",
+                     snapshot->sampler_signal);
+}
+
 static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 {
     uint64_t samples = run_samples(snapshot);
@@ -123,6 +138,7 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
             "function running%s\n",
             number(samples).text, plural(samples),
             samples < FEW_SAMPLES ? ": few, shares are rough" : "");
+        put_source(out, snapshot);
     }
     if (unread && unread != NULL_U64)
         Figure_print(
@@ -169,16 +185,29 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
                  width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
 }
 
+// Never "0.0%" of what samples found running.
+static struct Figure percent(double share)
+{
+    struct Figure result;
+
+    if (share < 0.5e-4)
+        snprintf(result.text, sizeof result.text, "<0.01%%");
+    else
+        snprintf(result.text, sizeof result.text, "%.*f%%",
+                 share < 0.95e-3 ? 2 : 1, 100 * share);
+    return result;
+}
+
 static void put_share(struct Bytes *out, double share, uint64_t samples)
 {
     if (isnan(share) || samples == NULL_U64)
         return;
-    Figure_print(out, "    %.1f%% of a core over the whole run, ", 100 * share);
     if (samples)
-        Figure_print(out, "of %s sample%s\n", number(samples).text,
-                     plural(samples));
+        Figure_print(
+            out, "    %s of a core over the whole run, of %s sample%s\n",
+            percent(share).text, number(samples).text, plural(samples));
     else
-        Figure_print(out, "no sample found it running\n");
+        Figure_print(out, "    no sample found it running\n");
 }
 
 static void put_calls(struct Bytes *out, uint64_t calls, bool exact)

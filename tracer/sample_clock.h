@@ -10,8 +10,6 @@ struct SampleClock {
     // As Now_ns: CLOCK_MONOTONIC, the CPU time of the process, of the caller
     // and of other threads (Now_clock_of).
     uint64_t (*read_ns)(void *context, clockid_t id);
-    // As Interruption_measure.
-    double (*measure)(void *context, uint64_t *cpu_ns);
     void *context;
 };
 

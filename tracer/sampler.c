@@ -1,76 +1,68 @@
 // SPDX-License-Identifier: MIT
-// The sampler's thread: when it wakes, what it does then, and the account of
-// it. Nothing here waits for the interpreter.
+// The sampler's thread: when it wakes up, what it does then, and what that
+// cost. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
 #include "ipc/heap.h"
 
-#include "tracer/interruption.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>
-#include <math.h>
+
 #include <pthread.h>
-#include <time.h>
+#include <string.h>
 
 #define STACK_SIZE (128u << 10)
 #define MAX_HZ 10000
-#define BATCH 64 // threads a wake-up; the others have their turn at the next
-#define ASKS 4   // threads a wake-up of which the kernel is asked the state
-#define IDLE_NS 100e6    // a waiting thread is credited ten times a second
-#define STILL_NS 100e6   // when nothing has run for so long, looks get rarer,
-#define STRETCH_NS 125e6 // up to so far apart
-#define STILL_BATCH 256  // threads a wake-up then
-#define PACE_NS 2e9      // the rate achieved is a mean over this
-#define NEARLY 0.9       // of the time of a look: all of it, but for interrupts
-#define REFUSED_NS 3e9   // nothing can be read for so long: it is blind, and
-#define RETRY_NS 2e9     // tries as often
-#define OTHERS_NS 100000 // of CPU time: more than our other threads use
-// An interruption, where it cannot be measured: 8 to 25 us were, elsewhere
-// (docs/overhead.md).
-#define ASSUMED_S 10e-6
+#define BATCH 256       // threads that are looked at at a time
+#define FIRST_NS 10e6   // to the first step
+#define LOOK_NS 250e6   // between two steps,
+#define UNTIMED_NS 50e6 // ... where there are no timers,
+#define IDLE_NS 1e9     // ... and where nothing has run, at most
+#define REFUSED_NS 3e9  // nothing can be read for so long: it is blind, and
+#define RETRY_NS 2e9    // tries as often
+#define RETRIES 3       // walks of a thread that goes on meanwhile
+// What the kernel takes for a signal, beside the handler: to queue and deliver
+// it, and to return (docs/overhead.md).
+#define SIGNAL_S 2.5e-6
 
 struct Sampler {
-    struct Ledger ledger;          // its registry is borrowed
-    const struct Opcodes *opcodes; // borrowed
+    struct Attribution attribution; // its registry is borrowed
     struct Edges edges;
     struct Flame flame;
     struct Subjects subjects;
+    struct CpuTimers timers;
     struct Memory memory;
     struct Walk walk;
+    struct SampledStack stack; // of the sample that is being attributed
     struct SampleClock clock;
-    uint64_t start_ns; // moved on by the time that it stood by
-    uint64_t stood_ns; // when it began to stand by; 0: it does not
-    uint64_t due_ns;   // of the next look; 0: not chosen yet
-    uint64_t random;
-    size_t next;        // whose turn it is in the table
-    size_t still;       // threads looked at since one had run
-    double ran_at;      // when one had
-    bool refused;       // the newest stack, as all would have been
-    double readable_at; // the newest look at which none was
-    uint64_t used_ns;   // CPU time of all other threads; 0: not known
-    double interval_ns; // to the next wake-up, in the mean
-    bool stretched;     // the newest: longer than it is to be by itself
-    struct InterruptionPlan measuring;
+    struct ShareClock time;
+    int signal;           // wanted; 0: any
+    uint64_t stepped_ns;  // CLOCK_MONOTONIC of the newest step
+    uint64_t due_ns;      // of the next
+    double interval_ns;   // to that
+    size_t next;          // whose turn it is in the table
+    uint64_t found;       // samples that looks were, in the newest step
+    bool refused;         // the newest stack, as all would have been
+    uint64_t readable_ns; // when that was not so
 
     struct Worker worker;
-    pthread_mutex_t lock; // guards the six below
+    pthread_mutex_t lock; // guards `stop`
     pthread_cond_t wake;
-    double mean_ns; // between wake-ups; 0: it stands by
-    bool changed;   // mean_ns
     bool stop;
-    uint64_t spins_ns;  // its CPU time when it began to measure; 0: it does not
-    uint64_t spun_ns;   // CPU time that it has measured in before,
-    uint64_t helped_ns; // and that of the threads which woke it
 
-    cell_t now; // of the newest look; a double's bits
-    cell_t hz;  // achieved; a double's bits
-    cell_t wakeups;
-    cell_t met; // of these, that the program has run before
+    cell_t hz;        // a double's bits: samples a second of CPU time, wanted
+    cell_t collected; // ticks, before the newest step
+    cell_t looks;
     cell_t samples;
     cell_t unknown;
     cell_t truncated;
-    cell_t interruption_s; // a double's bits
-    cell_t blind;          // 1: yes
+    cell_t lost;
+    cell_t ours;
+    cell_t untimed;
+    cell_t taken;
+    cell_t handler_ticks;
+    cell_t blind; // 1: yes
+    cell_t signal_used, error;
     struct ShareValue elsewhere;
 };
 
@@ -79,24 +71,16 @@ static uint64_t read_ns(const struct Sampler *sampler, clockid_t id)
     return SampleClock_ns(&sampler->clock, id);
 }
 
-// Marsaglia's xorshift64*.
-static uint64_t draw(struct Sampler *sampler)
+struct ShareTime Sampler_now(const struct Sampler *sampler)
 {
-    sampler->random ^= sampler->random >> 12;
-    sampler->random ^= sampler->random << 25;
-    sampler->random ^= sampler->random >> 27;
-    return sampler->random * 0x2545f4914f6cdd1du;
+    return ShareClock_now(&sampler->time);
 }
 
-// From 0 to 1.
-static double draw_unit(struct Sampler *sampler)
+uint64_t Sampler_collected_ticks(const struct Sampler *sampler)
 {
-    return (double)(draw(sampler) >> 11) / (double)(1ull << 53);
-}
-
-double Sampler_now(const struct Sampler *sampler)
-{
-    return Cell_get_double(&sampler->now);
+    return Sampler_is_blind(sampler) || !Cell_get(&sampler->signal_used)
+               ? UINT64_MAX
+               : Cell_get(&sampler->collected);
 }
 
 bool Sampler_is_blind(const struct Sampler *sampler)
@@ -104,385 +88,303 @@ bool Sampler_is_blind(const struct Sampler *sampler)
     return Cell_get(&sampler->blind);
 }
 
-// --- One wake-up -------------------------------------------------------------
-
-static void credit(struct Sampler *sampler, struct Subject *subject,
-                   enum SubjectDoing doing, double now)
+static void attribute(struct Sampler *sampler, struct Subject *subject,
+                      const struct SampledStack *stack,
+                      const struct ShareTime *now, double cpu_ns,
+                      double wait_ns)
 {
     ShareValue_add(&sampler->elsewhere, now,
-                   Subject_credit(subject, doing, &sampler->ledger, now));
+                   Attribution_add(&sampler->attribution, stack, now,
+                                   &subject->functions, cpu_ns, wait_ns));
 }
 
-// One thread's clocks; true if it has run since, so that it must be walked.
-static bool look(struct Sampler *sampler, struct Subject *subject, double now)
-{
-    enum SubjectLook seen = Subject_look(subject, &sampler->clock, now);
+// --- Samples -----------------------------------------------------------------
 
-    if (seen == SUBJECT_NEW || seen == SUBJECT_GONE)
-        return false;
+static void take_sample(struct Sampler *sampler, struct Subject *subject,
+                        const struct SampleHead *head,
+                        const struct ShareTime *now)
+{
+    struct SampledStack *stack = &sampler->stack;
+
     Cell_add(&sampler->samples, 1);
-    if (seen == SUBJECT_RAN && sampler->stretched)
-        Subject_woke(subject);
-    // It idled on the stack that a walk is about to replace.
-    if (seen == SUBJECT_RAN || subject->idle_ns > IDLE_NS)
-        credit(sampler, subject, DOING_IDLED, now);
-    return seen == SUBJECT_RAN;
+    Cell_add(&sampler->unknown, (head->flags & SAMPLE_TORN) != 0);
+    Cell_add(&sampler->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
+    Cell_add(&sampler->ours, (head->flags & SAMPLE_OURS) != 0);
+    stack->newest_id = head->newest_id;
+    stack->ticks = head->ticks;
+    stack->depth = head->depth;
+    stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
+    Attribution_judge(&sampler->attribution, stack,
+                      head->flags & SAMPLE_ACTIVE);
+    attribute(sampler, subject, stack, now, (double)head->cpu_ns, 0);
 }
 
-static size_t look_all(struct Sampler *sampler, struct Subject **ran,
-                       double now)
+// What its handlers took since this was asked last.
+static void take_costs(struct Sampler *sampler, struct CpuTimer *timer)
 {
-    const struct SubjectTable *table = sampler->subjects.table;
-    size_t most = sampler->stretched ? STILL_BATCH : BATCH, count = 0;
-    size_t turns = table->count < most ? table->count : most;
+    uint64_t taken = Cell_get(&timer->taken);
+    uint64_t handler_ticks = Cell_get(&timer->handler_ticks);
+    uint64_t lost = Cell_get(&timer->ring.lost);
 
-    for (size_t i = 0; i < turns && count < BATCH; i++) {
-        struct Subject *subject =
-            table->subjects[sampler->next++ % table->count];
-
-        sampler->still++;
-        if (look(sampler, subject, now))
-            ran[count++] = subject;
-    }
-    if (count > 0) {
-        sampler->still = 0;
-        sampler->ran_at = now;
-    }
-    return count;
+    Cell_add(&sampler->taken, taken - timer->seen_taken);
+    Cell_add(&sampler->handler_ticks, handler_ticks - timer->seen_ticks);
+    Cell_add(&sampler->lost, lost - timer->seen_lost);
+    timer->seen_taken = taken;
+    timer->seen_ticks = handler_ticks;
+    timer->seen_lost = lost;
 }
 
-// All threads were looked at and none had run, for some time now.
-static bool is_still(const struct Sampler *sampler)
-{
-    return sampler->still >= sampler->subjects.table->count &&
-           Sampler_now(sampler) - sampler->ran_at >= STILL_NS;
-}
-
-// The instruction that the frame on top is at.
-struct Place {
-    uint16_t flags;  // of the base opcode; 0: it is not known
-    uint32_t callee; // id of who is called there, as far as stacks have shown
-    uintptr_t at;    // its address
-    bool returning;  // 3.12: its frame is thrown away, or an exception left it
-};
-
-static struct Place find_place(const struct Sampler *sampler)
-{
-    const uint16_t *flags = sampler->opcodes->flags;
-    const struct Ledger *ledger = &sampler->ledger;
-    const struct WalkFrame *frame = &sampler->walk.frames[0];
-    struct Code *code = Registry_find(ledger->registry, frame->code);
-    uint32_t unit = code ? Ledger_unit(ledger, code, frame) : UINT32_MAX;
-    uint32_t first = unit;
-    uint16_t number;
-
-    if (unit == UINT32_MAX)
-        return (struct Place){0};
-    number = code->units[unit].number;
-    // While a frame is above it, 3.12 has a call at the last of its caches.
-    while (first > 0 && number > 0 && code->units[first - 1].number == number)
-        first--;
-    while (first < unit && flags[code->bytecode[2 * first]] & OPCODE_EXTENDED)
-        first++;
-    return (struct Place){
-        .flags = flags[code->bytecode[2 * first]],
-        .callee = code->share.callees ? code->share.callees[number] : 0,
-        .at = frame->instruction - (uintptr_t)2 * (unit - first),
-        .returning = first != unit,
-    };
-}
-
-// A specialised call as it lies in the bytecode: struct _PyCallCache
-// (pycore_code.h) follows the opcode and its argument.
-struct LiveCall {
-    uint8_t opcode, argument;
-    uint16_t counter;
-    uint32_t version; // of the function that it is for
-};
-
-// The call that the frame on top is at has pushed no frame: a C function runs.
-// Unless it is specialised to Python functions: then it is pushing the frame,
-// or has just thrown it away, and while it is at that the time is the callee's,
-// as it is in its cycles. Of a tiny function that is nearly all there is: some
-// CPUs are never seen to have pushed its frame. So the instruction itself says
-// who is called.
-static bool calls_c(struct Sampler *sampler, const struct Place *place)
-{
-    const struct Ledger *ledger = &sampler->ledger;
-    const struct Code *callee = NULL;
-    struct LiveCall live;
-    uint16_t flags;
-
-    if (!Memory_read(&sampler->memory, place->at, &live, sizeof live))
-        return true;
-    flags = sampler->opcodes->flags[live.opcode];
-    if (!(flags & OPCODE_PUSHES) && !place->returning)
-        return true;
-    if (sampler->walk.moved) // it is back, or has only just begun to push
-        return false;
-    if (flags & OPCODE_VERSIONED)
-        callee = Registry_by_version(ledger->registry, live.version);
-    if (!callee && place->callee)
-        callee = Registry_by_id(ledger->registry, place->callee);
-    if (callee)
-        Walk_push(&sampler->walk,
-                  (struct WalkFrame){callee->address,
-                                     callee->address + ledger->code_bytecode});
-    return false;
-}
-
-static struct SubjectTop judge_top(struct Sampler *sampler, bool active)
-{
-    struct SubjectTop top = {0};
-    struct Place place;
-
-    if (sampler->walk.depth == 0)
-        return top;
-    Rcu_read_lock();
-    place = find_place(sampler);
-    top.queued = !active && place.flags & (OPCODE_RESUME | OPCODE_LOOP);
-    top.in_c = place.flags & OPCODE_CALL && calls_c(sampler, &place);
-    Rcu_read_unlock();
-    return top;
-}
-
-static void walk(struct Sampler *sampler, struct Subject *subject,
-                 uint32_t newest_id)
-{
-    subject->start.state = subject->state;
-    Walk_frames(&sampler->walk, &subject->start);
-    sampler->refused = sampler->walk.torn && !Memory_recover(&sampler->memory);
-    if (sampler->walk.torn)
-        Cell_add(&sampler->unknown, 1);
-    if (sampler->walk.truncated)
-        Cell_add(&sampler->truncated, 1);
-    Subject_set_stack(subject, &sampler->walk, newest_id,
-                      judge_top(sampler, subject->start.active));
-}
-
-// What a thread does that has run since the look before; right after its walk.
-static enum SubjectDoing find_doing(struct Sampler *sampler,
-                                    struct Subject *subject, double now,
-                                    size_t *asks)
-{
-    bool active = subject->start.active;
-    enum SubjectDoing doing;
-    double part = Subject_ran_part(subject, &sampler->clock);
-
-    // Who runs for less than a look takes is met more often than that.
-    if (part > 0)
-        return part > NEARLY || part > draw_unit(sampler) ? DOING_RAN
-                                                          : DOING_WAITED;
-    if (!Subject_is_crowded(subject, now) || (!active && (*asks)++ >= ASKS))
-        return DOING_WAITED;
-    doing = Subject_ask(subject);
-    // Who waits for the interpreter besides, or has been woken just now, has
-    // not lost its CPU to us. Who works in C without it has: not where the
-    // interpreter is taken away, and without sleeping from look to look.
-    if (doing == DOING_RAN && !active &&
-        (subject->top.queued || Subject_slept(subject)))
-        return DOING_READY;
-    return doing;
-}
-
-// Threads that have run since.
-static size_t sample(struct Sampler *sampler, double now)
-{
-    struct Subject *ran[BATCH];
-    size_t count = look_all(sampler, ran, now);
-    size_t first = count ? draw(sampler) % count : 0, asks = 0;
-    uint32_t newest_id = Registry_newest_id(sampler->ledger.registry);
-
-    for (size_t i = 0; i < count; i++) {
-        struct Subject *subject = ran[(first + i) % count]; // for who is asked
-
-        walk(sampler, subject, newest_id);
-        credit(sampler, subject, find_doing(sampler, subject, now, &asks), now);
-    }
-    return count;
-}
-
-// Whether this wake-up can have taken somebody's CPU. Not all threads may have
-// been looked at, and those without Python are none of ours: where none was
-// seen to have run, the process's clock tells, from one such look to the next.
-static bool has_met(struct Sampler *sampler, size_t ran)
-{
-    uint64_t before = sampler->used_ns;
-
-    sampler->used_ns = 0;
-    if (ran > 0)
-        return true;
-    sampler->used_ns = read_ns(sampler, CLOCK_PROCESS_CPUTIME_ID) -
-                       read_ns(sampler, CLOCK_THREAD_CPUTIME_ID);
-    return before > 0 && sampler->used_ns > before + OTHERS_NS;
-}
-
-// --- Where nothing can be read -----------------------------------------------
-
-// All that it knows of its threads is of before.
-static void forget_all(struct Sampler *sampler)
+static void free_timers(struct Sampler *sampler)
 {
     const struct SubjectTable *table = sampler->subjects.table;
 
     for (size_t i = 0; i < table->count; i++)
-        Subject_forget(table->subjects[i]);
+        Subject_drop_timer(table->subjects[i]);
 }
+
+static void note_signal(struct Sampler *sampler)
+{
+    Cell_set(&sampler->signal_used, (uint64_t)sampler->timers.signal);
+    Cell_set(&sampler->error, (uint64_t)-sampler->timers.error);
+}
+
+// Their way of reading works no more, as far as the sampler's own can tell:
+// that of the timers is not changed while handlers may use it.
+static bool is_refused(struct Sampler *sampler)
+{
+    return !Memory_recover(&sampler->memory) || sampler->memory.by_file ||
+           sampler->memory.pushes != sampler->timers.memory.pushes;
+}
+
+// Begins anew where the system calls to read by are refused, and where another
+// handler has come in place of ours, which asks for another signal.
+static void check_timers(struct Sampler *sampler, bool unread)
+{
+    struct CpuTimers *timers = &sampler->timers;
+
+    if (CpuTimers_is_robbed(timers) || (unread && is_refused(sampler))) {
+        free_timers(sampler);
+        CpuTimers_close(timers);
+        CpuTimers_open(timers, sampler->signal);
+    }
+    note_signal(sampler);
+}
+
+static uint64_t count_new(const struct Sampler *sampler)
+{
+    const struct SubjectTable *table = sampler->subjects.table;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct CpuTimer *timer = table->subjects[i]->timer;
+
+        if (timer)
+            count += Cell_get(&timer->taken) - timer->seen_taken;
+    }
+    return count;
+}
+
+static void collect(struct Sampler *sampler, const struct ShareTime *now)
+{
+    const struct SubjectTable *table = sampler->subjects.table;
+    uint64_t ticks = Clock_read(sampler->timers.clock);
+    struct SampleHead head;
+    bool unread = false;
+
+    for (size_t i = 0; i < table->count; i++) {
+        struct Subject *subject = table->subjects[i];
+
+        if (!subject->timer)
+            continue;
+        while (CpuTimer_pop(subject->timer, &head, sampler->stack.frames)) {
+            unread |= (head.flags & SAMPLE_UNREAD) != 0;
+            take_sample(sampler, subject, &head, now);
+        }
+        take_costs(sampler, subject->timer);
+    }
+    Cell_set(&sampler->collected, ticks);
+    check_timers(sampler, unread);
+}
+
+// --- A look at all threads ---------------------------------------------------
+
+static void walk(struct Sampler *sampler, struct Subject *subject)
+{
+    struct SampledStack *stack = &subject->stack;
+    struct Walk *walk = &sampler->walk;
+
+    // Before the walk: code that has come to one of the addresses since is not
+    // what was seen there.
+    stack->newest_id = Registry_newest_id(sampler->attribution.registry);
+    stack->ticks = UINT64_MAX;
+    subject->start.state = subject->state;
+    for (int i = 0; i < RETRIES; i++) {
+        Walk_frames(walk, &subject->start);
+        if (!walk->torn || !subject->start.read)
+            break;
+    }
+    sampler->refused = walk->torn && !Memory_recover(&sampler->memory);
+    stack->cut = walk->torn || walk->truncated;
+    stack->depth = walk->depth;
+    memcpy(stack->frames, walk->frames, walk->depth * sizeof(walk->frames[0]));
+    Attribution_judge(&sampler->attribution, stack, subject->start.active);
+    subject->walked = true;
+}
+
+static void make_timer(struct Sampler *sampler, struct Subject *subject)
+{
+    uint64_t refused = sampler->timers.refused;
+
+    subject->timer =
+        CpuTimer_new(&sampler->timers, subject->state, subject->tid);
+    if (sampler->timers.refused == refused || subject->untimed)
+        return;
+    subject->untimed = true;
+    Cell_add(&sampler->untimed, 1);
+}
+
+static void set_timer(struct Sampler *sampler, struct Subject *subject)
+{
+    if (!subject->timer)
+        make_timer(sampler, subject);
+    if (subject->timer)
+        CpuTimer_set(subject->timer,
+                     (uint64_t)(1e9 / Cell_get_double(&sampler->hz)));
+}
+
+// What a thread waited in, from a look to the next, is what it waits in now; a
+// look that finds it running leaves that to a later one. Returns whether it
+// ran.
+static bool look(struct Sampler *sampler, struct Subject *subject,
+                 const struct ShareTime *now)
+{
+    enum SubjectLook seen = Subject_look(subject, &sampler->clock, now);
+    double cpu_ns, wait_ns = subject->wait_ns;
+    bool running = false;
+
+    if (seen == SUBJECT_GONE)
+        return false;
+    set_timer(sampler, subject);
+    if (seen == SUBJECT_NEW)
+        return true;
+    if (seen == SUBJECT_RAN) {
+        walk(sampler, subject);
+        // Who has the interpreter and no CPU has lost that, perhaps to us.
+        running = Subject_is_running(subject, &sampler->clock) ||
+                  subject->start.active;
+    }
+    cpu_ns = (double)Subject_overdue_ns(subject, running);
+    if (cpu_ns > 0) {
+        Subject_account(subject);
+        Cell_add(&sampler->samples, 1);
+        sampler->found++;
+    }
+    if (running)
+        wait_ns = 0;
+    else
+        subject->wait_ns = 0;
+    attribute(sampler, subject, &subject->stack, now, cpu_ns, wait_ns);
+    return subject->ran;
+}
+
+static bool look_at_all(struct Sampler *sampler, const struct ShareTime *now)
+{
+    const struct SubjectTable *table = sampler->subjects.table;
+    size_t turns = table->count < BATCH ? table->count : BATCH;
+    bool ran = table->count > turns; // others may have
+
+    for (size_t i = 0; i < turns; i++)
+        ran |=
+            look(sampler, table->subjects[sampler->next++ % table->count], now);
+    return ran;
+}
+
+// --- Where nothing can be read -----------------------------------------------
 
 // After a look. The file that it reads by may only have been closed, and is
 // there again in a while: Memory_keep.
-static void note_sight(struct Sampler *sampler, double now)
+static void note_sight(struct Sampler *sampler, uint64_t now_ns)
 {
     if (!sampler->refused)
-        sampler->readable_at = now;
-    else if (now - sampler->readable_at > REFUSED_NS)
+        sampler->readable_ns = now_ns;
+    else if ((double)(now_ns - sampler->readable_ns) > REFUSED_NS)
         Cell_set(&sampler->blind, !Memory_recover(&sampler->memory));
 }
 
-// False: it still is. Else its clock goes on from where it stood.
-static bool sees_again(struct Sampler *sampler, uint64_t began)
+// False: it still is. Else all that it knows of its threads is of before.
+static bool sees_again(struct Sampler *sampler, uint64_t now_ns)
 {
-    double stood_at = Sampler_now(sampler);
+    const struct SubjectTable *table = sampler->subjects.table;
 
     if (!Memory_recover(&sampler->memory))
         return false;
-    sampler->start_ns = began - (uint64_t)stood_at;
-    sampler->readable_at = stood_at;
+    for (size_t i = 0; i < table->count; i++)
+        Subject_forget(table->subjects[i]);
+    sampler->readable_ns = sampler->stepped_ns = now_ns;
     sampler->refused = false;
-    forget_all(sampler);
     Cell_set(&sampler->blind, 0);
     return true;
 }
 
-// --- When ----------------------------------------------------------------
+// --- A step ------------------------------------------------------------------
 
-// 0.5 to 1.5 of the mean, so that no rhythm of the program can hide from it.
-static uint64_t draw_interval(struct Sampler *sampler)
+// The time since the step before; a machine that slept had no time meanwhile.
+static struct ShareTime advance(struct Sampler *sampler, uint64_t now_ns,
+                                uint64_t samples)
 {
-    return (uint64_t)(sampler->interval_ns * (0.5 + draw_unit(sampler)));
+    uint64_t since = now_ns - sampler->stepped_ns;
+
+    sampler->stepped_ns = now_ns;
+    ShareClock_advance(&sampler->time, (double)since, (double)samples);
+    return Sampler_now(sampler);
 }
 
-// While nothing runs, the intervals grow.
-static void choose_interval(struct Sampler *sampler, double mean_ns)
+static void choose_due(struct Sampler *sampler, uint64_t now_ns, bool ran)
 {
-    double longer = 2 * sampler->interval_ns;
+    double least = sampler->timers.signal ? LOOK_NS : UNTIMED_NS;
 
-    sampler->interval_ns = mean_ns;
-    sampler->stretched = is_still(sampler) && mean_ns < STRETCH_NS;
-    if (sampler->stretched)
-        sampler->interval_ns = longer < STRETCH_NS ? longer : STRETCH_NS;
+    sampler->interval_ns = ran ? least : 2 * sampler->interval_ns;
+    if (sampler->interval_ns < least)
+        sampler->interval_ns = least;
+    if (sampler->interval_ns > IDLE_NS)
+        sampler->interval_ns = IDLE_NS;
+    sampler->due_ns = now_ns + (uint64_t)sampler->interval_ns;
 }
 
-// While the rate is 0 it does, and what goes by is taken out of the shares'
-// time.
-static bool is_standing_by(struct Sampler *sampler, uint64_t now)
+static void wake_up(struct Sampler *sampler, uint64_t now_ns)
 {
-    bool stands;
+    struct ShareTime now;
+    bool ran;
 
-    pthread_mutex_lock(&sampler->lock);
-    stands = sampler->mean_ns == 0;
-    if (stands)
-        sampler->changed = false;
-    pthread_mutex_unlock(&sampler->lock);
-    if (stands && !sampler->stood_ns)
-        sampler->stood_ns = now;
-    if (!stands && sampler->stood_ns) {
-        sampler->start_ns += now - sampler->stood_ns;
-        sampler->stood_ns = sampler->due_ns = 0;
-        forget_all(sampler);
-    }
-    return stands;
-}
-
-// By a rate that was changed. A look that is due sooner stays so.
-static void choose_due(struct Sampler *sampler, uint64_t now)
-{
-    uint64_t due = sampler->due_ns, next;
-
-    pthread_mutex_lock(&sampler->lock);
-    if (sampler->changed || !due) {
-        choose_interval(sampler, sampler->mean_ns);
-        next = now + draw_interval(sampler);
-        sampler->due_ns = due && due < next ? due : next;
-    }
-    sampler->changed = false;
-    pthread_mutex_unlock(&sampler->lock);
-}
-
-// At all threads that have their turn; and when to look next.
-static void look_around(struct Sampler *sampler, uint64_t began)
-{
-    double now = (double)(began - sampler->start_ns);
-    double before = Cell_get_double(&sampler->now);
-    double kept = exp(-(now - before) / PACE_NS);
-    const struct SubjectTable *table = sampler->subjects.table;
-
-    if (now > before)
-        Cell_set_double(&sampler->hz, Cell_get_double(&sampler->hz) * kept +
-                                          (1 - kept) * 1e9 / (now - before));
-    Subjects_take(&sampler->subjects);
-    if (sampler->subjects.table != table)
-        sampler->still = 0; // there are new ones
-    if (has_met(sampler, sample(sampler, now)))
-        Cell_add(&sampler->met, 1);
-    Cell_set_double(&sampler->now, now);
-    note_sight(sampler, now);
-    pthread_mutex_lock(&sampler->lock);
-    choose_interval(sampler, sampler->mean_ns);
-    sampler->changed = false;
-    pthread_mutex_unlock(&sampler->lock);
-    sampler->due_ns += draw_interval(sampler);
-    if (sampler->due_ns < began) // no bursts
-        sampler->due_ns = began + draw_interval(sampler);
-}
-
-static void measure(struct Sampler *sampler)
-{
-    uint64_t helped_ns;
-    double cost_s;
-
-    pthread_mutex_lock(&sampler->lock);
-    sampler->spins_ns = Worker_cpu_ns(&sampler->worker);
-    pthread_mutex_unlock(&sampler->lock);
-    cost_s = sampler->clock.measure(sampler->clock.context, &helped_ns);
-    pthread_mutex_lock(&sampler->lock);
-    sampler->helped_ns += helped_ns;
-    sampler->spun_ns += Worker_cpu_ns(&sampler->worker) - sampler->spins_ns;
-    sampler->spins_ns = 0;
-    pthread_mutex_unlock(&sampler->lock);
-    InterruptionPlan_done(&sampler->measuring, Sampler_now(sampler),
-                          Cell_get(&sampler->wakeups), cost_s > 0);
-    // Where it could not be measured, it costs what it did.
-    if (cost_s <= 0 && Cell_get_double(&sampler->interruption_s) <= 0)
-        cost_s = ASSUMED_S;
-    if (cost_s > 0)
-        Cell_set_double(&sampler->interruption_s, cost_s);
-}
-
-static void wake_up(struct Sampler *sampler, uint64_t began)
-{
-    Cell_add(&sampler->wakeups, 1);
-    Memory_keep(&sampler->memory, began);
-    if (Sampler_is_blind(sampler) && !sees_again(sampler, began)) {
-        sampler->due_ns = began + (uint64_t)RETRY_NS;
+    Cell_add(&sampler->looks, 1);
+    Memory_keep(&sampler->memory, now_ns);
+    if (Sampler_is_blind(sampler) && !sees_again(sampler, now_ns)) {
+        sampler->stepped_ns = now_ns;
+        sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
         return;
     }
-    look_around(sampler, began);
-    if (InterruptionPlan_is_due(&sampler->measuring, Sampler_now(sampler),
-                                Cell_get(&sampler->wakeups)))
-        measure(sampler);
+    now = advance(sampler, now_ns, count_new(sampler) + sampler->found);
+    sampler->found = 0;
+    collect(sampler, &now);
+    Subjects_take(&sampler->subjects);
+    ran = look_at_all(sampler, &now);
+    note_sight(sampler, now_ns);
+    choose_due(sampler, now_ns, ran);
 }
 
 uint64_t Sampler_step(struct Sampler *sampler)
 {
-    uint64_t now = read_ns(sampler, CLOCK_MONOTONIC);
+    uint64_t now_ns = read_ns(sampler, CLOCK_MONOTONIC);
 
-    if (is_standing_by(sampler, now))
-        return UINT64_MAX;
-    if (sampler->due_ns && now >= sampler->due_ns)
-        wake_up(sampler, now);
-    else
-        choose_due(sampler, now);
+    if (now_ns >= sampler->due_ns)
+        wake_up(sampler, now_ns);
     return sampler->due_ns;
+}
+
+void Sampler_collect(struct Sampler *sampler)
+{
+    sampler->due_ns = 0;
+    Sampler_step(sampler);
 }
 
 // --- The thread --------------------------------------------------------------
@@ -496,13 +398,8 @@ static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
     int error = 0;
 
     pthread_mutex_lock(&sampler->lock);
-    while (!sampler->stop && !sampler->changed && error == 0) {
-        if (due_ns == UINT64_MAX)
-            pthread_cond_wait(&sampler->wake, &sampler->lock);
-        else
-            error =
-                pthread_cond_timedwait(&sampler->wake, &sampler->lock, &due);
-    }
+    while (!sampler->stop && error == 0)
+        error = pthread_cond_timedwait(&sampler->wake, &sampler->lock, &due);
     stop = sampler->stop;
     pthread_mutex_unlock(&sampler->lock);
     return !stop;
@@ -513,9 +410,6 @@ static void run(void *argument)
     struct Sampler *sampler = argument;
 
     Rcu_register();
-    // Or the kernel lets the program's thread on our CPU have its turn first,
-    // and who works for less than that would be seen asleep, always.
-    Worker_take_short_turns();
     Worker_leave_descriptors();
     while (wait_until(sampler, Sampler_step(sampler)))
         continue;
@@ -524,7 +418,6 @@ static void run(void *argument)
 static int start_thread(struct Sampler *sampler)
 {
     sampler->stop = false;
-    sampler->due_ns = 0;
     return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
                         STACK_SIZE);
 }
@@ -557,86 +450,68 @@ static int init(struct Sampler *sampler, const struct FrameLayout *layout)
     return error ? error : Subjects_init(&sampler->subjects);
 }
 
-static double measure_interruption(void *context, uint64_t *cpu_ns)
-{
-    (void)context;
-    return Interruption_measure(cpu_ns);
-}
-
 static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
 {
-    static const struct SampleClock kernel = {SampleClock_kernel_ns,
-                                              measure_interruption, NULL};
+    static const struct SampleClock kernel = {SampleClock_kernel_ns, NULL};
 
     sampler->clock = parts->clock ? *parts->clock : kernel;
-    sampler->opcodes = parts->opcodes;
-    sampler->ledger = (struct Ledger){
+    sampler->signal = parts->signal;
+    sampler->attribution = (struct Attribution){
         .registry = parts->registry,
+        .opcodes = parts->opcodes,
+        .memory = &sampler->memory,
         .edges = &sampler->edges,
         .flame = &sampler->flame,
         .code_bytecode = parts->layout->code_bytecode,
     };
+    sampler->timers.registry = parts->registry;
+    sampler->timers.layout = parts->layout;
+    sampler->timers.clock = parts->counter;
 }
 
 int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
                 double hz)
 {
-    struct Sampler *sampler;
+    struct Sampler *sampler = Heap_zeroed(1, sizeof(*sampler));
     int error;
 
-    if (!(hz > 0 && hz <= MAX_HZ))
-        return -EINVAL;
-    sampler = Heap_zeroed(1, sizeof(*sampler));
     if (sampler == NULL)
         return -ENOMEM;
     set_parts(sampler, parts);
     Flame_init(&sampler->flame);
     sampler->memory.fd = -1;
-    sampler->mean_ns = sampler->interval_ns = 1e9 / hz;
-    sampler->start_ns = read_ns(sampler, CLOCK_MONOTONIC);
-    sampler->random = sampler->start_ns ^ (uintptr_t)sampler;
     init_waiting(sampler);
-    error = init(sampler, parts->layout);
+    error = Sampler_set_hz(sampler, hz);
+    if (!error)
+        error = init(sampler, parts->layout);
     if (error) {
         free_all(sampler);
         return error;
     }
+    if (sampler->signal >= 0)
+        CpuTimers_open(&sampler->timers, sampler->signal);
+    note_signal(sampler);
+    sampler->stepped_ns = read_ns(sampler, CLOCK_MONOTONIC);
+    sampler->readable_ns = sampler->stepped_ns;
+    sampler->due_ns = sampler->stepped_ns + (uint64_t)FIRST_NS;
     *result = sampler;
     return 0;
 }
 
-int Sampler_start(struct Sampler **result, struct Registry *registry,
-                  const struct FrameLayout *layout,
-                  const struct Opcodes *opcodes, double hz)
+int Sampler_start(struct Sampler **result, const struct SamplerParts *parts,
+                  double hz)
 {
-    const struct SamplerParts parts = {registry, layout, opcodes, NULL};
     struct Sampler *sampler;
-    int error = Sampler_new(&sampler, &parts, hz);
+    int error = Sampler_new(&sampler, parts, hz);
 
     if (error)
         return error;
     error = start_thread(sampler);
     if (error) {
-        free_all(sampler);
+        Sampler_stop(sampler);
         return error;
     }
     *result = sampler;
-    return 0;
-}
-
-int Sampler_set_hz(struct Sampler *sampler, double hz)
-{
-    double mean_ns = hz > 0 ? 1e9 / hz : 0;
-
-    if (!(hz >= 0 && hz <= MAX_HZ))
-        return -EINVAL;
-    pthread_mutex_lock(&sampler->lock);
-    if (mean_ns != sampler->mean_ns) {
-        sampler->mean_ns = mean_ns;
-        sampler->changed = true;
-        pthread_cond_signal(&sampler->wake);
-    }
-    pthread_mutex_unlock(&sampler->lock);
     return 0;
 }
 
@@ -656,26 +531,31 @@ int Sampler_resume(struct Sampler *sampler)
 
 void Sampler_stop(struct Sampler *sampler)
 {
-    if (sampler == NULL)
-        return;
     Sampler_pause(sampler);
-    pthread_cond_destroy(&sampler->wake);
+    free_timers(sampler);
+    CpuTimers_close(&sampler->timers);
     pthread_mutex_destroy(&sampler->lock);
+    pthread_cond_destroy(&sampler->wake);
     Flame_release(&sampler->flame);
     free_all(sampler);
 }
 
 void Sampler_abandon(struct Sampler *sampler)
 {
-    // In the child nobody will ever unlock or wake what the thread held: locks
-    // and condition are left as they are.
-    if (!sampler)
-        return;
+    CpuTimers_abandon(&sampler->timers);
     Flame_abandon(&sampler->flame);
     free_all(sampler);
 }
 
-// --- Threads in, shares out --------------------------------------------------
+// --- Any thread --------------------------------------------------------------
+
+int Sampler_set_hz(struct Sampler *sampler, double hz)
+{
+    if (!(hz > 0 && hz <= MAX_HZ))
+        return -EINVAL;
+    Cell_set_double(&sampler->hz, hz);
+    return 0;
+}
 
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct SampledThread *threads, size_t count)
@@ -685,14 +565,17 @@ int Sampler_set_threads(struct Sampler *sampler,
 
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
 {
-    return Subjects_shares(&sampler->subjects, Sampler_now(sampler), shares);
+    struct ShareTime now = Sampler_now(sampler);
+
+    return Subjects_shares(&sampler->subjects, &now, shares);
 }
 
 struct FlameTable *Sampler_stacks(struct Sampler *sampler)
 {
-    struct FlameTable *table = Flame_ask(&sampler->flame, Sampler_now(sampler));
+    struct ShareTime now = Sampler_now(sampler);
+    struct FlameTable *table = Flame_read(&sampler->flame, &now);
 
-    if (table && Flame_name(table, sampler->ledger.registry))
+    if (table && Flame_name(table, sampler->attribution.registry))
         return table;
     FlameTable_free(table);
     return NULL;
@@ -710,28 +593,28 @@ uint64_t Sampler_threads_dropped(struct Sampler *sampler)
 
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
-    double now = Sampler_now(sampler);
-    uint64_t cpu_ns, measure_ns;
-    bool stands_by;
+    struct ShareTime now = Sampler_now(sampler);
 
-    pthread_mutex_lock(&sampler->lock);
-    stands_by = sampler->mean_ns == 0;
-    cpu_ns = Worker_cpu_ns(&sampler->worker);
-    measure_ns = sampler->spun_ns + sampler->helped_ns;
-    if (sampler->spins_ns)
-        measure_ns += cpu_ns - sampler->spins_ns;
-    cpu_ns += sampler->helped_ns;
-    pthread_mutex_unlock(&sampler->lock);
-    totals->hz = 0;
-    if (now > 0 && !stands_by)
-        totals->hz = Cell_get_double(&sampler->hz) / -expm1(-now / PACE_NS);
-    totals->wakeups = Cell_get(&sampler->wakeups);
-    totals->met = Cell_get(&sampler->met);
-    totals->samples = Cell_get(&sampler->samples);
-    totals->unknown = Cell_get(&sampler->unknown);
-    totals->truncated = Cell_get(&sampler->truncated);
-    totals->elsewhere = ShareValue_window(&sampler->elsewhere, now);
-    totals->interruption_s = Cell_get_double(&sampler->interruption_s);
-    totals->measure_s = (double)measure_ns * 1e-9;
-    totals->cpu_s = (double)cpu_ns * 1e-9;
+    *totals = (struct SamplerTotals){
+        .window_s = ShareClock_window_s(&sampler->time),
+        .window_samples = ShareClock_samples(&sampler->time),
+        .looks = Cell_get(&sampler->looks),
+        .samples = Cell_get(&sampler->samples),
+        .unknown = Cell_get(&sampler->unknown),
+        .truncated = Cell_get(&sampler->truncated),
+        .lost = Cell_get(&sampler->lost),
+        .ours = Cell_get(&sampler->ours),
+        .untimed = Cell_get(&sampler->untimed),
+        .signal = (int)Cell_get(&sampler->signal_used),
+        .error = -(int)Cell_get(&sampler->error),
+        .elsewhere = ShareValue_window(&sampler->elsewhere, &now),
+        .cpu_s = (double)Worker_cpu_ns(&sampler->worker) * 1e-9,
+        .taken = Cell_get(&sampler->taken),
+    };
+    totals->handlers_s = (double)Cell_get(&sampler->handler_ticks) /
+                             Clock_hz(sampler->timers.clock) +
+                         SIGNAL_S * (double)totals->taken;
+    if (now.full_ns > 0)
+        totals->hz =
+            Cell_get_double(&sampler->time.samples) / now.full_ns * 1e9;
 }

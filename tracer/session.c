@@ -18,7 +18,7 @@
 #define REFUSED                                                                \
     "this process may not read its own memory without the risk of a crash "    \
     "(process_vm_writev, process_vm_readv and /proc/self/mem are refused): "
-#define SAMPLER_HZ 100.0 // about 0.5 % of a core, on the sampler's own core
+#define SAMPLER_HZ 100.0 // about 0.1 % of the CPU time; the budget sets it
 #define REFRESH_MS 2000
 #define DEBTORS_S 0.95      // a bit less than the usual period
 #define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
@@ -265,14 +265,39 @@ static int start_server(struct Session *session, char *why, size_t why_size)
                        why_size);
 }
 
+// A signal that was asked for is used or refused; where any would do and none
+// is free there are looks alone, which the snapshot says.
+static bool check_signal(struct Session *session, char *why, size_t why_size)
+{
+    struct SamplerTotals totals;
+
+    Sampler_totals(session->sampler, &totals);
+    if (session->config.signal <= 0 || totals.signal)
+        return true;
+    snprintf(why, why_size,
+             "OCULAR_SIGNAL: signal %d cannot be used to sample (%s): choose "
+             "another one, or none",
+             session->config.signal,
+             totals.error == -EBUSY ? "the program has a handler for it"
+                                    : strerror(-totals.error));
+    return false;
+}
+
 static int start_threads(struct Session *session, char *why, size_t why_size)
 {
     struct Engine *engine = session->engine;
     int error;
 
     if (session->config.sampler) {
-        error = Sampler_start(&session->sampler, engine->registry,
-                              &engine->layout, &engine->opcodes, SAMPLER_HZ);
+        const struct SamplerParts parts = {
+            .registry = engine->registry,
+            .layout = &engine->layout,
+            .opcodes = &engine->opcodes,
+            .counter = &engine->clock,
+            .signal = session->config.signal,
+        };
+
+        error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
         // Without the right to read ourselves: hooks alone, shares unknown.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
@@ -280,6 +305,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
                      strerror(-error));
             return error;
         }
+        if (!error && !check_signal(session, why, why_size))
+            return -EBUSY;
     }
     if (session->config.serve) {
         error = start_server(session, why, why_size);
@@ -307,6 +334,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     session->config = *config;
     session->budget = config->budget;
     session->first_hits = config->threshold;
+    session->arm_new = true;
     session->engine = engine;
     // What went between two sessions belongs to none, and nobody reads it.
     Registry_free_retired(engine->registry);
@@ -380,6 +408,10 @@ void Session_finish(struct Session *session)
     Collector_stop(&session->collector);
     Details_close(session);
     Clock_refine(&session->engine->clock);
+    if (session->sampler) {
+        Sampler_pause(session->sampler);
+        Sampler_collect(session->sampler);
+    }
     Collector_build(&session->collector);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)

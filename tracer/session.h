@@ -27,7 +27,8 @@ struct Config {
     size_t timeline_limit; // bytes
     char output[PATH_MAX];
     bool serve;
-    bool sampler;
+    bool sampler;      // false: hooks alone
+    int signal;        // that samples come by; 0: any that is free, -1: none
     struct Door *door; // serve here, if not NULL; it stays
     double budget;     // share of CPU time at the start; NaN = none
     bool quiet;
@@ -52,9 +53,6 @@ struct Session {
     struct Retired retired; // functions whose code objects are gone
     uint64_t snapshots;     // built; both under Collector.draining
     struct Worker governor; // python/'s; here, so that its time is known
-    cell_t governor_wakeups;
-    cell_t governor_forced; // times it made another thread give it the
-                            // interpreter
     cell_t forks_ns;        // CPU time of the program's threads, which end ours
                             // before a fork and start them after it
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
@@ -62,7 +60,9 @@ struct Session {
     _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
                                  // dark: the threshold, or less where too much
                                  // is spent. The governor's.
-    struct Rearm rearm;          // for the governor
+    _Atomic bool arm_new; // code that is adopted now is armed at once; the
+                          // governor's
+    struct Rearm rearm;   // for the governor
     struct Details details;
     struct Transitions transitions;
 };

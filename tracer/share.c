@@ -1,51 +1,100 @@
 // SPDX-License-Identifier: MIT
-// Exponentially windowed time: the window is kept as of its newest credit and
+// Exponentially windowed time: a window is kept as of its newest credit and
 // decayed on reading. The sampler adds, any thread reads.
 #include "tracer/share.h"
 
 #include <math.h>
 
-#define TAU (SHARE_WINDOW * 1e9) // ns
-#define LONG (40 * TAU)          // what is left after that rounds to nothing
-
-static double decayed(const struct ShareValue *value, double now)
+static double decay(double from, double to)
 {
-    double age = now - Cell_get_double(&value->window_at);
-
-    // A reader's `now` may be a moment older than the newest credit.
-    return Cell_get_double(&value->window_ns) * (age > 0 ? exp(-age / TAU) : 1);
+    // A reader's time may be a moment older than the newest credit.
+    return to > from ? exp(from - to) : 1;
 }
 
-void ShareCredit_init(struct ShareCredit *credit, double now, double ns)
+// --- The clock ---------------------------------------------------------------
+
+static void fade(cell_t *sum, double kept, double more)
 {
-    credit->now = now;
+    Cell_set_double(sum, Cell_get_double(sum) * kept + more);
+}
+
+void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
+{
+    double least = ns / (SHARE_LONGEST * 1e9);
+    double most = ns / (SHARE_SHORTEST * 1e9);
+    double aged = fmin(fmax(samples / SHARE_SAMPLES, least), most);
+    double kept = exp(-aged);
+
+    if (!(ns > 0))
+        return;
+    fade(&clock->full_ns, kept, ns);
+    fade(&clock->square_ns, kept * kept, ns);
+    fade(&clock->samples, kept, samples);
+    fade(&clock->square_samples, kept * kept, samples);
+    fade(&clock->age, 1, aged);
+    fade(&clock->ns, 1, ns);
+}
+
+struct ShareTime ShareClock_now(const struct ShareClock *clock)
+{
+    return (struct ShareTime){
+        .ns = Cell_get_double(&clock->ns),
+        .age = Cell_get_double(&clock->age),
+        .full_ns = Cell_get_double(&clock->full_ns),
+    };
+}
+
+// Kish's effective size of a weighted sample.
+static double effective(const cell_t *sum, const cell_t *squares)
+{
+    double whole = Cell_get_double(sum), parts = Cell_get_double(squares);
+
+    return parts > 0 ? whole * whole / parts : 0;
+}
+
+double ShareClock_window_s(const struct ShareClock *clock)
+{
+    return effective(&clock->full_ns, &clock->square_ns) / 1e9;
+}
+
+double ShareClock_samples(const struct ShareClock *clock)
+{
+    return effective(&clock->samples, &clock->square_samples);
+}
+
+// --- Values ------------------------------------------------------------------
+
+static double decayed(const struct ShareValue *value, double age)
+{
+    return Cell_get_double(&value->window_ns) *
+           decay(Cell_get_double(&value->window_age), age);
+}
+
+void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
+                      double ns)
+{
+    credit->age = credit->at = now->age;
     credit->ns = ns > 0 ? ns : 0;
-    // The credit was earned over at least `ns` up to now, and its older part
-    // has decayed already: so a process that was stopped for a minute does not
-    // show a share of twelve.
-    credit->gain = ns > 0 ? -TAU * expm1(-ns / TAU) : 0;
-    credit->at = now;
     credit->kept = 1;
 }
 
 void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
 {
-    double at = Cell_get_double(&value->window_at);
+    double at = Cell_get_double(&value->window_age);
 
     if (!(credit->ns > 0))
         return;
     if (at != credit->at) { // most were credited with the sample before
         credit->at = at;
-        credit->kept = exp(-fmax(credit->now - at, 0) / TAU);
+        credit->kept = decay(at, credit->age);
     }
     Cell_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
-    Cell_set_double(&value->window_ns,
-                    Cell_get_double(&value->window_ns) * credit->kept +
-                        credit->gain);
-    Cell_set_double(&value->window_at, credit->now);
+    fade(&value->window_ns, credit->kept, credit->ns);
+    Cell_set_double(&value->window_age, credit->age);
 }
 
-void ShareValue_add(struct ShareValue *value, double now, double ns)
+void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
+                    double ns)
 {
     struct ShareCredit credit;
 
@@ -54,29 +103,25 @@ void ShareValue_add(struct ShareValue *value, double now, double ns)
 }
 
 void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
-                     double now)
+                     const struct ShareTime *now)
 {
     Cell_add(&value->total_ns, Cell_get(&other->total_ns));
     Cell_set_double(&value->window_ns,
-                    decayed(value, now) + decayed(other, now));
-    Cell_set_double(&value->window_at, now);
+                    decayed(value, now->age) + decayed(other, now->age));
+    Cell_set_double(&value->window_age, now->age);
 }
 
-// What a full core would have gathered since the start.
-static double full(double now)
-{
-    return now < LONG ? -TAU * expm1(-now / TAU) : TAU;
-}
-
-double ShareValue_window(const struct ShareValue *value, double now)
+double ShareValue_window(const struct ShareValue *value,
+                         const struct ShareTime *now)
 {
     // Most functions have never waited, and most have not been met at all.
-    if (Cell_get_double(&value->window_ns) == 0 || !(now > 0))
+    if (Cell_get_double(&value->window_ns) == 0 || !(now->full_ns > 0))
         return 0;
-    return decayed(value, now) / full(now);
+    return decayed(value, now->age) / now->full_ns;
 }
 
-double ShareValue_total(const struct ShareValue *value, double now)
+double ShareValue_total(const struct ShareValue *value,
+                        const struct ShareTime *now)
 {
-    return now > 0 ? (double)Cell_get(&value->total_ns) / now : 0;
+    return now->ns > 0 ? (double)Cell_get(&value->total_ns) / now->ns : 0;
 }

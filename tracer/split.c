@@ -6,7 +6,8 @@
 
 // A newcomer's part: a free one, or the least, whose time is the others' now.
 // A reader may meet it half done: an id with nothing, never another's time.
-static struct SplitPart *make_room(struct Split *split, uint32_t id, double now)
+static struct SplitPart *make_room(struct Split *split, uint32_t id,
+                                   const struct ShareTime *now)
 {
     struct SplitPart *least = &split->parts[0];
     double least_share = ShareValue_window(&least->time, now);
@@ -40,6 +41,7 @@ static struct SplitPart *find(struct Split *split, uint32_t id)
 }
 
 struct SplitPart *Split_add(struct Split *split, uint32_t id,
+                            const struct ShareTime *now,
                             struct ShareCredit *credit)
 {
     struct SplitPart *part = id ? find(split, id) : NULL;
@@ -49,7 +51,7 @@ struct SplitPart *Split_add(struct Split *split, uint32_t id,
         return NULL;
     }
     if (!part)
-        part = make_room(split, id, credit->now);
+        part = make_room(split, id, now);
     ShareValue_credit(&part->time, credit);
     if (part->seen < UINT32_MAX)
         part->seen++;
@@ -63,7 +65,8 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-size_t Split_read(const struct Split *split, double now, struct SplitRow *rows)
+size_t Split_read(const struct Split *split, const struct ShareTime *now,
+                  struct SplitRow *rows)
 {
     size_t count = 0;
     double others = ShareValue_window(&split->others, now);

@@ -32,9 +32,11 @@ struct SplitRow {
 
 // The part that was credited; NULL for id 0, which is the others'.
 struct SplitPart *Split_add(struct Split *split, uint32_t id,
+                            const struct ShareTime *now,
                             struct ShareCredit *credit);
 // The shares in the window, the largest first, the others last; not those that
 // are 0. Returns how many rows, up to SPLIT_ROWS.
-size_t Split_read(const struct Split *split, double now, struct SplitRow *rows);
+size_t Split_read(const struct Split *split, const struct ShareTime *now,
+                  struct SplitRow *rows);
 
 #endif

@@ -70,6 +70,8 @@ static struct Subject *take_tid(struct SubjectTable *table,
             table->subjects[i] = NULL;
             subject->state = thread->state;
             subject->walked = false;
+            if (subject->timer)
+                subject->timer->state = thread->state;
             return subject;
         }
     }
@@ -80,7 +82,7 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
 {
     Cell_set(&to->total_ns, Cell_get(&from->total_ns));
     Cell_set(&to->window_ns, Cell_get(&from->window_ns));
-    Cell_set(&to->window_at, Cell_get(&from->window_at));
+    Cell_set(&to->window_age, Cell_get(&from->window_age));
 }
 
 // A new one, or one that was out of Python when the list before was made.
@@ -101,7 +103,7 @@ static struct Subject *make(struct Ended *ended,
     return subject;
 }
 
-static void end(struct Ended *ended, const struct Subject *subject)
+static void end(struct Ended *ended, struct Subject *subject)
 {
     struct EndedThread thread = {
         .tid = subject->tid,
@@ -109,6 +111,7 @@ static void end(struct Ended *ended, const struct Subject *subject)
         .samples = Cell_get(&subject->samples),
     };
 
+    CpuTimer_free(subject->timer);
     memcpy(thread.name, subject->name, sizeof(thread.name));
     copy_value(&thread.cpu, &subject->cpu);
     copy_value(&thread.wait, &subject->wait);
@@ -210,7 +213,7 @@ int Subjects_offer(struct Subjects *subjects,
 }
 
 static void describe(struct ThreadShares *shares, const struct Subject *subject,
-                     double now)
+                     const struct ShareTime *now)
 {
     shares->tid = subject->tid;
     memcpy(shares->name, subject->name, sizeof(shares->name));
@@ -224,7 +227,8 @@ static void describe(struct ThreadShares *shares, const struct Subject *subject,
 }
 
 static void describe_ended(struct ThreadShares *shares,
-                           const struct EndedThread *thread, double now)
+                           const struct EndedThread *thread,
+                           const struct ShareTime *now)
 {
     shares->tid = thread->tid;
     memcpy(shares->name, thread->name, sizeof(shares->name));
@@ -236,7 +240,7 @@ static void describe_ended(struct ThreadShares *shares,
     shares->function_count = 0;
 }
 
-long Subjects_shares(struct Subjects *subjects, double now,
+long Subjects_shares(struct Subjects *subjects, const struct ShareTime *now,
                      struct ThreadShares **shares)
 {
     const struct Ended *ended = &subjects->ended;

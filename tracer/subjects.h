@@ -43,7 +43,8 @@ struct Subjects {
 };
 
 int Subjects_init(struct Subjects *subjects); // 0 or -ENOMEM
-// Also after a fork, in the child: it does not touch the lock.
+// Also after a fork, in the child: it does not touch the lock. Their timers are
+// the caller's.
 void Subjects_release(struct Subjects *subjects);
 // Copies the list; takes no lock. 0 or -ENOMEM. Any thread.
 int Subjects_offer(struct Subjects *subjects,
@@ -52,7 +53,7 @@ int Subjects_offer(struct Subjects *subjects,
 void Subjects_take(struct Subjects *subjects);
 // *shares is for Heap_free(): those that live, then those that have ended;
 // returns the count or -ENOMEM. Any thread.
-long Subjects_shares(struct Subjects *subjects, double now,
+long Subjects_shares(struct Subjects *subjects, const struct ShareTime *now,
                      struct ThreadShares **shares);
 uint64_t Subjects_dropped(struct Subjects *subjects); // of those ended
 

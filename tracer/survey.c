@@ -9,6 +9,7 @@
 
 #define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
 #define UNDER_PART 0.2 // of the time in it and what it called
+#define CALM_PART 0.1  // of the allowance
 
 static double age(const struct Survey *survey, uint64_t then)
 {
@@ -54,15 +55,14 @@ static struct PolicyFunction function_of(const struct Survey *survey,
         .sites = code->jump_count,
     };
 
-    if (isnan(survey->sampler_now))
+    if (!survey->sampled)
         return function;
     if (Cell_get(&code->share.cpu.total_ns))
-        function.share =
-            ShareValue_window(&code->share.cpu, survey->sampler_now);
+        function.share = ShareValue_window(&code->share.cpu, survey->sampled);
     // Who is above what is hot is looked at, too.
     if (Cell_get(&code->share.under.total_ns))
-        function.share += UNDER_PART * ShareValue_window(&code->share.under,
-                                                         survey->sampler_now);
+        function.share +=
+            UNDER_PART * ShareValue_window(&code->share.under, survey->sampled);
     return function;
 }
 
@@ -72,6 +72,19 @@ static double urgency(const struct Survey *survey,
     double cost = Policy_cost(&survey->costs, function, hits);
 
     return function->age / Policy_interval(function, cost, survey->rate);
+}
+
+// Would it stay armed within the hits that a window may bring? Where neither
+// samples nor calls say how often it is called, it is not often.
+static bool is_calm(const struct Survey *survey, const struct Code *code)
+{
+    double mean = Code_mean_cycles(code), share;
+
+    if (!survey->sampled || !(mean > 0))
+        return true;
+    share = ShareValue_window(&code->share.cpu, survey->sampled);
+    return share * survey->hz / mean * survey->costs.call <
+           CALM_PART * survey->rate;
 }
 
 // 1 and *item, if it is due.
@@ -89,6 +102,8 @@ static int judge(const struct Survey *survey, struct Code *code,
 
     if (!blind && !lacking)
         return 0;
+    if (code->unarmed && !code->again && !Cell_get(&code->share.run_samples))
+        return 0; // called once: it may never be called again
     if (code->visited) {
         code->visited = false;
         Visit_end(&code->visit, code->timed_calls,
@@ -96,6 +111,7 @@ static int judge(const struct Survey *survey, struct Code *code,
     }
     function = function_of(survey, code);
     item->id = code->id;
+    item->calm = is_calm(survey, code);
     item->hits = Policy_hits(&function, survey->pressure);
     function.age = unseen;
     function.misses = code->refusals;

@@ -10,13 +10,13 @@
 struct Survey {
     struct Registry *registry;
     struct PolicyCosts costs;
-    uint64_t ticks;     // now
-    double hz;          // ticks a second
-    double sampler_now; // ns, NaN without a sampler
-    double rate;        // s of allowance a second
-    double pressure;    // 0 to 1
-    bool behind;        // the plan before was too much
-    double grant;       // s that may be promised
+    uint64_t ticks;                  // now
+    double hz;                       // ticks a second
+    const struct ShareTime *sampled; // NULL without a sampler
+    double rate;                     // s of allowance a second
+    double pressure;                 // 0 to 1
+    bool behind;                     // the plan before was too much
+    double grant;                    // s that may be promised
 };
 
 // Replaces the plan. Opens a read section. 0, or -ENOMEM: a part is missing.

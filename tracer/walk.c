@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define RETRIES 3
-
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -94,9 +92,22 @@ static void reach_down(struct Walk *walk, const struct WalkStart *start,
     add_region(walk, &part);
 }
 
+static bool in_c_stack(const struct WalkStart *start, uintptr_t frame)
+{
+    return start->stack && frame > start->stack &&
+           frame - start->stack < WALK_STACK;
+}
+
+// What could be read of C's stack is part of it, and so is what is in between.
+static void learn_stack(struct WalkStart *start, uintptr_t end)
+{
+    if (in_c_stack(start, end) && end > start->stack_high)
+        start->stack_high = end;
+}
+
 // The bytes of a frame, or NULL.
-static const uint8_t *read_frame(struct Walk *walk,
-                                 const struct WalkStart *start, uintptr_t frame)
+static const uint8_t *read_frame(struct Walk *walk, struct WalkStart *start,
+                                 uintptr_t frame)
 {
     const uint8_t *bytes;
 
@@ -111,6 +122,7 @@ static const uint8_t *read_frame(struct Walk *walk,
         return bytes;
     if (!Memory_read(walk->memory, frame, walk->frame, walk->frame_size))
         return NULL;
+    learn_stack(start, frame + walk->frame_size);
     return walk->frame;
 }
 
@@ -118,7 +130,7 @@ static const uint8_t *read_frame(struct Walk *walk,
 
 // What a look reads, next to each other in one page of ours.
 struct Reading {
-    struct MemoryPart parts[3 + WALK_CFRAMES + WALK_OTHERS];
+    struct MemoryPart parts[2 + WALK_CFRAMES + WALK_OTHERS];
     size_t count;
     uint8_t *end;
 };
@@ -154,21 +166,6 @@ static void add_near(struct Reading *reading, const struct WalkStart *start,
     end = least(most(end, start->high), start->top + WALK_ABOVE);
     room = least(room, end - start->chunk);
     Reading_add(reading, end - room, room);
-}
-
-// Some of that once more, where the frame on top is likely to be.
-static void add_again(struct Reading *reading, const struct WalkStart *start,
-                      uintptr_t end)
-{
-    size_t below = WALK_AGAIN - WALK_AGAIN_ABOVE;
-
-    if (end == 0) {
-        Reading_add(reading, 0, 0);
-        return;
-    }
-    end = least(end, start->top + WALK_AGAIN_ABOVE);
-    below = least(below, start->top - start->chunk);
-    Reading_add(reading, start->top - below, end - (start->top - below));
 }
 
 // 3.12 keeps the current frame one pointer further away, on C's stack: in one
@@ -218,48 +215,81 @@ static void forget(uintptr_t *places, const struct MemoryPart *parts,
             places[i] = 0;
 }
 
+// The state of the calling thread while it has the interpreter, or 0.
+static uintptr_t own_state(const struct Walk *walk)
+{
+    uintptr_t state = 0;
+
+#if defined(__x86_64__)
+    if (walk->layout.own_state)
+        __asm__("movq %%fs:(%1), %0"
+                : "=r"(state)
+                : "r"(walk->layout.own_state));
+#endif
+    return state;
+}
+
+static void add_in_place(struct Walk *walk, uintptr_t from, uintptr_t end)
+{
+    const struct MemoryPart part = {from, (void *)from, end - from, true};
+
+    if (from && end > from)
+        add_region(walk, &part);
+}
+
+// The calling thread's stacks, which nobody changes now. What it has is there:
+// only a frame that is being pushed or popped may be anywhere, and is not in
+// these regions then.
+static void look_in_place(struct Walk *walk, struct WalkStart *start)
+{
+    const struct FrameLayout *layout = &walk->layout;
+    uintptr_t chunk;
+
+    walk->region_count = 0;
+    walk->reached = true;
+    start->read = true;
+    take_state(walk, start, (const uint8_t *)start->state + walk->state_from);
+    chunk = start->chunk;
+    for (int i = 0; i < WALK_CHUNKS && chunk; i++) {
+        add_in_place(walk, chunk,
+                     chunk + word((void *)chunk, layout->chunk_size));
+        chunk = word((void *)chunk, layout->chunk_previous);
+    }
+    if (start->stack_high > start->stack)
+        add_in_place(walk, start->stack, start->stack_high);
+    if (layout->through_cframe) {
+        const uint8_t *bytes =
+            read_frame(walk, start, start->frame + layout->cframe_frame);
+
+        start->read = bytes != NULL;
+        start->frame = bytes ? word(bytes, 0) : 0;
+    }
+}
+
 // The newest frames, where the stack ends, and the frames elsewhere, all at one
-// moment: a microsecond later a function of a microsecond would be gone, and
-// what comes after it be taken for it. *start says where all of it was at the
-// walk before.
-//
-// A line of memory that has been read by one CPU the other must have back
-// before it can go on writing to it, and what it writes after that nobody sees
-// sooner (x86-64 has total store order; where both share a cache, or stores may
-// be seen out of order, it is only that little time passes). So the frames come
-// first, to which CPython up to 3.13 writes with each instruction: what is read
-// after them is as it was then. The other way about a thread would be met at
-// its next call or return too often, and that is also why no look comes before,
-// to say where to look.
-//
-// Where both share a cache nothing holds it up, and the state is some 50 ns
-// newer than the frames: then the frame on top may have called and be back. So
-// it is read once more, right after the state.
+// moment. *start says where all of it was at the walk before.
 static void look(struct Walk *walk, struct WalkStart *start)
 {
     const size_t cframes = walk->layout.through_cframe ? WALK_CFRAMES : 0;
     const size_t others = WALK_OTHERS * walk->frame_size;
     struct Reading reading = {.end = walk->page};
     const struct MemoryPart *near = reading.parts, *cframe = near + 1;
-    const struct MemoryPart *state = cframe + cframes, *again = state + 1;
-    const struct MemoryPart *other = again + 1;
+    const struct MemoryPart *state = cframe + cframes, *other = state + 1;
     // Some time before the state frames would be another moment's, and whole.
     const uintptr_t end = walk->memory->pushes ? end_of_top(start) : 0;
 
     add_near(&reading, start, end,
              WALK_PAGE - walk->state_size - cframes * sizeof(uintptr_t) -
-                 WALK_AGAIN - others);
+                 others);
     // Before the state: a frame that has come since is above its top.
     for (size_t i = 0; i < cframes; i++)
         Reading_add(&reading, start->cframes[i], sizeof(uintptr_t));
     Reading_add(&reading, start->state + walk->state_from, walk->state_size);
-    add_again(&reading, start, end);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         Reading_add(&reading, start->others[i], walk->frame_size);
     Memory_read_parts(walk->memory, reading.parts, reading.count);
     walk->region_count = 0;
     walk->reached = false;
-    walk->again = *again;
     forget(start->cframes, cframe, cframes);
     forget(start->others, other, WALK_OTHERS);
     start->read = state->read;
@@ -273,20 +303,6 @@ static void look(struct Walk *walk, struct WalkStart *start)
     add_region(walk, near);
     for (size_t i = 0; i < WALK_OTHERS; i++)
         add_region(walk, other + i);
-}
-
-// Has the frame on top gone on since that was read? false: it is not known.
-static bool has_moved(const struct Walk *walk, uintptr_t frame,
-                      uintptr_t instruction)
-{
-    const struct MemoryPart *again = &walk->again;
-    size_t at = walk->layout.frame_instruction;
-    size_t end = at + sizeof(instruction);
-
-    return again->read && again->size >= end && frame >= again->from &&
-           frame - again->from <= again->size - end &&
-           word((const uint8_t *)again->to + (frame - again->from), at) !=
-               instruction;
 }
 
 // --- The walk ----------------------------------------------------------------
@@ -339,8 +355,6 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
 
     walk->depth = 0;
     walk->truncated = false;
-    walk->moved = false;
-    walk->severed = false;
     walk->torn = !start->read;
     while (at != 0 && !walk->torn) {
         const uint8_t *frame;
@@ -357,18 +371,15 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
         }
         if (!in_stack(start, at) && other_count < WALK_OTHERS)
             others[other_count++] = at;
-        if (walk->depth == 0)
-            walk->moved =
-                has_moved(walk, at, word(frame, layout->frame_instruction));
         // C's own on top: a call that C makes has just begun, or has ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             walk->frames[walk->depth++] = (struct WalkFrame){
                 word(frame, layout->frame_code) & layout->code_mask,
                 word(frame, layout->frame_instruction)};
         previous = word(frame, layout->frame_previous);
-        walk->severed = previous == 0 &&
-                        !is_last(walk, start, at, frame[layout->frame_owner]);
-        walk->torn = walk->severed || previous == at;
+        walk->torn = previous == at ||
+                     (previous == 0 &&
+                      !is_last(walk, start, at, frame[layout->frame_owner]));
         at = previous;
     }
     if (walk->torn && other_count > 0)
@@ -377,42 +388,11 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
         remember(start, others, other_count);
 }
 
-// The top frame is all there is, and outside the data stack: a generator's that
-// has yielded since, and so has no caller any more.
-static bool has_yielded(const struct Walk *walk, const struct WalkStart *start)
-{
-    return walk->depth == 1 && walk->severed && !in_stack(start, start->frame);
-}
-
-void Walk_push(struct Walk *walk, struct WalkFrame top)
-{
-    if (walk->depth > 0 && walk->frames[0].code == top.code)
-        return;
-    if (walk->depth == WALK_DEPTH) {
-        walk->depth--;
-        walk->truncated = true;
-    }
-    memmove(walk->frames + 1, walk->frames,
-            walk->depth * sizeof(walk->frames[0]));
-    walk->frames[0] = top;
-    walk->depth++;
-}
-
 void Walk_frames(struct Walk *walk, struct WalkStart *start)
 {
-    struct WalkFrame first;
-    bool yielded;
-
-    look(walk, start);
-    follow_frames(walk, start);
-    yielded = has_yielded(walk, start);
-    first = walk->frames[0];
-    for (int i = 0; i < RETRIES && start->read && walk->torn; i++) {
+    if (start->stack && own_state(walk) == start->state)
+        look_in_place(walk, start);
+    else
         look(walk, start);
-        follow_frames(walk, start);
-    }
-    // Whoever runs now is the one that it yielded to. Without this, generators
-    // would be seen on top the less often the more they yield.
-    if (yielded)
-        Walk_push(walk, first);
+    follow_frames(walk, start);
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Follows a thread's frames from its PyThreadState down, in memory that changes
-// meanwhile: every address may be wrong, every word torn. What comes out are
-// numbers, not pointers; whoever uses a code address asks the registry first.
-// One user at a time, any thread; the interpreter's lock is not needed.
+// Follows a thread's frames from its PyThreadState down, in memory that may
+// change meanwhile: every address may be wrong, every word torn. What comes out
+// are numbers, not pointers; whoever uses a code address asks the registry
+// first. One user at a time, any thread; the interpreter's lock is not needed.
 #ifndef OCULAR_TRACER_WALK_H
 #define OCULAR_TRACER_WALK_H
 
 #include "tracer/memory.h"
 
-#define WALK_DEPTH 128       // frames; deeper ones are cut off
-#define WALK_DEEP 16384      // bytes of the data stack that are read at once
-#define WALK_STATE 1024      // bytes, at most, from first to last member needed
-#define WALK_FRAME_SIZE 256  // bytes, at most, of a frame's head
-#define WALK_CFRAMES 3       // that one thread uses in turn
-#define WALK_OTHERS 6        // frames outside the newest chunk, the same
-#define WALK_PAGE 4096       // what is mapped is at least that and aligned so
-#define WALK_ABOVE 1024      // bytes by which a stack may well have grown
-#define WALK_AGAIN 640       // bytes around its top that are read once more
-#define WALK_AGAIN_ABOVE 128 // ... of these above it
+#define WALK_DEPTH 128        // frames; deeper ones are cut off
+#define WALK_DEEP 16384       // bytes of the data stack that are read at once
+#define WALK_STACK (8u << 20) // bytes that C's stack may have
+#define WALK_CHUNKS 4         // of the data stack, the newest ones
+#define WALK_STATE 1024     // bytes, at most, from first to last member needed
+#define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
+#define WALK_CFRAMES 3      // that one thread uses in turn
+#define WALK_OTHERS 6       // frames outside the newest chunk, the same
+#define WALK_PAGE 4096      // what is mapped is at least that and aligned so
+#define WALK_ABOVE 1024     // bytes by which a stack may well have grown
 
 // Where things are in this interpreter's structs; filled by python/.
 struct FrameLayout {
@@ -34,14 +34,20 @@ struct FrameLayout {
     size_t frame_owner; // in it: a byte, this or one more where C has made the
     uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
     size_t chunk_first; // in a thread's first data stack chunk: its first frame
-    uintptr_t code_mask;  // clears the tag bits of frame_code
-    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
+    size_t chunk_size;  // in a chunk: its bytes,
+    size_t chunk_previous; // ... and the chunk before
+    ptrdiff_t own_state;   // from the thread pointer to where a thread that has
+                           // the interpreter finds its state; 0: not known
+    uintptr_t code_mask;   // clears the tag bits of frame_code
+    size_t code_bytecode;  // in PyCodeObject: co_code_adaptive
 };
 
 // What a thread's state says of its stack. Zeroed but for the state before the
 // first walk; then as the walk before has left it.
 struct WalkStart {
-    uintptr_t state; // in: PyThreadState
+    uintptr_t state;      // in: PyThreadState
+    uintptr_t stack;      // in: on the thread itself, its stack pointer; else 0
+    uintptr_t stack_high; // C's stack is known to reach up to here
     uintptr_t frame;
     uintptr_t chunk;
     uintptr_t top;
@@ -62,22 +68,18 @@ struct Walk {
     // The result of the newest Walk_frames, innermost first.
     struct WalkFrame frames[WALK_DEPTH];
     unsigned depth;
-    bool torn;      // ended at a frame that could not be read or cannot be
-    bool severed;   // ... or whose caller is gone: it was popped or has yielded
+    bool torn;      // ended at a frame that could not be read or cannot be, or
+                    // whose caller is gone: it was popped or has yielded
     bool truncated; // ended at WALK_DEPTH
-    bool moved;     // a moment after the look the frame on top was at another
-                    // instruction
 
     const struct Memory *memory; // borrowed
     struct FrameLayout layout;
     size_t state_from; // the part of a PyThreadState that is read
     size_t state_size;
     size_t frame_size;
-    uintptr_t newest; // frame
-    struct MemoryPart regions[2 + WALK_OTHERS];
+    struct MemoryPart regions[2 + WALK_CHUNKS + WALK_OTHERS];
     size_t region_count;
-    struct MemoryPart again; // the newest frames, a moment later
-    uint8_t *page;           // in `pages`, aligned
+    uint8_t *page; // in `pages`, aligned
     uint8_t pages[2 * WALK_PAGE];
     bool reached; // more of the data stack has been read, or it was tried
     uint8_t deep[WALK_DEEP];
@@ -87,14 +89,15 @@ struct Walk {
 // 0, or -EINVAL: the layout is not of this world.
 int Walk_init(struct Walk *walk, const struct Memory *memory,
               const struct FrameLayout *layout);
-// Walks one thread's frames. One system call reads, at one moment, its state,
-// the top of the data stack where that was before, and frames elsewhere that
-// were there before (generators, entries from C); another one what is deeper,
-// and one each of the others. Starts over where the thread has visibly moved on
-// meanwhile.
+// Walks one thread's frames. One system call reads its state, the top of the
+// data stack where that was before, and frames elsewhere that were there before
+// (generators, entries from C); another one what is deeper, and one each of the
+// others. Where the thread runs meanwhile the result may be torn.
+//
+// On the thread itself, in a signal handler that knows its stack pointer, it is
+// torn only at a frame that is being pushed or popped; and while the thread has
+// the interpreter, so that its state is alive, the data stack and C's stack are
+// read where they are, without a system call. Async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
-
-// A frame that is about to be pushed. Nothing if one of its code is on top.
-void Walk_push(struct Walk *walk, struct WalkFrame top);
 
 #endif

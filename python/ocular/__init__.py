@@ -30,9 +30,7 @@ if "t" in sys.abiflags:
 import _thread
 import atexit
 import contextlib
-import dataclasses
 import functools
-import inspect
 import os
 import warnings
 
@@ -147,7 +145,7 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.exclude,
         settings.include_only,
         settings.serve,
-        settings.sampler,
+        settings.signal,
         float("nan") if budget is None else budget,
         os.fsencode(settings.output),
         _command(),
@@ -380,6 +378,8 @@ def traced(function=None, /, **settings):
         raise TypeError(
             f"traced decorates a function, not {function!r}; give settings by name"
         )
+    import inspect  # takes as long as to import all else here
+
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
@@ -425,7 +425,7 @@ def _inherit(traces):
     if _kept["serving"] is not None:
         _ocular.serve(_arm, _GRACE_S)
     if traces:
-        settings = dataclasses.replace(_kept["running"], quiet=True)
+        settings = _kept["running"]._replace(quiet=True)
         _start(settings, _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR)
 
 

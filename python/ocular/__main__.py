@@ -19,7 +19,7 @@ import types
 from importlib.machinery import BuiltinImporter
 
 import ocular
-from ocular import _follow, _ocular, _settings
+from ocular import _ocular, _settings
 
 
 def _parser():
@@ -168,7 +168,7 @@ def _settings_of(options):
     try:
         checked = check(**settings)
         if options.follow:
-            _follow.announce(checked)
+            _follow().announce(checked)
     except (TypeError, ValueError, NotImplementedError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
@@ -276,13 +276,21 @@ def _run(parser, begin, options, rest):
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
+def _follow():
+    """The module, with all that it imports, for who asks for it."""
+    from ocular import _follow
+
+    return _follow
+
+
 def _change_follow(options):
     """--install-follow and --remove-follow: the exit status."""
     try:
         if options.install_follow:
-            print(f"ocular: written: {_follow.install()}")
+            print(f"ocular: written: {_follow().install()}")
         else:
-            print(f"ocular: removed: {', '.join(map(str, _follow.remove())) or 'nothing'}")
+            removed = ", ".join(map(str, _follow().remove()))
+            print(f"ocular: removed: {removed or 'nothing'}")
     except OSError as error:
         print(f"ocular: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
@@ -304,7 +312,7 @@ def main(arguments=None):
             )
     if options.install_follow or options.remove_follow:
         sys.exit(_change_follow(options))
-    if options.follow and not _follow.is_installed():
+    if options.follow and not _follow().is_installed():
         parser.error(
             "--follow needs one line in this environment's site-packages; write it "
             f"with: {sys.executable} -m ocular --install-follow"

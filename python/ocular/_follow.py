@@ -4,7 +4,6 @@ traced as well, each for itself. What begins that in a fresh interpreter is a li
 ocular-follow.pth in the environment's site-packages, which does nothing without
 $OCULAR_FOLLOW; that holds the settings."""
 
-import dataclasses
 import json
 import os
 import site
@@ -57,7 +56,7 @@ def remove():
 
 def announce(settings):
     """Puts the settings where programs that are started from now on find them."""
-    os.environ[VARIABLE] = json.dumps(dataclasses.asdict(settings))
+    os.environ[VARIABLE] = json.dumps(settings._asdict())
 
 
 def _begin():
@@ -68,7 +67,7 @@ def _begin():
 
     try:
         wish = _settings.Settings(**json.loads(os.environ[VARIABLE]))
-        settings = dataclasses.replace(wish, quiet=True)
+        settings = wish._replace(quiet=True)
         by = _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR
         ocular._start(settings, by)
     except Exception:

@@ -5,7 +5,7 @@ import contextlib
 import math
 import os
 import stat
-from dataclasses import dataclass, field, replace
+from collections import namedtuple
 
 MODES = ("adaptive", "precise")
 DEFAULT_THRESHOLD = 500
@@ -18,27 +18,28 @@ LEAST_TIMELINE = 1 << 20
 MOST = (1 << 62) - 1  # of any number: the engine's are 64 bits
 
 
-@dataclass(frozen=True)
-class Settings:
+_DEFAULTS = dict(
+    mode="adaptive",
+    perfetto=True,
+    deinstrument_threshold=DEFAULT_THRESHOLD,
+    exclude=[],
+    include_only=[],
+    serve=False,
+    overhead_budget=None,
+    output=DEFAULT_OUTPUT,
+    timeline_limit=DEFAULT_TIMELINE_LIMIT,
+    timeline_spill=None,
+    quiet=False,
+    children=False,
+    signal=0,  # that samples come by; 0: any that is free, -1: none
+)
+
+
+# No dataclass: to import that took as long as all else of this package.
+class Settings(namedtuple("Settings", _DEFAULTS, defaults=_DEFAULTS.values())):
     """What a trace is to be; see ocular.start_tracing for the meanings."""
 
-    mode: str = "adaptive"
-    perfetto: bool = True
-    deinstrument_threshold: int = DEFAULT_THRESHOLD
-    exclude: list = field(default_factory=list)
-    include_only: list = field(default_factory=list)
-    serve: bool = False
-    overhead_budget: float | None = None
-    output: str = DEFAULT_OUTPUT
-    timeline_limit: int = DEFAULT_TIMELINE_LIMIT
-    timeline_spill: str | None = None
-    quiet: bool = False
-    children: bool = False
-
-    @property
-    def sampler(self):
-        """Shares need the sampler; it runs where somebody may look."""
-        return self.serve or self.overhead_budget is not None
+    __slots__ = ()
 
 
 def _flag(name, value):
@@ -99,6 +100,27 @@ def _is_device(path):
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(os.stat(path).st_mode)
     return False
+
+
+def _signal():
+    """$OCULAR_SIGNAL: the number of the signal that samples come by, or a name such as
+    RTMIN+5 or SIGURG; "none" for no signal at all."""
+    text = os.environ.get("OCULAR_SIGNAL", "")
+    if not text:
+        return 0
+    if text.lower() == "none":
+        return -1
+    import signal  # its enumerations take as long as all else of this package
+
+    name, _, more = text.upper().removeprefix("SIG").partition("+")
+    number = getattr(signal, "SIG" + name, None) or (int(name) if name.isdecimal() else 0)
+    number += int(more) if more.isdecimal() else 0
+    if not 0 < number < signal.NSIG or number in (signal.SIGKILL, signal.SIGSTOP):
+        raise ValueError(
+            f"OCULAR_SIGNAL={text} is no signal that a program can handle: give a "
+            f"number or a name such as RTMIN+5, or none for no signal at all"
+        )
+    return int(number)
 
 
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -195,6 +217,7 @@ def check(
         timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
         quiet=_flag("quiet", quiet),
         children=_flag("children", children),
+        signal=_signal(),
     )
 
 
@@ -219,4 +242,4 @@ def check_serve(
         timeline_limit=timeline_limit,
         quiet=True,
     )
-    return replace(settings, perfetto=_flag("perfetto", perfetto))
+    return settings._replace(perfetto=_flag("perfetto", perfetto))

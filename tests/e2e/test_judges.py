@@ -15,6 +15,8 @@ import budget  # noqa: E402
 import live_judge  # noqa: E402
 import viewer  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 # --- Live accuracy ------------------------------------------------------------
 
 BEGAN, SECONDS, STEP = 1000.0, 60, 0.1

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,7 @@ def test_cycles(accuracy, threshold):
     assert values[f"accuracy/alone/{threshold}/p50/median_error"] < 200
 
 
+@pytest.mark.once
 def test_live(tmp_path):
     found = figures(
         tmp_path,
@@ -88,9 +90,20 @@ def test_live(tmp_path):
     assert found["live/leaves/overhead"] > 0
 
 
+@pytest.mark.once
+def test_ordinary(tmp_path):
+    found = figures(
+        tmp_path, "accuracy/ordinary.py", "--programs", "threads", "--seconds", 6
+    )
+    assert found["ordinary/threads: samples a CPU second"] > 10
+    assert found["ordinary/threads: worst share, points"] < 40
+    assert found["ordinary/threads: armed of the jobs, %"] > 0
+
+
 # --- Costs --------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_bench(tmp_path):
     found = figures(tmp_path, "bench/bench.py", "--only", "hooks", "--rounds", 3)
     for probe in "calls", "loops", "steps":
@@ -98,14 +111,19 @@ def test_bench(tmp_path):
         assert 0.3 < found[f"bench/{probe}/timeline_times_floor"] < 30, found
 
 
+@pytest.mark.once  # test_it_costs_nothing_until_somebody_looks is not
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 def test_idle_serving_costs_no_instruction():
-    without = idle.instructions("without", "call-heavy", idle.FEW)
+    with ThreadPoolExecutor() as both:
+        without, serving = both.map(
+            lambda kind: idle.instructions(kind, "call-heavy", idle.FEW),
+            ["without", "serving"],
+        )
     assert without > 10_000
-    serving = idle.instructions("serving", "call-heavy", idle.FEW)
     assert serving <= idle.TARGET * without
 
 
+@pytest.mark.once
 def test_viewer(tmp_path):
     found = figures(
         tmp_path,
@@ -153,6 +171,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.once
 def test_budget(tmp_path, monkeypatch):
     """Each of the two processes is traced in its turn, and a viewer sees its work."""
     script = tmp_path / "run_benchmark.py"
@@ -183,6 +202,7 @@ def test_budget(tmp_path, monkeypatch):
     assert all(cost > 0 for turns in found["turns"] for turn in turns for cost in turn)
 
 
+@pytest.mark.once
 def test_soak(tmp_path):
     found = figures(tmp_path, "soak/soak.py", "--seconds", 4)
     assert found["soak/overhead"] > 0

@@ -43,6 +43,10 @@ def live():
     return rig("accuracy/accuracy.py", "--live", "--live-seconds", "45")
 
 
+def ordinary():
+    return rig("accuracy/ordinary.py")
+
+
 def bench():
     rows = ("hooks", "instructions", "ratios", "code", "imports", "forks")
     return rig("bench/bench.py", "--only", *rows)
@@ -90,6 +94,7 @@ INSTRUMENTS = {
     "tests": (600, measured_tests),
     "accuracy": (60, accuracy),
     "live": (500, live),
+    "ordinary": (250, ordinary),
     "bench": (240, bench),
     "idle": (60, idle),
     "viewer": (180, viewer),

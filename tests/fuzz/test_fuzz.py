@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from e2e.program import BUILD, run
 
+pytestmark = pytest.mark.once
 CORPUS = Path(__file__).parent / "corpus"
 
 

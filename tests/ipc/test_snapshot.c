@@ -70,7 +70,8 @@ static void test_names_and_groups_are_the_contract(void **state)
         "total_cycles,waited_cycles,run_share,samples,run_samples],"
         "threads_dropped,"
         "overhead{allowed,mean},sampler{truncated,trouble},"
-        "states{armed,partial,dark}");
+        "states{armed,partial,dark},"
+        "sampler{window_s,window_samples,signal,lost,in_hooks,untimed}");
 }
 
 static size_t member_size(const struct Field *field)

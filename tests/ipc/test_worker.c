@@ -336,39 +336,6 @@ static void test_dropping_them_is_nobodys_end(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static int ask_outright(void)
-{
-    uint64_t attributes[6] = {sizeof attributes};
-
-    syscall(SYS_sched_setattr, 0, attributes, 0);
-    return 0;
-}
-
-static int take_short_turns(void)
-{
-    Worker_take_short_turns();
-    return 0;
-}
-
-// A service whose filter kills it for that call, as systemd's do.
-static int status_of(int (*work)(void))
-{
-    const int call = SYS_sched_setattr;
-
-    return wait_for_caged(&call, 1, SECCOMP_RET_KILL_PROCESS, work);
-}
-
-static void test_short_turns_are_nobodys_end(void **state)
-{
-    int status = status_of(ask_outright);
-
-    (void)state;
-    if (!WIFSIGNALED(status))
-        skip(); // there are no filters here
-    status = status_of(take_short_turns);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,7 +350,6 @@ int main(void)
         cmocka_unit_test(test_it_has_no_capabilities),
         cmocka_unit_test(test_the_program_may_give_up_root),
         cmocka_unit_test(test_dropping_them_is_nobodys_end),
-        cmocka_unit_test(test_short_turns_are_nobodys_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

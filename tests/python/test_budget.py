@@ -7,7 +7,6 @@ figure (tests/figures/test_budget.py)."""
 
 import itertools
 import time
-from pathlib import Path
 
 import ocular
 import pytest
@@ -86,9 +85,6 @@ def test_none_leaves_it_dark(tracing):
     assert row(snapshot, "spin")["age_s"] > 2
     assert snapshot["overhead"]["budget"] is None
     assert snapshot["overhead"]["measured"] >= 0  # it is measured all the same
-    assert "ocular-sampler" not in [
-        (task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()
-    ]
 
 
 def test_a_callers_calls_are_timed_beside_many_of_its_callees(tracing):

@@ -59,7 +59,7 @@ def test_objects_of_one_name_are_one_row():
     assert again["calls_exact"] is True
     assert (again["file"], again["line"]) == ("<made>", 1)
     assert again["total_cycles"] >= again["self_cycles"] > 0
-    assert again["run_share"] is None and again["samples"] is None
+    assert again["run_share"] >= 0 and again["samples"] >= 0
     assert rows["<module>"]["calls"] == 301
     assert [r for r in final["functions"] if r["file"] == "<made>"] == []
     # Calls, and as many returns.
@@ -329,7 +329,7 @@ def test_shares_under_their_own_names():
 # --- Memory ------------------------------------------------------------------
 
 PROGRAM = """
-import json, sys
+import json, sys, time
 sys.path.insert(0, {folder!r})
 import churning, ocular
 reloaded = churning.Reloaded()
@@ -338,10 +338,15 @@ churning.rounds(20, 0, ways)
 ocular.start_tracing(deinstrument_threshold=3, perfetto={timeline},
                      timeline_limit=1 << 20, quiet=True,
                      overhead_budget=0.5, output={output!r})
+def gone(snapshot):
+    return sum(row["objects"] for row in snapshot["retired"])
 def look():
-    snapshot = ocular.snapshot()
-    return churning.rss(), snapshot["memory_bytes"], sum(
-        row["objects"] for row in snapshot["retired"])
+    # What has gone is kept until its samples are collected, some seconds at most.
+    before = -1
+    while before != gone(snapshot := ocular.snapshot()):
+        before = gone(snapshot)
+        time.sleep(2.5)
+    return churning.rss(), snapshot["memory_bytes"], gone(snapshot)
 churning.rounds({warm}, 0, ways)
 before = look()
 churning.rounds({rounds}, 0, ways)
@@ -361,16 +366,17 @@ def test_memory_is_bounded(timeline, tmp_path):
         timeline=timeline,
         output=str(tmp_path / "trace.json"),
         warm=750 if timeline else 400,
-        rounds=300,
+        rounds=600,
     )
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, timeout=300
     )
     before, after = json.loads(done.stdout)
     made = after[2] - before[2]
-    assert made > 300 * 20
-    # Kept, they would be 1.4 kB each and more.
-    assert after[0] - before[0] < made * 400
+    assert made > 600 * 20
+    # Kept, they would be 1.4 kB each and more. What went in two seconds, which samples
+    # may come of, was there at some time, and its memory is not the system's again.
+    assert after[0] - before[0] < made * 400 + (6 << 20)
     assert after[1] - before[1] < made * 100
 
 

@@ -101,26 +101,30 @@ def play(order, tool, ours=None):
     return tool.seen()
 
 
-def alone_and_beside(make, order, directory, settings):
-    """What a tool sees without and with us, or someone in our place."""
+def seen_alone(make, order, directory):
     load = beside.Load(directory)
     alone = play(order, make(load))
     assert alone
+    return alone
+
+
+def check_beside(make, order, directory, alone, **settings):
+    """It sees with us what it sees alone, or beside someone in our place."""
     load = beside.Load(directory)
     together = play(order, make(load), Ours(load, **settings))
     if together != alone and is_known(make.__name__, order, settings):
         load = beside.Load(directory)
         alone = play(order, make(load), beside.StandIn(load, **settings))
-    return alone, together
+    assert together == alone, (order, settings)
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
 @pytest.mark.parametrize("make", beside.tools(), ids=lambda make: make.__name__)
 @pytest.mark.filterwarnings("ignore::coverage.exceptions.CoverageWarning")
 def test_a_tool(make, order, tmp_path):
+    alone = seen_alone(make, order, tmp_path)
     for settings in SETTINGS:
-        alone, together = alone_and_beside(make, order, tmp_path, settings)
-        assert together == alone, settings
+        check_beside(make, order, tmp_path, alone, **settings)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +157,8 @@ def test_two_tools(pair, tmp_path):
             return [tool.seen() for tool in self.tools]
 
     for order in ORDERS.values():
-        alone, together = alone_and_beside(
-            Both, order, tmp_path, dict(deinstrument_threshold=0)
-        )
-        assert together == alone, order
+        alone = seen_alone(Both, order, tmp_path)
+        check_beside(Both, order, tmp_path, alone, deinstrument_threshold=0)
 
 
 # --- Disabled sites -----------------------------------------------------------------

@@ -96,7 +96,8 @@ def test_self_and_total():
     top, child = row(final, "parent"), row(final, "in_c")
     assert child["calls"] == 200
     for mine in final["functions"]:
-        assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
+        if mine["self_cycles"] is not None:  # samples have met the others alone
+            assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
     whole = row(final, "repeat")["total_cycles"]
     assert row(final, "repeat")["calls"] == 1
     assert top["self_cycles"] + child["total_cycles"] <= 1.02 * top["total_cycles"]

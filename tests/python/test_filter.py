@@ -146,7 +146,7 @@ def seconds_of_caller(**settings):
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]
-    own = {each["name"]: each["self_cycles"] / hz for each in final["functions"]}
+    own = {each["name"]: (each["self_cycles"] or 0) / hz for each in final["functions"]}
     return own, row(final, "caller")["total_cycles"] / hz, sum(slept)
 
 

@@ -442,7 +442,7 @@ say([statuses, len(before), calls(ocular.snapshot(), "nested"),
     statuses, threads, calls, warned = result
     assert warned == []
     assert statuses == [3] * 14
-    assert threads == (5 if serve == "yes" else 3)
+    assert threads == (5 if serve == "yes" else 4)
     assert calls == 1 + 5 + 9
 
 

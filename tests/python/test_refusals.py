@@ -199,6 +199,7 @@ def older():
     return pytest.skip("no Python before 3.12 here")
 
 
+@pytest.mark.once
 def test_on_an_older_python(tmp_path):
     executable, version = older()
     search = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1"}

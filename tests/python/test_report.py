@@ -100,10 +100,7 @@ def test_what_it_rests_on(tmp_path):
     assert sampled or "no sample found a traced function running" in err
     counts = [int(samples) for _, _, samples in ranks(err) if samples]
     assert sum(counts) <= int(sampled[1] if sampled else 0)
-    err = ocular(tmp_path, path).err
-    assert "shares of the run: not known, no sampler ran" in err
-    assert "ordered by the cycles of their timed calls: what ran without" in err
-    assert "of a core" not in err
+    assert "shares of the run: from" in ocular(tmp_path, path).err
 
 
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])

@@ -258,8 +258,13 @@ def caged(tmp_path, when, *names):
     "names", [["process_vm_writev"], ["process_vm_writev", "process_vm_readv"]]
 )
 def test_the_other_ways_of_reading(tmp_path, when, names):
+    """Where no system call reads from the start there are looks alone. Later handlers
+    may go on: what they read in place needs none."""
     snapshot, words = caged(tmp_path, when, *names)
-    assert snapshot["sampler"]["samples"] > 0
+    if len(names) == 1:
+        assert snapshot["sampler"]["signal"] and snapshot["sampler"]["samples"] > 0
+    elif when == "before":
+        assert snapshot["sampler"]["signal"] is None
     assert row(snapshot, "burn")["share"] is not None
     assert sum(mine["samples"] for mine in snapshot["functions"]) >= 10
     assert snapshot["sampler"]["trouble"] is None
@@ -329,21 +334,25 @@ def is_called_back(thing):
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
     """It is dark before this caller calls it, and no call instruction says so: for a
-    moment its time is taken for the caller's own. Five calls in turn are not."""
+    moment its time is taken for the caller's own. Five calls in turn are not. In debt,
+    on a busy machine, the caller is dark, too: then there is nothing to be seen."""
     thing = Thing()
-    calls, before, right = 0, 0, 0
+    calls, seen, before, right = 0, 0, 0, 0
 
     def is_right():
-        nonlocal calls, before, right
+        nonlocal calls, seen, before, right
         began = time.thread_time()
         caller(thing)
         took = time.thread_time() - began
         calls += 1
         after = ocular.snapshot()
         mine = row(after, caller.__name__)
+        if not mine or mine["self_cycles"] is None or mine["calls"] == seen:
+            return False
         spent = mine["self_cycles"] + mine["waited_cycles"]
         own = (spent - before) / after["tsc_hz"]
-        before, right = spent, right + 1 if own < 0.3 * took else 0
+        right = right + 1 if own < 0.3 * took else 0
+        before, seen = spent, mine["calls"]
         return right >= 5
 
     tracing()
@@ -351,4 +360,5 @@ def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
         burn(0), thing.value, thing + thing
     thing.rounds = 10**6  # some 10 ms
     wait_until(is_right, SLOW)
-    assert row(ocular.snapshot(), caller.__name__)["calls"] == calls
+    mine = row(ocular.snapshot(), caller.__name__)
+    assert mine["calls"] == calls or (mine["calls"] < calls and not mine["calls_exact"])

@@ -633,6 +633,7 @@ say("end", ocular.is_tracing() == ocular._ocular.is_armed())
         assert served.end() == ("end True", "")
 
 
+@pytest.mark.once
 @pytest.mark.timeout(300)
 def test_snapshots_are_part_of_the_budget(tmp_path, sockets):
     """A viewer that asks for ten a second of a program with much to tell, and

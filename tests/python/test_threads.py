@@ -19,6 +19,9 @@ from e2e.program import SLOW, script, wait_until
 from ocular.demo import pure
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
+# So that the sampler is quick, and hooks stay in: where the budget is in debt new code
+# loses them before the threshold.
+MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
 ROOM = 100  # threads that have ended and are kept
 
 
@@ -56,15 +59,12 @@ def native():
 # --- Their numbers survive ------------------------------------------------------
 
 
-# With means enough for the sampler to be quick.
-@pytest.mark.parametrize(
-    "settings", [{**SERVED, "overhead_budget": 0.5}, EXACT], ids=["sampler", "hooks"]
-)
+@pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_a_row_survives_its_thread(settings):
     used = []
 
     def works():
-        sampled = settings is EXACT
+        sampled = False
         while not sampled or time.thread_time() < 0.05:
             spin(0.01)
             (mine,) = named(ocular.snapshot(), "worker")
@@ -95,18 +95,10 @@ def test_a_row_survives_its_thread(settings):
         assert main["name"] == "MainThread"
         assert threads_of(snapshot)[0] == main
         assert snapshot["threads_dropped"] == 0
-        if settings is not EXACT:
-            assert ended["samples"] > 0 and ended["cpu_share"] >= 0
-        else:
-            assert ended["cpu_share"] is None and ended["samples"] is None
+        assert ended["samples"] > 0 and ended["cpu_share"] >= 0
 
 
-@pytest.mark.parametrize(
-    "settings",
-    # A debt, which a busy machine soon runs into, disarms below the threshold.
-    [{**SERVED, "deinstrument_threshold": 10**6, "overhead_budget": 0.5}, EXACT],
-    ids=["sampler", "hooks"],
-)
+@pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
     """Too short for the sampler: hooks have seen them. The list is bounded; the
     one that used most stays."""
@@ -118,6 +110,7 @@ def test_thousands_of_short_threads(settings):
     time.sleep(0.05)
     final = ocular.stop_tracing()
     assert row(final, "spin")["calls"] == 2
+    assert row(final, "brief")["calls_exact"]
     assert row(final, "brief")["calls"] == 2000
     ended = [t for t in final["threads"] if t["ended"]]
     assert ROOM <= len(ended) <= 2 * ROOM

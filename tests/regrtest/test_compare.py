@@ -15,6 +15,8 @@ import run  # noqa: E402
 from compare import Difference, differences, judge  # noqa: E402
 from run import Outcome, Run  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 ONE, TWO = "test.test_x.Class.test_one", "test.test_x.Class.test_two"
 
 

@@ -19,6 +19,8 @@ import party as parties  # noqa: E402
 import stress  # noqa: E402
 import watch  # noqa: E402
 
+pytestmark = pytest.mark.once
+
 OPTIONS = argparse.Namespace(seconds=1, seed="1", gdb=False, untraced=False, preload=None)
 FINE = "import sys; open(sys.argv[1], 'w').write('{\"counts\": {\"code\": 3}}')"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/builder: what the cells say in a snapshot, what is null, what is
 // estimated; and a snapshot while hooks run.
+#define _GNU_SOURCE 1 // gettid
 #include "ipc/heap.h"
 #include "tracer/builder.h"
 
@@ -34,6 +35,19 @@ static void rest(double s)
     struct timespec time = {(time_t)s, (long)((s - floor(s)) * 1e9)};
 
     nanosleep(&time, NULL);
+}
+
+// It has looked once, after a tenth of a second: its clock stands there.
+static void start_sampler(struct Fixture *f)
+{
+    const struct SamplerParts parts = {.registry = f->engine.registry,
+                                       .layout = &f->engine.layout,
+                                       .opcodes = &f->engine.opcodes,
+                                       .counter = &f->engine.clock};
+
+    assert_int_equal(Sampler_new(&f->session.sampler, &parts, 100), 0);
+    rest(0.1);
+    Sampler_collect(f->session.sampler);
 }
 
 static const struct Snapshot *build(struct Fixture *f)
@@ -332,22 +346,89 @@ static void test_no_cycles_below_zero(void **state)
     assert_true(function->avg_cycles == 0);
 }
 
+static void expect_order(const struct Snapshot *s, struct Code *const codes[],
+                         size_t count)
+{
+    assert_int_equal(s->function_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(s->functions[i].id, codes[i]->id);
+}
+
+// So many cycles in all, and a known rate of calls of the latest ones.
+static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
+{
+    struct Code *code = called(f, "f", 1);
+
+    Cell_set(&code->self_calls, 1);
+    Cell_set(&code->self_cycles, cycles);
+    Cell_set(&code->last_seen, Clock_read(&f->engine.clock));
+    code->rate_at = seconds(CLOCK_MONOTONIC);
+    code->rate = rate;
+    return code;
+}
+
+// By what recent calls take, then by all cycles, then by id; what was armed for
+// a minute without a call is last, whatever it took before.
 static void test_hottest_first(void **state)
 {
-    static const uint64_t cycles[] = {5, 900, 30, 900, 0};
-    static const unsigned order[] = {1, 3, 2, 0, 4}; // equal ones by id
     struct Fixture *f = *state;
-    struct Code *codes[5];
-    const struct Snapshot *s;
+    struct Code *often = ranked(f, 20, 100), *seldom = ranked(f, 300, 1);
+    struct Code *once = ranked(f, 900, 0), *too = ranked(f, 900, 0);
+    struct Code *old = ranked(f, 1000000, 0), *never = called(f, "f", 1);
 
-    for (int i = 0; i < 5; i++) {
-        codes[i] = called(f, "f", 1);
-        Cell_set(&codes[i]->self_calls, cycles[i] ? 1 : 0); // else null: last
-        Cell_set(&codes[i]->self_cycles, cycles[i]);
+    build(f); // the clock has begun
+    Cell_set(&old->last_seen, Clock_read(&f->engine.clock) -
+                                  (uint64_t)(61 * Clock_hz(&f->engine.clock)));
+    expect_order(build(f),
+                 (struct Code *[]){often, seldom, once, too, old, never}, 6);
+    // Nothing is seen of it: it may run as ever.
+    old->dark = true;
+    Code_leave_unarmed(old);
+    expect_order(build(f),
+                 (struct Code *[]){often, seldom, old, once, too, never}, 6);
+}
+
+// Until the window has samples, of this very thread.
+static void take_samples(struct Fixture *f, struct MadeThread *thread)
+{
+    const struct SampledThread self = {.state = (uintptr_t)thread,
+                                       .tid = gettid()};
+    struct SamplerTotals totals = {0};
+    double until = seconds(CLOCK_MONOTONIC) + 60;
+
+    assert_int_equal(Sampler_set_threads(f->session.sampler, &self, 1), 0);
+    while (totals.window_samples < 4 && seconds(CLOCK_MONOTONIC) < until) {
+        Sampler_step(f->session.sampler);
+        Sampler_totals(f->session.sampler, &totals);
     }
-    s = build(f);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(s->functions[i].id, codes[order[i]]->id);
+    assert_true(totals.window_samples >= 4);
+}
+
+// The share is before all else. Without one, a minute old is last, be it dark
+// or armed; what runs now, if below others only, is not.
+static void test_shares_first(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *often = ranked(f, 20, 100), *hot = ranked(f, 1, 0);
+    struct Code *old = ranked(f, 1000000, 1000), *above = ranked(f, 5, 0);
+    uintptr_t frame[3] = {hot->address, 0, 0};
+    struct MadeThread thread = {(uintptr_t)frame, (uintptr_t)frame,
+                                (uintptr_t)(frame + 3)};
+    uint64_t minute;
+    struct ShareTime now;
+
+    start_sampler(f);
+    take_samples(f, &thread);
+    now = Sampler_now(f->session.sampler);
+    ShareValue_add(&above->share.under, &now, 50e6);
+    ShareValue_add(&old->share.cpu, &now, 10); // a remainder, of 10 ns
+    minute = Clock_read(&f->engine.clock) -
+             (uint64_t)(61 * Clock_hz(&f->engine.clock));
+    Cell_set(&hot->last_seen, minute);
+    Cell_set(&above->last_seen, minute);
+    Cell_set(&old->last_seen, minute);
+    Code_leave_unarmed(old);
+    expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
 
 static void test_events(void **state)
@@ -451,9 +532,7 @@ static void test_dark_calls_are_estimated(void **state)
     Cell_set(&code->share.wait.total_ns, 10000000);
     function = find(build(f), code);
     assert_true(isnan(function->calls_estimated)); // nobody samples
-    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, &f->engine.opcodes, 10),
-                     0);
+    start_sampler(f);
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
     assert_true(function->calls_per_s == 0); // not in the window
@@ -467,23 +546,18 @@ static void test_rate_by_shares(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 1000);
-    double hz = Clock_hz(&f->engine.clock), now, rate;
+    double hz = Clock_hz(&f->engine.clock), rate;
+    struct ShareTime now;
 
     Cell_set(&code->self_calls, 500);
     Cell_set(&code->self_cycles, (uint64_t)(500 * 2e-6 * hz));
     Cell_set(&code->waited_cycles, (uint64_t)(500 * 1e-6 * hz));
-    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, &f->engine.opcodes, 1000),
-                     0);
-    while (Sampler_now(f->session.sampler) < 100e6)
-        rest(0.001);
-    Sampler_set_hz(f->session.sampler, 0); // its clock stands, too
-    rest(0.1);
+    start_sampler(f);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&code->share.cpu, now, 0.2 * now);
-    ShareValue_add(&code->share.wait, now, 0.1 * now);
-    rate = (ShareValue_window(&code->share.cpu, now) +
-            ShareValue_window(&code->share.wait, now)) /
+    ShareValue_add(&code->share.cpu, &now, 0.2 * now.full_ns);
+    ShareValue_add(&code->share.wait, &now, 0.1 * now.full_ns);
+    rate = (ShareValue_window(&code->share.cpu, &now) +
+            ShareValue_window(&code->share.wait, &now)) /
            3e-6;
     code->dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
@@ -532,18 +606,14 @@ static void test_shares(void **state)
     struct Code *code = called(f, "f", 1), *hot = called(f, "hot", 1);
     const struct Snapshot *s;
     const struct Function *function;
-    double now;
+    struct ShareTime now;
 
-    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, &f->engine.opcodes, 1000),
-                     0);
-    while (Sampler_now(f->session.sampler) < 100e6)
-        rest(0.001);
+    start_sampler(f);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&code->share.cpu, now, 10e6); // a tenth of the time
-    ShareValue_add(&code->share.wait, now, 20e6);
-    ShareValue_add(&code->share.under, now, 40e6);
-    ShareValue_add(&hot->share.cpu, now, 50e6);
+    ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the time
+    ShareValue_add(&code->share.wait, &now, 20e6);
+    ShareValue_add(&code->share.under, &now, 40e6);
+    ShareValue_add(&hot->share.cpu, &now, 50e6);
     Cell_set(&code->share.samples, 12);
     Cell_set(&code->share.run_samples, 7);
     Cell_set(&code->self_calls, 1);
@@ -559,7 +629,13 @@ static void test_shares(void **state)
     assert_int_equal(function->run_samples, 7);
     assert_int_equal(s->functions[0].id, hot->id);
     assert_false(isnan(s->sampler_hz));
-    assert_int_not_equal(s->sampler_samples, NULL_U64);
+    assert_int_equal(s->sampler_samples, 0); // no thread was listed
+    assert_int_equal(s->sampler_lost, 0);
+    assert_int_equal(s->sampler_in_hooks, 0);
+    assert_int_equal(s->sampler_untimed, 0);
+    assert_true(s->sampler_signal > 0 && s->sampler_signal != NULL_U64);
+    assert_true(s->sampler_window_s > 0.09);
+    assert_true(s->sampler_window_samples == 0);
 }
 
 static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
@@ -591,11 +667,7 @@ static void test_the_retired_by_their_share_of_the_run(void **state)
     assert_string_equal(s->retired[0].name, "also timed");
     assert_string_equal(s->retired[1].name, "timed");
     assert_true(s->retired[2].run_samples == NULL_U64);
-    assert_int_equal(Sampler_start(&f->session.sampler, f->engine.registry,
-                                   &f->engine.layout, &f->engine.opcodes, 1000),
-                     0);
-    while (Sampler_now(f->session.sampler) < 1e6)
-        rest(0.001);
+    start_sampler(f);
     s = build(f);
     assert_string_equal(s->retired[0].name, "<module>");
     assert_true(s->retired[0].self_cycles == NULL_U64);
@@ -806,6 +878,7 @@ int main(void)
         TEST(test_age),
         TEST(test_no_cycles_below_zero),
         TEST(test_hottest_first),
+        TEST(test_shares_first),
         TEST(test_events),
         TEST(test_what_has_just_gone_has_a_row),
         TEST(test_rate),

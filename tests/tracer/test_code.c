@@ -560,26 +560,70 @@ static void test_extend(void **state)
     Code_free(code);
 }
 
-static void test_trim(void **state)
+// A window begins: what is armed has so many hits from here on, be that more or
+// less than it had. Dark code has none.
+static void test_renew(void **state)
 {
     struct Code *code = generator(500, false);
     struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
 
     (void)state;
-    Cell_set(&code->calls, 100);
+    code->window = 7;
+    Cell_set(&code->calls, 400);
     Cell_set(&jump->hits, 490);
-    Code_trim(code, 16);
-    assert_int_equal(code->stop_at, 116);
-    assert_int_equal(jump->stop_at, 500); // sooner as it is
-    assert_int_equal(iter->stop_at, 1);
-    Code_trim(code, 100); // never longer
-    assert_int_equal(code->stop_at, 116);
+    Code_renew(code, 1000, 9);
+    assert_int_equal(code->stop_at, 1400);
+    assert_int_equal(jump->stop_at, 1490);
+    assert_int_equal(iter->stop_at, 1); // redundant
+    Code_renew(code, 16, 10);
+    assert_int_equal(code->stop_at, 416);
+    assert_int_equal(jump->stop_at, 506);
     code->dark = true;
-    Cell_set(&code->calls, 116);
+    Code_renew(code, 1000, 11);
+    assert_int_equal(code->stop_at, 416);
+    Code_free(code);
+}
+
+// What was armed again within the window before has no more than it was given.
+static void test_renew_after_a_visit(void **state)
+{
+    struct Code *code = generator(500, false);
+
+    (void)state;
+    Cell_set(&code->calls, 500);
+    code->dark = true;
     Code_rearm(code, 100);
-    Code_trim(code, 20); // while it warms up
+    code->window = 3;
+    Code_renew(code, 300, 4); // while it warms up
+    assert_int_equal(code->stop_then, 600);
+    Code_renew(code, 300, 5);
+    assert_int_equal(code->stop_then, 800);
+    assert_int_equal(code->stop_at, 508);
     assert_true(Code_warm(code));
-    assert_int_equal(code->stop_at, 136);
+    code->window = 5;
+    Code_renew(code, 20, 6); // but it may have less
+    assert_int_equal(code->stop_at, 520);
+    Code_free(code);
+}
+
+// Nothing of it is armed, so nothing of it is exact; armed later it is as any.
+static void test_left_unarmed(void **state)
+{
+    struct Code *code = generator(500, false);
+    uint64_t sites, dark;
+
+    (void)state;
+    Code_leave_unarmed(code);
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(dark, sites);
+    assert_true(code->unarmed && code->dark);
+    assert_false(code->exact || code->calls_exact);
+    expect_epochs(code, false, true);
+    Code_rearm(code, 100);
+    Code_count_sites(code, &sites, &dark);
+    assert_int_equal(dark, 0);
+    assert_false(code->unarmed || code->dark || code->exact ||
+                 code->calls_exact);
     Code_free(code);
 }
 
@@ -724,7 +768,9 @@ int main(void)
         cmocka_unit_test(test_warming_up_beside_dark_callees),
         cmocka_unit_test(test_long_calls_are_not_warmed),
         cmocka_unit_test(test_extend),
-        cmocka_unit_test(test_trim),
+        cmocka_unit_test(test_renew),
+        cmocka_unit_test(test_renew_after_a_visit),
+        cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),
         cmocka_unit_test(test_events_are_calls_and_hits),

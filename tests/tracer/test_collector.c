@@ -356,7 +356,7 @@ static void test_without_a_timeline_nobody_asks(void **state)
     Engine_retire(&f->engine, add_code(&f->engine, "gone", 0));
     Collector_drain(f->collector);
     assert_int_equal(f->engine.names.count, 0);
-    assert_null(Registry_take_retired(f->engine.registry));
+    assert_null(Registry_take_retired(f->engine.registry, UINT64_MAX));
 }
 
 static void test_what_the_retired_counted(void **state)

@@ -147,7 +147,7 @@ static void test_a_caller_may_be_gone(void **state)
 
     darken_callee(f);
     Engine_retire(&f->engine, f->caller);
-    Code_free(Registry_take_retired(f->engine.registry));
+    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     Engine_rearm(&f->engine, f->callee, 3); // for AddressSanitizer
     assert_false(f->callee->dark);
 }
@@ -250,7 +250,8 @@ static void test_a_dark_function_goes(void **state)
     Engine_retire(&f->engine, f->callee);
     assert_int_equal(f->caller->dark_callees, 0);
     assert_null(Registry_by_id(f->engine.registry, f->callee->id));
-    assert_ptr_equal(Registry_take_retired(f->engine.registry), f->callee);
+    assert_ptr_equal(Registry_take_retired(f->engine.registry, UINT64_MAX),
+                     f->callee);
     Code_free(f->callee);
 }
 
@@ -264,7 +265,7 @@ static void test_an_armed_function_goes(void **state)
     Engine_retire(&f->engine, f->callee);
     assert_int_equal(f->caller->dark_callees, 1);
     assert_null(f->lane->top->code);
-    Code_free(Registry_take_retired(f->engine.registry));
+    Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     leave(f, f->caller, 1, 300); // for AddressSanitizer
     assert_ptr_equal(f->lane->top, f->lane->bottom);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/flame: whose time is whose, how it fades, that it is bounded and that
-// nothing is kept for nobody.
+// tracer/flame: whose time is whose, how it fades, and that it is bounded.
 #include "tracer/flame.h"
+
+#include "tests/tracer/make_code.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,23 +16,28 @@
     (const uint32_t[]){__VA_ARGS__}, sizeof((uint32_t[]){__VA_ARGS__}) / 4
 
 static struct Flame flame;
+static struct ShareClock watch;
 
-static void add_in(double at, double ns, bool in_c, const uint32_t *path,
-                   size_t depth)
+// So much time passes in which nothing runs but this.
+static void add_in(double s, bool in_c, const uint32_t *path, size_t depth)
 {
-    struct FlameSample sample = {path, depth, in_c, at, ns};
+    struct FlameSample sample = {path, depth, in_c, s * S};
+    struct ShareTime now;
 
-    Flame_add(&flame, &sample);
+    ShareClock_advance(&watch, s * S, 0);
+    now = ShareClock_now(&watch);
+    Flame_add(&flame, &now, &sample);
 }
 
-static void add(double at, double ns, const uint32_t *path, size_t depth)
+static void add(double s, const uint32_t *path, size_t depth)
 {
-    add_in(at, ns, false, path, depth);
+    add_in(s, false, path, depth);
 }
 
-static struct FlameTable *ask(double at)
+static struct FlameTable *ask(void)
 {
-    struct FlameTable *table = Flame_ask(&flame, at);
+    struct ShareTime now = ShareClock_now(&watch);
+    struct FlameTable *table = Flame_read(&flame, &now);
 
     assert_non_null(table);
     for (size_t i = 0; i < table->row_count; i++) // parents come first
@@ -69,98 +75,56 @@ static double sum(const struct FlameTable *table)
     return shares;
 }
 
-static void test_nobody_asks(void **state)
-{
-    (void)state;
-    assert_false(Flame_is_wanted(&flame));
-    assert_false(Flame_is_wanted(NULL));
-    add(1 * S, 1e6, PATH(1)); // as a sampler that was a moment late
-    assert_null(flame.nodes);
-}
-
 static void test_whose_time_it_is(void **state)
 {
     const struct FlameRow *row;
-    struct FlameTable *table = ask(0);
+    struct FlameTable *table = ask();
 
     (void)state;
     assert_int_equal(table->row_count, 1);
     assert_int_equal(table->samples, 0);
     FlameTable_free(table);
-    assert_true(Flame_is_wanted(&flame));
-    for (int i = 1; i <= 2000; i++) { // 20 s, until windows are full
-        double at = i * 0.01 * S;
-
-        if (i % 4 == 0)
-            add(at, 0.01 * S, PATH(1));
-        else if (i % 4 == 1)
-            add(at, 0.01 * S, PATH(1, 2));
-        else if (i % 4 == 2)
-            add_in(at, 0.005 * S, true, PATH(1, 2, 3));
-        else
-            add(at, 0.01 * S, PATH(4, 2)); // the same function, another path
-        if (i % 200 == 0)
-            FlameTable_free(ask(at));
+    for (int i = 0; i < 500; i++) {
+        add(0.002, PATH(1));
+        add(0.002, PATH(1, 2));
+        add_in(0.001, true, PATH(1, 2, 3));
+        ShareClock_advance(&watch, 0.001 * S, 0); // nothing runs
+        add(0.002, PATH(4, 2)); // the same function, another path
     }
-    table = ask(20 * S);
+    table = ask();
     assert_int_equal(table->row_count, 6);
     assert_int_equal(table->samples, 2000);
-    assert_true(fabs(find(table, PATH(1))->share - 0.25) < 0.01);
-    assert_true(fabs(find(table, PATH(1, 2))->share - 0.25) < 0.01);
-    assert_true(fabs(find(table, PATH(4, 2))->share - 0.25) < 0.01);
+    assert_float_equal(table->kept_s, 4, 1e-9);
+    assert_float_equal(find(table, PATH(1))->share, 0.25, 0.001);
+    assert_float_equal(find(table, PATH(1, 2))->share, 0.25, 0.001);
+    assert_float_equal(find(table, PATH(4, 2))->share, 0.25, 0.001);
     assert_true(find(table, PATH(4))->share == 0);
     row = find(table, PATH(1, 2, 3));
-    assert_true(fabs(row->share - 0.125) < 0.01);
+    assert_float_equal(row->share, 0.125, 0.001);
     assert_true(row->c_share == row->share);
     assert_true(find(table, PATH(1, 2))->c_share == 0);
     assert_true(table->rows[0].share == 0);
     FlameTable_free(table);
 }
 
-// What one core has run since it was asked for, even if that was just now.
-static void test_a_young_window_is_full(void **state)
-{
-    struct FlameTable *table;
-
-    (void)state;
-    FlameTable_free(ask(100 * S));
-    for (int i = 1; i <= 50; i++)
-        add((100 + i * 0.01) * S, 0.01 * S, PATH(7));
-    table = ask(100.5 * S);
-    assert_true(fabs(find(table, PATH(7))->share - 1) < 0.02);
-    assert_true(fabs(table->kept_s - 0.5) < 1e-6);
-    FlameTable_free(table);
-}
-
+// As the functions' shares do.
 static void test_it_fades(void **state)
 {
     struct FlameTable *table;
 
     (void)state;
-    FlameTable_free(ask(0));
-    for (int i = 1; i <= 1000; i++) {
-        add(i * 0.01 * S, 0.01 * S, PATH(i <= 500 ? 1 : 2));
-        if (i == 600)
-            FlameTable_free(ask(6 * S));
-    }
-    table = ask(10 * S);
-    // Half the time each; what is 5 s old counts for 1/e.
-    assert_true(fabs(find(table, PATH(1))->share / find(table, PATH(2))->share -
-                     exp(-1)) < 0.02);
+    for (int i = 0; i < 600; i++)
+        add(0.1, PATH(i < 300 ? 1 : 2));
+    table = ask(); // half of the time each, in a window of 30 s
+    assert_float_equal(find(table, PATH(1))->share /
+                           find(table, PATH(2))->share,
+                       exp(-1), 0.001);
     FlameTable_free(table);
-}
-
-static void test_nobody_asks_any_more(void **state)
-{
-    (void)state;
-    FlameTable_free(ask(0));
-    add(9 * S, 1e6, PATH(1));
-    assert_non_null(flame.nodes);
-    add(11 * S, 1e6, PATH(1));
-    assert_null(flame.nodes);
-    assert_false(Flame_is_wanted(&flame));
-    FlameTable_free(ask(12 * S)); // and from the beginning
-    assert_int_equal(flame.count, 1);
+    ShareClock_advance(&watch, 1000 * S, 0);
+    add(10, PATH(2));
+    table = ask();
+    assert_null(find(table, PATH(1))); // too little to be told
+    FlameTable_free(table);
 }
 
 static void test_outside_and_cut_off(void **state)
@@ -168,12 +132,11 @@ static void test_outside_and_cut_off(void **state)
     struct FlameTable *table;
 
     (void)state;
-    FlameTable_free(ask(0));
-    add(1 * S, 0.5 * S, NULL, 0);
-    add(1 * S, 0.5 * S, PATH(0, 5));
-    table = ask(1 * S);
-    assert_true(table->rows[0].share > 0.3); // nothing of it was traced
-    assert_true(find(table, PATH(0, 5))->share > 0.3);
+    add(0.5, NULL, 0);
+    add(0.5, PATH(0, 5));
+    table = ask();
+    assert_float_equal(table->rows[0].share, 0.5, 0.01); // nothing was traced
+    assert_float_equal(find(table, PATH(0, 5))->share, 0.5, 0.01);
     FlameTable_free(table);
 }
 
@@ -182,31 +145,28 @@ static void test_outside_and_cut_off(void **state)
 static void test_it_is_bounded(void **state)
 {
     struct FlameTable *table;
-    double before = 0;
+    double below = 0;
 
     (void)state;
-    FlameTable_free(ask(0));
     for (uint32_t i = 1; i <= 50000; i++) {
-        double at = i * 1e-4 * S;
-
         if (i % 2)
-            add(at, 1e-4 * S, PATH(1, 2, 3));
+            add(1e-4, PATH(1, 2, 3));
         else
-            add(at, 1e-4 * S, PATH(1, 4, 5 + i % 9000, 1000000 + i));
+            add(1e-4, PATH(1, 4, 5 + i % 9000, 1000000 + i));
+        assert_true(flame.count <= FLAME_NODES);
     }
-    assert_true(flame.count <= FLAME_NODES);
-    table = ask(5 * S);
+    table = ask();
     assert_true(table->row_count <= FLAME_NODES);
     assert_true(fabs(sum(table) - 1) < 0.03);
-    assert_true(fabs(find(table, PATH(1, 2, 3))->share - 0.5) < 0.02);
+    assert_float_equal(find(table, PATH(1, 2, 3))->share, 0.5, 0.001);
     for (size_t i = 0; i < table->row_count; i++) { // all that is left of 4
         const struct FlameRow *row = &table->rows[i];
 
         while (row->parent != NULL_U64 && row->id != 4)
             row = &table->rows[row->parent];
-        before += row->id == 4 ? table->rows[i].share : 0;
+        below += row->id == 4 ? table->rows[i].share : 0;
     }
-    assert_true(fabs(before - 0.5) < 0.03);
+    assert_true(fabs(below - 0.5) < 0.03);
     FlameTable_free(table);
 }
 
@@ -218,20 +178,41 @@ static void test_recursion(void **state)
     (void)state;
     for (int i = 0; i < 128; i++)
         path[i] = 9;
-    FlameTable_free(ask(0));
     for (int i = 0; i < 100; i++)
         for (size_t depth = 1; depth <= 128; depth++)
-            add((0.01 * i + 0.01) * S, 1e-4 * S, path, depth);
-    table = ask(1 * S);
+            add(1e-4, path, depth);
+    table = ask();
     assert_int_equal(table->row_count, 129);
     assert_non_null(find(table, path, 128));
     FlameTable_free(table);
+}
+
+static void test_names(void **state)
+{
+    struct Registry *registry = Registry_new();
+    struct FlameTable *table;
+
+    (void)state;
+    Registry_add(registry, make_code(7, 0x7000));
+    add(1, PATH(0, 9, 7));
+    add(1, PATH(7, 7));
+    table = ask();
+    assert_true(Flame_name(table, registry));
+    assert_int_equal(table->function_count, 2); // each once, by id
+    assert_int_equal(table->functions[0].id, 7);
+    assert_string_equal(table->functions[0].name, "name");
+    assert_string_equal(table->functions[0].file, "file.py");
+    assert_int_equal(table->functions[1].id, 9);
+    assert_null(table->functions[1].name); // it is gone
+    FlameTable_free(table);
+    Registry_free(registry);
 }
 
 static int set_up(void **state)
 {
     (void)state;
     Flame_init(&flame);
+    watch = (struct ShareClock){0};
     return 0;
 }
 
@@ -247,14 +228,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nobody_asks),
-        TEST(test_whose_time_it_is),
-        TEST(test_a_young_window_is_full),
-        TEST(test_it_fades),
-        TEST(test_nobody_asks_any_more),
-        TEST(test_outside_and_cut_off),
-        TEST(test_it_is_bounded),
-        TEST(test_recursion),
+        TEST(test_whose_time_it_is),    TEST(test_it_fades),
+        TEST(test_outside_and_cut_off), TEST(test_it_is_bounded),
+        TEST(test_recursion),           TEST(test_names),
     };
 
     return cmocka_run_group_tests_name("tracer/flame", tests, NULL, NULL);

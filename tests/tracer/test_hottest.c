@@ -4,7 +4,6 @@
 
 #include "tests/tracer/make_engine.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,9 +22,9 @@ static struct Code *called(uint64_t calls, uint64_t seen)
     return code;
 }
 
-static void rank(uint64_t ticks, double sampler_now)
+static void rank(uint64_t ticks)
 {
-    Hottest_rank(&hottest, engine.registry, ticks, sampler_now);
+    Hottest_rank(&hottest, engine.registry, ticks, NULL);
 }
 
 static void expect(unsigned count, struct Code *const codes[])
@@ -42,15 +41,15 @@ static void test_by_hits_since_the_last_time(void **state)
 
     (void)state, (void)never;
     Cell_set(&loops->sites[1].hits, 50);
-    rank(1000, NAN);
+    rank(1000);
     expect(3, (struct Code *[]){many, loops, some});
-    rank(2000, NAN); // nothing has happened
+    rank(2000); // nothing has happened
     expect(0, NULL);
     Cell_add(&some->calls, 5);
     Cell_set(&some->last_seen, 2500);
     Cell_add(&many->calls, 2);
     Cell_set(&many->last_seen, 2500);
-    rank(3000, NAN);
+    rank(3000);
     expect(2, (struct Code *[]){some, many});
 }
 
@@ -59,16 +58,17 @@ static void test_by_share(void **state)
 {
     struct Code *busy = called(1000000, 100), *dark = called(500, 100);
     struct Code *darker = called(500, 100);
+    const struct ShareTime now = {.ns = 1.1e9, .full_ns = 1e9};
 
     (void)state;
-    rank(200, NAN);
-    ShareValue_add(&dark->share.cpu, 1e9, 10e6);
-    ShareValue_add(&darker->share.cpu, 1e9, 90e6);
+    rank(200);
+    ShareValue_add(&dark->share.cpu, &now, 10e6);
+    ShareValue_add(&darker->share.cpu, &now, 90e6);
     Cell_add(&busy->calls, 1000000);
     Cell_set(&busy->last_seen, 300);
-    rank(400, 1.1e9);
+    Hottest_rank(&hottest, engine.registry, 400, &now);
     expect(3, (struct Code *[]){darker, dark, busy});
-    rank(500, NAN); // without a sampler there is no share
+    rank(500); // without a sampler there is no share
     expect(0, NULL);
 }
 
@@ -79,7 +79,7 @@ static void test_fifty_of_many(void **state)
     (void)state;
     for (unsigned i = 0; i < 2000; i++) // 7 has no common factor with 2000
         codes[i] = called(1 + i * 7 % 2000, 100);
-    rank(1000, NAN);
+    rank(1000);
     assert_int_equal(hottest.count, HOTTEST_COUNT);
     for (unsigned i = 0; i < HOTTEST_COUNT; i++)
         assert_true(hottest.heat[i] == 2000 - i);
@@ -111,12 +111,12 @@ static void test_beside_hooks(void **state)
     for (unsigned i = 0; i < 300; i++) {
         struct Code *other = called(1, 1);
 
-        rank(1, NAN);
+        rank(1);
         total += hottest.count ? (uint64_t)hottest.heat[0] : 0;
         Engine_retire(&engine, other);
     }
     pthread_join(thread, NULL);
-    rank(1, NAN);
+    rank(1);
     total += hottest.count ? (uint64_t)hottest.heat[0] : 0;
     assert_true(total >= 200001 && total <= 200001 + 300);
 }

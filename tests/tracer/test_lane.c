@@ -639,7 +639,7 @@ static void test_callers_that_have_gone_make_room(void **state)
         if (caller == stays)
             continue;
         Lane_forget(f->lane, caller);
-        Registry_retire(f->registry, caller);
+        Registry_retire(f->registry, caller, 1);
     }
     assert_true(callee->caller_room <= 8);
     assert_int_equal(callee->callers[0], stays->id);
@@ -946,8 +946,9 @@ static void test_forgotten_code(void **state)
     assert_null(f->lane->bottom[3].code);
     assert_ptr_equal(f->lane->bottom[1].code, outer);
     assert_ptr_equal(f->lane->bottom[4].code, inner);
-    Registry_retire(f->registry, gone);
-    Code_free(Registry_take_retired(f->registry)); // for AddressSanitizer
+    Registry_retire(f->registry, gone, 1);
+    Code_free(
+        Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
     leave(f, inner, 4, 140);
     leave(f, outer, 1, 200);
     expect_calls(inner, 1, 1, 10, 10);

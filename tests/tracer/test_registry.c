@@ -54,8 +54,8 @@ static void test_finds_by_version(void **state)
     assert_null(Registry_by_version(registry, 5));
     assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
                      codes[1]);
-    Registry_retire(registry, codes[2]);
-    Registry_retire(registry, codes[0]);
+    Registry_retire(registry, codes[2], 1);
+    Registry_retire(registry, codes[0], 1);
     assert_null(Registry_by_version(registry, 5 + 2 * REGISTRY_BUCKETS));
     assert_ptr_equal(Registry_by_version(registry, 5 + REGISTRY_BUCKETS),
                      codes[1]);
@@ -88,7 +88,7 @@ static void test_many(void **state)
     assert_int_equal(registry->count, COUNT);
     for (uintptr_t i = 3; i <= COUNT; i += 3)
         Registry_retire(registry,
-                        Registry_find(registry, 0x7f0000000000 + i * 208));
+                        Registry_find(registry, 0x7f0000000000 + i * 208), 1);
     assert_int_equal(registry->count, COUNT - COUNT / 3);
     for (uintptr_t i = 1; i <= COUNT; i++) {
         code = Registry_find(registry, 0x7f0000000000 + i * 208);
@@ -100,14 +100,15 @@ static void test_many(void **state)
         assert_int_equal(code->id, id);
     }
     assert_int_equal(id, COUNT - 1);
-    for (code = Registry_take_retired(registry); code; code = next) {
+    for (code = Registry_take_retired(registry, UINT64_MAX); code;
+         code = next) {
         next = code->next_retired;
         retired++;
         assert_int_equal(code->id, 3 * retired); // oldest first
         Code_free(code);
     }
     assert_int_equal(retired, COUNT / 3);
-    assert_null(Registry_take_retired(registry));
+    assert_null(Registry_take_retired(registry, UINT64_MAX));
     Registry_free(registry);
 }
 
@@ -118,13 +119,13 @@ static void test_an_address_is_reused(void **state)
     struct Code *old = add(registry, 0x2000), *young;
 
     (void)state;
-    Registry_retire(registry, old);
+    Registry_retire(registry, old, 1);
     assert_null(Registry_find(registry, 0x2000));
     young = add(registry, 0x2000);
     assert_ptr_equal(Registry_find(registry, 0x2000), young);
     assert_ptr_equal(Registry_by_id(registry, young->id), young);
     assert_null(Registry_by_id(registry, old->id));
-    assert_ptr_equal(Registry_take_retired(registry), old);
+    assert_ptr_equal(Registry_take_retired(registry, UINT64_MAX), old);
     Code_free(old);
     Registry_free(registry);
 }
@@ -140,7 +141,7 @@ static void test_the_list_is_mended_everywhere(void **state)
         (void)state;
         for (int i = 0; i < 3; i++)
             codes[i] = add(registry, 0x1000u * (unsigned)(i + 1));
-        Registry_retire(registry, codes[which]);
+        Registry_retire(registry, codes[which], 1);
         codes[3] = add(registry, 0x9000); // at the end again
         code = Registry_first(registry);
         for (; expected < 4; expected++) {
@@ -163,7 +164,7 @@ static void test_bytes_return_to_zero(void **state)
     assert_true(registry->bytes >= sizeof(*code));
     code->histogram =
         Heap_zeroed(1, sizeof(struct Histogram)); // it grew meanwhile
-    Registry_retire(registry, code);
+    Registry_retire(registry, code, 1);
     assert_int_equal(registry->bytes, 0);
     assert_int_equal(registry->count, 0);
     Registry_free(registry);
@@ -218,7 +219,7 @@ static void *read_all(void *argument)
 
 static void reclaim(struct Registry *registry)
 {
-    struct Code *code = Registry_take_retired(registry), *next;
+    struct Code *code = Registry_take_retired(registry, UINT64_MAX), *next;
 
     if (code)
         Rcu_synchronize();
@@ -256,7 +257,7 @@ static void test_readers_while_codes_come_and_go(void **state)
         unsigned which = (unsigned)(drand48() * ADDRESSES);
 
         if (alive[which])
-            Registry_retire(race.registry, alive[which]);
+            Registry_retire(race.registry, alive[which], 1);
         alive[which] =
             lrand48() % 4 ? add(race.registry, address_of(which)) : NULL;
     }

@@ -320,17 +320,35 @@ static void how_many_samples_shares_rest_on(void **state)
     expect(text, ": from 100 samples that found a traced function running\n");
     expect(text, "    38.2% of a core over the whole run, of 26 samples\n");
     assert_null(strstr(text, "not known: what"));
+    expect(text,
+           "\n  they were taken by looks at all threads: no thread had a "
+           "CPU timer\n");
     free(text);
+    snapshot->sampler_signal = 35;
     function.run_samples = 1;
     text = report_of(snapshot, &function);
-    expect(text, "over the whole run, of 1 sample\n");
+    expect(text, "    38.2% of a core over the whole run, of 1 sample\n");
+    expect(text,
+           "\n  they were taken in each thread's CPU time, by signal "
+           "35\n");
+    free(text);
+    function.run_share = 0.00034;
+    function.run_samples = 9;
+    text = report_of(snapshot, &function);
+    expect(text, "    0.03% of a core over the whole run, of 9 samples\n");
+    free(text);
+    function.run_share = 0.0034;
+    text = report_of(snapshot, &function);
+    expect(text, "    0.3% of a core over the whole run, of 9 samples\n");
+    free(text);
+    function.run_share = 0.00003;
+    text = report_of(snapshot, &function);
+    expect(text, "    <0.01% of a core over the whole run, of 9 samples\n");
     free(text);
     function.run_samples = 0;
     function.run_share = 0;
     text = report_of(snapshot, &function);
-    expect(text,
-           "    0.0% of a core over the whole run, no sample found it "
-           "running\n");
+    expect(text, "\n    no sample found it running\n");
     free(text);
     snapshot->sampler_unknown = 2;
     text = report_of(snapshot, &function);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/share: windows that decay, totals that do not.
+// tracer/share: windows that decay, as long as it takes to hold enough samples,
+// and totals that do not.
 #include "tracer/share.h"
 
 #include <math.h>
@@ -9,7 +10,17 @@
 
 #include <cmocka.h>
 
-#define S 1e9 // ns
+#define S 1e9       // ns
+#define PERIOD 0.25 // s, from one step of the sampler to the next
+
+static struct ShareClock watch;
+
+static int set_up(void **state)
+{
+    (void)state;
+    watch = (struct ShareClock){0};
+    return 0;
+}
 
 static void assert_near(double value, double expected, double by)
 {
@@ -17,12 +28,35 @@ static void assert_near(double value, double expected, double by)
         fail_msg("%g is not %g", value, expected);
 }
 
-// `part` of every period, from `from` to `to` seconds.
-static void load(struct ShareValue *value, double from, double to,
-                 double period, double part)
+static double window(const struct ShareValue *value)
 {
-    for (double t = from + period; t <= to + 1e-9; t += period)
-        ShareValue_add(value, t * S, period * part * S);
+    struct ShareTime now = ShareClock_now(&watch);
+
+    return ShareValue_window(value, &now);
+}
+
+static double total(const struct ShareValue *value)
+{
+    struct ShareTime now = ShareClock_now(&watch);
+
+    return ShareValue_total(value, &now);
+}
+
+static void add(struct ShareValue *value, double ns)
+{
+    struct ShareTime now = ShareClock_now(&watch);
+
+    ShareValue_add(value, &now, ns);
+}
+
+// `part` of each period, and so many samples a second.
+static void load(struct ShareValue *value, double seconds, double hz,
+                 double part)
+{
+    for (double t = PERIOD; t <= seconds + 1e-9; t += PERIOD) {
+        ShareClock_advance(&watch, PERIOD * S, PERIOD * hz);
+        add(value, PERIOD * part * S);
+    }
 }
 
 static void test_nothing_is_zero(void **state)
@@ -30,46 +64,119 @@ static void test_nothing_is_zero(void **state)
     struct ShareValue value = {0};
 
     (void)state;
-    assert_true(ShareValue_window(&value, 0) == 0);
-    assert_true(ShareValue_total(&value, 0) == 0);
-    assert_true(ShareValue_window(&value, 9 * S) == 0);
-    assert_true(ShareValue_total(&value, 9 * S) == 0);
-    ShareValue_add(&value, 1 * S, 0);
-    ShareValue_add(&value, 1 * S, -5);
-    ShareValue_add(&value, 1 * S, NAN);
-    assert_true(ShareValue_window(&value, 9 * S) == 0);
+    assert_true(window(&value) == 0 && total(&value) == 0);
+    assert_true(ShareClock_window_s(&watch) == 0);
+    assert_true(ShareClock_samples(&watch) == 0);
+    ShareClock_advance(&watch, S, 0);
+    assert_true(window(&value) == 0 && total(&value) == 0);
+    assert_true(ShareClock_samples(&watch) == 0);
+    add(&value, 0);
+    add(&value, -5);
+    add(&value, NAN);
+    assert_true(window(&value) == 0 && total(&value) == 0);
 }
 
-// Right from the first second, and at any sampling rate.
+// Right from the first second, and at any rate.
 static void test_a_steady_load_shows_at_once(void **state)
 {
-    static const double periods[] = {0.001, 0.02, 0.5};
+    static const double rates[] = {0, 1, 24, 250, 10000};
 
-    (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
         struct ShareValue value = {0};
 
-        load(&value, 0, 1, periods[i], 0.25);
-        assert_near(ShareValue_window(&value, 1 * S), 0.25, 0.01);
-        load(&value, 1, 30, periods[i], 0.25);
-        assert_near(ShareValue_window(&value, 30 * S), 0.25, 0.01);
-        assert_near(ShareValue_total(&value, 30 * S), 0.25, 1e-6);
+        set_up(state);
+        load(&value, 1, rates[i], 0.25);
+        assert_near(window(&value), 0.25, 1e-9);
+        load(&value, 200, rates[i], 0.25);
+        assert_near(window(&value), 0.25, 1e-9);
+        assert_near(total(&value), 0.25, 1e-9);
     }
+}
+
+// 300 samples, but at most 60 s of them and at least 5 s.
+static void test_the_window_is_as_long_as_it_must_be(void **state)
+{
+    static const struct {
+        double hz, window_s;
+    } rates[] = {{0, 60},    {1, 60}, {5, 60},  {6, 50},
+                 {24, 12.5}, {60, 5}, {250, 5}, {2000, 5}};
+
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct ShareValue value = {0};
+        double window_s = rates[i].window_s, samples = rates[i].hz * window_s;
+
+        set_up(state);
+        load(&value, 600, rates[i].hz, 1);
+        assert_near(ShareClock_window_s(&watch), window_s, window_s / 1000);
+        assert_near(ShareClock_samples(&watch), samples, samples / 1000);
+    }
+}
+
+// Of a window that is not full yet all is there.
+static void test_a_young_window(void **state)
+{
+    struct ShareValue value = {0};
+
+    (void)state;
+    load(&value, 2, 10, 1);
+    assert_near(ShareClock_window_s(&watch), 2, 0.01);
+    assert_near(ShareClock_samples(&watch), 20, 0.1);
+}
+
+// It follows the rate within a window.
+static void test_the_window_adapts(void **state)
+{
+    struct ShareValue value = {0};
+
+    (void)state;
+    load(&value, 600, 1, 1);
+    assert_near(ShareClock_window_s(&watch), 60, 0.1);
+    load(&value, 15, 250, 1); // six mean ages
+    assert_true(ShareClock_window_s(&watch) < 5.5);
+    load(&value, 20, 1, 1);
+    assert_true(ShareClock_window_s(&watch) > 15);
+    load(&value, 300, 1, 1);
+    assert_near(ShareClock_window_s(&watch), 60, 0.1);
 }
 
 static void test_the_window_forgets(void **state)
 {
     struct ShareValue value = {0};
-    double now = 20 * S, full;
+    double kept;
 
     (void)state;
-    load(&value, 0, 20, 0.01, 1);
-    assert_near(ShareValue_window(&value, now), 1, 0.002);
-    now += SHARE_WINDOW * S;
-    full = 1 - exp(-now / (SHARE_WINDOW * S));
-    assert_near(ShareValue_window(&value, now), exp(-1) / full, 0.01);
-    assert_near(ShareValue_total(&value, now), 0.8, 1e-6);
-    assert_true(ShareValue_window(&value, 1000 * S) < 1e-6);
+    load(&value, 60, 24, 1);
+    kept = exp(-12.5 * 24 / SHARE_SAMPLES);
+    for (double t = 0; t < 12.5 - 1e-9; t += PERIOD)
+        ShareClock_advance(&watch, PERIOD * S, PERIOD * 24);
+    assert_near(window(&value), kept, 0.001);
+    assert_near(total(&value), 60 / 72.5, 1e-9);
+    for (double t = 0; t < 1000; t += PERIOD)
+        ShareClock_advance(&watch, PERIOD * S, PERIOD * 24);
+    assert_true(window(&value) < 1e-6);
+}
+
+// s after a change of phase until who has all now is ahead of who had all.
+static double until_it_leads(double hz)
+{
+    struct ShareValue before = {0}, after = {0};
+    double s = 0;
+
+    watch = (struct ShareClock){0};
+    load(&before, 300, hz, 1);
+    while (window(&after) <= window(&before)) {
+        load(&after, PERIOD, hz, 1);
+        s += PERIOD;
+    }
+    return s;
+}
+
+static void test_a_new_leader(void **state)
+{
+    (void)state;
+    assert_true(until_it_leads(24) <= 5);
+    assert_true(until_it_leads(250) <= 2);
+    assert_true(until_it_leads(1) > 15); // twenty samples say little
 }
 
 static void test_a_long_gap_is_no_peak(void **state)
@@ -77,10 +184,36 @@ static void test_a_long_gap_is_no_peak(void **state)
     struct ShareValue value = {0};
 
     (void)state;
-    load(&value, 0, 10, 0.01, 1);
-    ShareValue_add(&value, 70 * S, 60 * S); // it was stopped for a minute
-    assert_near(ShareValue_window(&value, 70 * S), 1, 0.001);
-    assert_near(ShareValue_total(&value, 70 * S), 1, 1e-6);
+    load(&value, 10, 100, 1);
+    ShareClock_advance(&watch, 60 * S, 6000); // our thread was stopped
+    add(&value, 60 * S);
+    assert_near(window(&value), 1, 1e-6);
+    assert_near(total(&value), 1, 1e-9);
+}
+
+// All was stopped for an hour: of it nothing is left a minute later.
+static void test_a_clock_that_jumps(void **state)
+{
+    static const double odd[] = {0, -1 * S, -1e18, NAN};
+    struct ShareValue value = {0};
+    struct ShareTime before;
+
+    (void)state;
+    load(&value, 30, 100, 0.5);
+    before = ShareClock_now(&watch);
+    for (size_t i = 0; i < 4; i++) {
+        struct ShareTime now;
+
+        ShareClock_advance(&watch, odd[i], 1000);
+        now = ShareClock_now(&watch);
+        assert_memory_equal(&now, &before, sizeof now);
+    }
+    assert_near(ShareClock_samples(&watch), 500, 1);
+    ShareClock_advance(&watch, 3600 * S, 0);
+    assert_true(window(&value) < 1e-6);
+    load(&value, 60, 100, 0.5);
+    assert_near(window(&value), 0.5, 1e-3);
+    assert_near(ShareClock_window_s(&watch), 5, 0.01);
 }
 
 static void test_several_threads_may_pass_one(void **state)
@@ -88,30 +221,74 @@ static void test_several_threads_may_pass_one(void **state)
     struct ShareValue value = {0};
 
     (void)state;
-    for (int i = 0; i < 4; i++)
-        load(&value, 0, 20, 0.02, 1); // not in order either
-    assert_near(ShareValue_total(&value, 20 * S), 4, 1e-6);
+    for (int i = 0; i < 80; i++) {
+        ShareClock_advance(&watch, PERIOD * S, 25);
+        for (int thread = 0; thread < 4; thread++)
+            add(&value, PERIOD * S);
+    }
+    assert_near(window(&value), 4, 1e-9);
+    assert_near(total(&value), 4, 1e-9);
 }
 
+// Many values are credited with one credit, each decayed by its own age.
+static void test_one_credit_for_many(void **state)
+{
+    struct ShareValue one = {0}, other = {0}, both = {0};
+    struct ShareTime now;
+    struct ShareCredit credit;
+
+    (void)state;
+    load(&one, 10, 24, 1);
+    load(&other, 10, 24, 1);
+    now = ShareClock_now(&watch);
+    assert_true(window(&one) < 0.9 * window(&other));
+    ShareValue_join(&both, &one, &now);
+    ShareValue_join(&both, &other, &now);
+    assert_near(window(&both), 1, 1e-9);
+    assert_near(total(&both), 1, 1e-9);
+    load(&both, 5, 24, 0);
+    now = ShareClock_now(&watch);
+    assert_near(window(&one) + window(&other), window(&both), 1e-9);
+    ShareCredit_init(&credit, &now, 3 * S);
+    ShareValue_credit(&one, &credit);
+    ShareValue_credit(&other, &credit);
+    ShareValue_credit(&both, &credit);
+    assert_near(window(&one) + window(&other),
+                window(&both) + 3 * S / now.full_ns, 1e-9);
+}
+
+// What it reads may be older than the newest credit.
 static void test_a_reader_may_be_late(void **state)
 {
     struct ShareValue value = {0};
+    struct ShareTime before, never = {0};
 
     (void)state;
-    load(&value, 0, 10, 0.01, 0.5);
-    assert_near(ShareValue_window(&value, 9.999 * S), 0.5, 0.01);
-    assert_true(isfinite(ShareValue_window(&value, -1 * S)));
+    load(&value, 10, 100, 0.5);
+    before = ShareClock_now(&watch);
+    load(&value, PERIOD, 100, 0.5);
+    assert_near(ShareValue_window(&value, &before), 0.5, 0.05);
+    assert_true(ShareValue_window(&value, &never) == 0);
+    assert_true(ShareValue_total(&value, &never) == 0);
 }
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_zero),
-        cmocka_unit_test(test_a_steady_load_shows_at_once),
-        cmocka_unit_test(test_the_window_forgets),
-        cmocka_unit_test(test_a_long_gap_is_no_peak),
-        cmocka_unit_test(test_several_threads_may_pass_one),
-        cmocka_unit_test(test_a_reader_may_be_late),
+        TEST(test_nothing_is_zero),
+        TEST(test_a_steady_load_shows_at_once),
+        TEST(test_the_window_is_as_long_as_it_must_be),
+        TEST(test_a_young_window),
+        TEST(test_the_window_adapts),
+        TEST(test_the_window_forgets),
+        TEST(test_a_new_leader),
+        TEST(test_a_long_gap_is_no_peak),
+        TEST(test_a_clock_that_jumps),
+        TEST(test_several_threads_may_pass_one),
+        TEST(test_one_credit_for_many),
+        TEST(test_a_reader_may_be_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,6 @@
 
 #include "tests/tracer/make_engine.h"
 
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -15,6 +14,7 @@
 static struct Engine engine;
 static struct Plan plan;
 static struct Survey survey;
+static struct ShareTime sampled;
 
 // One that has run at that second, and is dark since.
 static struct Code *dark(double seen)
@@ -60,11 +60,11 @@ static void test_the_hot_are_due_sooner(void **state)
     struct Code *cold = dark(10), *hot = dark(10);
 
     (void)state;
-    survey.sampler_now = 20e9;
-    ShareValue_add(&hot->share.cpu, 19e9, 2e9);
+    survey.sampled = &sampled;
+    ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(13);
     expect((struct Code *[]){hot}, 1);
-    survey.sampler_now = 30e9;
+    sampled.age += 2;
     take(30);
     expect((struct Code *[]){hot, cold}, 2);
 }
@@ -104,8 +104,8 @@ static void test_who_calls_the_hot(void **state)
     struct Code *cold = dark(10), *caller = dark(10);
 
     (void)state, (void)cold;
-    survey.sampler_now = 20e9;
-    ShareValue_add(&caller->share.under, 19e9, 2e9);
+    survey.sampled = &sampled;
+    ShareValue_add(&caller->share.under, &sampled, 2e9);
     take(13);
     expect((struct Code *[]){caller}, 1);
 }
@@ -205,14 +205,43 @@ static void test_who_warms_up_lacks_nobody(void **state)
     assert_int_equal(take(102), 1);
 }
 
+// Few calls, as far as samples tell: a visit is to last for a window. A tenth
+// of the time with calls of 100 ns is a million calls a second.
 static void test_means_that_are_left_are_used(void **state)
 {
-    (void)state, (void)dark(10);
+    struct Code *calm = dark(10), *hot = dark(10);
+
+    (void)state;
+    survey.sampled = &sampled;
+    ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(40);
-    assert_int_equal(plan.items[0].hits, 32);
+    expect((struct Code *[]){hot, calm}, 2);
+    assert_int_equal(plan.items[1].hits, 32);
+    assert_true(plan.items[1].calm);
+    assert_false(plan.items[0].calm);
     survey.grant = 1;
     take(40);
-    assert_int_equal(plan.items[0].hits, 256);
+    assert_true(plan.items[0].hits <= 256);
+    assert_int_equal(plan.items[1].hits, 3200);
+    survey.sampled = NULL; // nobody says that it is hot
+    take(40);
+    assert_true(plan.items[0].calm && plan.items[1].calm);
+}
+
+// What came while nothing could be afforded and has been called once is not
+// armed, until it is called again or a sample finds it running.
+static void test_unarmed_code(void **state)
+{
+    struct Code *code = dark(10);
+
+    (void)state;
+    code->unarmed = true;
+    assert_int_equal(take(100), 0);
+    code->again = true;
+    assert_int_equal(take(100), 1);
+    code->again = false;
+    Cell_set(&code->share.run_samples, 1);
+    assert_int_equal(take(100), 1);
 }
 
 static void test_means_are_of_the_newest_calls(void **state)
@@ -231,10 +260,10 @@ static int set_up(void **state)
 {
     (void)state;
     make_engine(&engine);
+    sampled = (struct ShareTime){.ns = 20e9, .full_ns = 5e9};
     survey = (struct Survey){.registry = engine.registry,
                              .costs = {.fixed = 1e-6, .call = 70e-9},
                              .hz = HZ,
-                             .sampler_now = NAN,
                              .rate = 0.01};
     return 0;
 }
@@ -263,6 +292,7 @@ int main(void)
         TEST(test_dark_callers),
         TEST(test_who_warms_up_lacks_nobody),
         TEST(test_means_that_are_left_are_used),
+        TEST(test_unarmed_code),
         TEST(test_means_are_of_the_newest_calls),
     };
 

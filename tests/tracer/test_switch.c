@@ -378,8 +378,9 @@ static void test_forget_reaches_the_parked(void **state)
     assert_null(f->lane->parked.oldest->top->code);
     assert_int_equal(f->lane->parked.oldest->top->address, 0);
     assert_ptr_equal(f->lane->parked.oldest->top[-1].code, b);
-    Registry_retire(f->registry, a);
-    Code_free(Registry_take_retired(f->registry)); // for AddressSanitizer
+    Registry_retire(f->registry, a, 1);
+    Code_free(
+        Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
     child.depth--;
     leave(f, &child, 400);
     expect(b, 1, 0, 200);

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
 // tracer/walk: an interpreter's structs built by hand, with a layout like no
 // real one's, walked when whole and when torn in every way.
-#define _GNU_SOURCE 1 // CPU affinity
 #include "tracer/walk.h"
 
+#include <alloca.h>
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -68,6 +63,12 @@ static const struct FrameLayout LAYOUT = {
     .code_mask = ~(uintptr_t)3,
 };
 
+static void init(struct World *world)
+{
+    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
+                     0);
+}
+
 static int set_up(void **state)
 {
     struct World *world = calloc(1, sizeof(*world));
@@ -78,8 +79,7 @@ static int set_up(void **state)
     world->thread.chunk = (uintptr_t)world->stack;
     world->thread.top = (uintptr_t)world->stack;
     assert_int_equal(Memory_open(&world->memory), 0);
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
-                     0);
+    init(world);
     *state = world;
     return 0;
 }
@@ -157,53 +157,6 @@ static void test_frames_come_innermost_first(void **state)
     assert_true(world->walk.region_count > 0); // not one by one
 }
 
-static atomic_bool going_on;
-
-// A frame that goes from one instruction to the next, as fast as it can.
-static void *go_on(void *frame)
-{
-    _Atomic uintptr_t *at =
-        (_Atomic uintptr_t *)&((struct FakeFrame *)frame)->instruction;
-
-    while (going_on)
-        *at += 2;
-    return NULL;
-}
-
-// Where the frame on top has gone on while all of it was read, that is known:
-// it may have called, and be back.
-static void test_the_top_goes_on(void **state)
-{
-    struct World *world = *state;
-    struct FakeFrame *top;
-    pthread_t program;
-    cpu_set_t set;
-    int moved = 0;
-
-    push(world, 1);
-    top = push(world, 2);
-    for (int i = 0; i < 100; i++)
-        assert_false(walk_now(world)->moved);
-    if (!world->memory.pushes || // it is read once only
-        sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2)
-        skip();
-    going_on = true;
-    assert_int_equal(pthread_create(&program, NULL, go_on, top), 0);
-    for (int i = 0; i < 2000000 && moved < 10; i++) {
-        const struct Walk *walk = walk_now(world);
-
-        assert_int_equal(walk->depth, 2);
-        moved += walk->moved;
-    }
-    going_on = false;
-    pthread_join(program, NULL);
-    assert_int_equal(moved, 10);
-    assert_false(walk_now(world)->moved);
-    // Another frame is on top now: that is no other instruction of this one.
-    push(world, 3);
-    assert_false(walk_now(world)->moved);
-}
-
 static void test_through_a_cframe(void **state)
 {
     struct World *world = *state;
@@ -213,8 +166,7 @@ static void test_through_a_cframe(void **state)
     world->cframe.frame = world->thread.frame;
     world->thread.frame = (uintptr_t)&world->cframe;
     world->layout.through_cframe = true;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
-                     0);
+    init(world);
     assert_frames(walk_now(world), 3, 3);
     // Nor does an address that no program can have spoil the next walk.
     for (int i = 0; i < 4; i++) {
@@ -338,7 +290,6 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
         popped->owner = (uint8_t)owner;
         assert_frames(walk_now(world), 2, 3);
         assert_true(world->walk.torn == !is_cs);
-        assert_true(world->walk.severed == !is_cs);
     }
     // One of C's in the middle ends nothing.
     popped->previous = (uintptr_t)&world->stack[0];
@@ -356,8 +307,7 @@ static void test_only_a_frame_of_cs_ends_a_stack(void **state)
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
-                     0);
+    init(world);
     assert_frames(walk_now(world), 2, 3);
     assert_false(world->walk.torn);
 }
@@ -453,8 +403,7 @@ static void test_who_has_the_interpreter(void **state)
     assert_true(world->start.active); // nothing says that it has not
     world->layout.thread_active = offsetof(struct FakeThread, pad) + 3;
     world->layout.active_mask = 0x10;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
-                     0);
+    init(world);
     world->thread.pad[0] = 0xef000000;
     walk_now(world);
     assert_true(world->start.read);
@@ -514,8 +463,7 @@ static void test_cframes_that_come_and_go(void **state)
     struct FakeCframe cframes[CFRAMES];
 
     world->layout.through_cframe = true;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &world->layout),
-                     0);
+    init(world);
     for (int used = 1; used <= CFRAMES; used++)
         for (int round = 0; round < 30; round++) {
             struct FakeCframe *cframe = &cframes[round * 5 % used];
@@ -561,8 +509,7 @@ static void test_noise(void **state)
     }
 }
 
-// A generator that has yielded and is the only frame: it is not found twice,
-// and is not the whole stack.
+// A generator that has yielded and is the only frame is not the whole stack.
 static void test_a_lone_frame_elsewhere(void **state)
 {
     struct World *world = *state;
@@ -574,86 +521,187 @@ static void test_a_lone_frame_elsewhere(void **state)
     assert_true(world->walk.torn);
 }
 
-struct Yielder {
-    struct World *world;
-    struct FakeFrame generator;
-    _Atomic bool stop;
+// --- In place: the walk of a thread's own frames -----------------------------
+
+#ifdef __x86_64__
+
+struct FakeChunk {
+    uintptr_t previous, size;
+    struct FakeFrame frames[8];
 };
 
-// Resumes a generator and yields from it, over and over, in CPython's order.
-static void *yield_often(void *argument)
-{
-    struct Yielder *yielder = argument;
-    volatile struct FakeThread *thread = &yielder->world->thread;
-    volatile struct FakeFrame *generator = &yielder->generator;
-    uintptr_t caller = thread->frame;
+static _Thread_local uintptr_t own; // of who has the interpreter: its state
 
-    while (!yielder->stop) {
-        generator->previous = caller;
-        thread->frame = (uintptr_t)generator;
-        for (volatile int i = 0; i < 20; i++)
-            ;
-        thread->frame = caller;
-        generator->previous = 0;
-        for (volatile int i = 0; i < 20; i++)
-            ;
-    }
-    return NULL;
+static void begin_in_place(struct World *world, struct FakeChunk *chunks)
+{
+    for (int i = 0; i < 2; i++)
+        chunks[i] = (struct FakeChunk){.previous = (uintptr_t)chunks * i,
+                                       .size = sizeof *chunks};
+    world->layout.own_state = (char *)&own - (char *)__builtin_thread_pointer();
+    world->layout.chunk_size = offsetof(struct FakeChunk, size);
+    world->layout.chunk_previous = offsetof(struct FakeChunk, previous);
+    world->layout.chunk_first = offsetof(struct FakeChunk, frames);
+    init(world);
+    own = (uintptr_t)&world->thread;
 }
 
-static void test_a_generator_that_yields_has_a_caller(void **state)
+// Whoever reads by a system call fails from here on.
+static void forbid_reading(struct World *world)
 {
-    enum { WALKS = 20000 };
-    struct World *world = *state;
-    struct Yielder yielder = {.world = world};
-    pthread_t thread;
-    int whole = 0, on_top = 0, walks = 0;
+    Memory_close(&world->memory);
+    world->memory.pid = 0x7ffffffe;
+    world->memory.by_file = false;
+}
 
+static void use_chunk(struct World *world, struct FakeChunk *chunk)
+{
+    world->stack = chunk->frames;
+    world->used = 0;
+    world->thread.chunk = (uintptr_t)chunk;
+}
+
+// Both chunks of the data stack, and C's stack once it is known how far that
+// goes, are read without a system call.
+static void test_in_place(void **state)
+{
+    struct World *world = *state;
+    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
+    struct FakeFrame *stack = world->stack, *here = alloca(sizeof *here);
+    uintptr_t low = 0;
+
+    begin_in_place(world, chunks);
+    use_chunk(world, &chunks[0]);
     push(world, 1);
     push(world, 2);
-    yielder.generator.code = code_of(3);
-    yielder.generator.owner = OWNED_BY_GENERATOR;
-    pthread_create(&thread, NULL, yield_often, &yielder);
-    // On a busy machine it takes a while until the other thread has its turn.
-    while (walks < WALKS || (on_top == 0 && walks < 1000 * WALKS)) {
-        const struct Walk *walk = walk_now(world);
+    link_frame(world, here, 3);
+    use_chunk(world, &chunks[1]);
+    push(world, 4);
+    world->start.stack = (uintptr_t)&low;
+    if (world->start.stack > (uintptr_t)here) // as a sanitizer may have it
+        world->start.stack = (uintptr_t)here - 64;
+    assert_frames(walk_now(world), 4, 4);
+    assert_true(world->start.stack_high > (uintptr_t)&here->code);
+    forbid_reading(world);
+    push(world, 5);
+    assert_frames(walk_now(world), 5, 5);
+    assert_false(world->walk.torn);
+    world->start.stack_high = 0; // it is not known, and cannot be found out
+    assert_frames(walk_now(world), 2, 5);
+    assert_true(world->walk.torn);
+    world->stack = stack;
+    free(chunks);
+}
 
-        assert_true(walk->depth > 0 && walk->depth <= 3);
-        whole += walk->frames[walk->depth - 1].code == code_of(1);
-        assert_true(walk->torn ||
-                    walk->frames[walk->depth - 1].code == code_of(1));
-        on_top += walk->frames[0].code == code_of(3);
-        if (++walks % 100 == 0)
-            sched_yield();
+// A thread without the interpreter, or that knows no stack pointer, is walked
+// through the kernel: its state may be gone.
+static void test_not_in_place(void **state)
+{
+    struct World *world = *state;
+    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
+    struct FakeFrame *stack = world->stack;
+    uintptr_t here = (uintptr_t)&chunks;
+
+    begin_in_place(world, chunks);
+    use_chunk(world, &chunks[0]);
+    push(world, 1);
+    push(world, 2);
+    for (int i = 0; i < 3; i++) {
+        own = i == 0 ? (uintptr_t)&world->thread : i == 1 ? 0 : here;
+        world->start.stack = i == 0 ? 0 : here;
+        assert_frames(walk_now(world), 2, 2);
     }
-    yielder.stop = true;
-    pthread_join(thread, NULL);
-    assert_true(whole > walks / 10 * 9);
-    assert_true(on_top > 0 && on_top < walks);
+    forbid_reading(world);
+    assert_int_equal(walk_now(world)->depth, 0);
+    assert_false(world->start.read);
+    world->stack = stack;
+    free(chunks);
+}
+
+// A signal may come while a frame is pushed: whatever a link holds then, it is
+// no address that is followed blindly.
+static void test_torn_in_place(void **state)
+{
+    static const uintptr_t bad[] = {8, (uintptr_t)0xdead << 48, 4096,
+                                    UINTPTR_MAX - 15, UINTPTR_MAX - 7};
+    struct World *world = *state;
+    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
+    struct FakeFrame *stack = world->stack, *top;
+
+    begin_in_place(world, chunks);
+    use_chunk(world, &chunks[0]);
+    push(world, 1);
+    top = push(world, 2);
+    world->start.stack = (uintptr_t)&top;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        top->previous = bad[i];
+        assert_frames(walk_now(world), 1, 2);
+        assert_true(world->walk.torn);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        world->thread.frame = bad[i];
+        assert_int_equal(walk_now(world)->depth, 0);
+    }
+    world->thread.chunk = 0; // it has none yet
+    world->thread.frame = 0;
+    assert_int_equal(walk_now(world)->depth, 0);
+    world->stack = stack;
+    free(chunks);
+}
+
+static void test_a_cframe_in_place(void **state)
+{
+    struct World *world = *state;
+    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
+    struct FakeFrame *stack = world->stack;
+    uintptr_t *low = alloca(sizeof *low);
+
+    begin_in_place(world, chunks);
+    use_chunk(world, &chunks[0]);
+    push(world, 1);
+    push(world, 2);
+    world->cframe.frame = world->thread.frame;
+    world->thread.frame = (uintptr_t)&world->cframe;
+    world->layout.through_cframe = true;
+    init(world);
+    world->start.stack = (uintptr_t)low;
+    assert_frames(walk_now(world), 2, 2);
+    assert_false(world->walk.torn);
+    forbid_reading(world); // that one is on no stack
+    assert_int_equal(walk_now(world)->depth, 0);
+    assert_false(world->start.read);
+    world->stack = stack;
+    free(chunks);
+}
+
+#endif
+
+static int init_with(struct World *world, size_t *member, size_t value)
+{
+    size_t before = *member;
+    int error;
+
+    *member = value;
+    error = Walk_init(&world->walk, &world->memory, &world->layout);
+    *member = before;
+    return error;
 }
 
 static void test_layouts_that_cannot_be(void **state)
 {
     struct World *world = *state;
-    struct FrameLayout layout = LAYOUT;
+    struct FrameLayout *layout = &world->layout;
+    const size_t last = WALK_FRAME_SIZE - sizeof(uintptr_t);
 
-    layout.thread_frame = 5000;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
-    layout = LAYOUT;
-    layout.thread_top = SIZE_MAX;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
-    layout = LAYOUT;
-    layout.frame_previous = WALK_FRAME_SIZE - 7;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
-    layout.frame_previous = WALK_FRAME_SIZE - 8;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), 0);
-    layout.frame_code = SIZE_MAX;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
-    layout = LAYOUT;
-    layout.frame_owner = WALK_FRAME_SIZE;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), -EINVAL);
-    layout.frame_owner = WALK_FRAME_SIZE - 1;
-    assert_int_equal(Walk_init(&world->walk, &world->memory, &layout), 0);
+    assert_int_equal(init_with(world, &layout->thread_frame, 5000), -EINVAL);
+    assert_int_equal(init_with(world, &layout->thread_top, SIZE_MAX), -EINVAL);
+    assert_int_equal(init_with(world, &layout->frame_previous, last + 1),
+                     -EINVAL);
+    assert_int_equal(init_with(world, &layout->frame_previous, last), 0);
+    assert_int_equal(init_with(world, &layout->frame_code, SIZE_MAX), -EINVAL);
+    assert_int_equal(init_with(world, &layout->frame_owner, WALK_FRAME_SIZE),
+                     -EINVAL);
+    assert_int_equal(
+        init_with(world, &layout->frame_owner, WALK_FRAME_SIZE - 1), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -663,7 +711,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_thread_without_frames),
         TEST(test_frames_come_innermost_first),
-        TEST(test_the_top_goes_on),
         TEST(test_through_a_cframe),
         TEST(test_frames_elsewhere_are_read_too),
         TEST(test_more_than_the_copy_holds),
@@ -680,7 +727,12 @@ int main(void)
         TEST(test_who_has_the_interpreter),
         TEST(test_noise),
         TEST(test_a_lone_frame_elsewhere),
-        TEST(test_a_generator_that_yields_has_a_caller),
+#ifdef __x86_64__
+        TEST(test_in_place),
+        TEST(test_not_in_place),
+        TEST(test_torn_in_place),
+        TEST(test_a_cframe_in_place),
+#endif
         TEST(test_layouts_that_cannot_be),
     };
 

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Ordinary programs within a budget: services that mostly sleep, and some that do not.
+Each runs for half a minute, traced with a budget of 1 %, and knows the truth about itself:
+the CPU time of each of its jobs by the thread's own clock, and how often each ran. Prints
+a table of what the last snapshot says beside that; `make figures` keeps the figures.
+
+    ordinary.py [--seconds 30] [--programs threads asyncio ...]
+
+A job's share is held against all CPU time that the program used. It is what samples found
+in the job or in what it called."""
+
+import argparse
+import asyncio
+import collections
+import hashlib
+import json
+import math
+import os
+import queue
+import random
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+LEAST_SHARE = 0.04  # of the program's CPU time: smaller jobs are not judged
+truth = collections.Counter()  # ns of CPU time by job
+count = collections.Counter()
+stop = 0.0  # s of time.monotonic()
+
+
+# --- The jobs -----------------------------------------------------------------------------
+
+
+def integers():
+    total = 0
+    for number in range(3000):
+        total += number * number
+    return total
+
+
+def leaf(number):
+    return number + 1
+
+
+def calls():
+    for number in range(3000):
+        leaf(number)
+
+
+def sorting():
+    numbers = [number * 7919 % 1009 for number in range(2500)]
+    numbers.sort()
+    return numbers
+
+
+def dictionary():
+    found = {}
+    for number in range(1500):
+        found[number % 97] = found.get(number % 97, 0) + number
+    return found
+
+
+def through_json():
+    return json.loads(json.dumps(list(range(900))))
+
+
+def hashing():
+    """C that gives the interpreter away."""
+    return hashlib.sha256(bytes(1 << 20)).digest()
+
+
+JOBS = {integers: 0.3, sorting: 0.25, calls: 0.2, dictionary: 0.15, through_json: 0.1}
+
+
+def do(job):
+    began = time.thread_time_ns()
+    job()
+    truth[job.__name__] += time.thread_time_ns() - began
+    count[job.__name__] += 1
+
+
+def some_job(chance):
+    return chance.choices(list(JOBS), JOBS.values())[0]
+
+
+# --- The programs: each works until `stop` ------------------------------------------------
+
+
+def work(seed, pause):
+    chance = random.Random(seed)
+    while time.monotonic() < stop:
+        do(some_job(chance))
+        if pause:
+            time.sleep(chance.expovariate(1 / pause))
+
+
+def run_threads(how_many, pause, target=work):
+    threads = [
+        threading.Thread(target=target, args=(number, pause)) for number in range(how_many)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def asynchronous():
+    async def handle(seed):
+        chance = random.Random(seed)
+        while time.monotonic() < stop:
+            do(some_job(chance))
+            await asyncio.sleep(chance.expovariate(1 / 0.02))
+
+    async def main():
+        await asyncio.gather(*(handle(number) for number in range(6)))
+
+    asyncio.run(main())
+
+
+def worker():
+    """A queue's consumer, which waits in C, and its producer."""
+    jobs = queue.SimpleQueue()
+    chance = random.Random(1)
+
+    def consume():
+        while (job := jobs.get()) is not None:
+            do(job)
+
+    thread = threading.Thread(target=consume)
+    thread.start()
+    while time.monotonic() < stop:
+        jobs.put(some_job(chance))
+        time.sleep(chance.expovariate(1 / 0.004))
+    jobs.put(None)
+    thread.join()
+
+
+def idlers():
+    done = threading.Event()
+    threads = [threading.Thread(target=done.wait) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    work(1, 0.005)
+    done.set()
+    for thread in threads:
+        thread.join()
+
+
+def hash_on(seed, _):
+    while time.monotonic() < stop:
+        do(hashing)
+        do(integers)
+
+
+PROGRAMS = {
+    "threads": lambda: run_threads(3, 0.015),
+    "asyncio": asynchronous,
+    "worker": worker,
+    "idlers": idlers,
+    "nearly-idle": lambda: run_threads(1, 0.05),
+    "busy": lambda: work(1, 0),
+    "free-c": lambda: run_threads(4, 0, hash_on),
+}
+
+
+def child(name, seconds):
+    """Prints the truth and the last snapshot."""
+    global stop
+    import ocular
+
+    ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.01)
+    began, used = time.monotonic(), time.process_time()
+    stop = began + seconds
+    last = []
+
+    def look():
+        time.sleep(max(seconds - 0.3, 0))
+        last.append(ocular.snapshot())
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    PROGRAMS[name]()
+    elapsed, used = time.monotonic() - began, time.process_time() - used
+    looker.join()
+    final = ocular.stop_tracing()
+    result = {"cpu_s": used, "elapsed_s": elapsed, "truth": truth, "count": count}
+    print(json.dumps({**result, "snapshot": last[0], "final": final}))
+
+
+# --- The judge ----------------------------------------------------------------------------
+
+
+def judge(result):
+    """{figure: value} of one program."""
+    cpu_s, elapsed = result["cpu_s"], result["elapsed_s"]
+    rows = {row["name"]: row for row in result["snapshot"]["functions"]}
+    all_ns = cpu_s * 1e9
+    worst_share = worst_calls = 0.0
+    armed = few = 0
+    for name, ns in result["truth"].items():
+        if ns / all_ns >= LEAST_SHARE:
+            shown = below(result["final"], name)
+            worst_share = max(worst_share, abs(shown - ns / all_ns))
+        rate = result["count"][name] / elapsed
+        row = rows.get(name, {})
+        if rate < 1000:
+            few += 1
+            armed += bool(row.get("calls_exact")) or row.get("state") in (
+                "armed",
+                "partial",
+            )
+        if row.get("calls_per_s") is not None and not row["rate_estimated"]:
+            worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
+    samples = result["final"]["sampler"]["samples"]
+    return {
+        "samples a CPU second": samples / cpu_s,
+        "worst share, points": 100 * worst_share,
+        "three sigma, points": 300 * math.sqrt(0.2 / max(samples, 1)),
+        "worst counted calls/s, %": 100 * worst_calls,
+        "armed of the jobs, %": 100 * armed / max(few, 1),
+        "overhead reported, % of a core": 100
+        * (result["final"]["overhead"]["mean"] or 0)
+        * cpu_s
+        / elapsed,
+        "core used, %": 100 * cpu_s / elapsed,
+    }
+
+
+BELOW = {
+    "calls": ["leaf"],
+    "through_json": [
+        "dumps", "loads", "JSONEncoder.encode", "JSONEncoder.iterencode",
+        "JSONDecoder.decode", "JSONDecoder.raw_decode",
+    ],
+}  # fmt: skip
+
+
+def below(snapshot, name):
+    """The job's part of all sampled CPU time, with what only it calls."""
+    names = {name, *BELOW.get(name, ())}
+    everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
+    mine = sum(
+        row["run_share"] or 0 for row in snapshot["functions"] if row["name"] in names
+    )
+    return mine / everything if everything else 0.0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
+    parser.add_argument("--child", choices=PROGRAMS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(options.child, options.seconds)
+        return 0
+    from figures.record import figure
+
+    print("| program | " + " | ".join(judge_names()) + " |")
+    print("|---" * (len(judge_names()) + 1) + "|")
+    for name in options.programs:
+        command = [sys.executable, __file__, "--child", name]
+        done = subprocess.run(
+            [*command, "--seconds", str(options.seconds)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+        )  # fmt: skip
+        values = judge(json.loads(done.stdout))
+        print(f"| {name} | " + " | ".join(f"{v:.1f}" for v in values.values()) + " |")
+        sys.stdout.flush()
+        for what, better in FIGURES.items():
+            figure(f"ordinary/{name}: {what}", values[what], better=better)
+    return 0
+
+
+FIGURES = {
+    "samples a CPU second": "higher",
+    "worst share, points": "lower",
+    "worst counted calls/s, %": "lower",
+    "armed of the jobs, %": "higher",
+    "overhead reported, % of a core": "lower",
+}
+
+
+def judge_names():
+    empty = {"functions": [], "sampler": {"samples": 0}, "overhead": {"mean": 0}}
+    nothing = {"cpu_s": 1, "elapsed_s": 1, "truth": {}, "count": {}}
+    return list(judge({**nothing, "snapshot": empty, "final": empty}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

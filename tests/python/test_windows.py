@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: MIT
+"""What stays armed under a budget and what goes dark, end to end; code that comes
+while no more can be afforded; and the signal that samples come by, which the program
+must not notice. What the control decides is tested in virtual time
+(tests/tracer/test_control.c)."""
+
+import signal
+import time
+
+import ocular
+import pytest
+from e2e.counting import row, traced
+from e2e.program import script
+
+# Each program works until something is so, be the machine busy, and says what it
+# has seen.
+PRELUDE = """
+import faulthandler, json, os, signal, sys, threading, time
+import ocular
+SIGNALS = sorted(signal.valid_signals())
+def row(name):
+    rows = [r for r in ocular.snapshot()["functions"] if r["name"] == name]
+    return rows[0] if rows else None
+def sampler():
+    return ocular.snapshot()["sampler"]
+def burn(s=0.05):
+    end = time.thread_time() + s
+    while time.thread_time() < end:
+        pass
+def burn_until(condition):
+    limit = time.monotonic() + 50
+    while not condition():
+        assert time.monotonic() < limit, sampler()
+        burn()
+def trace(**settings):
+    ocular.start_tracing(**{"serve": True, "quiet": True, "perfetto": False, **settings})
+def say(*answer):
+    print(json.dumps(answer), flush=True)
+"""
+
+
+def answer(tmp_path, body, **env):
+    return script(tmp_path, PRELUDE + body, env=env).answer
+
+
+# --- Windows -----------------------------------------------------------------
+
+
+def tick():
+    return 1
+
+
+def spin():
+    return 2
+
+
+def both(seconds):
+    """Calls tick twenty times a second, and spin all the time between."""
+    ticks = spins = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        tick()
+        ticks += 1
+        until = time.monotonic() + 0.05
+        while time.monotonic() < until:
+            spin()
+            spins += 1
+    return ticks, spins
+
+
+def test_hits_count_within_a_window(sockets):
+    (ticks, spins), final = traced(
+        both,
+        8,
+        serve=True,
+        deinstrument_threshold=50,
+        include_only=["test_windows"],
+    )
+    calm, hot = row(final, "tick"), row(final, "spin")
+    assert ticks > 50
+    assert (calm["calls"], calm["calls_exact"]) == (ticks, True)
+    assert calm["state"] == "armed"
+    assert hot["calls_exact"] is False
+    assert 50 <= hot["calls"] < spins
+
+
+def test_without_a_budget_hits_count_for_good():
+    def program():
+        for _ in range(120):
+            tick()
+            time.sleep(0.02)
+
+    _, final = traced(program, deinstrument_threshold=50, include_only=["test_windows"])
+    calm = row(final, "tick")
+    assert (calm["calls"], calm["calls_exact"], calm["state"]) == (50, False, "dark")
+
+
+# --- Code that is put off ----------------------------------------------------
+
+# The debt of so small a budget is never paid while there is new code all the time.
+NEW = """
+trace(overhead_budget=0.0001, include_only=["<made>"])
+number = 0
+def make(body="pass"):
+    global number
+    number += 1
+    space = {}
+    exec(compile(f"def f{number}():\\n    {body}", "<made>", "exec"), space)
+    return space[f"f{number}"]
+def make_debt(): # until a function is not looked at any more
+    def is_put_off():
+        for _ in range(200):
+            f = make()
+            f()
+        return row(f.__name__) is None
+    burn_until(is_put_off)
+"""
+
+
+def test_what_is_called_once_while_overdrawn(tmp_path, sockets):
+    before, after, rows, later, twice = answer(
+        tmp_path,
+        NEW
+        + """
+make_debt()
+kept = [make() for _ in range(2000)]
+for f in kept:
+    f()
+names = {f.__name__ for f in kept}
+def rows():
+    return [r for r in ocular.snapshot()["functions"] if r["name"] in names]
+seen = rows()
+before = ocular.snapshot()["memory_bytes"]
+for _ in range(20000):
+    make()()
+after = ocular.snapshot()["memory_bytes"]
+burn(3) # the governor looks around meanwhile
+f = make()
+make_debt()
+f()
+f() # it is known then, and armed or left for later
+say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
+""",
+    )
+    assert after < before + (1 << 20)
+    assert rows < 200 and later == rows  # what has one came when there was room
+    assert twice == 2
+
+
+def test_a_later_session_knows_nothing_of_it(tmp_path, sockets):
+    calls = answer(
+        tmp_path,
+        NEW
+        + """
+make_debt()
+kept = [make() for _ in range(100)]
+for f in kept:
+    f()
+ocular.stop_tracing()
+trace(serve=False, include_only=["<made>"])
+for f in kept:
+    f()
+say(*[row(f.__name__)["calls"] for f in kept])
+""",
+    )
+    assert calls == [1] * 100
+
+
+def test_what_runs_for_long_is_found(tmp_path, sockets):
+    found = answer(
+        tmp_path,
+        NEW
+        + """
+make_debt()
+long = make("while not done(): pass")
+long.__globals__["done"] = lambda: bool(stop)
+stop = []
+thread = threading.Thread(target=long)
+thread.start()
+burn_until(lambda: (row(long.__name__) or {"samples": 0})["samples"])
+stop.append(1)
+thread.join()
+found = row(long.__name__)
+say(found["calls"], found["samples"], found["state"])
+""",
+    )
+    assert found[0] == 1 and found[1] > 0
+
+
+# --- The signal --------------------------------------------------------------
+
+SAMPLED = """
+trace()
+burn_until(lambda: sampler()["samples"] > 3)
+say(sampler()["signal"], sampler()["samples"])
+"""
+
+
+@pytest.mark.parametrize(
+    "word, number",
+    [("none", None), ("RTMIN+5", signal.SIGRTMIN + 5), ("sigurg", signal.SIGURG)],
+)
+def test_a_signal_is_chosen(tmp_path, sockets, word, number):
+    used, samples = answer(tmp_path, SAMPLED, OCULAR_SIGNAL=word)
+    assert used == number
+    assert samples > 3
+
+
+def test_any_signal_without_serving(tmp_path):
+    used, samples = answer(
+        tmp_path, SAMPLED.replace("trace()", "trace(serve=False)"), OCULAR_SIGNAL=""
+    )
+    assert signal.SIGRTMIN < used < signal.SIGRTMAX
+    assert samples > 3
+
+
+@pytest.mark.parametrize("word", ["SIGNOPE", "kill", "0", "999", "RTMIN+99"])
+def test_what_is_no_signal(monkeypatch, word):
+    monkeypatch.setenv("OCULAR_SIGNAL", word)
+    with pytest.raises(ValueError, match=r"OCULAR_SIGNAL=.*give a number or a name"):
+        ocular.start_tracing(quiet=True)
+    assert not ocular.is_tracing()
+
+
+def test_a_signal_that_is_taken(monkeypatch):
+    monkeypatch.setenv("OCULAR_SIGNAL", "USR2")
+    before = signal.signal(signal.SIGUSR2, lambda *_: None)
+    try:
+        with pytest.raises(RuntimeError, match="a handler for it.*choose another one"):
+            ocular.start_tracing(quiet=True)
+    finally:
+        signal.signal(signal.SIGUSR2, before)
+    assert not ocular.is_tracing()
+
+
+def test_a_program_that_wants_the_signal_later(tmp_path, sockets):
+    first, second, more, caught = answer(
+        tmp_path,
+        """
+trace()
+burn_until(lambda: sampler()["samples"] > 3)
+first = sampler()["signal"]
+caught = []
+signal.signal(first, lambda number, frame: caught.append(number))
+def is_another():
+    return sampler()["signal"] not in (first, None)
+burn_until(is_another)
+before = sampler()["samples"]
+burn_until(lambda: sampler()["samples"] > before + 3)
+# One that was on its way may have come before.
+del caught[:]
+for _ in range(3):
+    os.kill(os.getpid(), first)
+    burn(0.01)
+burn(0.5)
+say(first, sampler()["signal"], sampler()["samples"] - before, caught)
+""",
+    )
+    assert second not in (first, None)
+    assert more > 3
+    assert caught == [first] * 3
+
+
+# Its own signals while it is sampled, what it reads of them, and a stack overflow's
+# worth of stacks: faulthandler has one of its own for signals.
+OWN = """
+faulthandler.enable()
+if len(sys.argv) > 1:
+    trace()
+read, write = os.pipe()
+os.set_blocking(write, False)
+signal.set_wakeup_fd(write)
+caught = []
+for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN):
+    signal.signal(number, lambda number, frame: caught.append(number))
+def down(depth):
+    return down(depth - 1) if depth else burn(0.01)
+for n in range(20):
+    os.kill(os.getpid(), (signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN)[n % 3])
+    burn(0.1)
+    down(200)
+    time.sleep(0.01)
+if len(sys.argv) > 1:
+    burn_until(lambda: sampler()["samples"] > 3)
+    ocular.stop_tracing()
+say(caught, list(os.read(read, 1000)), signal.set_wakeup_fd(-1) == write)
+faulthandler._sigsegv()
+"""
+
+
+def test_handlers_of_its_own(tmp_path, sockets):
+    untraced = script(tmp_path, PRELUDE + OWN)
+    sampled = script(tmp_path, PRELUDE + OWN, "traced")
+    assert untraced.status == sampled.status == -signal.SIGSEGV
+    assert sampled.out == untraced.out != ""
+    assert "Fatal Python error: Segmentation fault" in sampled.err
+
+
+def test_a_thread_that_blocks_all_signals(tmp_path, sockets):
+    share, samples, used = answer(
+        tmp_path,
+        """
+trace(include_only=["program.py"])
+stop = []
+def blocked():
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    while not stop:
+        burn(0.01)
+thread = threading.Thread(target=blocked)
+thread.start()
+tid = thread.native_id
+def mine():
+    return [t for t in ocular.snapshot()["threads"] if t["tid"] == tid][0]
+burn_until(lambda: (row("blocked")["total_share"] or 0) > 0.01 and mine()["cpu_share"])
+say(row("blocked")["total_share"], mine()["samples"], sampler()["signal"])
+stop.append(1)
+thread.join()
+""",
+    )
+    assert share > 0.01 and samples > 0
+    assert used is not None
+
+
+def test_a_child_has_samples(tmp_path, sockets):
+    parent, child, samples = answer(
+        tmp_path,
+        """
+trace(children=True)
+burn_until(lambda: sampler()["samples"] > 3)
+read, write = os.pipe()
+pid = os.fork()
+if not pid:
+    burn_until(lambda: sampler()["samples"] > 3)
+    os.write(write, json.dumps([sampler()["signal"], sampler()["samples"]]).encode())
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+say(sampler()["signal"], *json.loads(os.read(read, 100)))
+""",
+    )
+    assert parent is not None and child is not None
+    assert samples > 3

@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: MIT
+// tracer/attribution: whose time a stack's is, by whom it was called, and what
+// the innermost frame was at.
+#include "ipc/heap.h"
+#include "tracer/attribution.h"
+
+#include "tests/tracer/make_code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define BYTECODE 0x40 // in a code object
+
+static struct Registry *registry;
+static struct Code *a, *b, *c, *caller;
+static struct Opcodes opcodes;
+static struct Memory memory;
+static struct Edges edges;
+static struct Flame flame;
+static struct Split functions; // a thread's
+static struct SampledStack stack;
+static struct Attribution attribution;
+// A window in which a core had a second.
+static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
+
+// --- A function with a call in it ---
+
+enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
+enum { AT_RESUME, AT_LOAD, AT_EXTENDED, AT_CALL, AT_LAST = 6, AT_JUMP, UNITS };
+
+static uint8_t live[2 * UNITS]; // its bytecode, as it runs
+
+static void make_caller(void)
+{
+    static const uint8_t bytecode[2 * UNITS] = {
+        RESUME, 0, LOAD, 0, EXTENDED, 1, CALL, 0, 0, 0, 0, 0, 0, 0, JUMP, 0};
+    static const uint16_t numbers[UNITS] = {0, 1, 2, 2, 2, 2, 2, 3};
+
+    opcodes = (struct Opcodes){0};
+    opcodes.flags[RESUME] = OPCODE_RESUME;
+    opcodes.flags[EXTENDED] = OPCODE_EXTENDED;
+    opcodes.flags[CALL] = OPCODE_CALL;
+    opcodes.flags[JUMP] = OPCODE_JUMP | OPCODE_LOOP;
+    opcodes.flags[CALL_PY] = OPCODE_CALL | OPCODE_PUSHES | OPCODE_VERSIONED;
+    opcodes.flags[CALL_C] = OPCODE_CALL;
+    memcpy(live, bytecode, sizeof live);
+    caller = make_code(4, (uintptr_t)live - BYTECODE);
+    caller->version = 80;
+    caller->unit_count = UNITS;
+    caller->units = Heap_zeroed(UNITS + 1, sizeof *caller->units);
+    caller->bytecode = Heap_alloc(sizeof bytecode);
+    memcpy(caller->bytecode, bytecode, sizeof bytecode);
+    for (int i = 0; i < UNITS; i++)
+        caller->units[i].number = numbers[i];
+    Registry_add(registry, caller);
+}
+
+static int set_up(void **state)
+{
+    struct Code **codes[] = {&a, &b, &c};
+
+    (void)state;
+    registry = Registry_new();
+    for (uint32_t i = 0; i < 3; i++) {
+        *codes[i] = make_code(i + 1, 0x1000 * (i + 1));
+        (*codes[i])->version = 70 + i;
+        Registry_add(registry, *codes[i]);
+    }
+    make_caller();
+    memset(&edges, 0, sizeof edges);
+    memset(&functions, 0, sizeof functions);
+    memset(&stack, 0, sizeof stack);
+    Flame_init(&flame);
+    attribution = (struct Attribution){.registry = registry,
+                                       .opcodes = &opcodes,
+                                       .memory = &memory,
+                                       .edges = &edges,
+                                       .flame = &flame,
+                                       .code_bytecode = BYTECODE};
+    stack.newest_id = 4;
+    return Memory_open(&memory);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Memory_close(&memory);
+    Flame_release(&flame);
+    Registry_free(registry);
+    return 0;
+}
+
+#define STACK(...)                                                             \
+    put((const uintptr_t[]){__VA_ARGS__},                                      \
+        sizeof((uintptr_t[]){__VA_ARGS__}) / sizeof(uintptr_t))
+
+static void put(const uintptr_t *codes, unsigned depth)
+{
+    stack.depth = depth;
+    for (unsigned i = 0; i < depth; i++)
+        stack.frames[i] = (struct WalkFrame){codes[i], codes[i]};
+}
+
+static double add(double cpu_ns, double wait_ns)
+{
+    return Attribution_add(&attribution, &stack, &NOW, &functions, cpu_ns,
+                           wait_ns);
+}
+
+static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
+                      uint64_t under)
+{
+    assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
+    assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
+    assert_int_equal(Cell_get(&code->share.under.total_ns), under);
+}
+
+// --- Whose time it is ---
+
+static void test_the_top_is_credited_and_all_below(void **state)
+{
+    (void)state;
+    STACK(0x1000, 0x2000, 0x3000);
+    assert_true(add(100, 0) == 0);
+    assert_true(add(0, 20) == 0);
+    assert_true(add(30, 4) == 0);
+    assert_true(add(0, 0) == 0);
+    assert_ns(a, 130, 24, 154);
+    assert_ns(b, 0, 0, 154);
+    assert_ns(c, 0, 0, 154);
+    assert_int_equal(Cell_get(&a->share.samples), 3);
+    assert_int_equal(Cell_get(&a->share.run_samples), 2);
+    assert_int_equal(Cell_get(&b->share.samples), 0);
+}
+
+static void test_recursion_counts_once(void **state)
+{
+    (void)state;
+    STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x1000);
+    add(50, 0);
+    assert_ns(a, 50, 0, 50);
+    assert_ns(b, 0, 0, 50);
+    assert_ns(c, 0, 0, 0);
+}
+
+static void test_unknown_code_on_top_credits_its_caller(void **state)
+{
+    (void)state;
+    STACK(0x9000, 0, 0x2000, 0x3000);
+    assert_true(add(50, 0) == 50); // elsewhere
+    assert_true(add(0, 7) == 0);
+    assert_ns(a, 0, 0, 0);
+    assert_ns(b, 50, 7, 57);
+    assert_ns(c, 0, 0, 57);
+}
+
+static void test_unknown_code_all_the_way_credits_nobody(void **state)
+{
+    struct SplitRow rows[SPLIT_ROWS];
+
+    (void)state;
+    STACK(0x9000, 0x1001);
+    assert_true(add(50, 0) == 50);
+    stack.depth = 0;
+    assert_true(add(50, 0) == 50);
+    assert_true(add(0, 50) == 0);
+    assert_ns(a, 0, 0, 0);
+    assert_int_equal(Split_read(&functions, &NOW, rows), 1);
+    assert_int_equal(rows[0].id, 0); // the thread has run all the same
+}
+
+// Until the collector takes it, what it ran before it went is its own.
+static void test_retired_code_is_credited_until_it_went(void **state)
+{
+    (void)state;
+    STACK(0x1000, 0x2000);
+    Registry_retire(registry, a, 7);
+    stack.ticks = 7;
+    assert_true(add(10, 0) == 10);
+    assert_ns(a, 0, 0, 0);
+    assert_ns(b, 10, 0, 10);
+    stack.ticks = 6;
+    assert_true(add(10, 0) == 0);
+    assert_ns(a, 10, 0, 10);
+    assert_null(Registry_take_retired(registry, 7));
+    assert_ptr_equal(Registry_take_retired(registry, 8), a);
+    assert_true(add(10, 0) == 10);
+    assert_ns(a, 10, 0, 10);
+    Code_free(a);
+}
+
+// Its code object went after it was seen, and another one has its address.
+static void test_who_came_later_is_not_credited(void **state)
+{
+    struct Code *later = make_code(5, 0x2000);
+
+    (void)state;
+    STACK(0x2000, 0x1000);
+    Registry_retire(registry, b, 1);
+    stack.ticks = 2;
+    Registry_add(registry, later);
+    assert_true(add(100, 0) == 100);
+    assert_ns(later, 0, 0, 0);
+    assert_ns(b, 0, 0, 0);
+    assert_ns(a, 100, 0, 100);
+    stack.newest_id = 5; // of a sample that was taken after
+    add(100, 0);
+    assert_ns(later, 100, 0, 100);
+    later->id = UINT32_MAX; // ids may wrap around
+    stack.newest_id = 2;
+    add(100, 0);
+    assert_ns(later, 200, 0, 200);
+    later->id = 5; // as the registry knows it
+}
+
+static void test_a_threads_functions(void **state)
+{
+    struct SplitRow rows[SPLIT_ROWS];
+
+    (void)state;
+    STACK(0x1000, 0x2000);
+    add(100, 0);
+    STACK(0x2000);
+    add(300, 0);
+    add(0, 5000); // no CPU time
+    STACK(0x9000);
+    add(20, 0);
+    assert_int_equal(Split_read(&functions, &NOW, rows), 3);
+    assert_int_equal(rows[0].id, b->id);
+    assert_int_equal(rows[1].id, a->id);
+    assert_int_equal(rows[2].id, 0);
+    assert_float_equal(rows[0].share, 300e-9, 1e-12);
+    assert_float_equal(rows[1].share, 100e-9, 1e-12);
+    assert_float_equal(rows[2].share, 20e-9, 1e-12);
+}
+
+static void test_its_path_is_kept(void **state)
+{
+    struct FlameTable *table;
+    struct ShareTime long_run = NOW;
+
+    (void)state;
+    long_run.full_ns = 1000;
+    STACK(0x1000, 0x9000, 0x2000);
+    stack.in_c = stack.cut = true;
+    add(100, 0);
+    add(0, 50); // waits
+    table = Flame_read(&flame, &long_run);
+    assert_int_equal(table->samples, 1);
+    assert_int_equal(table->row_count, 4);
+    assert_true(table->rows[1].id == NULL_U64 && table->rows[1].parent == 0);
+    assert_int_equal(table->rows[2].id, b->id);
+    assert_int_equal(table->rows[3].id, a->id);
+    assert_float_equal(table->rows[3].share, 0.1, 1e-9);
+    assert_float_equal(table->rows[3].c_share, 0.1, 1e-9);
+    assert_true(table->rows[2].share == 0);
+    FlameTable_free(table);
+}
+
+// --- Callers ---
+
+static double caller_ns(const struct Code *code, uint32_t id)
+{
+    struct SplitRow rows[SPLIT_ROWS];
+    size_t count =
+        code->share.callers ? Split_read(code->share.callers, &NOW, rows) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].id == id)
+            return rows[i].share * NOW.full_ns;
+    return 0;
+}
+
+// Each function's total time is its outermost callers', and all of it.
+static void test_callers(void **state)
+{
+    (void)state;
+    STACK(0x1000, 0x9000, 0x2000); // through unknown
+    add(1000, 0);
+    STACK(0x1000, 0x3000);
+    add(0, 3000);
+    // a and b call each other, c began; the loop is no part of it.
+    STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x3000);
+    add(10000, 0);
+    assert_float_equal(caller_ns(a, b->id), 11000, 1e-3);
+    assert_float_equal(caller_ns(a, c->id), 3000, 1e-3);
+    assert_float_equal(caller_ns(b, c->id), 10000, 1e-3);
+    assert_true(caller_ns(b, a->id) == 0);
+    assert_true(caller_ns(c, 0) == 0);
+    // Nobody knows who called what is at the end of a stack that was cut.
+    stack.cut = true;
+    STACK(0x1000, 0x1000);
+    add(500, 0);
+    assert_float_equal(caller_ns(a, 0), 500, 1e-3);
+}
+
+static void test_more_callers_than_there_is_room_for(void **state)
+{
+    enum { MANY = 5 * SPLIT_PARTS };
+    struct SplitRow rows[SPLIT_ROWS];
+    double sum = 0, all = 0;
+    size_t count;
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY; i++)
+        Registry_add(registry, make_code(10 + i, 0x100000 + 0x1000 * i));
+    stack.newest_id = 10 + MANY;
+    for (uint32_t round = 0; round < 20; round++)
+        for (uint32_t i = 0; i < MANY; i++) {
+            STACK(0x1000, 0x100000 + 0x1000 * i);
+            add(i == 7 ? 50000 : 1000, 0);
+            all += i == 7 ? 50000 : 1000;
+        }
+    count = Split_read(a->share.callers, &NOW, rows);
+    assert_int_equal(count, SPLIT_ROWS);
+    assert_int_equal(rows[0].id, 17);
+    assert_float_equal(rows[0].share * 1e9, 1e6, 1);
+    assert_int_equal(rows[count - 1].id, 0);
+    for (size_t i = 0; i < count; i++)
+        sum += rows[i].share * 1e9;
+    assert_float_equal(sum, all, 1);
+}
+
+static void test_callers_of_dark_code_are_reported_once(void **state)
+{
+    struct Edge edge;
+
+    (void)state;
+    STACK(0x1000, 0x2000);
+    for (int i = 0; i < 5; i++) // armed: its own hooks see them
+        add(10, 0);
+    assert_false(Edges_pop(&edges, &edge));
+    a->dark = true;
+    STACK(0x1000, 0x3000);
+    add(10, 0); // once may be a mistake
+    assert_false(Edges_pop(&edges, &edge));
+    for (int i = 0; i < 5; i++) {
+        STACK(0x1000, 0x3000);
+        add(10, 0);
+        STACK(0x1000, 0x2000);
+        add(0, 10);
+    }
+    assert_true(Edges_pop(&edges, &edge));
+    assert_true(edge.caller == c->id && edge.callee == a->id);
+    assert_true(Edges_pop(&edges, &edge));
+    assert_true(edge.caller == b->id && edge.callee == a->id);
+    assert_false(Edges_pop(&edges, &edge));
+}
+
+// --- Within a function ---
+
+static void test_time_in_c_is_a_part_of_running(void **state)
+{
+    (void)state;
+    stack.in_c = true;
+    STACK(0x1000, 0x2000);
+    add(100, 50);
+    assert_int_equal(Cell_get(&a->share.in_c.total_ns), 100);
+    assert_int_equal(Cell_get(&b->share.in_c.total_ns), 0);
+    STACK(0x9000, 0x2000); // the frame on top called, which is nobody's
+    add(100, 0);
+    assert_int_equal(Cell_get(&b->share.in_c.total_ns), 0);
+}
+
+static void test_waiting_for_its_turn(void **state)
+{
+    (void)state;
+    STACK(0x1000);
+    add(1000, 100);
+    assert_int_equal(Cell_get(&a->share.queued.total_ns), 0);
+    stack.queued = true;
+    add(1000, 400);
+    assert_int_equal(Cell_get(&a->share.queued.total_ns), 400);
+    assert_ns(a, 2000, 500, 2500);
+}
+
+static void test_hot_spots(void **state)
+{
+    struct Code *code = caller;
+    const _Atomic uint32_t *spots;
+
+    (void)state;
+    assert_int_equal(Code_spot_count(code), 4);
+    STACK(0x9000, code->address); // what it called is nobody's
+    stack.in_c = true;            // nor is it in C, then
+    for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
+        stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
+        assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
+                         offset % 2 || offset < 0 || offset >= 2 * UNITS
+                             ? UINT32_MAX
+                             : (uint32_t)offset / 2);
+        add(100, 100);
+        add(0, 100); // was off the CPU
+    }
+    spots = Code_spots(code);
+    assert_int_equal(spots[0], 1);
+    assert_int_equal(spots[1], 1);
+    assert_int_equal(spots[2], 5);
+    assert_int_equal(spots[3], 1);
+    assert_int_equal(spots[4] + spots[5] + spots[6] + spots[7], 0);
+    STACK(code->address);
+    stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
+    add(100, 0);
+    assert_int_equal(spots[2], 6);
+    assert_int_equal(spots[4 + 2], 1);
+}
+
+// Where there was none at its first sample it is tried again, and nothing that
+// could be had is lost (make asan).
+static void test_memory_is_out(void **state)
+{
+    const void *spots;
+
+    (void)state;
+    STACK(caller->address);
+    add(100, 0);
+    assert_true(Cell_get(&caller->share.bytes) > sizeof(struct Split));
+    spots = Code_spots(caller);
+    Heap_free(caller->share.callers);
+    caller->share.callers = NULL;
+    Heap_free(caller->share.callees);
+    caller->share.callees = NULL;
+    add(100, 0);
+    assert_non_null(caller->share.callers);
+    assert_non_null(caller->share.callees);
+    assert_ptr_equal(Code_spots(caller), spots);
+}
+
+// --- What the innermost frame does ---
+
+// `caller` on top of c, at that unit.
+static void judge_at(unsigned unit, bool active)
+{
+    STACK(caller->address, 0x3000);
+    stack.cut = false;
+    stack.frames[0].instruction = (uintptr_t)live + 2 * unit;
+    Attribution_judge(&attribution, &stack, active);
+}
+
+static void specialize(uint8_t opcode, uint32_t version)
+{
+    live[2 * AT_CALL] = opcode;
+    memcpy(live + 2 * AT_CALL + 4, &version, sizeof version);
+}
+
+static void expect_calls(const struct Code *callee)
+{
+    assert_false(stack.in_c);
+    assert_int_equal(stack.depth, callee ? 3 : 2);
+    if (callee) {
+        assert_int_equal(stack.frames[0].code, callee->address);
+        assert_int_equal(stack.frames[0].instruction,
+                         callee->address + BYTECODE);
+    }
+    assert_int_equal(stack.frames[callee ? 1 : 0].code, caller->address);
+}
+
+static void test_a_call_without_a_frame_is_in_c(void **state)
+{
+    (void)state;
+    for (unsigned unit = 0; unit < UNITS; unit++) {
+        judge_at(unit, true);
+        assert_true(stack.in_c == (unit == AT_CALL));
+        assert_int_equal(stack.depth, 2);
+    }
+    specialize(CALL_C, 71); // that is no version there
+    judge_at(AT_CALL, true);
+    assert_true(stack.in_c);
+    assert_int_equal(stack.depth, 2);
+}
+
+// The callee's frame is being pushed, or has just gone.
+static void test_a_call_of_a_function_is_its_callees(void **state)
+{
+    (void)state;
+    specialize(CALL_PY, 71);
+    judge_at(AT_CALL, true);
+    expect_calls(b);
+    specialize(CALL_PY, 80); // its own is there already
+    judge_at(AT_CALL, true);
+    expect_calls(NULL);
+    specialize(CALL_PY, 999); // nobody's
+    judge_at(AT_CALL, true);
+    expect_calls(NULL);
+    STACK(0x1000, caller->address); // then who was called there before
+    stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
+    add(10, 0);
+    judge_at(AT_CALL, true);
+    expect_calls(a);
+    // 3.12 has it at the last of the caches while it comes back.
+    specialize(CALL, 0);
+    judge_at(AT_CALL, true);
+    assert_true(stack.in_c);
+    judge_at(AT_LAST, true);
+    expect_calls(a);
+}
+
+static void test_the_deepest_stack(void **state)
+{
+    (void)state;
+    specialize(CALL_PY, 71);
+    STACK(caller->address);
+    stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
+    for (unsigned i = 1; i < WALK_DEPTH; i++)
+        stack.frames[i] = (struct WalkFrame){0x3000 + i, 0};
+    stack.depth = WALK_DEPTH;
+    Attribution_judge(&attribution, &stack, true);
+    assert_int_equal(stack.depth, WALK_DEPTH);
+    assert_true(stack.cut);
+    assert_int_equal(stack.frames[0].code, b->address);
+    assert_int_equal(stack.frames[WALK_DEPTH - 1].code,
+                     0x3000 + WALK_DEPTH - 2);
+}
+
+// Off the CPU it would wait for that where it has the interpreter, and for the
+// interpreter where CPython takes it away.
+static void test_what_it_would_wait_for(void **state)
+{
+    (void)state;
+    for (unsigned unit = 0; unit < UNITS; unit++) {
+        judge_at(unit, false);
+        assert_true(stack.queued == (unit == AT_RESUME || unit == AT_JUMP));
+        judge_at(unit, true);
+        assert_true(stack.queued);
+    }
+    STACK(0x9000, caller->address); // the instruction is not known
+    Attribution_judge(&attribution, &stack, false);
+    assert_false(stack.queued || stack.in_c);
+    stack.depth = 0;
+    Attribution_judge(&attribution, &stack, true);
+    assert_true(stack.queued);
+    assert_false(stack.in_c);
+}
+
+// The code object went meanwhile, and its memory.
+static void test_bytecode_that_is_gone(void **state)
+{
+    struct Code *gone = make_code(6, (uintptr_t)0xdead << 48);
+
+    (void)state;
+    gone->unit_count = UNITS;
+    gone->units = Heap_zeroed(UNITS + 1, sizeof *gone->units);
+    gone->bytecode = Heap_zeroed(2, UNITS);
+    gone->bytecode[0] = CALL;
+    Registry_add(registry, gone);
+    STACK(gone->address);
+    stack.newest_id = 6;
+    stack.frames[0].instruction = gone->address + BYTECODE;
+    Attribution_judge(&attribution, &stack, true);
+    assert_true(stack.in_c);
+    assert_int_equal(stack.depth, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_top_is_credited_and_all_below),
+        TEST(test_recursion_counts_once),
+        TEST(test_unknown_code_on_top_credits_its_caller),
+        TEST(test_unknown_code_all_the_way_credits_nobody),
+        TEST(test_retired_code_is_credited_until_it_went),
+        TEST(test_who_came_later_is_not_credited),
+        TEST(test_a_threads_functions),
+        TEST(test_its_path_is_kept),
+        TEST(test_callers),
+        TEST(test_more_callers_than_there_is_room_for),
+        TEST(test_callers_of_dark_code_are_reported_once),
+        TEST(test_time_in_c_is_a_part_of_running),
+        TEST(test_waiting_for_its_turn),
+        TEST(test_hot_spots),
+        TEST(test_memory_is_out),
+        TEST(test_a_call_without_a_frame_is_in_c),
+        TEST(test_a_call_of_a_function_is_its_callees),
+        TEST(test_the_deepest_stack),
+        TEST(test_what_it_would_wait_for),
+        TEST(test_bytecode_that_is_gone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,856 @@
+// SPDX-License-Identifier: MIT
+// tracer/cpu_timer on real threads: that samples come for CPU time and for all
+// of it, to whom they belong; that no signal does harm, however late and
+// whosever; and that the program notices nothing.
+#define _GNU_SOURCE 1 // gettid
+#include "ipc/heap.h"
+#include "ipc/now.h"
+#include "tracer/clock.h"
+#include "tracer/cpu_timer.h"
+
+#include "tests/sanitizers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS 1000000u
+#define CODE 0x1000
+#define DEEP (WALK_DEPTH + 20)
+#define LIMIT_NS (60000ull * MS) // of CPU time, or of waiting
+
+struct FakeFrame {
+    uintptr_t code, previous, instruction;
+};
+
+struct FakeThread {
+    uintptr_t frame, chunk, top;
+    struct FakeFrame frames[DEEP];
+};
+
+static const struct FrameLayout LAYOUT = {
+    .thread_frame = offsetof(struct FakeThread, frame),
+    .thread_chunk = offsetof(struct FakeThread, chunk),
+    .thread_top = offsetof(struct FakeThread, top),
+    .frame_code = offsetof(struct FakeFrame, code),
+    .frame_previous = offsetof(struct FakeFrame, previous),
+    .frame_instruction = offsetof(struct FakeFrame, instruction),
+    .code_mask = ~(uintptr_t)3,
+};
+
+static struct Registry *registry;
+static struct Clock counter;
+static struct CpuTimers timers;
+static struct FakeThread python; // of the thread that runs the tests
+
+// A stack of codes that count up from the outermost, CODE + 16.
+static void make_stack(struct FakeThread *thread, uintptr_t code,
+                       unsigned depth)
+{
+    for (unsigned i = 0; i < depth; i++)
+        thread->frames[i] = (struct FakeFrame){
+            code + 16 * (i + 1),
+            i ? (uintptr_t)&thread->frames[i - 1] : 0,
+            0,
+        };
+    thread->chunk = (uintptr_t)thread->frames;
+    thread->frame = (uintptr_t)&thread->frames[depth - 1];
+    thread->top = (uintptr_t)&thread->frames[depth];
+}
+
+static void open_timers(void)
+{
+    timers = (struct CpuTimers){
+        .registry = registry, .layout = &LAYOUT, .clock = &counter};
+    CpuTimers_open(&timers, 0);
+    assert_int_equal(timers.error, 0);
+    assert_true(timers.signal > SIGRTMIN && timers.signal < SIGRTMAX);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    registry = Registry_new();
+    Registry_next_id(registry);
+    Clock_start(&counter);
+    make_stack(&python, CODE, 2);
+    open_timers();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    CpuTimers_close(&timers);
+    assert_null(timers.closing);
+    Registry_free(registry);
+    return 0;
+}
+
+static uint64_t cpu_ns(void)
+{
+    return Now_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static void spin(uint64_t ns)
+{
+    uint64_t from = cpu_ns();
+
+    while (cpu_ns() - from < ns)
+        continue;
+}
+
+static uint64_t taken(const struct CpuTimer *timer)
+{
+    return Cell_get(&timer->taken);
+}
+
+// Until there are so many samples of this thread.
+static void spin_until(const struct CpuTimer *timer, uint64_t count)
+{
+    uint64_t from = cpu_ns();
+
+    while (taken(timer) < count && cpu_ns() - from < LIMIT_NS)
+        continue;
+    assert_true(taken(timer) >= count);
+}
+
+static struct CpuTimer *timer_of(const struct FakeThread *thread, pid_t tid)
+{
+    struct CpuTimer *timer = CpuTimer_new(&timers, (uintptr_t)thread, tid);
+
+    assert_non_null(timer);
+    return timer;
+}
+
+static struct CpuTimer *own_timer(void)
+{
+    return timer_of(&python, gettid());
+}
+
+static struct SampleHead head;
+static struct WalkFrame frames[WALK_DEPTH];
+
+static bool pop(struct CpuTimer *timer)
+{
+    return CpuTimer_pop(timer, &head, frames);
+}
+
+// --- Samples -----------------------------------------------------------------
+
+static void test_a_thread_that_spins(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    uint64_t began = CpuTimer_covered_ns(timer), count = 0, sum = 0;
+    uint64_t ticks = Clock_read(&counter), handlers;
+
+    (void)state;
+    assert_true(began > 0 && began <= cpu_ns());
+    CpuTimer_set(timer, 5 * MS);
+    spin_until(timer, 20);
+    CpuTimer_set(timer, 0);
+    for (; pop(timer); count++) {
+        assert_int_equal(head.depth, 2);
+        assert_int_equal(frames[0].code, CODE + 32);
+        assert_int_equal(frames[1].code, CODE + 16);
+        assert_int_equal(head.newest_id, Registry_newest_id(registry));
+        assert_int_equal(head.flags & ~SAMPLE_OURS, SAMPLE_ACTIVE);
+        assert_true(head.ticks >= ticks);
+        assert_true(head.cpu_ns > 0);
+        ticks = head.ticks;
+        sum += head.cpu_ns;
+    }
+    assert_int_equal(count, taken(timer));
+    // No CPU time is in two of them, and none in none.
+    assert_int_equal(sum, CpuTimer_covered_ns(timer) - began);
+    assert_true(CpuTimer_covered_ns(timer) <= cpu_ns());
+    handlers = Cell_get(&timer->handler_ticks);
+    assert_true(handlers > 0 && handlers <= count * timers.most);
+    spin(50 * MS); // it stands still
+    assert_int_equal(taken(timer), count);
+    CpuTimer_free(timer);
+    CpuTimer_free(NULL);
+}
+
+// What has been accounted for otherwise is not in the next sample.
+static void test_time_that_is_accounted_for(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    uint64_t now;
+
+    (void)state;
+    spin(20 * MS);
+    now = cpu_ns();
+    CpuTimer_account(timer, now);
+    assert_int_equal(CpuTimer_covered_ns(timer), now);
+    CpuTimer_set(timer, 5 * MS);
+    spin_until(timer, 1);
+    assert_true(pop(timer));
+    assert_int_equal(head.cpu_ns, timer->sampled_ns - now);
+    CpuTimer_free(timer);
+}
+
+// Nor is the time of samples that find no room lost: the next one has it.
+static void test_a_full_ring(void **state)
+{
+    struct CpuTimer *timer;
+    uint64_t began, sum = 0, samples;
+
+    (void)state;
+    make_stack(&python, CODE, DEEP);
+    timer = own_timer();
+    began = CpuTimer_covered_ns(timer);
+    CpuTimer_set(timer, MS);
+    while (Cell_get(&timer->ring.lost) < 3 && cpu_ns() - began < LIMIT_NS)
+        continue;
+    assert_true(Cell_get(&timer->ring.lost) >= 3);
+    while (pop(timer)) {
+        assert_int_equal(head.depth, WALK_DEPTH);
+        assert_true(head.flags & SAMPLE_TRUNCATED);
+        assert_int_equal(frames[0].code, CODE + 16 * DEEP);
+        sum += head.cpu_ns;
+    }
+    samples = taken(timer);
+    spin_until(timer, samples + 1);
+    CpuTimer_set(timer, 0);
+    while (pop(timer))
+        sum += head.cpu_ns;
+    assert_int_equal(sum, CpuTimer_covered_ns(timer) - began);
+    CpuTimer_free(timer);
+}
+
+// A rate that changes all the time does not keep samples from coming.
+static void test_a_rate_that_changes(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    uint64_t from = cpu_ns();
+
+    (void)state;
+    for (unsigned i = 0; !taken(timer) && cpu_ns() - from < 2000 * MS; i++) {
+        CpuTimer_set(timer, (200 + i % 2) * MS);
+        spin(5 * MS);
+    }
+    assert_int_equal(taken(timer), 1);
+    assert_true(cpu_ns() - from > 150 * MS); // and not too early
+    // Nor does it wait for what was left of a long one.
+    CpuTimer_set(timer, 1000000ull * MS);
+    CpuTimer_set(timer, 5 * MS);
+    spin_until(timer, 2);
+    CpuTimer_free(timer);
+}
+
+static void test_whose_code_it_runs(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    uint64_t from = cpu_ns();
+    bool ours = false, others = false;
+    enum { SIZE = 1 << 20 };
+    char *room = calloc(2, SIZE);
+
+    (void)state;
+    CpuTimer_set(timer, 2 * MS);
+    while (!(ours && others) && cpu_ns() - from < LIMIT_NS) {
+        for (volatile int i = 0; i < 100000; i++) // all of this is the engine's
+            continue;
+        memmove(room, room + 1, 2 * SIZE - 1); // that is the C library's
+        while (pop(timer)) {
+            ours |= head.flags & SAMPLE_OURS;
+            others |= !(head.flags & SAMPLE_OURS);
+        }
+    }
+    assert_true(ours && others);
+    CpuTimer_free(timer);
+    free(room);
+}
+
+// --- Other threads -----------------------------------------------------------
+
+struct Worker {
+    pthread_t thread;
+    sem_t ready, go;
+    pid_t tid;
+    struct CpuTimer *timer;
+    struct FakeThread python;
+};
+
+static void *work(void *argument)
+{
+    struct Worker *worker = argument;
+    uint64_t from;
+
+    worker->tid = gettid();
+    sem_post(&worker->ready);
+    while (sem_wait(&worker->go) != 0)
+        continue;
+    from = cpu_ns();
+    while (worker->timer && !taken(worker->timer) && cpu_ns() - from < LIMIT_NS)
+        continue;
+    return NULL;
+}
+
+static void start(struct Worker *worker, void *(*run)(void *))
+{
+    memset(worker, 0, sizeof *worker);
+    sem_init(&worker->ready, 0, 0);
+    sem_init(&worker->go, 0, 0);
+    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
+    while (sem_wait(&worker->ready) != 0)
+        continue;
+}
+
+static void join(struct Worker *worker)
+{
+    pthread_join(worker->thread, NULL);
+    sem_destroy(&worker->ready);
+    sem_destroy(&worker->go);
+}
+
+static void test_a_thread_that_sleeps(void **state)
+{
+    struct Worker *worker = calloc(1, sizeof *worker);
+    struct CpuTimer *timer;
+
+    (void)state;
+    start(worker, work);
+    timer = timer_of(&worker->python, worker->tid);
+    CpuTimer_set(timer, 20 * MS);
+    spin(300 * MS);
+    assert_int_equal(taken(timer), 0);
+    sem_post(&worker->go);
+    join(worker);
+    CpuTimer_free(timer);
+    free(worker);
+}
+
+// More than a chunk of slots has room for, each with a stack of its own.
+static void test_many_threads(void **state)
+{
+    enum { MANY = 300 };
+    struct Worker *workers = calloc(MANY, sizeof *workers);
+
+    (void)state;
+    for (unsigned i = 0; i < MANY; i++) {
+        start(&workers[i], work);
+        make_stack(&workers[i].python, 0x10000 * (i + 1), 1 + i % 5);
+        workers[i].timer = timer_of(&workers[i].python, workers[i].tid);
+        assert_int_equal(workers[i].timer->slot, i);
+        CpuTimer_set(workers[i].timer, MS);
+    }
+    for (unsigned i = 0; i < MANY; i++)
+        sem_post(&workers[i].go);
+    for (unsigned i = 0; i < MANY; i++) {
+        join(&workers[i]); // it ends while its timer is armed
+        assert_true(pop(workers[i].timer));
+        assert_int_equal(head.depth, 1 + i % 5);
+        assert_int_equal(frames[head.depth - 1].code, 0x10000 * (i + 1) + 16);
+        CpuTimer_free(workers[i].timer);
+    }
+    assert_null(timers.closing);
+    assert_int_equal(timers.refused, 0);
+    free(workers);
+}
+
+static void test_a_thread_that_has_ended(void **state)
+{
+    struct Worker worker;
+    struct CpuTimer *timer = NULL;
+
+    (void)state;
+    start(&worker, work);
+    sem_post(&worker.go);
+    join(&worker);
+    // The kernel is done with it a moment after.
+    for (uint64_t from = Now_ns(CLOCK_MONOTONIC);
+         Now_ns(Now_clock_of(worker.tid)) &&
+         Now_ns(CLOCK_MONOTONIC) - from < LIMIT_NS;)
+        continue;
+    timer = CpuTimer_new(&timers, (uintptr_t)&worker.python, worker.tid);
+    assert_null(timer);
+    assert_int_equal(timers.refused, 0);
+}
+
+// --- Signals that nobody waits for -------------------------------------------
+
+// What the kernel sends for a timer of this thread. Its signal is taken from
+// the queue, and blocked meanwhile.
+static siginfo_t intercept(struct CpuTimer *timer)
+{
+    uint64_t from = cpu_ns();
+    const struct timespec none = {0, 0};
+    sigset_t set, pending;
+    siginfo_t info, more;
+
+    sigemptyset(&set);
+    sigaddset(&set, timers.signal);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    CpuTimer_set(timer, MS);
+    do
+        sigpending(&pending);
+    while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
+    // Before it stands still, which drops the signal since Linux 6.13.
+    assert_int_equal(sigtimedwait(&set, &info, &none), timers.signal);
+    CpuTimer_set(timer, 0);
+    sigtimedwait(&set, &more, &none);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    assert_int_equal(info.si_code, SI_TIMER);
+    return info;
+}
+
+static void send_info(pid_t tid, siginfo_t info)
+{
+    assert_int_equal(
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, timers.signal, &info), 0);
+}
+
+static void test_a_signal_that_comes_late(void **state)
+{
+    struct CpuTimer *timer = own_timer(), *next;
+    siginfo_t late = intercept(timer);
+    uint32_t slot = timer->slot;
+
+    (void)state;
+    assert_int_equal(taken(timer), 0);
+    send_info(gettid(), late); // as the kernel would have
+    assert_int_equal(taken(timer), 1);
+    CpuTimer_free(timer);
+    send_info(gettid(), late); // nobody's
+    next = own_timer();
+    assert_int_equal(next->slot, slot);
+    send_info(gettid(), late); // the one before's
+    assert_int_equal(taken(next), 0);
+    send_info(gettid(), intercept(next));
+    assert_int_equal(taken(next), 1);
+    CpuTimer_free(next);
+    CpuTimers_close(&timers);
+    late.si_signo = timers.signal;
+    open_timers();
+    send_info(gettid(), late);
+}
+
+// The same by the kernel alone: blocked, expired, freed, closed, unblocked.
+static void test_a_signal_that_was_blocked(void **state)
+{
+    sigset_t set, pending;
+    struct CpuTimer *timer = own_timer();
+    uint64_t from = cpu_ns();
+
+    (void)state;
+    sigemptyset(&set);
+    sigaddset(&set, timers.signal);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    CpuTimer_set(timer, MS);
+    do
+        sigpending(&pending);
+    while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
+    CpuTimer_free(timer);
+    CpuTimers_close(&timers);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    spin(10 * MS);
+}
+
+static void test_signals_of_others(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    siginfo_t info = intercept(timer);
+    union sigval value = info.si_value;
+
+    (void)state;
+    assert_int_equal(sigqueue(getpid(), timers.signal, value), 0);
+    assert_int_equal(pthread_sigqueue(pthread_self(), timers.signal, value), 0);
+    assert_int_equal(kill(getpid(), timers.signal), 0);
+    assert_int_equal(raise(timers.signal), 0);
+    for (uint64_t odd = 1; odd; odd <<= 1) { // slots that never were
+        info.si_value.sival_ptr = (void *)(uintptr_t)(odd | odd >> 32);
+        if (info.si_value.sival_ptr != value.sival_ptr)
+            send_info(gettid(), info);
+    }
+    info.si_value.sival_ptr = (void *)UINTPTR_MAX;
+    send_info(gettid(), info);
+    assert_int_equal(taken(timer), 0);
+    CpuTimer_free(timer);
+    CpuTimers_close(&timers);
+    open_timers();
+    raise(timers.signal);
+}
+
+// --- A timer that is freed while its handler runs ----------------------------
+
+static sem_t inside, outside;
+static void *guarded;
+
+// The handler has met what it may not read, and stands there until it may.
+static void on_fault(int number)
+{
+    int before = errno;
+
+    (void)number;
+    sem_post(&inside);
+    while (sem_wait(&outside) != 0)
+        continue;
+    mprotect(guarded, sizeof(struct Registry), PROT_READ | PROT_WRITE);
+    errno = before;
+}
+
+static void test_freed_while_its_handler_runs(void **state)
+{
+    struct sigaction action = {.sa_handler = on_fault}, before;
+    struct Worker *worker = calloc(1, sizeof *worker);
+    struct CpuTimer *timer, *other;
+    siginfo_t info;
+
+    (void)state;
+    if (UNDER_TSAN)
+        skip(); // a fault in its runtime
+    sem_init(&inside, 0, 0);
+    sem_init(&outside, 0, 0);
+    guarded = mmap(NULL, sizeof(struct Registry), PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    sigaction(SIGSEGV, &action, &before);
+    timer = own_timer();
+    info = intercept(timer);
+    CpuTimer_free(timer);
+    start(worker, work);
+    timer = timer_of(&worker->python, worker->tid);
+    assert_int_equal((uint32_t)(uintptr_t)info.si_value.sival_ptr, timer->slot);
+    worker->timer = timer;
+    timers.registry = guarded;
+    CpuTimer_set(timer, MS);
+    sem_post(&worker->go);
+    while (sem_wait(&inside) != 0)
+        continue;
+    CpuTimer_free(timer);
+    assert_ptr_equal(timers.closing, timer); // it is in use
+    // Somebody else's signal comes late, for the same slot.
+    send_info(gettid(), info);
+    other = own_timer();
+    assert_int_not_equal(other->slot, timer->slot);
+    CpuTimer_free(other);
+    assert_ptr_equal(timers.closing, timer);
+    sem_post(&outside);
+    join(worker); // it has seen its sample
+    CpuTimers_close(&timers);
+    assert_null(timers.closing);
+    sigaction(SIGSEGV, &before, NULL);
+    munmap(guarded, sizeof(struct Registry));
+    sem_destroy(&inside);
+    sem_destroy(&outside);
+    free(worker);
+}
+
+// --- The program's own -------------------------------------------------------
+
+static int in_a_child(int (*check)(void))
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(check());
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void on_own(int number)
+{
+    (void)number;
+}
+
+static bool is_own(int number)
+{
+    struct sigaction action;
+
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == on_own;
+}
+
+static int open_anew(int number)
+{
+    timers.error = timers.signal = 0;
+    CpuTimers_open(&timers, number);
+    return timers.error;
+}
+
+static int check_signals(void)
+{
+    int least = SIGRTMIN + 2;
+
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        signal(number, number % 2 ? on_own : SIG_IGN);
+    if (open_anew(0) != -EBUSY || timers.signal ||
+        CpuTimer_new(&timers, (uintptr_t)&python, gettid()) || timers.refused)
+        return 1;
+    signal(SIGRTMAX - 3, on_own);
+    if (open_anew(SIGRTMAX - 3) != -EBUSY || !is_own(SIGRTMAX - 3))
+        return 2;
+    if (open_anew(SIGKILL) != -EINVAL || open_anew(SIGSTOP) != -EINVAL ||
+        open_anew(100000) >= 0)
+        return 3;
+    signal(least, SIG_DFL); // one is free
+    if (open_anew(0) || timers.signal != least || CpuTimers_is_robbed(&timers))
+        return 4;
+    signal(SIGRTMAX - 5, SIG_DFL); // it was ours, and is again
+    if (open_anew(0) || timers.signal != least)
+        return 5;
+    signal(least, on_own);
+    if (!CpuTimers_is_robbed(&timers))
+        return 6;
+    if (open_anew(0) || timers.signal != SIGRTMAX - 5 || !is_own(least))
+        return 7;
+    signal(SIGPROF, SIG_DFL);
+    if (open_anew(SIGPROF) || timers.signal != SIGPROF) // wanted
+        return 8;
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        if (number % 2 && number != SIGRTMAX - 5 && !is_own(number))
+            return 9;
+    return 0;
+}
+
+static void test_handlers_of_the_program(void **state)
+{
+    (void)state;
+    assert_false(CpuTimers_is_robbed(&timers));
+    assert_int_equal(in_a_child(check_signals), 0);
+}
+
+static int check_limit(void)
+{
+    const struct rlimit none = {0, 0};
+
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    for (uint64_t i = 1; i <= 300; i++)
+        if (CpuTimer_new(&timers, (uintptr_t)&python, gettid()) ||
+            timers.refused != i)
+            return 1;
+    return 0;
+}
+
+static void test_no_timer_can_be_had(void **state)
+{
+    (void)state;
+    assert_int_equal(in_a_child(check_limit), 0);
+}
+
+struct Storm {
+    struct CpuTimer *timer;
+    siginfo_t info;
+    pid_t tid;
+    pthread_t victim;
+    _Atomic bool stop;
+};
+
+static void *send_often(void *argument)
+{
+    struct Storm *storm = argument;
+
+    for (uint64_t count = 0; !storm->stop;) {
+        if (taken(storm->timer) < count) { // or it would do nothing else
+            sched_yield();
+            continue;
+        }
+        count++;
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), storm->tid, timers.signal,
+                &storm->info);
+        syscall(SYS_tgkill, getpid(), storm->tid, timers.signal);
+        pthread_sigqueue(storm->victim, timers.signal, storm->info.si_value);
+    }
+    return NULL;
+}
+
+// Though the handler's own calls fail: there is nothing to read.
+static void test_errno_is_kept(void **state)
+{
+    enum { SAMPLES = 2000 };
+    struct CpuTimer *timer = timer_of((void *)64, gettid());
+    struct Storm storm = {.timer = timer,
+                          .info = intercept(timer),
+                          .tid = gettid(),
+                          .victim = pthread_self()};
+    volatile int *error = &errno; // a handler may change it at any time
+    uint64_t from = cpu_ns(), wrong = 0;
+    pthread_t thread;
+
+    (void)state;
+    pthread_create(&thread, NULL, send_often, &storm);
+    while (taken(timer) < SAMPLES && cpu_ns() - from < LIMIT_NS) {
+        *error = ESRCH;
+        for (volatile int i = 0; i < 100; i++)
+            continue;
+        wrong += *error != ESRCH;
+        if (pop(timer))
+            assert_true(head.depth == 0 && head.flags & SAMPLE_UNREAD);
+    }
+    storm.stop = true;
+    pthread_join(thread, NULL);
+    assert_true(taken(timer) >= SAMPLES);
+    assert_int_equal(wrong, 0);
+    CpuTimer_free(timer);
+}
+
+// --- System calls ------------------------------------------------------------
+
+static int pipes[2][2];
+
+static void *echo(void *unused)
+{
+    char byte;
+
+    while (read(pipes[0][0], &byte, 1) == 1 &&
+           write(pipes[1][1], &byte, 1) == 1)
+        continue;
+    return unused;
+}
+
+// How many of some calls that wait were interrupted.
+static unsigned call_some(int epoll)
+{
+    const struct timespec moment = {0, 200000};
+    struct epoll_event event;
+    unsigned interrupted = 0;
+    char byte = 1;
+
+    interrupted += poll(NULL, 0, 1) != 0;
+    interrupted += nanosleep(&moment, NULL) != 0;
+    interrupted += write(pipes[0][1], &byte, 1) != 1;
+    interrupted += read(pipes[1][0], &byte, 1) != 1;
+    interrupted += epoll_wait(epoll, &event, 1, 1) != 0;
+    return interrupted;
+}
+
+// Raised in a tick, the signal would interrupt what it came in.
+static bool is_raised_on_the_way_back(void)
+{
+    FILE *config = popen(
+        "{ zcat /proc/config.gz || cat /boot/config-$(uname -r); "
+        "} 2>/dev/null | "
+        "grep -c ^CONFIG_POSIX_CPU_TIMERS_TASK_WORK=y",
+        "r");
+    int count = 0;
+
+    if (!config || fscanf(config, "%d", &count) != 1)
+        count = 0;
+    if (config)
+        pclose(config);
+    return count > 0;
+}
+
+static void test_no_system_call_is_interrupted(void **state)
+{
+    struct CpuTimer *timer;
+    unsigned interrupted = 0;
+    uint64_t from = cpu_ns();
+    int epoll = epoll_create1(0);
+    pthread_t thread;
+
+    (void)state;
+    if (!is_raised_on_the_way_back()) {
+        print_message(
+            "skipped: this kernel has no "
+            "CONFIG_POSIX_CPU_TIMERS_TASK_WORK, or does not say\n");
+        skip();
+    }
+    assert_int_equal(pipe(pipes[0]) | pipe(pipes[1]), 0);
+    pthread_create(&thread, NULL, echo, NULL);
+    timer = own_timer();
+    CpuTimer_set(timer, MS);
+    while (cpu_ns() - from < 2000 * MS) {
+        spin(6 * MS);
+        interrupted += call_some(epoll);
+        while (pop(timer))
+            continue;
+    }
+    assert_true(taken(timer) > 0);
+    assert_int_equal(interrupted, 0);
+    CpuTimer_free(timer);
+    close(pipes[0][1]);
+    pthread_join(thread, NULL);
+    close(pipes[0][0]);
+    close(pipes[1][0]);
+    close(pipes[1][1]);
+    close(epoll);
+}
+
+// --- Fork --------------------------------------------------------------------
+
+static struct CpuTimer *inherited;
+
+static int check_child(void)
+{
+    struct CpuTimer *timer;
+    uint64_t count = taken(inherited), from = cpu_ns();
+
+    spin(20 * MS); // timers are not inherited
+    if (taken(inherited) != count)
+        return 1;
+    CpuTimers_abandon(&timers);
+    if (timers.closing)
+        return 2;
+    timers = (struct CpuTimers){
+        .registry = registry, .layout = &LAYOUT, .clock = &counter};
+    CpuTimers_open(&timers, 0);
+    timer = CpuTimer_new(&timers, (uintptr_t)&python, gettid());
+    if (!timer || timer->slot != 0)
+        return 3;
+    CpuTimer_set(timer, MS);
+    while (!pop(timer))
+        if (cpu_ns() - from > LIMIT_NS)
+            return 4;
+    CpuTimer_free(timer);
+    CpuTimers_close(&timers);
+    return head.depth == 2 && !timers.closing ? 0 : 5;
+}
+
+static void test_fork(void **state)
+{
+    struct CpuTimer *timer = own_timer();
+    uint64_t count;
+
+    (void)state;
+    inherited = timer;
+    CpuTimer_set(timer, MS);
+    spin_until(timer, 1);
+    assert_int_equal(in_a_child(check_child), 0);
+    count = taken(timer);
+    spin_until(timer, count + 2); // the parent's goes on
+    CpuTimer_free(timer);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_thread_that_spins),
+        TEST(test_time_that_is_accounted_for),
+        TEST(test_a_full_ring),
+        TEST(test_a_rate_that_changes),
+        TEST(test_whose_code_it_runs),
+        TEST(test_a_thread_that_sleeps),
+        TEST(test_many_threads),
+        TEST(test_a_thread_that_has_ended),
+        TEST(test_a_signal_that_comes_late),
+        TEST(test_a_signal_that_was_blocked),
+        TEST(test_signals_of_others),
+        TEST(test_freed_while_its_handler_runs),
+        TEST(test_handlers_of_the_program),
+        TEST(test_no_timer_can_be_had),
+        TEST(test_errno_is_kept),
+        TEST(test_no_system_call_is_interrupted),
+        TEST(test_fork),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// tracer/sample_ring: what is pushed comes out, in order and whole, however it
+// lies in the ring; what finds no room is counted.
+#include "tracer/sample_ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct SampleRing *ring;
+
+static int set_up(void **state)
+{
+    (void)state;
+    ring = calloc(1, sizeof *ring);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(ring);
+    return 0;
+}
+
+// Sample number i, whose depth and words follow from that.
+static bool push(uint64_t i)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head = {.cpu_ns = i,
+                              .ticks = 3 * i,
+                              .newest_id = (uint32_t)(5 * i),
+                              .depth = (uint16_t)(i * 7 % (WALK_DEPTH + 1)),
+                              .flags = (uint8_t)i};
+
+    for (unsigned at = 0; at < head.depth; at++)
+        frames[at] = (struct WalkFrame){i << 8 | at, ~i};
+    return SampleRing_push(ring, &head, frames);
+}
+
+// The next one is number i.
+static void expect(uint64_t i)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+
+    assert_true(SampleRing_pop(ring, &head, frames));
+    assert_int_equal(head.cpu_ns, i);
+    assert_int_equal(head.ticks, 3 * i);
+    assert_int_equal(head.newest_id, (uint32_t)(5 * i));
+    assert_int_equal(head.depth, i * 7 % (WALK_DEPTH + 1));
+    assert_int_equal(head.flags, (uint8_t)i);
+    for (unsigned at = 0; at < head.depth; at++) {
+        assert_int_equal(frames[at].code, i << 8 | at);
+        assert_int_equal(frames[at].instruction, ~i);
+    }
+}
+
+static void expect_none(void)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+
+    assert_false(SampleRing_pop(ring, &head, frames));
+}
+
+// Many times around, so that each part of a sample lies across the end once.
+static void test_it_wraps_around(void **state)
+{
+    (void)state;
+    expect_none();
+    for (uint64_t i = 0; i < 20000; i++) {
+        assert_true(push(2 * i));
+        assert_true(push(2 * i + 1));
+        expect(2 * i);
+        expect(2 * i + 1);
+        expect_none();
+    }
+    assert_true(Cell_get(&ring->pushed) > 100 * SAMPLE_RING_WORDS);
+    assert_int_equal(Cell_get(&ring->lost), 0);
+}
+
+static void test_a_full_one_keeps_what_it_has(void **state)
+{
+    const size_t head_words = sizeof(struct SampleHead) / sizeof(uint64_t);
+    uint64_t count = 0, words = 0;
+
+    (void)state;
+    while (push(count)) {
+        words += head_words + 2 * (count * 7 % (WALK_DEPTH + 1));
+        count++;
+    }
+    // There was no room for that one, to the word.
+    assert_true(words <= SAMPLE_RING_WORDS);
+    assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
+                SAMPLE_RING_WORDS);
+    assert_false(push(count));
+    assert_int_equal(Cell_get(&ring->lost), 2);
+    expect(0);
+    for (uint64_t i = 1; i < count; i++)
+        expect(i);
+    expect_none();
+    assert_true(push(count)); // there is room again
+    expect(count);
+    assert_int_equal(Cell_get(&ring->lost), 2);
+}
+
+// The last word that there is can be had, too.
+static void test_to_the_last_word(void **state)
+{
+    const size_t words = sizeof(struct SampleHead) / sizeof(uint64_t);
+    struct WalkFrame frames[WALK_DEPTH] = {{0, 0}};
+    struct SampleHead head = {.depth = 0};
+    size_t left = SAMPLE_RING_WORDS;
+
+    (void)state;
+    // Of 3 words each, or another odd number: until a depth fits what is left.
+    while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
+        assert_true(SampleRing_push(ring, &head, frames));
+        left -= words;
+    }
+    head.depth = (uint16_t)((left - words) / 2 + 1);
+    assert_false(SampleRing_push(ring, &head, frames));
+    head.depth--;
+    assert_true(SampleRing_push(ring, &head, frames));
+    assert_int_equal(Cell_get(&ring->pushed), SAMPLE_RING_WORDS);
+}
+
+enum { SAMPLES = 200000 };
+
+static void *push_all(void *unused)
+{
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        while (!push(i))
+            sched_yield();
+    return unused;
+}
+
+static void test_two_threads(void **state)
+{
+    struct WalkFrame frames[WALK_DEPTH];
+    struct SampleHead head;
+    pthread_t writer;
+    uint64_t next = 0;
+
+    (void)state;
+    assert_int_equal(pthread_create(&writer, NULL, push_all, NULL), 0);
+    while (next < SAMPLES) {
+        if (!SampleRing_pop(ring, &head, frames)) {
+            sched_yield();
+            continue;
+        }
+        assert_int_equal(head.cpu_ns, next);
+        assert_int_equal(head.depth, next * 7 % (WALK_DEPTH + 1));
+        for (unsigned at = 0; at < head.depth; at++)
+            assert_true(frames[at].code == (next << 8 | at) &&
+                        frames[at].instruction == ~next);
+        next++;
+    }
+    pthread_join(writer, NULL);
+    expect_none();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_it_wraps_around),
+        TEST(test_a_full_one_keeps_what_it_has),
+        TEST(test_to_the_last_word),
+        TEST(test_two_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

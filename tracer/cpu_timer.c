@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+// Timers, their signal and its handler; see the header.
+//
+// A signal carries a slot's number and generation instead of a pointer: it may
+// be delivered long after its timer was deleted, to a thread that had blocked
+// it, and must not find freed memory. Slots are never freed. While its handler
+// runs a slot is busy, and the timer that it was for is not freed.
+#define _GNU_SOURCE 1 // SIGEV_THREAD_ID, REG_RIP
+#include "tracer/cpu_timer.h"
+
+#include "ipc/heap.h"
+#include "ipc/now.h"
+#include "tracer/clock.h"
+
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+#define SLOTS_A_CHUNK 256u
+#define CHUNKS 256u // 65 536 threads at a time
+#define CLOSE_MS 1000
+#define MOST_S 200e-6 // that a sample takes: else others had the CPU
+#define SPARED 3      // the highest: debuggers and valgrind take them
+
+struct Slot {
+    struct CpuTimer *_Atomic timer; // NULL: free, or its timer is gone
+    _Atomic uint32_t generation;
+    // Handlers that run, also those of signals that have come too late: their
+    // timer is gone, and the slot may be another's by now.
+    _Atomic uint32_t busy;
+};
+
+// Globals, since a handler has nothing else, and they outlive each session: the
+// slots, whose chunks are never freed; which is only changed by the sampler's
+// thread, or by the one that opens or closes; and where our own code lies.
+static struct Slot *_Atomic chunks[CHUNKS];
+static uintptr_t text_begin, text_end;
+
+static struct Slot *find_slot(uint32_t number)
+{
+    struct Slot *chunk;
+
+    if (number / SLOTS_A_CHUNK >= CHUNKS)
+        return NULL;
+    // Pairs with the release in take_slot.
+    chunk = atomic_load_explicit(&chunks[number / SLOTS_A_CHUNK],
+                                 memory_order_acquire);
+    return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
+}
+
+// --- The handler -------------------------------------------------------------
+
+// Where the thread was interrupted; zeros where that is not known.
+struct Interrupted {
+    uintptr_t counter; // its program counter
+    uintptr_t stack;   // its stack pointer
+};
+
+static struct Interrupted interrupted(const void *context)
+{
+    const ucontext_t *thread = context;
+
+#if defined(__x86_64__)
+    return (struct Interrupted){(uintptr_t)thread->uc_mcontext.gregs[REG_RIP],
+                                (uintptr_t)thread->uc_mcontext.gregs[REG_RSP]};
+#elif defined(__aarch64__)
+    return (struct Interrupted){(uintptr_t)thread->uc_mcontext.pc,
+                                (uintptr_t)thread->uc_mcontext.sp};
+#else
+    (void)thread;
+    return (struct Interrupted){0};
+#endif
+}
+
+static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
+{
+    uint8_t flags = 0;
+
+    if (timer->walk.torn)
+        flags |= SAMPLE_TORN;
+    if (timer->walk.truncated)
+        flags |= SAMPLE_TRUNCATED;
+    if (timer->start.active)
+        flags |= SAMPLE_ACTIVE;
+    if (!timer->start.read)
+        flags |= SAMPLE_UNREAD;
+    if (counter >= text_begin && counter < text_end)
+        flags |= SAMPLE_OURS;
+    return flags;
+}
+
+static void take_sample(struct CpuTimer *timer, const void *context)
+{
+    const struct CpuTimers *timers = timer->timers;
+    struct Interrupted at = interrupted(context);
+    uint64_t now_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t before_ns = CpuTimer_covered_ns(timer);
+    struct SampleHead head = {
+        .cpu_ns = now_ns > before_ns ? now_ns - before_ns : 0,
+        .ticks = Clock_read(timers->clock),
+        // Before the walk: see SampleHead.
+        .newest_id = Registry_newest_id(timers->registry),
+    };
+    uint64_t took;
+
+    timer->start.state =
+        atomic_load_explicit(&timer->state, memory_order_relaxed);
+    timer->start.stack = at.stack;
+    Walk_frames(&timer->walk, &timer->start);
+    head.depth = (uint16_t)timer->walk.depth;
+    head.flags = flags_of(timer, at.counter);
+    if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
+        atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
+    Cell_add(&timer->taken, 1);
+    took = Clock_read(timers->clock) - head.ticks;
+    Cell_add(&timer->handler_ticks, took < timers->most ? took : timers->most);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    int before = errno;
+    struct CpuTimer *timer;
+    struct Slot *slot;
+
+    (void)number;
+    slot = info->si_code == SI_TIMER ? find_slot((uint32_t)value) : NULL;
+    if (!slot)
+        return; // somebody else has sent it
+    // Sequentially consistent, as in CpuTimer_free and is_free: either this
+    // sees that the timer is gone, or the other side sees that it is busy.
+    atomic_fetch_add(&slot->busy, 1);
+    timer = atomic_load(&slot->timer);
+    if (timer && atomic_load(&slot->generation) == value >> 32)
+        take_sample(timer, context);
+    atomic_fetch_sub(&slot->busy, 1);
+    errno = before;
+}
+
+// --- The signal --------------------------------------------------------------
+
+static bool has_default(int signal)
+{
+    struct sigaction action;
+
+    return sigaction(signal, NULL, &action) == 0 &&
+           !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL;
+}
+
+static bool is_ours(int signal)
+{
+    struct sigaction action;
+
+    return sigaction(signal, NULL, &action) == 0 &&
+           action.sa_flags & SA_SIGINFO && action.sa_sigaction == on_signal;
+}
+
+// From the top down, where hardly any program begins to take its own.
+static int choose_signal(void)
+{
+    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+        if (is_ours(signal))
+            return signal;
+    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+        if (has_default(signal))
+            return signal;
+    return -EBUSY;
+}
+
+static int install(int signal)
+{
+    struct sigaction action = {
+        .sa_sigaction = on_signal,
+        .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+    };
+
+    if (signal == SIGKILL || signal == SIGSTOP)
+        return -EINVAL;
+    if (!is_ours(signal) && !has_default(signal))
+        return -EBUSY;
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0 ? signal : -errno;
+}
+
+// The part of memory that is mapped to be run from the file that this function
+// is in.
+static int note_text(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uintptr_t here = (uintptr_t)note_text;
+
+    (void)size;
+    (void)context;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
+            here < begin || here >= begin + part->p_memsz)
+            continue;
+        text_begin = begin;
+        text_end = begin + part->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+void CpuTimers_open(struct CpuTimers *timers, int signal)
+{
+    timers->memory.fd = -1;
+    timers->error = Memory_open(&timers->memory);
+    if (!timers->error && timers->memory.by_file)
+        timers->error = -EPERM; // its descriptor is not for any thread
+    if (timers->error) {
+        Memory_close(&timers->memory);
+        return;
+    }
+    timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
+    dl_iterate_phdr(note_text, NULL);
+    if (signal <= 0)
+        signal = choose_signal();
+    if (signal > 0)
+        signal = install(signal);
+    if (signal > 0)
+        timers->signal = signal;
+    else
+        timers->error = signal;
+}
+
+bool CpuTimers_is_robbed(const struct CpuTimers *timers)
+{
+    return timers->signal && !is_ours(timers->signal);
+}
+
+// --- Timers ------------------------------------------------------------------
+
+// The number of a free slot, or -1.
+static long take_slot(struct CpuTimer *timer)
+{
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        struct Slot *chunk =
+            atomic_load_explicit(&chunks[i], memory_order_relaxed);
+
+        if (!chunk) {
+            chunk = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*chunk));
+            if (!chunk)
+                return -1;
+            atomic_store_explicit(&chunks[i], chunk, memory_order_release);
+        }
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy))
+                continue;
+            atomic_fetch_add(&chunk[j].generation, 1);
+            atomic_store(&chunk[j].timer, timer);
+            return i * SLOTS_A_CHUNK + j;
+        }
+    }
+    return -1;
+}
+
+static bool make_timer(struct CpuTimer *timer, pid_t tid)
+{
+    struct Slot *slot = find_slot(timer->slot);
+    uint64_t value = (uint64_t)atomic_load(&slot->generation) << 32;
+    struct sigevent event;
+
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = timer->timers->signal;
+    event.sigev_notify_thread_id = tid;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)(value | timer->slot);
+    return timer_create(Now_clock_of(tid), &event, &timer->timer) == 0;
+}
+
+struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
+                              pid_t tid)
+{
+    uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
+    struct CpuTimer *timer;
+    long slot;
+
+    if (!timers->signal || !cpu_ns) // or it has ended
+        return NULL;
+    timer = Heap_zeroed(1, sizeof(*timer));
+    if (!timer || Walk_init(&timer->walk, &timers->memory, timers->layout))
+        goto refused;
+    timer->timers = timers;
+    timer->state = state;
+    timer->accounted_ns = cpu_ns;
+    slot = take_slot(timer);
+    if (slot < 0)
+        goto refused;
+    timer->slot = (uint32_t)slot;
+    if (make_timer(timer, tid))
+        return timer;
+    atomic_store(&find_slot(timer->slot)->timer, NULL);
+refused:
+    timers->refused++;
+    Heap_free(timer);
+    return NULL;
+}
+
+static bool is_sooner(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec ||
+           (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+// What is left of the interval before counts: a thread that uses less than an
+// interval from one change to the next is sampled all the same.
+void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
+{
+    struct itimerspec when, before;
+
+    if (timer->interval_ns == interval_ns)
+        return;
+    when.it_interval.tv_sec = (time_t)(interval_ns / 1000000000u);
+    when.it_interval.tv_nsec = (long)(interval_ns % 1000000000u);
+    when.it_value = when.it_interval;
+    if (timer->interval_ns && timer_gettime(timer->timer, &before) == 0 &&
+        is_sooner(&before.it_value, &when.it_value) &&
+        (before.it_value.tv_sec || before.it_value.tv_nsec))
+        when.it_value = before.it_value;
+    timer->interval_ns = interval_ns;
+    timer_settime(timer->timer, 0, &when, NULL);
+}
+
+bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
+                  struct WalkFrame *frames)
+{
+    return SampleRing_pop(&timer->ring, head, frames);
+}
+
+void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns)
+{
+    atomic_store_explicit(&timer->accounted_ns, cpu_ns, memory_order_relaxed);
+}
+
+uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer)
+{
+    uint64_t sampled =
+        atomic_load_explicit(&timer->sampled_ns, memory_order_relaxed);
+    uint64_t accounted =
+        atomic_load_explicit(&timer->accounted_ns, memory_order_relaxed);
+
+    return sampled > accounted ? sampled : accounted;
+}
+
+// --- Their end ---------------------------------------------------------------
+
+static bool is_free(const struct CpuTimer *timer)
+{
+    return !atomic_load(&find_slot(timer->slot)->busy);
+}
+
+static void free_closing(struct CpuTimers *timers)
+{
+    struct CpuTimer **link = &timers->closing;
+
+    while (*link) {
+        struct CpuTimer *timer = *link;
+
+        if (is_free(timer)) {
+            *link = timer->next_closing;
+            Heap_free(timer);
+        } else {
+            link = &timer->next_closing;
+        }
+    }
+}
+
+void CpuTimer_free(struct CpuTimer *timer)
+{
+    struct CpuTimers *timers;
+
+    if (!timer)
+        return;
+    timers = timer->timers;
+    timer_delete(timer->timer);
+    atomic_store(&find_slot(timer->slot)->timer, NULL);
+    timer->next_closing = timers->closing;
+    timers->closing = timer;
+    free_closing(timers);
+}
+
+void CpuTimers_close(struct CpuTimers *timers)
+{
+    const struct timespec pause = {0, 1000000};
+
+    free_closing(timers);
+    // What is left then, since its thread was stopped in its handler by a
+    // debugger, is lost once.
+    for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
+        nanosleep(&pause, NULL);
+        free_closing(timers);
+    }
+    Memory_close(&timers->memory);
+    timers->signal = 0;
+}
+
+void CpuTimers_abandon(struct CpuTimers *timers)
+{
+    for (uint32_t i = 0; i < CHUNKS && chunks[i]; i++) {
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            struct Slot *slot = &chunks[i][j];
+            struct CpuTimer *timer = slot->timer;
+
+            slot->busy = 0; // its thread is not there any more
+            if (!timer || timer->timers != timers)
+                continue;
+            slot->timer = NULL;
+            Heap_free(timer);
+        }
+    }
+    for (struct CpuTimer *timer = timers->closing, *next; timer; timer = next) {
+        next = timer->next_closing;
+        Heap_free(timer);
+    }
+    timers->closing = NULL;
+    Memory_close(&timers->memory);
+}
