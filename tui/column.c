@@ -99,10 +99,19 @@ static void put_cost(struct ColumnText *out, double cycles,
         isfinite(cycles) ? Column_cost(text, cycles, look) : "");
 }
 
-static void put_share(struct ColumnText *out, double share)
+// What few samples tell is dimmed, and what none tells is blank.
+static void put_share(struct ColumnText *out, const struct Window *window,
+                      double share)
 {
-    put_number(out, share, Number_percent);
-    out->style = (uint8_t)Column_heat(share);
+    char text[NUMBER_MAX];
+    enum Basis basis = Window_share(text, window, share);
+    put(out, basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT, text);
+}
+
+// A number that is an estimate by so many samples (NaN: not known how many).
+static double by_samples(double value, double samples)
+{
+    return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
 // What was measured long ago is shown as such.
@@ -128,7 +137,7 @@ KEY(share, Row_share(row))
 FORMAT(share)
 {
     (void)look;
-    put_share(out, Row_share(row));
+    put_share(out, &row->window, Row_share(row));
 }
 
 KEY(trend, row->trend[TREND_LENGTH - 1] - row->trend[TREND_LENGTH - 5])
@@ -136,9 +145,16 @@ FORMAT(trend)
 {
     const float *last = row->trend + TREND_LENGTH - TREND_CELLS;
     double most = 0.01; // so that a share of nothing does not look like a storm
+    bool known = false, met = false;
     (void)look;
-    for (int i = 0; i < TREND_CELLS; i++)
+    for (int i = 0; i < TREND_CELLS; i++) {
         most = fmax(most, 1.15 * last[i]);
+        known |= isfinite(last[i]);
+        met |= Window_basis(&row->window, last[i]) != BASIS_NONE;
+    }
+    put(out, STYLE_FAINT, "");
+    if (known && !met)
+        return;
     Column_bars(out->text, sizeof out->text, last, TREND_CELLS, most);
     out->style = (uint8_t)Column_heat(last[TREND_CELLS - 1]);
 }
@@ -147,23 +163,24 @@ KEY(total_share, row->part ? NAN : row->now->total_share)
 FORMAT(total_share)
 {
     (void)look;
-    put_share(out, total_share_key(row));
+    put_share(out, &row->window, total_share_key(row));
 }
 
 KEY(c_share, row->part ? NAN : row->now->c_share)
 FORMAT(c_share)
 {
     (void)look;
-    put_share(out, c_share_key(row));
+    put_share(out, &row->window, c_share_key(row));
 }
 
 KEY(wait_share, row->part ? NAN : row->now->wait_share)
 FORMAT(wait_share)
 {
+    char text[NUMBER_MAX];
+    double share = wait_share_key(row);
     (void)look;
-    put_number(out, wait_share_key(row), Number_percent);
-    if (!(wait_share_key(row) >= 0.01))
-        out->style = STYLE_FAINT;
+    put(out, share >= 0.01 ? STYLE_PLAIN : STYLE_FAINT,
+        Window_plain_share(text, share));
 }
 
 // A recording of a version that does not say it: by the state.
@@ -177,45 +194,56 @@ KEY(rate, row->now->calls_per_s)
 FORMAT(rate)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
-    double rate = row->now->calls_per_s;
+    double rate = row->now->calls_per_s, samples = Row_rate_samples(row);
     (void)look;
     put_number(out, rate, Number_rate);
-    if (isfinite(rate) && is_rate_estimated(row)) {
-        strcpy(text + 1, Number_rate(number, rate));
-        put(out, STYLE_PLAIN, text);
-    }
+    if (rate == 0)
+        out->style = STYLE_FAINT;
+    if (!isfinite(rate) || !is_rate_estimated(row))
+        return;
+    strcpy(text + 1, Number_rate(number, by_samples(rate, samples)));
+    put(out, samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+        samples < WINDOW_LEAST ? "" : text);
 }
 
 KEY(calls, Row_best_calls(row))
 FORMAT(calls)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
-    double calls = Row_best_calls(row);
+    double calls = Row_best_calls(row), seen = Row_calls(row);
+    double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
+    // Most of it is an estimate.
+    bool rough = samples < WINDOW_FEW && calls > 2 * seen;
     (void)look;
     if (Row_calls_exact(row))
         mark = "";
-    else if (isnan(Row_estimated(row)))
+    else if (isnan(Row_estimated(row)) || (samples == 0 && calls <= seen))
         mark = ">=";
+    else if (rough)
+        calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
-    put(out, STYLE_PLAIN, isfinite(calls) ? text : "");
+    put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
+        isfinite(calls) ? text : "");
 }
 
 KEY(avg, row->now->avg_cycles)
 FORMAT(avg)
 {
-    char mean[NUMBER_MAX];
+    char mean[NUMBER_MAX], text[NUMBER_MAX + 1];
     double cycles = row->now->avg_cycles;
-    size_t length;
+    bool estimated = row->now->avg_estimated == 1;
+    double samples = Row_u64(row->now->run_samples);
 
-    put(out, STYLE_PLAIN,
-        isfinite(cycles) ? Column_mean(mean, cycles, look) : "");
-    length = strlen(out->text);
-    if (row->now->avg_estimated == 1 && length &&
-        length + 1 < sizeof out->text) {
-        memmove(out->text + 1, out->text, length + 1);
-        out->text[0] = '~';
-    }
+    put(out, STYLE_PLAIN, "");
+    if (!isfinite(cycles) || (estimated && samples == 0))
+        return;
+    if (estimated)
+        cycles = by_samples(cycles, samples);
+    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
+             Column_mean(mean, cycles, look));
+    put(out, estimated && samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+        text);
     fade(out, row);
 }
 
@@ -313,7 +341,7 @@ FORMAT(spec)
 FORMAT(function)
 {
     (void)look;
-    put(out, STYLE_PLAIN,
+    put(out, Row_is_idle(row) ? STYLE_FAINT : STYLE_PLAIN,
         Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
 }
 
@@ -333,7 +361,7 @@ const struct Column COLUMNS[COLUMN_COUNT] = {
     [COLUMN_SHARE] =
         {.name = "share",
          .title = "SHARE",
-         .about = "share of one core's time spent running in it, last 5 s",
+         .about = "share of one core spent running in it, over the window",
          .width = 6,
          .importance = 1,
          .room = 16,
@@ -516,17 +544,38 @@ double Column_key(enum ColumnId id, const struct Row *row, bool baseline)
                                           : COLUMNS[id].key(row);
 }
 
+// A change of less than a sample is none, and of what was in no sample there
+// is nothing to say.
+static enum Basis put_share_change(struct ColumnText *out, enum ColumnId id,
+                                   const struct Row *row, double size)
+{
+    const struct Window *window = &row->window;
+    char text[NUMBER_MAX];
+    enum Basis basis = Window_share(text, window, size);
+    double before = row->mark[id], now = COLUMNS[id].key(row);
+    bool met = Window_basis(window, before) != BASIS_NONE ||
+               Window_basis(window, now) != BASIS_NONE;
+    if (basis <= BASIS_TRACE || *text == '<')
+        strcpy(text, met ? "0.0%" : "");
+    put(out, STYLE_PLAIN, text);
+    return basis;
+}
+
 // "+3.2%", "-1.2k"; what is written as zero has no sign.
-static void put_change(struct ColumnText *out, double change, enum Change kind,
-                       const struct Look *look)
+static void put_change(struct ColumnText *out, enum ColumnId id,
+                       const struct Row *row, const struct Look *look)
 {
     char text[NUMBER_MAX + 1];
-    double size = fabs(change);
+    enum Change kind = COLUMNS[id].change;
+    enum Basis basis = BASIS_FINE;
+    double change = change_of(id, row), size = fabs(change);
     if (isnan(change)) {
         put(out, STYLE_PLAIN, "");
         return;
     }
-    if (kind == CHANGE_SHARE || kind == CHANGE_PART)
+    if (kind == CHANGE_SHARE)
+        basis = put_share_change(out, id, row, size);
+    else if (kind == CHANGE_PART)
         put_number(out, size, Number_percent);
     else if (kind == CHANGE_RATE)
         put_number(out, size, Number_rate);
@@ -544,7 +593,11 @@ static void put_change(struct ColumnText *out, double change, enum Change kind,
         kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;
     bool hot = kind == CHANGE_PART ? change < 0 : change > 0;
     enum Style style = hot ? STYLE_HEAT_4 : STYLE_ARMED;
-    put(out, none ? STYLE_FAINT : neutral ? STYLE_PLAIN : style, text);
+    if (none || basis == BASIS_FEW)
+        style = STYLE_FAINT;
+    else if (neutral)
+        style = STYLE_PLAIN;
+    put(out, style, text);
 }
 
 void Column_write(struct ColumnText *out, enum ColumnId id,
@@ -552,7 +605,7 @@ void Column_write(struct ColumnText *out, enum ColumnId id,
 {
     const struct Column *column = &COLUMNS[id];
     if (look->baseline && column->change)
-        put_change(out, change_of(id, row), column->change, look);
+        put_change(out, id, row, look);
     else
         column->format(out, row, look);
 }

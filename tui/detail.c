@@ -7,32 +7,59 @@
 
 #include <stdio.h>
 
+#define SPLIT_SHARE 0.001 // a smaller share has no parts to speak of
+
 static void add_shares(struct Strip *strip, const struct Row *row)
 {
     const struct Function *now = row->now;
     char number[NUMBER_MAX];
-    if (!isfinite(Row_share(row)))
+    double share = Row_share(row);
+    enum Basis basis = Window_share(number, &row->window, share);
+    if (!isfinite(share))
         return;
     Strip_item(strip, 2);
-    Strip_add(strip, Column_heat(Row_share(row)), "%s",
-              Number_percent(number, Row_share(row)));
+    if (basis == BASIS_NONE && isfinite(row->window.s))
+        Strip_add(strip, STYLE_FAINT, "no sample in %.0f s", row->window.s);
+    else if (basis == BASIS_NONE)
+        Strip_add(strip, STYLE_FAINT, "no sample");
+    else
+        Strip_add(strip, basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+                  "%s", number);
     if (row->part) {
         Strip_add(strip, STYLE_FAINT, " in this thread");
         return;
     }
-    if (isfinite(now->c_share)) {
-        double c = fmin(now->c_share, now->share);
-        Strip_add(strip, STYLE_FAINT, " = ");
-        Strip_add(strip, STYLE_PLAIN, "%.1f", (now->share - c) * 100);
-        Strip_add(strip, STYLE_FAINT, " py + ");
-        Strip_add(strip, STYLE_PLAIN, "%.1f", c * 100);
-        Strip_add(strip, STYLE_FAINT, " C");
+    if (isfinite(now->c_share) && basis == BASIS_FINE && share >= SPLIT_SHARE) {
+        double c = fmin(now->c_share, now->share), py = now->share - c;
+        if (c < SPLIT_SHARE / 2 || py < SPLIT_SHARE / 2) {
+            Strip_add(strip, STYLE_FAINT, py < c ? " in C" : " in Python");
+        } else {
+            Strip_add(strip, STYLE_FAINT, " = ");
+            Strip_add(strip, STYLE_PLAIN, "%.1f", py * 100);
+            Strip_add(strip, STYLE_FAINT, " py + ");
+            Strip_add(strip, STYLE_PLAIN, "%.1f", c * 100);
+            Strip_add(strip, STYLE_FAINT, " C");
+        }
     }
-    if (isfinite(now->wait_share)) {
+    if (now->wait_share >= SPLIT_SHARE) {
         Strip_add(strip, STYLE_FAINT, ", waits ");
         Strip_add(strip, STYLE_PLAIN, "%s",
                   Number_percent(number, now->wait_share));
     }
+}
+
+static void add_samples(struct Strip *strip, const struct Row *row)
+{
+    double share = Row_share(row);
+    double samples = fmax(round(Window_samples(&row->window, share)), 1);
+    char number[NUMBER_MAX];
+    if (Window_basis(&row->window, share) == BASIS_NONE ||
+        !isfinite(row->window.per_share))
+        return;
+    Strip_item(strip, 6);
+    Strip_add(strip, STYLE_PLAIN, "%s", Number_count(number, samples));
+    Strip_add(strip, STYLE_FAINT, " sample%s in %.0f s", samples > 1 ? "s" : "",
+              row->window.s);
 }
 
 static void add_calls(struct Strip *strip, const struct Row *row)
@@ -95,6 +122,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
                          const struct Look *look, struct Strip *strip, int y)
 {
     add_shares(strip, row);
+    add_samples(strip, row);
     add_calls(strip, row);
     add_cost(strip, row->now, look);
     add_sites(strip, row);

@@ -252,9 +252,28 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
                 most);
     Strip_add(strip, STYLE_FAINT, "share ");
     Strip_add(strip, STYLE_ACCENT, "%s", bars);
-    Strip_add(strip, STYLE_PLAIN, " %s",
-              Number_percent(number, Model_share(model)));
+    enum Basis basis = Window_share(number, &model->window, Model_share(model));
+    Strip_add(strip, basis == BASIS_FINE ? STYLE_PLAIN : STYLE_FAINT, " %s",
+              basis == BASIS_NONE ? "no" : number);
     Strip_add(strip, STYLE_FAINT, " cpu");
+}
+
+// What the shares rest on, and where the samples come from.
+static void add_window(struct Strip *strip, const struct Model *model)
+{
+    const struct Snapshot *snapshot = model->snapshot;
+    char text[WINDOW_TEXT];
+    if (!*Window_text(text, &model->window))
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_FAINT, "over ");
+    Strip_add(strip, STYLE_PLAIN, "%s", text);
+    Strip_item(strip, snapshot->sampler_signal == NULL_U64 ? 3 : 6);
+    if (snapshot->sampler_signal == NULL_U64)
+        Strip_add(strip, STYLE_PARTIAL, "by looks alone");
+    else
+        Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu",
+                  (unsigned long long)snapshot->sampler_signal);
 }
 
 static void add_if_much(struct Strip *strip, int importance, enum Style style,
@@ -333,6 +352,11 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     Header_add_since(strip, model);
     Strip_item(strip, 8);
     Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+    if (model->hide_idle) {
+        Strip_item(strip, 1);
+        Strip_add(strip, STYLE_PROMPT, "%zu idle hidden", model->hidden);
+        Strip_add(strip, STYLE_FAINT, " (i)");
+    }
     Strip_item(strip, 2);
     Strip_right(strip);
     Strip_add(strip, STYLE_FAINT, "sort ");
@@ -398,7 +422,12 @@ static void draw_whole(struct Canvas *canvas, const struct Model *model,
 {
     struct Strip strip;
     Strip_init(&strip);
-    add_share(&strip, model, canvas->width >= WIDE ? 24 : TREND_CELLS);
+    add_share(&strip, model,
+              canvas->width >= WIDEST ? 24
+              : canvas->width >= WIDE ? 16
+                                      : TREND_CELLS);
+    if (model->sampled)
+        add_window(&strip, model);
     add_specialisation(&strip, &model->tally);
     add_threads(&strip, model);
     add_children(&strip, status->untraced_children);

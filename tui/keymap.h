@@ -53,6 +53,7 @@ enum Request {
     REQUEST_SORT_NEXT,
     REQUEST_SORT_PREVIOUS,
     REQUEST_INVERT,
+    REQUEST_IDLE,
     REQUEST_UNITS,
     REQUEST_PAUSE,
     REQUEST_FASTER,
@@ -80,6 +81,7 @@ enum Ability {
     CAN_FUNCTION = 8, // a function is selected in it: View.function
     CAN_UNITS = 16,   // it shows cycles
     CAN_COUNT = 32,   // it shows counts: since the start, a reset, a baseline
+    CAN_HIDE = 512,   // it lists functions, the idle ones too
     // In every view, by what is watched (View_reach):
     CAN_ASK = 64,    // a process that does what it is asked: no recording
     CAN_LEAVE = 128, // other processes may be chosen

@@ -16,7 +16,7 @@
 
 void Model_init(struct Model *model)
 {
-    *model = (struct Model){.sort = COLUMN_SHARE};
+    *model = (struct Model){.sort = COLUMN_SHARE, .window = Window_unknown()};
     for (int i = 0; i < TREND_LENGTH; i++)
         model->trend[i] = NAN;
     Tally_init(&model->tally);
@@ -151,6 +151,7 @@ static void update_rows(struct Model *model)
         const struct Function *function = &snapshot->functions[i];
         struct Row *row = take_row(model, function->id);
         row->now = function;
+        row->window = model->window;
         row->deopt = Deopt_has(&deopt, function);
     }
     share_out(model);
@@ -181,10 +182,9 @@ double Model_unlisted(const struct Model *model)
     return sum;
 }
 
-static void update_whole(struct Model *model, const struct Snapshot *before)
+static void update_whole(struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
-    Tally_update(&model->tally, now, before);
     memmove(model->trend, model->trend + 1,
             sizeof model->trend - sizeof *model->trend);
     model->trend[TREND_LENGTH - 1] = (float)Model_share(model);
@@ -198,29 +198,55 @@ static void update_whole(struct Model *model, const struct Snapshot *before)
 struct SortItem {
     double key;
     const char *text;
+    double share;
+    double recent; // cycles a second
+    double self;   // cycles
     uint64_t id;
     uint32_t row;
+    bool idle;
 };
 
 struct SortWay {
     bool by_text;
-    int sign; // -1 turns the order round
+    bool sinks; // idle functions are last either way
+    int sign;   // -1 turns the order round
 };
 
-// Null is last either way; equals stand by id, so that rows do not dance.
+static int larger_first(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+// What has no key of its own stands by what it costs. The id is last, so that
+// rows do not dance.
+static int compare_equals(const struct SortItem *a, const struct SortItem *b)
+{
+    int result = a->idle - b->idle;
+    if (!result)
+        result = larger_first(a->share, b->share);
+    if (!result)
+        result = larger_first(a->recent, b->recent);
+    if (!result)
+        result = larger_first(a->self, b->self);
+    return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+// Null is last either way.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct SortItem *a = left, *b = right;
     const struct SortWay *way = context;
-    int result = 0;
+    int result = way->sinks ? a->idle - b->idle : 0;
+    if (result)
+        return result;
     if (way->by_text) {
         result = way->sign * strcmp(a->text, b->text);
     } else if (isnan(a->key) || isnan(b->key)) {
         result = isnan(a->key) - isnan(b->key);
     } else {
-        result = way->sign * ((a->key < b->key) - (a->key > b->key));
+        result = way->sign * larger_first(a->key, b->key);
     }
-    return result ? result : (a->id > b->id) - (a->id < b->id);
+    return result ? result : compare_equals(a, b);
 }
 
 static bool matches(const struct Row *row, const char *text)
@@ -246,20 +272,52 @@ static void keep_selection(struct Model *model)
         model->selected = model->shown ? model->shown - 1 : 0;
 }
 
-static size_t collect(const struct Model *model, struct SortItem *items)
+// What is left of a sample that the window has forgotten is no share.
+static double seen_share(const struct Row *row, double share)
+{
+    return Window_basis(&row->window, share) == BASIS_NONE && share > 0 ? 0
+                                                                        : share;
+}
+
+static struct SortItem item_of(const struct Model *model, size_t index,
+                               enum ColumnId id)
+{
+    const struct Row *row = &model->rows[index];
+    const struct Column *column = &COLUMNS[id];
+    double share = Row_share(row), self = Row_self(row);
+    struct SortItem item = {
+        .share = isnan(share) ? 0 : seen_share(row, share),
+        .recent = Row_recent_cost(row),
+        .self = isnan(self) ? 0 : self,
+        .id = row->id,
+        .row = (uint32_t)index,
+        .idle = Row_is_idle(row),
+    };
+    if (column->by_text)
+        item.text = Column_text_key(id, row);
+    else
+        item.key = Column_key(id, row, model->baseline);
+    if (id == COLUMN_SHARE && !model->baseline)
+        item.key = seen_share(row, item.key);
+    else if (id == COLUMN_SHARE && // less than a sample is no change
+             Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
+        item.key = isnan(item.key) ? NAN : 0;
+    return item;
+}
+
+static size_t collect(struct Model *model, struct SortItem *items)
 {
     enum ColumnId id = Model_sort_column(model);
-    const struct Column *column = &COLUMNS[id];
     size_t count = 0;
     for (size_t i = 0; i < model->row_count; i++) {
         const struct Row *row = &model->rows[i];
         if (!row->now || !matches(row, model->filter))
             continue;
-        items[count++] = (struct SortItem){
-            .key = column->by_text ? 0 : Column_key(id, row, model->baseline),
-            .text = column->by_text ? Column_text_key(id, row) : NULL,
-            .id = row->id,
-            .row = (uint32_t)i};
+        items[count] = item_of(model, i, id);
+        if (model->hide_idle && items[count].idle)
+            model->hidden++;
+        else
+            count++;
     }
     return count;
 }
@@ -268,9 +326,11 @@ static size_t collect(const struct Model *model, struct SortItem *items)
 static void arrange(struct Model *model)
 {
     struct SortItem *items = malloc((model->row_count + 1) * sizeof *items);
-    struct SortWay way = {.by_text = COLUMNS[Model_sort_column(model)].by_text,
+    const struct Column *column = &COLUMNS[Model_sort_column(model)];
+    struct SortWay way = {.by_text = column->by_text,
+                          .sinks = column->sampled,
                           .sign = model->invert ? -1 : 1};
-    model->shown = 0;
+    model->shown = model->hidden = 0;
     if (!items) {
         for (size_t i = 0; i < model->row_count; i++)
             if (model->rows[i].now && matches(&model->rows[i], model->filter))
@@ -313,8 +373,10 @@ int Model_push(struct Model *model, struct Snapshot *snapshot)
     if (before && snapshot->uptime_s < before->uptime_s)
         start_over(model);
     model->snapshot = snapshot;
+    Tally_update(&model->tally, snapshot, before);
+    model->window = Window_of(snapshot, model->tally.share);
     update_rows(model);
-    update_whole(model, before);
+    update_whole(model);
     Snapshot_free(before);
     arrange(model);
     return 0;
@@ -411,6 +473,12 @@ void Model_watch(struct Model *model, const struct Thread *thread)
 void Model_filter(struct Model *model, const char *text)
 {
     snprintf(model->filter, sizeof model->filter, "%s", text);
+    arrange(model);
+}
+
+void Model_toggle_idle(struct Model *model)
+{
+    model->hide_idle = !model->hide_idle;
     arrange(model);
 }
 

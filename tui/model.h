@@ -25,11 +25,14 @@ struct Model {
     size_t slot_count;
     uint32_t *order; // indexes of the rows that pass the filter, sorted
     size_t shown;
-    bool sampled;    // some function has a share
+    struct Window window; // of the snapshot
+    bool sampled;         // some function has a share
     bool one_thread; // shares, and which functions there are, are of `thread`
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
+    bool hide_idle;
+    size_t hidden; // rows that pass the filter, and are idle
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
     size_t selected; // in order
@@ -66,6 +69,7 @@ enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
 void Model_filter(struct Model *model, const char *text); // "" shows all
+void Model_toggle_idle(struct Model *model); // hides idle functions; shows them
 
 // Shows one thread alone; NULL: all of them. A baseline is dropped where that
 // is another choice: the shares it remembers are of another subject.

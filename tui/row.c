@@ -5,9 +5,13 @@
 #include <math.h>
 #include <string.h>
 
+#define IDLE_SHARE 0.0005 // what fades of a share is less than this, soon
+#define LOOKS_PER_S 4.0   // the sampler looks so often for what waits
+
 void Row_init(struct Row *row, uint64_t id)
 {
-    *row = (struct Row){.id = id, .part_share = NAN};
+    *row =
+        (struct Row){.id = id, .part_share = NAN, .window = Window_unknown()};
     for (int i = 0; i < TREND_LENGTH; i++)
         row->trend[i] = NAN;
     for (int i = 0; i < COLUMN_COUNT; i++)
@@ -97,6 +101,31 @@ double Row_samples(const struct Row *row)
 bool Row_may_run(const struct Function *function)
 {
     return isnan(function->share) || function->share >= RUNS_SHARE;
+}
+
+// It may be on a stack for ever and be called once: a main loop is not idle.
+bool Row_is_idle(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    if (now->age_s <= IDLE_S)
+        return false;
+    if (isnan(now->share)) // hooks alone know it, where there are some
+        return now->state == STATE_ARMED;
+    return Window_basis(&row->window, now->share) == BASIS_NONE &&
+           !(now->total_share >= IDLE_SHARE);
+}
+
+double Row_recent_cost(const struct Row *row)
+{
+    return or_zero(row->now->calls_per_s * row->now->avg_cycles);
+}
+
+// An estimate is of time running, which samples show, and of time waiting,
+// which looks show.
+double Row_rate_samples(const struct Row *row)
+{
+    double looks = LOOKS_PER_S * row->window.s * row->now->wait_share;
+    return Window_samples(&row->window, row->now->cpu_share) + or_zero(looks);
 }
 
 bool Row_is_old(const struct Row *row)

@@ -6,6 +6,7 @@
 #define OCULAR_TUI_ROW_H
 
 #include "ipc/snapshot.h"
+#include "tui/window.h"
 
 #include <stdbool.h>
 
@@ -40,6 +41,9 @@ enum ColumnId { // in the order of the screen
 // A function that has so much of a core runs; what has stopped fades away.
 #define RUNS_SHARE 0.005
 
+// What was not called for so long, and has no share, is idle.
+#define IDLE_S 60.0
+
 struct RowBase { // subtracted from the counts; 0 = since tracing started
     double calls;
     double estimated;
@@ -54,6 +58,7 @@ struct Row {
     const struct Function *now; // in the model's snapshot; NULL = not in it
     bool part; // one thread is chosen, and part_share is what it has of it
     double part_share;
+    struct Window window; // of the snapshot
     struct RowBase base;
     double mark[COLUMN_COUNT]; // the columns' keys at the baseline, or NaN
     float trend[TREND_LENGTH]; // shares, the newest last; NaN = not measured
@@ -81,5 +86,13 @@ bool Row_is_old(const struct Row *row);
 bool Row_is_stale(const struct Row *row);
 // No, where the samples of the last seconds say so.
 bool Row_may_run(const struct Function *function);
+// Not called in the last minute, and in no sample of the window: neither
+// running nor waiting, nor anything that it called.
+bool Row_is_idle(const struct Row *row);
+// Cycles a second that its calls take: calls a second times mean cost. 0 where
+// that is not known.
+double Row_recent_cost(const struct Row *row);
+// Samples that an estimated rate rests on; NaN: not known.
+double Row_rate_samples(const struct Row *row);
 
 #endif

@@ -17,7 +17,7 @@ static const char group[] = "Views";
 const struct View VIEWS[VIEW_COUNT] = {
     [VIEW_MAIN] = {.name = "Functions",
                    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION |
-                          CAN_UNITS | CAN_COUNT,
+                          CAN_UNITS | CAN_COUNT | CAN_HIDE,
                    .draw = ViewMain_show,
                    .press = ViewMain_press,
                    .find = ViewMain_find,

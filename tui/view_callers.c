@@ -87,12 +87,20 @@ static void pin(struct CallersView *view)
 
 // --- Drawing
 
-static void put_percent(struct Canvas *canvas, struct Box box, uint8_t style,
-                        double share)
+static void put_share(struct Canvas *canvas, struct Box box,
+                      const struct Window *window, double share)
 {
     char text[NUMBER_MAX];
-    if (isfinite(share))
-        Canvas_fit_right(canvas, box, style, Number_percent(text, share));
+    enum Basis basis = Window_share(text, window, share);
+    Canvas_fit_right(canvas, box,
+                     basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+                     text);
+}
+
+static void put_part(struct Canvas *canvas, struct Box box, double part)
+{
+    char text[NUMBER_MAX];
+    Canvas_fit_right(canvas, box, STYLE_FAINT, Window_plain_share(text, part));
 }
 
 // "│  ├─ ▸ "; the x behind it.
@@ -163,9 +171,9 @@ static void draw_branch(struct Screen *screen, int y,
     struct Box box = {y, 17, canvas->width - 18};
     int end = box.x + box.width;
     int x = put_limbs(canvas, y, box.x, end, branch);
-    put_percent(canvas, (struct Box){y, 2, 6}, Column_heat(branch->share),
-                branch->share);
-    put_percent(canvas, (struct Box){y, 9, 6}, STYLE_FAINT, branch->part);
+    put_share(canvas, (struct Box){y, 2, 6}, &screen->model.window,
+              branch->share);
+    put_part(canvas, (struct Box){y, 9, 6}, branch->part);
     if (branch->kind == BRANCH_FUNCTION || branch->kind == BRANCH_ROOT)
         put_function(screen, box, x, branch);
     else
@@ -177,7 +185,8 @@ static void draw_title(struct Screen *screen)
 {
     const struct Row *row =
         Model_row_of(&screen->model, screen->callers.tree.root);
-    char number[NUMBER_MAX], name[256];
+    const struct Window *window = &screen->model.window;
+    char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
     struct Strip strip;
     Strip_init(&strip);
     Strip_item(&strip, 0);
@@ -189,17 +198,20 @@ static void draw_title(struct Screen *screen)
         Strip_item(&strip, 1);
         Strip_add(&strip, STYLE_ACCENT, "%s", name);
         Strip_flex(&strip, 16);
-        if (isfinite(now->total_share)) {
+        if (Window_share(number, window, now->total_share)) {
             Strip_item(&strip, 3);
             Strip_add(&strip, STYLE_FAINT, "with callees ");
-            Strip_add(&strip, STYLE_PLAIN, "%s",
-                      Number_percent(number, now->total_share));
-            Strip_add(&strip, STYLE_FAINT, " of a core, by itself ");
-            Strip_add(&strip, STYLE_PLAIN, "%s",
-                      Number_percent(number, Tree_self(now)));
+            Strip_add(&strip, STYLE_PLAIN, "%s", number);
+            Strip_add(&strip, STYLE_FAINT, " of a core");
+            if (Window_share(number, window, Tree_self(now))) {
+                Strip_add(&strip, STYLE_FAINT, ", by itself ");
+                Strip_add(&strip, STYLE_PLAIN, "%s", number);
+            }
         }
         Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT, "sampled, running or waiting, last 5 s");
+        Strip_add(&strip, STYLE_FAINT, "running or waiting");
+        if (*Window_text(text, window))
+            Strip_add(&strip, STYLE_FAINT, ", over %s", text);
         Strip_item(&strip, 4);
         Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
     }

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define YOUNG_S 5.0 // younger windows are not full
+#define OLD_S 5.0   // what was shown so long ago is not shown again
 #define LEAST_CUT 4 // narrower names are better off without the mark of a cut
 
 enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT };
@@ -33,7 +33,7 @@ void ViewFlame_open(struct Screen *screen, uint64_t function)
     const struct Snapshot *now = screen->model.snapshot;
     (void)function;
     // What was seen when it was open last may be long gone.
-    if (!now || !(fabs(now->uptime_s - view->seen_at) <= YOUNG_S))
+    if (!now || !(fabs(now->uptime_s - view->seen_at) <= OLD_S))
         FlameTree_release(&view->tree);
     view->refused[0] = 0;
     view->asked_at = NAN;
@@ -151,17 +151,20 @@ static void draw_box(const struct Painter *painter, uint32_t branch,
 {
     const struct FlameBranch *at = &painter->tree->branches[branch];
     struct Canvas *canvas = &painter->screen->canvas;
+    const struct Window *window = &painter->screen->model.window;
     char share[NUMBER_MAX];
+    enum Basis basis = Window_share(share, window, at->total);
     int y = line_of(painter, at->depth), width = span.end - span.x - 1;
     bool above = branch != painter->zoom &&
                  FlameTree_is_below(painter->tree, painter->zoom, branch);
-    uint8_t style = above ? STYLE_FAINT : (uint8_t)Column_heat(at->total);
+    bool faint = above || basis < BASIS_FINE;
+    uint8_t style = faint ? STYLE_FAINT : (uint8_t)Column_heat(at->total);
     if (y < 0 || width < 0)
         return;
     Canvas_put(canvas, y, span.x, span.end, STYLE_FAINT, "│");
     struct Box box = {y, span.x + 1, width};
     int name = Canvas_measure(canvas, at->name);
-    int number = Canvas_measure(canvas, Number_percent(share, at->total));
+    int number = Canvas_measure(canvas, share);
     if (width < LEAST_CUT)
         Canvas_put(canvas, y, box.x, box.x + width, style, at->name);
     else
@@ -224,6 +227,7 @@ static void draw_graph(const struct Painter *painter)
 static void draw_selected(const struct Painter *painter, int y)
 {
     const struct FlameBranch *at = &painter->tree->branches[painter->selected];
+    const struct Window *window = &painter->screen->model.window;
     char text[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
@@ -231,21 +235,24 @@ static void draw_selected(const struct Painter *painter, int y)
     Strip_add(&strip, STYLE_ACCENT, "%.200s", at->name);
     Strip_flex(&strip, 12);
     Strip_item(&strip, 1);
-    Strip_add(&strip, STYLE_STRONG, "%s", Number_percent(text, at->total));
-    Strip_item(&strip, 3);
-    Strip_add(&strip, STYLE_PLAIN, "%s", Number_percent(text, at->self));
-    Strip_add(&strip, STYLE_FAINT,
-              painter->selected ? " itself" : " in what is not traced");
-    if (at->in_c > 0) {
+    Window_share(text, window, at->total);
+    Strip_add(&strip, STYLE_STRONG, "%s", text);
+    if (Window_share(text, window, at->self)) {
+        Strip_item(&strip, 3);
+        Strip_add(&strip, STYLE_PLAIN, "%s", text);
+        Strip_add(&strip, STYLE_FAINT,
+                  painter->selected ? " itself" : " in what is not traced");
+    }
+    if (Window_share(text, window, at->in_c)) {
         Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_PLAIN, "%s", Number_percent(text, at->in_c));
+        Strip_add(&strip, STYLE_PLAIN, "%s", text);
         Strip_add(&strip, STYLE_FAINT, " in C");
     }
     if (at->depth) {
         double above = painter->tree->branches[at->parent].total;
         Strip_item(&strip, 5);
         Strip_add(&strip, STYLE_PLAIN, "%s",
-                  Number_percent(text, at->total / above));
+                  Window_plain_share(text, at->total / above));
         Strip_add(&strip, STYLE_FAINT, " of its caller");
     }
     if (at->file) {
@@ -262,29 +269,27 @@ static void draw_selected(const struct Painter *painter, int y)
 static void draw_title(struct Screen *screen)
 {
     const struct FlameTree *tree = &screen->flame.tree;
-    char number[NUMBER_MAX];
+    const struct Window *window = &screen->model.window;
+    char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     Strip_init(&strip);
     Strip_item(&strip, 0);
     Strip_add(&strip, STYLE_STRONG, "Flame");
     Strip_item(&strip, 1);
     if (tree->count) {
-        Strip_add(&strip, STYLE_PLAIN, "%s",
-                  Number_percent(number, tree->branches[0].total));
+        double total = tree->branches[0].total;
+        enum Basis basis = Window_share(number, window, total);
+        Strip_add(&strip, STYLE_PLAIN, "%s", basis ? number : "nothing");
         Strip_add(&strip, STYLE_FAINT, " of a core");
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_PLAIN, "%zu", tree->count - 1);
         Strip_add(&strip, STYLE_FAINT, " paths");
-        Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_PLAIN, "%s",
-                  Number_grouped(number, tree->table->samples));
-        Strip_add(&strip, STYLE_FAINT, " samples");
         Strip_item(&strip, 2);
-        if (tree->table->kept_s < YOUNG_S)
-            Strip_add(&strip, STYLE_FAINT, "of the last %s, and growing",
-                      Number_seconds(number, tree->table->kept_s));
-        else
-            Strip_add(&strip, STYLE_FAINT, "CPU time of the last 5 s");
+        Strip_add(&strip, STYLE_FAINT, "CPU time");
+        if (*Window_text(text, window)) {
+            Strip_add(&strip, STYLE_FAINT, " over ");
+            Strip_add(&strip, STYLE_PLAIN, "%s", text);
+        }
     }
     Strip_draw(
         &strip, &screen->canvas,
@@ -360,16 +365,14 @@ static const char *why_empty(const struct Screen *screen,
     if (*view->refused)
         return view->refused;
     if (view->tree.count)
-        return "Nothing has run since it is looked for.";
+        return "No sample of the window found a thread running.";
     if (!screen->model.snapshot)
         return Status_waiting(status);
     if (status->ended && !screen->feed->replay)
-        return "The program has ended. Stacks are kept only while this view is "
-               "open.";
+        return "The program has ended, and its stacks were not asked for.";
     if (status->paused && !screen->feed->replay)
-        return "Paused. Stacks are kept only while this view is open: Space "
-               "goes "
-               "on.";
+        return "Paused, and the stacks of this moment were not asked for: "
+               "Space goes on.";
     return "Waiting for the first stacks.";
 }
 

@@ -70,10 +70,14 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
     char text[MODEL_TEXT + 80];
     if (!model->snapshot)
         Text_clean(text, sizeof text, Status_waiting(status));
-    else if (*model->filter)
+    else if (*model->filter && !model->hidden)
         snprintf(text, sizeof text,
                  "No function or path has \"%s\" in it. Esc drops the filter.",
                  model->filter);
+    else if (model->hidden)
+        strcpy(text,
+               "No function was called in the last minute. i shows "
+               "those that are idle.");
     else if (model->one_thread)
         strcpy(text,
                "No function of this thread was sampled lately. Esc "
@@ -242,6 +246,9 @@ bool ViewMain_press(struct Screen *screen, int request, uint32_t key)
         return true;
     case REQUEST_INVERT:
         Model_invert(model);
+        return true;
+    case REQUEST_IDLE:
+        Model_toggle_idle(model);
         return true;
     default:
         return false;

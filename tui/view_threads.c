@@ -15,7 +15,6 @@
 #define SIDE_BY_SIDE 110 // from here on the functions stand at the right
 #define LIST_WIDTH 60
 #define FUNCTIONS_MOST 128
-#define LEAST_SHARE 0.0005 // less is written as 0.0 %
 
 enum { THREADS_CHOOSE = REQUEST_OWN };
 
@@ -211,9 +210,8 @@ static void put_share(struct Canvas *canvas, struct Box box, int column,
     if (isnan(share))
         return;
     if (isnan(before)) {
-        put(canvas, box, column,
-            column == BY_CPU ? Column_heat(share) : STYLE_PLAIN,
-            Number_percent(number, share));
+        put(canvas, box, column, STYLE_PLAIN,
+            Window_plain_share(number, share));
         return;
     }
     Number_percent(number, fabs(change));
@@ -230,8 +228,18 @@ static void put_share(struct Canvas *canvas, struct Box box, int column,
         text);
 }
 
+static void put_cpu(struct Canvas *canvas, struct Box box,
+                    const struct Window *window, double share)
+{
+    char number[NUMBER_MAX];
+    enum Basis basis = Window_share(number, window, share);
+    put(canvas, box, BY_CPU,
+        basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT, number);
+}
+
 // One thread's numbers as they are shown: since the reset, or the baseline.
 struct Figures {
+    struct Window window;
     double cpu, cpu_before;
     double wait, wait_before;
     double seconds;
@@ -247,6 +255,7 @@ static struct Figures figures_of(const struct Model *model,
     // One that is new since the baseline has come from nothing.
     double before = model->baseline ? 0 : NAN;
     return (struct Figures){
+        .window = model->window,
         .cpu = thread->cpu_share,
         .cpu_before = base ? base->cpu_share : before,
         .wait = thread->wait_share,
@@ -259,7 +268,10 @@ static void draw_figures(struct Canvas *canvas, struct Box box,
                          const struct Figures *figures, uint8_t style)
 {
     char text[NUMBER_MAX];
-    put_share(canvas, box, BY_CPU, figures->cpu, figures->cpu_before);
+    if (isnan(figures->cpu_before))
+        put_cpu(canvas, box, &figures->window, figures->cpu);
+    else
+        put_share(canvas, box, BY_CPU, figures->cpu, figures->cpu_before);
     put_share(canvas, box, BY_WAIT, figures->wait, figures->wait_before);
     if (isfinite(figures->seconds))
         put(canvas, box, BY_TIME, style,
@@ -296,7 +308,7 @@ static void draw_all(struct Canvas *canvas, struct Box box,
                      const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
-    struct Figures all = {NAN, NAN, NAN, NAN, NAN, NAN};
+    struct Figures all = {model->window, NAN, NAN, NAN, NAN, NAN, NAN};
     for (size_t i = 0; i < now->thread_count; i++) {
         struct Figures one = figures_of(model, &now->threads[i]);
         add(&all.cpu, one.cpu);
@@ -332,14 +344,17 @@ static void draw_list(struct Screen *screen, const struct Order *order,
 
 // --- The functions of the selected one
 
-static void draw_function(struct Canvas *canvas, struct Box box, double share,
+static void draw_function(struct Canvas *canvas, struct Box box,
+                          const struct Window *window, double share,
                           const struct Row *row)
 {
     char number[NUMBER_MAX], file[1024], line[24] = "";
     int x = box.x + 8, width = box.x + box.width - x;
     int names = width >= 50 ? width * 3 / 5 : width;
-    Canvas_fit_right(canvas, (struct Box){box.y, box.x, 6}, Column_heat(share),
-                     Number_percent(number, share));
+    enum Basis basis = Window_share(number, window, share);
+    Canvas_fit_right(canvas, (struct Box){box.y, box.x, 6},
+                     basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+                     number);
     if (!row) {
         Canvas_fit(canvas, (struct Box){box.y, x, width}, STYLE_FAINT, CUT_END,
                    "others");
@@ -368,7 +383,8 @@ static int draw_of_all(struct Screen *screen, struct Box box, int height)
     for (size_t i = 0; i < model->row_count; i++) {
         const struct Row *row = &model->rows[i];
         int at = count;
-        if (!row->now || !(row->now->share >= LEAST_SHARE))
+        if (!row->now ||
+            Window_basis(&row->window, row->now->share) == BASIS_NONE)
             continue;
         while (at > 0 && hottest[at - 1]->now->share < row->now->share)
             at--;
@@ -380,7 +396,8 @@ static int draw_of_all(struct Screen *screen, struct Box box, int height)
         hottest[at] = row;
     }
     for (int i = 0; i < count; i++, box.y++)
-        draw_function(&screen->canvas, box, hottest[i]->now->share, hottest[i]);
+        draw_function(&screen->canvas, box, &model->window,
+                      hottest[i]->now->share, hottest[i]);
     return count;
 }
 
@@ -393,9 +410,10 @@ static int draw_of_one(struct Screen *screen, const struct Thread *thread,
         const struct Row *row = part->id == NULL_U64
                                     ? NULL
                                     : Model_row_of(&screen->model, part->id);
-        if (!(part->share >= LEAST_SHARE))
+        const struct Window *window = &screen->model.window;
+        if (Window_basis(window, part->share) == BASIS_NONE)
             continue;
-        draw_function(&screen->canvas, box, part->share, row);
+        draw_function(&screen->canvas, box, window, part->share, row);
         box.y++;
         drawn++;
     }
@@ -436,7 +454,7 @@ static void draw_title(struct Screen *screen, const struct Order *order)
 {
     const struct Snapshot *now = screen->model.snapshot;
     struct Canvas *canvas = &screen->canvas;
-    char number[NUMBER_MAX];
+    char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     long ended = 0;
     for (long i = 0; i < order->count; i++)
@@ -458,7 +476,9 @@ static void draw_title(struct Screen *screen, const struct Order *order)
     Header_add_since(&strip, &screen->model);
     if (isfinite(now->sampler_hz)) {
         Strip_item(&strip, 3);
-        Strip_add(&strip, STYLE_FAINT, "shares of one core, of the last 5 s");
+        Strip_add(&strip, STYLE_FAINT, "shares of one core");
+        if (*Window_text(text, &screen->model.window))
+            Strip_add(&strip, STYLE_FAINT, ", over %s", text);
     }
     Strip_draw(&strip, canvas,
                (struct Box){screen->layout.title_y, 1, canvas->width - 2}, 3);

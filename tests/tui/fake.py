@@ -17,7 +17,8 @@ class Server:
     """A fake traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "w+")
+        # To append: it writes where this one's reading has left the place they share.
+        self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()
         self.process = subprocess.Popen(

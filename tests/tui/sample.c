@@ -358,6 +358,9 @@ struct Snapshot *Sample_new(struct SampleWish wish)
         snapshot->sampler_samples = 60000;
         snapshot->sampler_unknown = 3;
         snapshot->sampler_elsewhere = .02;
+        snapshot->sampler_window_s = 12;
+        snapshot->sampler_window_samples = 1212;
+        snapshot->sampler_signal = 35;
     }
     if (wish.trouble)
         snapshot->sampler_trouble =

@@ -20,7 +20,10 @@ import capture
 import png
 
 MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
-pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(not os.path.exists(TOP), reason="not built"),
+]
 
 
 try:

@@ -186,6 +186,98 @@ static void test_shares_and_specialisation(void **state)
     assert_int_equal(cell.style, STYLE_ALERT);
 }
 
+// A window of 100 samples, all of a core: one is 1 %.
+static void test_few_samples(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    row.window = (struct Window){30, 100, 100};
+    function.share = function.cpu_share = .314;
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "31.4%");
+    assert_int_equal(cell.style, STYLE_HEAT_5);
+    function.share = function.cpu_share = .034; // three
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "3%");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.share = function.cpu_share = .004;
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "<1%");
+    function.share = function.cpu_share = .001; // of one that is forgotten
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
+    function.share = function.cpu_share = 0;
+    assert_string_equal(says(COLUMN_SHARE, &row, &cycles), "");
+    function.wait_share = function.c_share = function.total_share = 0;
+    assert_string_equal(says(COLUMN_WAIT_SHARE, &row, &cycles), "");
+    assert_string_equal(says(COLUMN_C_SHARE, &row, &cycles), "");
+    assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
+}
+
+static void test_estimates_from_few_samples(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    row.window = (struct Window){30, 100, 100};
+    function.share = function.cpu_share = .2;
+    function.calls_per_s = 1234;
+    function.rate_estimated = 1;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.share = function.cpu_share = .05;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.wait_share = .5; // sixty looks found it waiting
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
+    function.share = function.cpu_share = function.wait_share = 0;
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
+    function.rate_estimated = 0; // counted
+    assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
+    // Since the start: as many samples as it had in the whole run.
+    function.calls = 10;
+    function.calls_exact = 0;
+    function.calls_estimated = 4567;
+    function.avg_cycles = 378;
+    function.avg_estimated = 1;
+    function.run_samples = 50;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~4.6k");
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~378");
+    function.run_samples = 3;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), "~5.0k");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~400");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.run_samples = 0;
+    function.calls_estimated = 10;
+    assert_string_equal(says(COLUMN_CALLS, &row, &cycles), ">=10");
+    assert_string_equal(says(COLUMN_AVG, &row, &cycles), "");
+}
+
+static void test_idle_is_dimmed(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    row.window = (struct Window){30, 100, 100};
+    function.name = "f";
+    function.share = function.cpu_share = function.total_share = 0;
+    function.state = STATE_ARMED;
+    function.age_s = 59;
+    says(COLUMN_FUNCTION, &row, &cycles);
+    assert_int_equal(cell.style, STYLE_PLAIN);
+    function.age_s = 61;
+    says(COLUMN_FUNCTION, &row, &cycles);
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.total_share = .5; // a main loop
+    assert_false(Row_is_idle(&row));
+    function.total_share = 0;
+    function.share = .05;
+    assert_false(Row_is_idle(&row));
+    // Without a sampler only hooks can know it.
+    function.share = function.cpu_share = function.total_share = NAN;
+    assert_true(Row_is_idle(&row));
+    function.state = STATE_DARK;
+    assert_false(Row_is_idle(&row));
+}
+
 static void test_trend(void **state)
 {
     struct Function function = nothing();
@@ -196,7 +288,9 @@ static void test_trend(void **state)
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "·▁▂▃▄▅▆▇");
     for (int i = 0; i < 8; i++)
         Row_push_trend(&row, 0);
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▁");
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), ""); // not met
+    Row_push_trend(&row, .001);
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▂");
     char out[4 * 3 + 1];
     float hostile[] = {INFINITY, -5, 1e30f};
     Column_bars(out, sizeof out, hostile, 3, 1);
@@ -332,6 +426,16 @@ static void test_changes_since_a_baseline(void **state)
     assert_string_equal(changes(COLUMN_SHARE, &row, &look), "0.0%"); // no sign
     function.share = NAN;
     assert_string_equal(changes(COLUMN_SHARE, &row, &look), "");
+    row.window = (struct Window){30, 100, 100};
+    row.mark[COLUMN_SHARE] = .3;
+    function.share = .334;
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "+3%");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.share = .306; // less than a sample
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "0.0%");
+    row.mark[COLUMN_SHARE] = function.share = 0;
+    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "");
+    row.window = Window_unknown();
     // Every change fits its column.
     double sizes[] = {1e-9, .0123, .9999, 9.999, 12.34, 999.9};
     for (int i = 0; i < 6; i++) {
@@ -357,6 +461,9 @@ int main(void)
         cmocka_unit_test(test_too_short_to_be_told),
         cmocka_unit_test(test_state_and_stale),
         cmocka_unit_test(test_shares_and_specialisation),
+        cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_estimates_from_few_samples),
+        cmocka_unit_test(test_idle_is_dimmed),
         cmocka_unit_test(test_trend),
         cmocka_unit_test(test_reset_counts_anew),
         cmocka_unit_test(test_changes_since_a_baseline),

@@ -16,9 +16,12 @@ BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
 MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 
-pytestmark = pytest.mark.skipif(
-    not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
-)
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(
+        not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
+    ),
+]
 
 SIZES = ("60x12", "80x24", "150x40", "250x70")
 
@@ -28,6 +31,7 @@ SCREENS = {
     "sorted": "<Frame>>>>Ijjj",
     "filtered": "\\bench<Enter>j",
     "searching": "/plan",
+    "idle-hidden": "<Frame>iG",
     "baseline": "<Frame>b<Frame><Frame><Frame>",
     "reset": "u<Frame>r<Frame>",
     "help": "?",

@@ -167,6 +167,47 @@ static void test_what_the_overhead_is_made_of(void **state)
     assert_true(says(f, "oldest data"));
 }
 
+// --- The window
+
+static void test_what_shares_rest_on(void **state)
+{
+    struct Fixture *f = *state;
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){0});
+
+    snapshot->sampler_window_s = 30;
+    snapshot->sampler_window_samples = 412;
+    draw(f, snapshot, 150);
+    assert_true(says(f, "over 30 s, 412 samples   by CPU timers, signal 35"));
+    for (int width = 80; width < 200; width++) {
+        draw(f, Sample_new((struct SampleWish){0}), width);
+        assert_true(says(f, "over 12 s, 1 212 samples"));
+    }
+    snapshot = Sample_new((struct SampleWish){0});
+    snapshot->sampler_signal = NULL_U64;
+    draw(f, snapshot, 100);
+    assert_true(says(f, "by looks alone"));
+    assert_int_equal(style_of(f, 2, "by looks"), STYLE_PARTIAL);
+    snapshot = Sample_new((struct SampleWish){0}); // an older process
+    snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
+    draw(f, snapshot, 150);
+    assert_false(says(f, "samples"));
+    draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
+    assert_false(says(f, "by looks"));
+}
+
+static void test_idle_functions_are_counted(void **state)
+{
+    struct Fixture *f = *state;
+
+    draw(f, Sample_new((struct SampleWish){0}), 80);
+    assert_false(says(f, "hidden"));
+    Model_toggle_idle(&f->model);
+    for (int width = 60; width < 160; width += 20) {
+        draw(f, Sample_new((struct SampleWish){0}), width);
+        assert_true(says(f, "1 idle hidden (i)"));
+    }
+}
+
 // --- Without a sampler
 
 static void test_why_there_are_no_shares(void **state)
@@ -267,6 +308,8 @@ int main(void)
         TEST(test_overhead_of_one_that_does_little),
         TEST(test_overhead_without_a_budget),
         TEST(test_what_the_overhead_is_made_of),
+        TEST(test_what_shares_rest_on),
+        TEST(test_idle_functions_are_counted),
         TEST(test_why_there_are_no_shares),
         TEST(test_what_a_thread_has_beside_its_rows),
         TEST(test_what_the_rows_lack),

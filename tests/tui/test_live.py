@@ -211,6 +211,7 @@ EFFECTS = {
         ">": ([], sorts_anew),
         "<": ([], sorts_anew),
         "I": ([], turns_round),
+        "i": ([], r"\d+ idle hidden"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
         "Space": ([], "● live"),  # it is paused already
         "Z": ([], "● live"),
@@ -264,6 +265,7 @@ def check(top, heading, name):
     assert not top.is_gone()
 
 
+@pytest.mark.once
 @pytest.mark.timeout(600)
 def test_every_key_of_the_help(program, top):
     table = read_help(top)
@@ -290,6 +292,7 @@ def test_every_key_of_the_help(program, top):
     assert program.poll() is None
 
 
+@pytest.mark.once
 def test_quit_by_the_other_key(program, top):
     top.press("F10")
     assert top.wait_gone() == 0
@@ -297,6 +300,7 @@ def test_quit_by_the_other_key(program, top):
     assert program.poll() is None
 
 
+@pytest.mark.once
 def test_the_timeline_is_written_where_the_program_runs(program, top):
     top.press("e", "Enter")
     text = top.wait(
@@ -347,6 +351,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.once
 def test_children_appear_below_their_parent_and_vanish(tmp_path):
     directory = tmp_path / "s"
     directory.mkdir(mode=0o700)
@@ -444,6 +449,7 @@ def test_it_changes_while_it_is_looked_at(tmp_path, key, there, then):
             process.stdin.close()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("end", ["exit", "crash", "kill"])
 def test_the_end_of_the_program(tmp_path, end):
     """Its last state stays, marked, and keys still work on it."""

@@ -39,18 +39,48 @@ static const char *name_at(size_t index)
     return Model_row(&model, index)->now->name;
 }
 
+// What the window has forgotten is no share.
+static double share_of(const struct Row *row)
+{
+    double share = Row_share(row);
+    return share * row->window.per_share < WINDOW_LEAST ? 0 : share;
+}
+
+static double key_of(const struct Row *row)
+{
+    enum ColumnId id = Model_sort_column(&model);
+    return id == COLUMN_SHARE ? share_of(row) : COLUMNS[id].key(row);
+}
+
+// Of two with the same key: is that their order?
+static bool in_order(const struct Row *x, const struct Row *y)
+{
+    const double a[] = {Row_is_idle(y), share_of(x), Row_recent_cost(x),
+                        Row_self(x), (double)y->id};
+    const double b[] = {Row_is_idle(x), share_of(y), Row_recent_cost(y),
+                        Row_self(y), (double)x->id};
+    for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+        if (a[i] != b[i] && !isnan(a[i]) && !isnan(b[i]))
+            return a[i] > b[i];
+    return false;
+}
+
 static void check_order(void)
 {
     const struct Column *column = &COLUMNS[Model_sort_column(&model)];
     for (size_t i = 1; i < model.shown; i++) {
-        double a = column->key(Model_row(&model, i - 1));
-        double b = column->key(Model_row(&model, i));
+        const struct Row *x = Model_row(&model, i - 1);
+        const struct Row *y = Model_row(&model, i);
+        double a = key_of(x), b = key_of(y);
+        if (column->sampled && Row_is_idle(x) != Row_is_idle(y)) {
+            assert_true(Row_is_idle(y)); // either way
+            continue;
+        }
         assert_true(!isnan(a) || isnan(b)); // null last
         if (!isnan(b))
             assert_true(model.invert ? a <= b : a >= b);
         if (a == b)
-            assert_true(Model_row(&model, i - 1)->id <
-                        Model_row(&model, i)->id);
+            assert_true(in_order(x, y));
     }
 }
 
@@ -95,6 +125,82 @@ static void test_every_column_sorts(void **state)
         assert_true(strcmp(name_at(i - 1), name_at(i)) <= 0);
     Model_invert(&model);
     assert_true(strcmp(name_at(0), name_at(1)) > 0);
+}
+
+// A function that nothing is sampled of: named so, with such numbers.
+static void make(struct Function *function, const char *name, double rate,
+                 double avg, uint64_t self)
+{
+    function->name = name;
+    function->share = function->cpu_share = function->total_share = 0;
+    function->calls_per_s = rate;
+    function->avg_cycles = avg;
+    function->self_cycles = self;
+    function->age_s = 1;
+    function->state = STATE_ARMED;
+}
+
+static void push_idle_program(unsigned tick)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
+    struct Function *functions = Sample_functions(snapshot);
+    snapshot->function_count = 6;
+    make(&functions[0], "import", NAN, NAN, 4000);
+    functions[0].age_s = 61;
+    make(&functions[1], "import twice", 0, 100, 9000);
+    functions[1].age_s = 600;
+    make(&functions[2], "rare", 1, 100, 5000);
+    make(&functions[3], "frequent", 50, 100, 300);
+    make(&functions[4], "costly", 2, 9000, 200);
+    make(&functions[5], "sampled", 0, NAN, 0);
+    functions[5].share = functions[5].cpu_share = .01;
+    assert_int_equal(Model_push(&model, snapshot), 0);
+}
+
+// Nothing was sampled of most: what they took lately counts, and then ever.
+static void test_an_idle_program(void **state)
+{
+    static const char *const order[] = {"sampled", "costly",       "frequent",
+                                        "rare",    "import twice", "import"};
+    (void)state;
+    push_idle_program(0);
+    assert_int_equal(model.shown, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_string_equal(name_at(i), order[i]);
+    Model_invert(&model); // what is idle stays below
+    assert_string_equal(name_at(3), "sampled");
+    assert_string_equal(name_at(5), "import");
+    Model_invert(&model);
+    Model_sort_by(&model, COLUMN_SELF); // of the whole run
+    assert_string_equal(name_at(0), "import twice");
+    Model_sort_by(&model, COLUMN_SHARE);
+    Model_toggle_idle(&model);
+    assert_int_equal(model.shown, 4);
+    assert_int_equal(model.hidden, 2);
+    assert_string_equal(name_at(3), "rare");
+    push_idle_program(1);
+    assert_int_equal(model.shown, 4);
+    Model_filter(&model, "import");
+    assert_int_equal(model.shown, 0);
+    assert_int_equal(model.hidden, 2);
+    Model_toggle_idle(&model);
+    assert_int_equal(model.shown, 2);
+    assert_int_equal(model.hidden, 0);
+}
+
+// A sample that is as old as twice the window is none.
+static void test_remains_are_no_shares(void **state)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *functions = Sample_functions(snapshot);
+    (void)state;
+    snapshot->function_count = 2;
+    make(&functions[0], "forgotten", 0, 100, 9000);
+    functions[0].share = functions[0].cpu_share = 1e-4;
+    make(&functions[1], "frequent", 50, 100, 300);
+    functions[1].share = functions[1].cpu_share = 1e-5;
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    assert_string_equal(name_at(0), "frequent");
 }
 
 static void test_without_a_sampler(void **state)
@@ -355,9 +461,11 @@ static void test_baseline(void **state)
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
-        assert_true(a >= b);
+        double sample = 1 / model.window.per_share; // less is no change
+        assert_true((fabs(a) < sample ? 0 : a) >= (fabs(b) < sample ? 0 : b) ||
+                    Row_is_idle(Model_row(&model, i)));
     }
-    assert_true(Column_key(COLUMN_SHARE, Model_row(&model, 11), true) < 0);
+    assert_true(Column_key(COLUMN_SHARE, Model_row(&model, 10), true) < 0);
     Model_baseline(&model);
     assert_false(model.baseline);
     assert_true(Model_pair_count(&model, pair) == all + 9);
@@ -486,6 +594,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_empty),
         TEST(test_every_column_sorts),
+        TEST(test_an_idle_program),
+        TEST(test_remains_are_no_shares),
         TEST(test_without_a_sampler),
         TEST(test_one_thread),
         TEST(test_one_thread_without_functions),

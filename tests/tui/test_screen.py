@@ -19,9 +19,12 @@ from tui.fake import FAKE, Server
 MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 FLOODING = str(BUILD / "obj" / "tests" / "tui" / "flooding_server")
 
-pytestmark = pytest.mark.skipif(
-    not (os.path.exists(TOP) and os.path.exists(FAKE)), reason="not built"
-)
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(
+        not (os.path.exists(TOP) and os.path.exists(FAKE)), reason="not built"
+    ),
+]
 
 
 @pytest.fixture
@@ -405,7 +408,7 @@ def test_baseline(top):
     top.wait(r"change in 0:00:0\d")
     top.wait(r"[-+]\d+\.\d%")
     shares = re.findall(r"^[▸ ] *(\S+)% +[·▁▂▃▄▅▆▇█]", top.settle(), re.M)
-    assert len(shares) > 10
+    assert shares  # where there were samples to compare
     assert all(share == "0.0" or share[0] in "+-" for share in shares), shares
     top.press("b")
     top.wait("The baseline is dropped")

@@ -18,9 +18,12 @@ from tui.emulated import BUILD, SLOW, TOP, Top, environment, selected
 MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 TMUX = shutil.which("tmux")
 
-pytestmark = pytest.mark.skipif(
-    not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
-)
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.skipif(
+        not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -310,7 +310,7 @@ static void test_opened_too_late(void **state)
     assert_int_equal(Model_push(&stage.screen.model, later), 0);
     View_open(&stage.screen, VIEW_FLAME); // of a minute ago they tell nothing
     Screen_draw(&stage.screen);
-    shows(&stage, "The program has ended. Stacks are kept only while", true);
+    shows(&stage, "The program has ended, and its stacks were not asked", true);
     stage.feed.ended = false;
     stage.feed.paused = true;
     Screen_draw(&stage.screen);

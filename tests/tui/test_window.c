@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// tui/window: how a share is written that rests on so many samples.
+#include "tui/window.h"
+
+#include "tests/tui/sample.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char text[NUMBER_MAX];
+
+static const char *says(double samples_a_core, double share)
+{
+    const struct Window window = {30, 412, samples_a_core};
+    Window_share(text, &window, share);
+    return text;
+}
+
+static void test_basis(void **state)
+{
+    const struct Window window = {30, 100, 100};
+    const struct Window old = Window_unknown();
+    (void)state;
+    assert_int_equal(Window_basis(&window, NAN), BASIS_NONE);
+    assert_int_equal(Window_basis(&window, 0), BASIS_NONE);
+    assert_int_equal(Window_basis(&window, .0024), BASIS_NONE);
+    assert_int_equal(Window_basis(&window, .0026), BASIS_TRACE);
+    assert_int_equal(Window_basis(&window, .0101), BASIS_FEW);
+    assert_int_equal(Window_basis(&window, .0999), BASIS_FEW);
+    assert_int_equal(Window_basis(&window, .1001), BASIS_FINE);
+    // A process that does not report its window.
+    assert_int_equal(Window_basis(&old, 0), BASIS_NONE);
+    assert_int_equal(Window_basis(&old, 1e-6), BASIS_FINE);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    assert_string_equal(says(1e4, .314), "31.4%");
+    assert_string_equal(says(1e4, .0034), "0.3%");
+    assert_string_equal(says(1e5, .00034), "0.03%");
+    assert_string_equal(says(1e7, .00003), "<0.01%");
+    assert_string_equal(says(20, .37), "40%");
+    assert_string_equal(says(20, .096), "10%");
+    assert_string_equal(says(2000, .0034), "0.3%");
+    assert_string_equal(says(20000, .00034), "0.03%");
+    assert_string_equal(says(4e5, .00001), "<0.01%");
+    assert_string_equal(says(400, .001), "<0.3%"); // a quarter, rounded up
+    assert_string_equal(says(500, .001), "<0.2%");
+    assert_string_equal(says(1e4, .00009), "<0.01%");
+    assert_string_equal(says(1, .5), "<100%");
+    assert_string_equal(says(400, .0001), "");
+    assert_string_equal(says(400, 0), "");
+    assert_string_equal(says(NAN, .314), "31.4%");
+    assert_string_equal(says(NAN, 0), "");
+    assert_string_equal(says(NAN, NAN), "");
+}
+
+// The narrowest column of shares has six cells.
+static void test_width(void **state)
+{
+    (void)state;
+    for (double core = .1; core < 1e9; core *= 1.7)
+        for (double share = 1e-9; share < 10; share *= 1.3) {
+            says(core, share);
+            assert_true(strlen(text) <= 6);
+            assert_null(strstr(text, "0.0%"));
+        }
+}
+
+static void test_one_digit(void **state)
+{
+    (void)state;
+    assert_true(Window_one_digit(1234) == 1000);
+    assert_true(Window_one_digit(96) == 100);
+    assert_true(fabs(Window_one_digit(.034) - .03) < 1e-12);
+    assert_true(Window_one_digit(1000) == 1000);
+    assert_true(Window_one_digit(0) == 0);
+}
+
+static void test_text(void **state)
+{
+    char out[WINDOW_TEXT];
+    struct Window window = {30.2, 1411.7, 1};
+    (void)state;
+    assert_string_equal(Window_text(out, &window), "30 s, 1 412 samples");
+    window.samples = 1.2;
+    assert_string_equal(Window_text(out, &window), "30 s, 1 sample");
+    window = (struct Window){1e300, 1e300, 1};
+    assert_string_equal(Window_text(out, &window), "");
+    window = Window_unknown();
+    assert_string_equal(Window_text(out, &window), "");
+}
+
+// A thread's time in what is not traced is time that samples found, too.
+static void test_of_a_snapshot(void **state)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
+    struct Function *functions = Sample_functions(snapshot);
+    struct Window window;
+    (void)state;
+    snapshot->sampler_window_samples = 300;
+    snapshot->function_count = 2;
+    functions[0].cpu_share = .5;
+    functions[1].cpu_share = NAN;
+    window = Window_of(snapshot, NAN);
+    assert_true(window.per_share == 600);
+    window = Window_of(snapshot, .75);
+    assert_true(window.per_share == 400);
+    assert_true(Window_samples(&window, .5) == 200);
+    functions[0].cpu_share = 0;
+    window = Window_of(snapshot, 0);
+    assert_true(isnan(window.per_share));
+    assert_true(Window_samples(&window, 0) == 0);
+    Snapshot_free(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_basis), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_width), cmocka_unit_test(test_one_digit),
+        cmocka_unit_test(test_text),  cmocka_unit_test(test_of_a_snapshot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
