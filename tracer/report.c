@@ -123,8 +123,8 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
     if (snapshot->sampler_samples == NULL_U64) {
         Figure_print(
             out,
-            "  shares of the run: not known, no sampler ran (serving or a "
-            "budget starts one)\n");
+            "  shares of the run: not known, no sampler ran (this process may "
+            "not read its own memory)\n");
         put_order(out, snapshot);
     } else if (!samples) {
         Figure_print(out,

@@ -89,9 +89,12 @@ def start_tracing(
                             for "/") or of a qualified name; exclude wins.
     serve                   answer ocular-top on a Unix socket. Always so
                             where serve() was called before.
-    overhead_budget         share of CPU time that tracing may cost: 0.01 where
-                            it is served, else none. None can be held with a
-                            threshold of 0, or in precise mode.
+    overhead_budget         share of the CPU time that the program uses, counted
+                            as at least a fifth of one core, that tracing may
+                            cost: 0.01 where it is served, else none. Under a
+                            budget the threshold counts hits within a second,
+                            and floats. None can be held with a threshold of 0,
+                            or in precise mode.
     output                  where the timeline goes; ".gz" compresses. A file
                             that exists is never overwritten: the process id
                             is put into the name instead.

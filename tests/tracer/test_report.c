@@ -370,8 +370,8 @@ static void where_no_share_is_known(void **state)
     function.run_samples = NULL_U64;
     text = report_of(snapshot, &function);
     expect(text,
-           "\n  shares of the run: not known, no sampler ran (serving or "
-           "a budget starts one)\n");
+           "\n  shares of the run: not known, no sampler ran (this process "
+           "may not read its own memory)\n");
     expect(text,
            "\n  functions are ordered by the cycles of their timed "
            "calls: what ran without hooks is not among them\n");
