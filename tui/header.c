@@ -132,7 +132,7 @@ static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
     Strip_add(strip, STYLE_FAINT, " of %s", limit);
     if (strcmp(limit, budget) == 0)
         return;
-    Strip_add(strip, STYLE_FAINT, " (nearly idle");
+    Strip_add(strip, STYLE_FAINT, " (below 0.2 cores");
     if (cells)
         Strip_add(strip, STYLE_FAINT, "; budget %s", budget);
     Strip_add(strip, STYLE_FAINT, ")");

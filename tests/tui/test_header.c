@@ -121,10 +121,10 @@ static void test_overhead_of_one_that_does_little(void **state)
     draw(f, costing(.3, .5), 200);
     assert_int_equal(style_of(f, 1, "30.0%"), STYLE_ARMED);
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 6);
-    assert_true(says(f, "30.0% of 50.0% (nearly idle; budget 1.0%)"));
+    assert_true(says(f, "30.0% of 50.0% (below 0.2 cores; budget 1.0%)"));
     draw(f, costing(.3, .5), 80);
     assert_int_equal(style_of(f, 1, "30.0%"), STYLE_ARMED);
-    assert_true(says(f, "30.0% of 50.0% (nearly idle)"));
+    assert_true(says(f, "30.0% of 50.0% (below 0.2 cores)"));
     draw(f, costing(.6, .5), 80);
     assert_int_equal(style_of(f, 1, "60.0%"), STYLE_ALERT);
 }
