@@ -26,6 +26,7 @@ static void hold_locks(void)
     pthread_mutex_lock(&ocular_state.engine.ending);
     pthread_mutex_lock(&ocular_state.engine.lanes.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
+    Registry_before_fork(ocular_state.engine.registry);
     Rcu_before_fork();
     Heap_before_fork();
 }
@@ -34,6 +35,7 @@ static void let_go_of_locks(void)
 {
     Heap_after_fork();
     Rcu_after_fork_parent();
+    Registry_after_fork(ocular_state.engine.registry);
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
     pthread_mutex_unlock(&ocular_state.engine.lanes.mutex);
     pthread_mutex_unlock(&ocular_state.engine.ending);
@@ -45,6 +47,7 @@ static void be_a_child(void)
 
     Heap_after_fork();
     Rcu_after_fork_child();
+    Registry_after_fork(engine->registry);
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
     Hooks_take_back(); // the lane of a timing is not in the list

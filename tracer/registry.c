@@ -321,3 +321,13 @@ struct Code *Registry_retired(struct Registry *registry)
     // Pairs with the exchange in Registry_retire.
     return follow(&registry->retired);
 }
+
+void Registry_before_fork(struct Registry *registry)
+{
+    pthread_mutex_lock(&registry->chains);
+}
+
+void Registry_after_fork(struct Registry *registry)
+{
+    pthread_mutex_unlock(&registry->chains);
+}

@@ -70,5 +70,9 @@ struct Code *Registry_leaving(struct Registry *registry);
 struct Code *Registry_retired(struct Registry *registry);
 // Frees what was retired, when there are no readers.
 void Registry_free_retired(struct Registry *registry);
+// Around each fork, on the forking thread: the child finds the chains whole and
+// can change them.
+void Registry_before_fork(struct Registry *registry);
+void Registry_after_fork(struct Registry *registry); // in parent and child
 
 #endif

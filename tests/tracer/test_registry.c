@@ -4,6 +4,7 @@
 #include "ipc/heap.h"
 #include "tracer/registry.h"
 
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/rcu.h"
 
@@ -11,7 +12,9 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -269,6 +272,49 @@ static void test_readers_while_codes_come_and_go(void **state)
     Registry_free(race.registry);
 }
 
+static void *hold_chains(void *argument)
+{
+    struct Race *race = argument;
+    struct timespec time = {0, 200000};
+
+    while (!race->stop) {
+        pthread_mutex_lock(&race->registry->chains);
+        nanosleep(&time, NULL);
+        pthread_mutex_unlock(&race->registry->chains);
+    }
+    return NULL;
+}
+
+// A child can change the chains, whoever was at them.
+static void test_forks(void **state)
+{
+    struct Race race = {.registry = Registry_new()};
+    pthread_t thread;
+
+    (void)state;
+    if (FORKS_ALONE)
+        skip();
+    pthread_create(&thread, NULL, hold_chains, &race);
+    for (int i = 0; i < 50; i++) {
+        pid_t child;
+        int status;
+
+        Registry_before_fork(race.registry);
+        child = fork();
+        Registry_after_fork(race.registry);
+        if (child == 0) {
+            alarm(20);
+            Registry_retire(race.registry, add(race.registry, 0x1000), 1);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    race.stop = true;
+    pthread_join(thread, NULL);
+    Registry_free(race.registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_the_list_is_mended_everywhere),
         cmocka_unit_test(test_bytes_return_to_zero),
         cmocka_unit_test(test_readers_while_codes_come_and_go),
+        cmocka_unit_test(test_forks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
