@@ -194,8 +194,6 @@ void Interpreter_layout(struct FrameLayout *layout)
     layout->thread_top = offsetof(PyThreadState, datastack_top);
     // The chunk's first slot stays free (Python/pystate.c, push_chunk).
     layout->chunk_first = offsetof(_PyStackChunk, data[1]);
-    layout->chunk_size = offsetof(_PyStackChunk, size);
-    layout->chunk_previous = offsetof(_PyStackChunk, previous);
     layout->own_state = thread_state_place;
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;

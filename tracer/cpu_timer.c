@@ -57,25 +57,18 @@ static struct Slot *find_slot(uint32_t number)
 
 // --- The handler -------------------------------------------------------------
 
-// Where the thread was interrupted; zeros where that is not known.
-struct Interrupted {
-    uintptr_t counter; // its program counter
-    uintptr_t stack;   // its stack pointer
-};
-
-static struct Interrupted interrupted(const void *context)
+// Where the thread was interrupted: its program counter, or 0.
+static uintptr_t interrupted(const void *context)
 {
     const ucontext_t *thread = context;
 
 #if defined(__x86_64__)
-    return (struct Interrupted){(uintptr_t)thread->uc_mcontext.gregs[REG_RIP],
-                                (uintptr_t)thread->uc_mcontext.gregs[REG_RSP]};
+    return (uintptr_t)thread->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
-    return (struct Interrupted){(uintptr_t)thread->uc_mcontext.pc,
-                                (uintptr_t)thread->uc_mcontext.sp};
+    return (uintptr_t)thread->uc_mcontext.pc;
 #else
     (void)thread;
-    return (struct Interrupted){0};
+    return 0;
 #endif
 }
 
@@ -99,7 +92,6 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
 static void take_sample(struct CpuTimer *timer, const void *context)
 {
     const struct CpuTimers *timers = timer->timers;
-    struct Interrupted at = interrupted(context);
     uint64_t now_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t before_ns = CpuTimer_covered_ns(timer);
     struct SampleHead head = {
@@ -112,10 +104,10 @@ static void take_sample(struct CpuTimer *timer, const void *context)
 
     timer->start.state =
         atomic_load_explicit(&timer->state, memory_order_relaxed);
-    timer->start.stack = at.stack;
+    timer->start.own = true;
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
-    head.flags = flags_of(timer, at.counter);
+    head.flags = flags_of(timer, interrupted(context));
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
     Cell_add(&timer->taken, 1);

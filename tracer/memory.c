@@ -161,3 +161,13 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
     Memory_read_parts(memory, &part, 1);
     return part.read;
 }
+
+// The kernel reads the set before it refuses to do with it what it does not
+// know (kernel/signal.c, rt_sigprocmask).
+bool Memory_is_readable(uintptr_t at)
+{
+    const long nothing = -1, set_size = 8;
+
+    return syscall(SYS_rt_sigprocmask, nothing, at, NULL, set_size) < 0 &&
+           errno == EINVAL;
+}

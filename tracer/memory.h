@@ -52,6 +52,14 @@ bool Memory_recover(struct Memory *memory);
 // True when all of it was read; `to` is undefined otherwise.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
+// Whether the page at that address, or the part of it from there on, can be
+// read just now. Unlike a read it costs the same when it comes after a pause:
+// some 0.4 us, where the first process_vm_writev after 5 ms takes 20 us. Any
+// thread, async-signal-safe.
+//
+// What is read after that may fault all the same, where another thread has
+// unmapped the page in between; no page that holds what is alive.
+bool Memory_is_readable(uintptr_t at);
 // Many parts in as few system calls as possible: those that are written next to
 // each other at one moment, as far as the process allows for one and they stay
 // within a page.

@@ -92,27 +92,38 @@ static void reach_down(struct Walk *walk, const struct WalkStart *start,
     add_region(walk, &part);
 }
 
-static bool in_c_stack(const struct WalkStart *start, uintptr_t frame)
+// In place: whether all of it is on pages that can be read, each of which is
+// asked about once in a walk.
+static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
-    return start->stack && frame > start->stack &&
-           frame - start->stack < WALK_STACK;
-}
+    uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
 
-// What could be read of C's stack is part of it, and so is what is in between.
-static void learn_stack(struct WalkStart *start, uintptr_t end)
-{
-    if (in_c_stack(start, end) && end > start->stack_high)
-        start->stack_high = end;
+    if (end < from)
+        return false;
+    for (; page < end; page += WALK_PAGE) {
+        uintptr_t *known = &walk->known[page / WALK_PAGE % WALK_KNOWN];
+
+        if (*known == (page | 1))
+            continue;
+        if (!Memory_is_readable(page))
+            return false;
+        *known = page | 1; // not 0, which is a page too
+    }
+    return true;
 }
 
 // The bytes of a frame, or NULL.
-static const uint8_t *read_frame(struct Walk *walk, struct WalkStart *start,
-                                 uintptr_t frame)
+static const uint8_t *read_frame(struct Walk *walk,
+                                 const struct WalkStart *start, uintptr_t frame)
 {
     const uint8_t *bytes;
 
     if (frame % sizeof(uintptr_t) != 0)
         return NULL;
+    if (walk->in_place)
+        return is_readable(walk, frame, walk->frame_size)
+                   ? (const uint8_t *)frame
+                   : NULL;
     bytes = find_bytes(walk, frame);
     if (!bytes && !walk->reached && in_stack(start, frame)) {
         reach_down(walk, start, frame);
@@ -122,7 +133,6 @@ static const uint8_t *read_frame(struct Walk *walk, struct WalkStart *start,
         return bytes;
     if (!Memory_read(walk->memory, frame, walk->frame, walk->frame_size))
         return NULL;
-    learn_stack(start, frame + walk->frame_size);
     return walk->frame;
 }
 
@@ -229,40 +239,21 @@ static uintptr_t own_state(const struct Walk *walk)
     return state;
 }
 
-static void add_in_place(struct Walk *walk, uintptr_t from, uintptr_t end)
-{
-    const struct MemoryPart part = {from, (void *)from, end - from, true};
-
-    if (from && end > from)
-        add_region(walk, &part);
-}
-
-// The calling thread's stacks, which nobody changes now. What it has is there:
-// only a frame that is being pushed or popped may be anywhere, and is not in
-// these regions then.
+// The calling thread's state, whose frames nobody changes now. They are alive:
+// only a link that is being set, as a frame is pushed or popped, may hold
+// anything, and may lead anywhere. Hence Memory_is_readable.
 static void look_in_place(struct Walk *walk, struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
-    uintptr_t chunk;
 
-    walk->region_count = 0;
-    walk->reached = true;
+    memset(walk->known, 0, sizeof walk->known);
     start->read = true;
     take_state(walk, start, (const uint8_t *)start->state + walk->state_from);
-    chunk = start->chunk;
-    for (int i = 0; i < WALK_CHUNKS && chunk; i++) {
-        add_in_place(walk, chunk,
-                     chunk + word((void *)chunk, layout->chunk_size));
-        chunk = word((void *)chunk, layout->chunk_previous);
-    }
-    if (start->stack_high > start->stack)
-        add_in_place(walk, start->stack, start->stack_high);
     if (layout->through_cframe) {
-        const uint8_t *bytes =
-            read_frame(walk, start, start->frame + layout->cframe_frame);
+        uintptr_t at = start->frame + layout->cframe_frame;
 
-        start->read = bytes != NULL;
-        start->frame = bytes ? word(bytes, 0) : 0;
+        start->read = at % sizeof at == 0 && is_readable(walk, at, sizeof at);
+        start->frame = start->read ? word((const uint8_t *)at, 0) : 0;
     }
 }
 
@@ -390,7 +381,8 @@ static void follow_frames(struct Walk *walk, struct WalkStart *start)
 
 void Walk_frames(struct Walk *walk, struct WalkStart *start)
 {
-    if (start->stack && own_state(walk) == start->state)
+    walk->in_place = start->own && own_state(walk) == start->state;
+    if (walk->in_place)
         look_in_place(walk, start);
     else
         look(walk, start);

@@ -8,15 +8,14 @@
 
 #include "tracer/memory.h"
 
-#define WALK_DEPTH 128        // frames; deeper ones are cut off
-#define WALK_DEEP 16384       // bytes of the data stack that are read at once
-#define WALK_STACK (8u << 20) // bytes that C's stack may have
-#define WALK_CHUNKS 4         // of the data stack, the newest ones
+#define WALK_DEPTH 128      // frames; deeper ones are cut off
+#define WALK_DEEP 16384     // bytes of the data stack that are read at once
 #define WALK_STATE 1024     // bytes, at most, from first to last member needed
 #define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
 #define WALK_CFRAMES 3      // that one thread uses in turn
 #define WALK_OTHERS 6       // frames outside the newest chunk, the same
 #define WALK_PAGE 4096      // what is mapped is at least that and aligned so
+#define WALK_KNOWN 64       // pages
 #define WALK_ABOVE 1024     // bytes by which a stack may well have grown
 
 // Where things are in this interpreter's structs; filled by python/.
@@ -34,20 +33,17 @@ struct FrameLayout {
     size_t frame_owner; // in it: a byte, this or one more where C has made the
     uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
     size_t chunk_first; // in a thread's first data stack chunk: its first frame
-    size_t chunk_size;  // in a chunk: its bytes,
-    size_t chunk_previous; // ... and the chunk before
-    ptrdiff_t own_state;   // from the thread pointer to where a thread that has
-                           // the interpreter finds its state; 0: not known
-    uintptr_t code_mask;   // clears the tag bits of frame_code
-    size_t code_bytecode;  // in PyCodeObject: co_code_adaptive
+    ptrdiff_t own_state;  // from the thread pointer to where a thread that has
+                          // the interpreter finds its state; 0: not known
+    uintptr_t code_mask;  // clears the tag bits of frame_code
+    size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
 
 // What a thread's state says of its stack. Zeroed but for the state before the
 // first walk; then as the walk before has left it.
 struct WalkStart {
-    uintptr_t state;      // in: PyThreadState
-    uintptr_t stack;      // in: on the thread itself, its stack pointer; else 0
-    uintptr_t stack_high; // C's stack is known to reach up to here
+    uintptr_t state; // in: PyThreadState
+    bool own;        // in: it is the calling thread's
     uintptr_t frame;
     uintptr_t chunk;
     uintptr_t top;
@@ -77,11 +73,13 @@ struct Walk {
     size_t state_from; // the part of a PyThreadState that is read
     size_t state_size;
     size_t frame_size;
-    struct MemoryPart regions[2 + WALK_CHUNKS + WALK_OTHERS];
+    struct MemoryPart regions[2 + WALK_OTHERS];
     size_t region_count;
     uint8_t *page; // in `pages`, aligned
     uint8_t pages[2 * WALK_PAGE];
-    bool reached; // more of the data stack has been read, or it was tried
+    bool in_place;               // of the calling thread: nothing is copied,
+    uintptr_t known[WALK_KNOWN]; // and these pages can be read, | 1
+    bool reached; // else: more of the data stack has been read, or it was tried
     uint8_t deep[WALK_DEEP];
     uint8_t frame[WALK_FRAME_SIZE]; // one that is in none of the regions
 };
@@ -94,10 +92,9 @@ int Walk_init(struct Walk *walk, const struct Memory *memory,
 // (generators, entries from C); another one what is deeper, and one each of the
 // others. Where the thread runs meanwhile the result may be torn.
 //
-// On the thread itself, in a signal handler that knows its stack pointer, it is
-// torn only at a frame that is being pushed or popped; and while the thread has
-// the interpreter, so that its state is alive, the data stack and C's stack are
-// read where they are, without a system call. Async-signal-safe.
+// Of the calling thread, in a signal's handler, it is torn only at a frame that
+// is being pushed or popped; and while the thread has the interpreter, so that
+// its state is alive, frames are read where they are. Async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif

@@ -276,6 +276,26 @@ static void test_finds_another_way_where_one_is_taken_away(void **state)
     assert_int_equal(in_a_cage(NULL, 0, check_all_taken_away), 0);
 }
 
+// By the page: the kernel is asked for eight bytes.
+static void test_what_can_be_read(void **state)
+{
+    uint8_t *pages =
+        mmap(NULL, 3 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)state;
+    mprotect(pages + 4096, 4096, PROT_NONE);
+    munmap(pages + 8192, 4096);
+    assert_true(Memory_is_readable((uintptr_t)pages));
+    assert_true(Memory_is_readable((uintptr_t)pages + 4088));
+    assert_false(Memory_is_readable((uintptr_t)pages + 4092));
+    assert_false(Memory_is_readable((uintptr_t)pages + 4096));
+    assert_false(Memory_is_readable((uintptr_t)pages + 8192));
+    assert_false(Memory_is_readable(0));
+    assert_false(Memory_is_readable((uintptr_t)0xdead << 48));
+    assert_false(Memory_is_readable(UINTPTR_MAX - 7));
+    munmap(pages, 8192);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_reads_by_the_file_where_the_calls_are_forbidden),
         cmocka_unit_test(test_finds_another_way_where_one_is_taken_away),
         cmocka_unit_test(test_says_so_where_all_are_forbidden),
+        cmocka_unit_test(test_what_can_be_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -525,113 +526,73 @@ static void test_a_lone_frame_elsewhere(void **state)
 
 #ifdef __x86_64__
 
-struct FakeChunk {
-    uintptr_t previous, size;
-    struct FakeFrame frames[8];
-};
-
 static _Thread_local uintptr_t own; // of who has the interpreter: its state
 
-static void begin_in_place(struct World *world, struct FakeChunk *chunks)
+// From here on whoever reads by copying fails.
+static void begin_in_place(struct World *world)
 {
-    for (int i = 0; i < 2; i++)
-        chunks[i] = (struct FakeChunk){.previous = (uintptr_t)chunks * i,
-                                       .size = sizeof *chunks};
     world->layout.own_state = (char *)&own - (char *)__builtin_thread_pointer();
-    world->layout.chunk_size = offsetof(struct FakeChunk, size);
-    world->layout.chunk_previous = offsetof(struct FakeChunk, previous);
-    world->layout.chunk_first = offsetof(struct FakeChunk, frames);
     init(world);
     own = (uintptr_t)&world->thread;
-}
-
-// Whoever reads by a system call fails from here on.
-static void forbid_reading(struct World *world)
-{
+    world->start.own = true;
     Memory_close(&world->memory);
     world->memory.pid = 0x7ffffffe;
     world->memory.by_file = false;
 }
 
-static void use_chunk(struct World *world, struct FakeChunk *chunk)
-{
-    world->stack = chunk->frames;
-    world->used = 0;
-    world->thread.chunk = (uintptr_t)chunk;
-}
-
-// Both chunks of the data stack, and C's stack once it is known how far that
-// goes, are read without a system call.
+// Wherever they are: on the data stack, on C's, in a generator.
 static void test_in_place(void **state)
 {
     struct World *world = *state;
-    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
-    struct FakeFrame *stack = world->stack, *here = alloca(sizeof *here);
-    uintptr_t low = 0;
+    struct FakeFrame here, *elsewhere = malloc(sizeof *elsewhere);
 
-    begin_in_place(world, chunks);
-    use_chunk(world, &chunks[0]);
+    begin_in_place(world);
     push(world, 1);
     push(world, 2);
-    link_frame(world, here, 3);
-    use_chunk(world, &chunks[1]);
-    push(world, 4);
-    world->start.stack = (uintptr_t)&low;
-    if (world->start.stack > (uintptr_t)here) // as a sanitizer may have it
-        world->start.stack = (uintptr_t)here - 64;
-    assert_frames(walk_now(world), 4, 4);
-    assert_true(world->start.stack_high > (uintptr_t)&here->code);
-    forbid_reading(world);
+    link_frame(world, &here, 3);
+    link_frame(world, elsewhere, 4);
     push(world, 5);
     assert_frames(walk_now(world), 5, 5);
     assert_false(world->walk.torn);
-    world->start.stack_high = 0; // it is not known, and cannot be found out
-    assert_frames(walk_now(world), 2, 5);
-    assert_true(world->walk.torn);
-    world->stack = stack;
-    free(chunks);
+    free(elsewhere);
 }
 
-// A thread without the interpreter, or that knows no stack pointer, is walked
-// through the kernel: its state may be gone.
+// The state of a thread without the interpreter, or of another one, may be
+// gone: it is walked through the kernel.
 static void test_not_in_place(void **state)
 {
     struct World *world = *state;
-    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
-    struct FakeFrame *stack = world->stack;
-    uintptr_t here = (uintptr_t)&chunks;
 
-    begin_in_place(world, chunks);
-    use_chunk(world, &chunks[0]);
     push(world, 1);
     push(world, 2);
+    begin_in_place(world);
     for (int i = 0; i < 3; i++) {
-        own = i == 0 ? (uintptr_t)&world->thread : i == 1 ? 0 : here;
-        world->start.stack = i == 0 ? 0 : here;
-        assert_frames(walk_now(world), 2, 2);
+        own = i == 0 ? (uintptr_t)&world->thread : i == 1 ? 0 : 8;
+        world->start.own = i != 0;
+        assert_int_equal(walk_now(world)->depth, 0);
+        assert_false(world->start.read);
     }
-    forbid_reading(world);
-    assert_int_equal(walk_now(world)->depth, 0);
-    assert_false(world->start.read);
-    world->stack = stack;
-    free(chunks);
+    own = (uintptr_t)&world->thread;
+    assert_frames(walk_now(world), 2, 2);
 }
 
 // A signal may come while a frame is pushed: whatever a link holds then, it is
 // no address that is followed blindly.
 static void test_torn_in_place(void **state)
 {
-    static const uintptr_t bad[] = {8, (uintptr_t)0xdead << 48, 4096,
-                                    UINTPTR_MAX - 15, UINTPTR_MAX - 7};
+    uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const uintptr_t bad[] = {8, 4096, (uintptr_t)0xdead << 48, UINTPTR_MAX - 15,
+                             UINTPTR_MAX - 7, (uintptr_t)pages + WALK_PAGE,
+                             // Half of it can be read.
+                             (uintptr_t)pages + WALK_PAGE - 8};
     struct World *world = *state;
-    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
-    struct FakeFrame *stack = world->stack, *top;
+    struct FakeFrame *top;
 
-    begin_in_place(world, chunks);
-    use_chunk(world, &chunks[0]);
+    assert_int_equal(mprotect(pages + WALK_PAGE, WALK_PAGE, PROT_NONE), 0);
+    begin_in_place(world);
     push(world, 1);
     top = push(world, 2);
-    world->start.stack = (uintptr_t)&top;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         top->previous = bad[i];
         assert_frames(walk_now(world), 1, 2);
@@ -644,33 +605,40 @@ static void test_torn_in_place(void **state)
     world->thread.chunk = 0; // it has none yet
     world->thread.frame = 0;
     assert_int_equal(walk_now(world)->depth, 0);
-    world->stack = stack;
-    free(chunks);
+    munmap(pages, 2 * WALK_PAGE);
+}
+
+// What could be read at the walk before is asked about anew.
+static void test_a_page_that_goes(void **state)
+{
+    struct FakeFrame *page = mmap(NULL, WALK_PAGE, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct World *world = *state;
+
+    begin_in_place(world);
+    link_frame(world, page, 1);
+    push(world, 2);
+    assert_frames(walk_now(world), 2, 2);
+    munmap(page, WALK_PAGE);
+    assert_frames(walk_now(world), 1, 2);
+    assert_true(world->walk.torn);
 }
 
 static void test_a_cframe_in_place(void **state)
 {
     struct World *world = *state;
-    struct FakeChunk *chunks = calloc(2, sizeof *chunks);
-    struct FakeFrame *stack = world->stack;
-    uintptr_t *low = alloca(sizeof *low);
 
-    begin_in_place(world, chunks);
-    use_chunk(world, &chunks[0]);
     push(world, 1);
     push(world, 2);
     world->cframe.frame = world->thread.frame;
     world->thread.frame = (uintptr_t)&world->cframe;
     world->layout.through_cframe = true;
-    init(world);
-    world->start.stack = (uintptr_t)low;
+    begin_in_place(world);
     assert_frames(walk_now(world), 2, 2);
     assert_false(world->walk.torn);
-    forbid_reading(world); // that one is on no stack
+    world->thread.frame = (uintptr_t)0xdead << 48;
     assert_int_equal(walk_now(world)->depth, 0);
     assert_false(world->start.read);
-    world->stack = stack;
-    free(chunks);
 }
 
 #endif
@@ -731,6 +699,7 @@ int main(void)
         TEST(test_in_place),
         TEST(test_not_in_place),
         TEST(test_torn_in_place),
+        TEST(test_a_page_that_goes),
         TEST(test_a_cframe_in_place),
 #endif
         TEST(test_layouts_that_cannot_be),
