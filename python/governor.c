@@ -22,7 +22,7 @@
 // A slice is given the interpreter up to 5 ms after it asks (the switch
 // interval), or more where many threads want it.
 #define APART 6 // doublings of a hook's time (Lane_cool): calls some 4 us apart
-#define SLICE_S 50e-6
+#define SLICE_S 100e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 
 struct Governor {

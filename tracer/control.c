@@ -7,7 +7,6 @@
 
 #define FIRST_S 0.02    // to the first look at what it costs
 #define LEAST_S 1e-3    // to the next wake-up
-#define HURRY_S 0.01    // to the next slice, where something is left over
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
 #define WINDOW_S 1.0    // in which hits count
 #define CROWD_S 10.0    // that a number of functions is remembered for
@@ -163,7 +162,8 @@ void Control_spend(struct Control *control, double seconds)
 
 bool Control_may_hurry(const struct Control *control)
 {
-    return control->grant > 0 && control->cores > IDLE_CORES;
+    return !control->overdrawn && control->grant > 0 &&
+           control->cores > IDLE_CORES;
 }
 
 double Control_pause(struct Control *control, double now_s, bool more)
@@ -172,9 +172,7 @@ double Control_pause(struct Control *control, double now_s, bool more)
 
     control->more = more;
     s = fmin(fmax(s, LEAST_S), POLICY_SLOWEST_S);
-    if (more)
-        s = fmin(s, HURRY_S);
-    if (control->burst)
+    if (more || control->burst)
         s = fmin(s, Policy_rush_pause(control->rate));
     return s;
 }

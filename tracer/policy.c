@@ -38,8 +38,7 @@
 #define RANK_PART 0.05      // of the allowance
 #define RUSH_CODES 8        // since the last look, and
 #define RUSH_PER_S 40.0     // at that rate
-#define RUSH_S 0.02         // between two looks at what it costs, or more:
-#define LOOK_COST_S 50e-6   // of CPU time, waking up
+#define RUSH_S 0.02         // to the next wake-up, where more is to be done:
 #define RUSH_PART 0.25      // of the allowance
 
 static double max(double a, double b)
@@ -174,7 +173,7 @@ bool Policy_is_rush(uint32_t codes, double seconds)
 
 double Policy_rush_pause(double rate)
 {
-    return max(LOOK_COST_S / (RUSH_PART * rate), RUSH_S);
+    return max(SLICE_COST_S / (RUSH_PART * rate), RUSH_S);
 }
 
 bool Policy_is_ahead(uint64_t time, uint64_t now, uint64_t most)

@@ -846,17 +846,23 @@ static void test_what_is_left_over(void **state)
     assert_true(Control_pause(&w.control, now, false) > 0.1);
     none.newest_code = Registry_newest_id(w.registry);
     assert_false(Control_step(&w.control, now + 0.01, &none).attend);
-    assert_true(fabs(Control_pause(&w.control, now, true) - 0.01) < 1e-9);
+    assert_true(fabs(Control_pause(&w.control, now, true) -
+                     Policy_rush_pause(w.control.rate)) < 1e-9);
     decision = Control_step(&w.control, now + 0.01, &none);
     assert_true(decision.attend && !decision.full);
     Control_pause(&w.control, now + 0.01, false);
     assert_false(Control_step(&w.control, now + 0.02, &none).attend);
     // Bytecode can wait where it would be on credit, or where nothing runs.
+    w.control.overdrawn = false;
     w.control.grant = 1e-6;
     assert_true(Control_may_hurry(&w.control));
     w.control.grant = -1e-6;
     assert_false(Control_may_hurry(&w.control));
     w.control.grant = 1;
+    assert_true(Control_may_hurry(&w.control));
+    w.control.overdrawn = true;
+    assert_false(Control_may_hurry(&w.control));
+    w.control.overdrawn = false;
     w.control.cores = 0.001;
     assert_false(Control_may_hurry(&w.control));
 }
