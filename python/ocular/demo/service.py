@@ -76,7 +76,10 @@ class Service:
     def join(self):
         """Waits for the threads; raises what one of them failed with."""
         for thread in self.threads:
-            thread.join()
+            # A signal that comes just before Python waits is not seen until it
+            # wakes up.
+            while thread.is_alive():
+                thread.join(0.5)
         if self.failure is not None:
             raise self.failure
 
