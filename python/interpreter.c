@@ -191,10 +191,8 @@ void Interpreter_layout(struct FrameLayout *layout)
     layout->frame_owner = FRAME_OWNER;
     layout->owned_by_c = FRAME_OWNED_BY_C;
     layout->thread_chunk = offsetof(PyThreadState, datastack_chunk);
-    layout->thread_top = offsetof(PyThreadState, datastack_top);
     // The chunk's first slot stays free (Python/pystate.c, push_chunk).
     layout->chunk_first = offsetof(_PyStackChunk, data[1]);
-    layout->own_state = thread_state_place;
     layout->code_bytecode = offsetof(PyCodeObject, co_code_adaptive);
     layout->code_mask = FRAME_CODE_MASK;
 #if PY_VERSION_HEX >= 0x030D0000

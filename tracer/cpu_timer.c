@@ -104,7 +104,6 @@ static void take_sample(struct CpuTimer *timer, const void *context)
 
     timer->start.state =
         atomic_load_explicit(&timer->state, memory_order_relaxed);
-    timer->start.own = true;
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, interrupted(context));
@@ -205,14 +204,11 @@ static int note_text(struct dl_phdr_info *info, size_t size, void *context)
 
 void CpuTimers_open(struct CpuTimers *timers, int signal)
 {
-    timers->memory.fd = -1;
-    timers->error = Memory_open(&timers->memory);
-    if (!timers->error && timers->memory.by_file)
-        timers->error = -EPERM; // its descriptor is not for any thread
-    if (timers->error) {
-        Memory_close(&timers->memory);
+    if (!Memory_is_readable((uintptr_t)&timers->error)) {
+        timers->error = -EPERM; // its system call is filtered
         return;
     }
+    timers->error = 0;
     timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
     dl_iterate_phdr(note_text, NULL);
     if (signal <= 0)
@@ -280,7 +276,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     if (!timers->signal || !cpu_ns) // or it has ended
         return NULL;
     timer = Heap_zeroed(1, sizeof(*timer));
-    if (!timer || Walk_init(&timer->walk, &timers->memory, timers->layout))
+    if (!timer || Walk_init(&timer->walk, timers->layout, NULL))
         goto refused;
     timer->timers = timers;
     timer->state = state;
@@ -392,7 +388,6 @@ void CpuTimers_close(struct CpuTimers *timers)
         nanosleep(&pause, NULL);
         free_closing(timers);
     }
-    Memory_close(&timers->memory);
     timers->signal = 0;
 }
 
@@ -415,5 +410,4 @@ void CpuTimers_abandon(struct CpuTimers *timers)
         Heap_free(timer);
     }
     timers->closing = NULL;
-    Memory_close(&timers->memory);
 }

@@ -7,8 +7,8 @@
 //
 // The sampler's thread makes, sets and frees the timers and reads the rings.
 // The handler runs on the sampled thread; it calls nothing but clock_gettime
-// and process_vm_readv or _writev, allocates nothing, takes no lock, uses no
-// thread-local memory but errno, which it restores.
+// and rt_sigprocmask, allocates nothing, takes no lock, uses no thread-local
+// memory but errno, which it restores.
 #ifndef OCULAR_TRACER_CPU_TIMER_H
 #define OCULAR_TRACER_CPU_TIMER_H
 
@@ -23,7 +23,6 @@ struct CpuTimers {
     struct Registry *registry; // borrowed, as the next two
     const struct FrameLayout *layout;
     const struct Clock *clock;
-    struct Memory memory;     // for the handlers: by system calls only
     struct CpuTimer *closing; // freed, but their handlers may run still
     int signal;               // 0: no timers, `error` says why
     int error;                // -errno

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads this very process's memory through the kernel, so that an address that
-// is wrong fails instead of faulting: by process_vm_writev to ourselves, by
-// process_vm_readv, or, where both are forbidden (seccomp), by /proc/self/mem.
-// For the sampler, which follows pointers that other threads are changing. Any
-// thread; not across a fork.
-//
-// Who writes is the better reader: the kernel looks up the pages of the other
-// side before it copies, place by place, which takes some 0.7 us each, and that
-// side is then ours. It reads the places that are written next to each other
-// some 30 ns apart (mm/process_vm_access.c, process_vm_rw_pages).
+// is wrong fails instead of faulting: by process_vm_readv to ourselves or,
+// where that is forbidden (seccomp), by /proc/self/mem. For the sampler, which
+// follows pointers that other threads are changing. Any thread; not across a
+// fork.
 #ifndef OCULAR_TRACER_MEMORY_H
 #define OCULAR_TRACER_MEMORY_H
 
@@ -21,18 +16,10 @@
 
 struct Memory {
     pid_t pid;    // our own, for the system calls
-    bool pushes;  // process_vm_writev
     bool by_file; // /proc/self/mem
     int fd;       // of that; -1: not open
     struct Opened opened;
     uint64_t again_ns; // when it may be opened anew; 0: it is not lost
-};
-
-struct MemoryPart {
-    uintptr_t from;
-    void *to;
-    size_t size;
-    bool read; // out: all of it is there
 };
 
 // Chooses the first way that works. 0, or -EPERM when none does.
@@ -60,10 +47,5 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 // What is read after that may fault all the same, where another thread has
 // unmapped the page in between; no page that holds what is alive.
 bool Memory_is_readable(uintptr_t at);
-// Many parts in as few system calls as possible: those that are written next to
-// each other at one moment, as far as the process allows for one and they stay
-// within a page.
-void Memory_read_parts(const struct Memory *memory, struct MemoryPart *parts,
-                       size_t count);
 
 #endif

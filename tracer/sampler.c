@@ -33,6 +33,7 @@ struct Sampler {
     struct CpuTimers timers;
     struct Memory memory;
     struct Walk walk;
+    struct WalkCopies copies;
     struct SampledStack stack; // of the sample that is being attributed
     struct SampleClock clock;
     struct ShareClock time;
@@ -148,21 +149,14 @@ static void note_signal(struct Sampler *sampler)
     Cell_set(&sampler->error, (uint64_t)-sampler->timers.error);
 }
 
-// Their way of reading works no more, as far as the sampler's own can tell:
-// that of the timers is not changed while handlers may use it.
-static bool is_refused(struct Sampler *sampler)
-{
-    return !Memory_recover(&sampler->memory) || sampler->memory.by_file ||
-           sampler->memory.pushes != sampler->timers.memory.pushes;
-}
-
-// Begins anew where the system calls to read by are refused, and where another
-// handler has come in place of ours, which asks for another signal.
+// Begins anew where another handler has come in place of ours, which asks for
+// another signal, and where nothing can be read any more.
 static void check_timers(struct Sampler *sampler, bool unread)
 {
     struct CpuTimers *timers = &sampler->timers;
 
-    if (CpuTimers_is_robbed(timers) || (unread && is_refused(sampler))) {
+    if (CpuTimers_is_robbed(timers) ||
+        (unread && !Memory_is_readable((uintptr_t)timers))) {
         free_timers(sampler);
         CpuTimers_close(timers);
         CpuTimers_open(timers, sampler->signal);
@@ -446,7 +440,8 @@ static int init(struct Sampler *sampler, const struct FrameLayout *layout)
 
     if (error)
         return error;
-    error = Walk_init(&sampler->walk, &sampler->memory, layout);
+    sampler->copies.memory = &sampler->memory;
+    error = Walk_init(&sampler->walk, layout, &sampler->copies);
     return error ? error : Subjects_init(&sampler->subjects);
 }
 

@@ -9,14 +9,11 @@
 #include "tracer/memory.h"
 
 #define WALK_DEPTH 128      // frames; deeper ones are cut off
-#define WALK_DEEP 16384     // bytes of the data stack that are read at once
 #define WALK_STATE 1024     // bytes, at most, from first to last member needed
 #define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
-#define WALK_CFRAMES 3      // that one thread uses in turn
-#define WALK_OTHERS 6       // frames outside the newest chunk, the same
 #define WALK_PAGE 4096      // what is mapped is at least that and aligned so
 #define WALK_KNOWN 64       // pages
-#define WALK_ABOVE 1024     // bytes by which a stack may well have grown
+#define WALK_COPIES 8       // pages
 
 // Where things are in this interpreter's structs; filled by python/.
 struct FrameLayout {
@@ -24,7 +21,6 @@ struct FrameLayout {
     bool through_cframe;  // 3.12: thread_frame points to a struct whose
     size_t cframe_frame;  // member here is the current frame
     size_t thread_chunk;  // in PyThreadState: newest data stack chunk
-    size_t thread_top;    // in PyThreadState: first free slot in it
     size_t thread_active; // in PyThreadState: a byte, of which these bits are
     uint8_t active_mask;  // set while it has the interpreter; 0: not known
     size_t frame_code;    // in _PyInterpreterFrame
@@ -33,24 +29,15 @@ struct FrameLayout {
     size_t frame_owner; // in it: a byte, this or one more where C has made the
     uint8_t owned_by_c; // frame, as it does the last of a stack; 0: not known
     size_t chunk_first; // in a thread's first data stack chunk: its first frame
-    ptrdiff_t own_state;  // from the thread pointer to where a thread that has
-                          // the interpreter finds its state; 0: not known
     uintptr_t code_mask;  // clears the tag bits of frame_code
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
 };
 
-// What a thread's state says of its stack. Zeroed but for the state before the
-// first walk; then as the walk before has left it.
+// What a thread's state says of its stack.
 struct WalkStart {
     uintptr_t state; // in: PyThreadState
-    bool own;        // in: it is the calling thread's
     uintptr_t frame;
     uintptr_t chunk;
-    uintptr_t top;
-    uintptr_t high; // of this chunk's tops
-    // Of this walk and of those before, newest first.
-    uintptr_t cframes[WALK_CFRAMES]; // 3.12: where frame was read
-    uintptr_t others[WALK_OTHERS];   // frames outside the newest chunk
     bool active; // it has the interpreter, as far as is known
     bool read;   // false: could not be read
 };
@@ -58,6 +45,15 @@ struct WalkStart {
 struct WalkFrame {
     uintptr_t code; // masked; 0 and garbage are possible
     uintptr_t instruction;
+};
+
+// Pages as they were when this walk first met them.
+struct WalkCopies {
+    const struct Memory *memory; // borrowed
+    uintptr_t from[WALK_COPIES]; // 0: none
+    unsigned next;               // whose turn it is
+    uint8_t pages[WALK_COPIES][WALK_PAGE];
+    uint8_t straddling[WALK_STATE]; // what lies on two pages
 };
 
 struct Walk {
@@ -68,33 +64,24 @@ struct Walk {
                     // whose caller is gone: it was popped or has yielded
     bool truncated; // ended at WALK_DEPTH
 
-    const struct Memory *memory; // borrowed
     struct FrameLayout layout;
     size_t state_from; // the part of a PyThreadState that is read
     size_t state_size;
     size_t frame_size;
-    struct MemoryPart regions[2 + WALK_OTHERS];
-    size_t region_count;
-    uint8_t *page; // in `pages`, aligned
-    uint8_t pages[2 * WALK_PAGE];
-    bool in_place;               // of the calling thread: nothing is copied,
-    uintptr_t known[WALK_KNOWN]; // and these pages can be read, | 1
-    bool reached; // else: more of the data stack has been read, or it was tried
-    uint8_t deep[WALK_DEEP];
-    uint8_t frame[WALK_FRAME_SIZE]; // one that is in none of the regions
+    struct WalkCopies *copies;   // borrowed; NULL: in place
+    uintptr_t known[WALK_KNOWN]; // in place: pages that can be read, | 1
 };
 
-// 0, or -EINVAL: the layout is not of this world.
-int Walk_init(struct Walk *walk, const struct Memory *memory,
-              const struct FrameLayout *layout);
-// Walks one thread's frames. One system call reads its state, the top of the
-// data stack where that was before, and frames elsewhere that were there before
-// (generators, entries from C); another one what is deeper, and one each of the
-// others. Where the thread runs meanwhile the result may be torn.
+// `copies`, with its memory set, for the frames of other threads; NULL for
+// those of the calling thread. 0, or -EINVAL: the layout is not of this world.
+int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
+              struct WalkCopies *copies);
+// Walks one thread's frames. Where another thread runs meanwhile the result may
+// be torn.
 //
-// Of the calling thread, in a signal's handler, it is torn only at a frame that
-// is being pushed or popped; and while the thread has the interpreter, so that
-// its state is alive, frames are read where they are. Async-signal-safe.
+// Those of the calling thread, in a signal's handler, are read where they are:
+// nobody changes them, and it is torn only at a frame that is being pushed or
+// popped. Async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
 
 #endif

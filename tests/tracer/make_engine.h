@@ -22,7 +22,6 @@ static inline void make_engine(struct Engine *engine)
     engine->layout = (struct FrameLayout){
         .thread_frame = offsetof(struct MadeThread, frame),
         .thread_chunk = offsetof(struct MadeThread, chunk),
-        .thread_top = offsetof(struct MadeThread, top),
         .frame_code = 0,
         .frame_previous = sizeof(uintptr_t),
         .frame_instruction = 2 * sizeof(uintptr_t),

@@ -46,7 +46,6 @@ struct FakeThread {
 static const struct FrameLayout LAYOUT = {
     .thread_frame = offsetof(struct FakeThread, frame),
     .thread_chunk = offsetof(struct FakeThread, chunk),
-    .thread_top = offsetof(struct FakeThread, top),
     .frame_code = offsetof(struct FakeFrame, code),
     .frame_previous = offsetof(struct FakeFrame, previous),
     .frame_instruction = offsetof(struct FakeFrame, instruction),

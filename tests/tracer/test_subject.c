@@ -113,7 +113,7 @@ static void test_after_a_while_it_begins_anew(void **state)
 // Its timer is the thread's before, too.
 static void test_another_thread_with_its_number(void **state)
 {
-    static const struct FrameLayout layout = {.thread_top = 16};
+    static const struct FrameLayout layout = {.thread_chunk = 16};
     struct CpuTimers timers = {.layout = &layout, .clock = &counter};
 
     (void)state;
@@ -186,7 +186,7 @@ static void test_with_a_timer(void **state)
 
 static void test_its_timer_goes(void **state)
 {
-    static const struct FrameLayout layout = {.thread_top = 16};
+    static const struct FrameLayout layout = {.thread_chunk = 16};
     struct CpuTimers timers = {.layout = &layout, .clock = &counter};
 
     (void)state;
