@@ -41,7 +41,7 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
 // Whether the page at that address, or the part of it from there on, can be
 // read just now. Unlike a read it costs the same when it comes after a pause:
-// some 0.4 us, where the first process_vm_writev after 5 ms takes 20 us. Any
+// some 0.4 us, where the first process_vm_readv after 5 ms takes 20 us. Any
 // thread, async-signal-safe.
 //
 // What is read after that may fault all the same, where another thread has

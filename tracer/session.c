@@ -17,7 +17,7 @@
 
 #define REFUSED                                                                \
     "this process may not read its own memory without the risk of a crash "    \
-    "(process_vm_writev, process_vm_readv and /proc/self/mem are refused): "
+    "(process_vm_readv and /proc/self/mem are refused): "
 #define SAMPLER_HZ 100.0 // about 0.1 % of the CPU time; the budget sets it
 #define REFRESH_MS 2000
 #define DEBTORS_S 0.95      // a bit less than the usual period

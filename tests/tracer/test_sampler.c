@@ -414,10 +414,10 @@ static int see_again(void)
 
 static void test_what_is_refused_for_a_while_is_said(void **state)
 {
-    static const int calls[] = {SYS_process_vm_writev, SYS_process_vm_readv};
+    static const int call = SYS_process_vm_readv;
 
     (void)state;
-    expect_in_a_cage(calls, 2, see_again);
+    expect_in_a_cage(&call, 1, see_again);
 }
 
 // --- Real threads ------------------------------------------------------------
