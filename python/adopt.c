@@ -240,6 +240,16 @@ static int arm_again(struct State *state, PyCodeObject *code)
         state, code, but_call ? state->events_but_call : state->local_events);
 }
 
+// The first Python code of every thread that the program starts: as long as
+// that is counted, no thread is too short to be sampled (Sampler_begin_thread).
+static bool begins_threads(const char *file, const char *name)
+{
+    const char *slash = strrchr(file, '/');
+
+    return strcmp(name, "Thread._bootstrap") == 0 &&
+           strcmp(slash ? slash + 1 : file, "threading.py") == 0;
+}
+
 static bool arms_new(const struct State *state)
 {
     return atomic_load_explicit(&state->engine.session->arm_new,
@@ -252,19 +262,21 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     struct Code *result = NULL;
     PyObject *keep_file, *keep_name;
     const char *file, *name;
-    bool accepted;
+    bool accepted, stays;
 
     file = text_of(code->co_filename, &keep_file);
     name = text_of(code->co_qualname, &keep_name);
+    stays = begins_threads(file, name);
     if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
-        result =
-            make_code(state, code, file, name,
-                      atomic_load_explicit(&state->engine.session->first_hits,
-                                           memory_order_relaxed));
+        result = make_code(
+            state, code, file, name,
+            stays ? 0
+                  : atomic_load_explicit(&state->engine.session->first_hits,
+                                         memory_order_relaxed));
     if (result) {
         result->window = state->window;
         Cell_set(&result->calls, seen);
-        if (!arms_new(state))
+        if (!arms_new(state) && !stays)
             Code_leave_unarmed(result);
         Registry_add(state->engine.registry, result);
     }

@@ -61,6 +61,9 @@ struct Lane *Hooks_lane(struct State *state, uint64_t ticks)
     if (own_lane) {
         pthread_once(&lane_once, make_lane_key);
         pthread_setspecific(lane_key, own_lane);
+        if (state->phase == PHASE_TRACING && session->sampler)
+            Sampler_begin_thread(session->sampler,
+                                 (uintptr_t)PyThreadState_Get());
     }
     return own_lane;
 }

@@ -442,7 +442,7 @@ void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
     uint64_t stop_now = Cell_get(&code->calls) + hits;
     uint32_t i;
 
-    if (code->dark)
+    if (code->dark || *stop == CODE_NEVER)
         return;
     if (code->window == window - 1 && *stop <= stop_now)
         return;

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -26,8 +27,10 @@
 #define SLOTS_A_CHUNK 256u
 #define CHUNKS 256u // 65 536 threads at a time
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // that a sample takes: else others had the CPU
+#define MOST_S 200e-6 // see CpuTimers.most
 #define SPARED 3      // the highest: debuggers and valgrind take them
+
+#define CLAIMED ((struct CpuTimer *)1) // taken, and no signal is on its way yet
 
 struct Slot {
     struct CpuTimer *_Atomic timer; // NULL: free, or its timer is gone
@@ -38,8 +41,7 @@ struct Slot {
 };
 
 // Globals, since a handler has nothing else, and they outlive each session: the
-// slots, whose chunks are never freed; which is only changed by the sampler's
-// thread, or by the one that opens or closes; and where our own code lies.
+// slots, whose chunks are never freed; and where our own code lies.
 static struct Slot *_Atomic chunks[CHUNKS];
 static uintptr_t text_begin, text_end;
 
@@ -89,13 +91,22 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
     return flags;
 }
 
+static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
+{
+    uint64_t first_ns = timer->first_ns;
+
+    timer->first_ns = 0;
+    return (first_ns ? first_ns : cpu_ns) *
+           atomic_load_explicit(&timer->stands_for, memory_order_relaxed);
+}
+
 static void take_sample(struct CpuTimer *timer, const void *context)
 {
     const struct CpuTimers *timers = timer->timers;
     uint64_t now_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t before_ns = CpuTimer_covered_ns(timer);
     struct SampleHead head = {
-        .cpu_ns = now_ns > before_ns ? now_ns - before_ns : 0,
+        .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
         .ticks = Clock_read(timers->clock),
         // Before the walk: see SampleHead.
         .newest_id = Registry_newest_id(timers->registry),
@@ -129,7 +140,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     // sees that the timer is gone, or the other side sees that it is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
-    if (timer && atomic_load(&slot->generation) == value >> 32)
+    if (timer && timer != CLAIMED &&
+        atomic_load(&slot->generation) == value >> 32)
         take_sample(timer, context);
     atomic_fetch_sub(&slot->busy, 1);
     errno = before;
@@ -204,11 +216,15 @@ static int note_text(struct dl_phdr_info *info, size_t size, void *context)
 
 void CpuTimers_open(struct CpuTimers *timers, int signal)
 {
+    struct timespec tick = {0, 4000000};
+
     if (!Memory_is_readable((uintptr_t)&timers->error)) {
         timers->error = -EPERM; // its system call is filtered
         return;
     }
     timers->error = 0;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    timers->tick_ns = (uint64_t)tick.tv_sec * 1000000000u + tick.tv_nsec;
     timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
     dl_iterate_phdr(note_text, NULL);
     if (signal <= 0)
@@ -228,31 +244,45 @@ bool CpuTimers_is_robbed(const struct CpuTimers *timers)
 
 // --- Timers ------------------------------------------------------------------
 
-// The number of a free slot, or -1.
-static long take_slot(struct CpuTimer *timer)
+// A chunk of slots, made where it is not there yet; NULL: memory.
+static struct Slot *have_chunk(uint32_t number)
 {
-    for (uint32_t i = 0; i < CHUNKS; i++) {
-        struct Slot *chunk =
-            atomic_load_explicit(&chunks[i], memory_order_relaxed);
+    struct Slot *chunk =
+        atomic_load_explicit(&chunks[number], memory_order_acquire);
+    struct Slot *fresh;
 
-        if (!chunk) {
-            chunk = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*chunk));
-            if (!chunk)
-                return -1;
-            atomic_store_explicit(&chunks[i], chunk, memory_order_release);
-        }
-        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
-            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy))
-                continue;
-            atomic_fetch_add(&chunk[j].generation, 1);
-            atomic_store(&chunk[j].timer, timer);
-            return i * SLOTS_A_CHUNK + j;
-        }
-    }
-    return -1;
+    if (chunk)
+        return chunk;
+    fresh = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*fresh));
+    if (!fresh ||
+        atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
+        return fresh;
+    Heap_free(fresh); // another thread was first
+    return chunk;
 }
 
-static bool make_timer(struct CpuTimer *timer, pid_t tid)
+static bool take_slot(struct CpuTimer *timer)
+{
+    struct Slot *chunk;
+
+    for (uint32_t i = 0; i < CHUNKS && (chunk = have_chunk(i)); i++) {
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            struct CpuTimer *nobody = NULL;
+
+            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy) ||
+                !atomic_compare_exchange_strong(&chunk[j].timer, &nobody,
+                                                CLAIMED))
+                continue;
+            timer->slot = i * SLOTS_A_CHUNK + j;
+            atomic_fetch_add(&chunk[j].generation, 1);
+            atomic_store(&chunk[j].timer, timer);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool make_timer(struct CpuTimer *timer)
 {
     struct Slot *slot = find_slot(timer->slot);
     uint64_t value = (uint64_t)atomic_load(&slot->generation) << 32;
@@ -260,10 +290,35 @@ static bool make_timer(struct CpuTimer *timer, pid_t tid)
 
     memset(&event, 0, sizeof(event));
     event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = timer->timers->signal;
-    event.sigev_notify_thread_id = tid;
+    event.sigev_signo = timer->signal;
+    event.sigev_notify_thread_id = timer->tid;
     event.sigev_value.sival_ptr = (void *)(uintptr_t)(value | timer->slot);
-    return timer_create(Now_clock_of(tid), &event, &timer->timer) == 0;
+    if (timer_create(Now_clock_of(timer->tid), &event, &timer->timer) == 0)
+        return true;
+    atomic_store(&slot->timer, NULL);
+    return false;
+}
+
+// NULL: memory, or the kernel refuses. The thread has used so much CPU time.
+static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
+                             pid_t tid, uint64_t cpu_ns)
+{
+    struct CpuTimer *timer = Heap_alloc(sizeof(*timer));
+
+    if (!timer)
+        return NULL;
+    memset(timer, 0, offsetof(struct CpuTimer, ring.words));
+    timer->timers = timers;
+    timer->signal = timers->signal;
+    timer->tid = tid;
+    timer->state = state;
+    timer->stands_for = 1;
+    timer->accounted_ns = cpu_ns;
+    if (timer->signal && Walk_init(&timer->walk, timers->layout, NULL) == 0 &&
+        take_slot(timer) && make_timer(timer))
+        return timer;
+    Heap_free(timer);
+    return NULL;
 }
 
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
@@ -271,27 +326,51 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
 {
     uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
     struct CpuTimer *timer;
-    long slot;
 
     if (!timers->signal || !cpu_ns) // or it has ended
         return NULL;
-    timer = Heap_zeroed(1, sizeof(*timer));
-    if (!timer || Walk_init(&timer->walk, timers->layout, NULL))
-        goto refused;
-    timer->timers = timers;
-    timer->state = state;
-    timer->accounted_ns = cpu_ns;
-    slot = take_slot(timer);
-    if (slot < 0)
-        goto refused;
-    timer->slot = (uint32_t)slot;
-    if (make_timer(timer, tid))
-        return timer;
-    atomic_store(&find_slot(timer->slot)->timer, NULL);
-refused:
-    timers->refused++;
-    Heap_free(timer);
-    return NULL;
+    timer = make(timers, state, tid, cpu_ns);
+    if (!timer)
+        timers->refused++;
+    return timer;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u),
+                             (long)(ns % 1000000000u)};
+}
+
+// The kernel looks at its ticks only: of so many that are in an interval it is
+// to be each with the same probability.
+bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
+                    uint64_t interval_ns, uint32_t stands_for, uint64_t random)
+{
+    uint64_t ticks = interval_ns / timers->tick_ns;
+    struct itimerspec when = {.it_interval = timespec_of(interval_ns)};
+    struct CpuTimer *timer = make(timers, state, (pid_t)syscall(SYS_gettid),
+                                  Now_ns(CLOCK_THREAD_CPUTIME_ID));
+
+    if (!timer)
+        return false;
+    ticks += ticks == 0;
+    timer->first_ns = ticks * timers->tick_ns;
+    timer->stands_for = stands_for;
+    timer->interval_ns = interval_ns;
+    when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
+    timer_settime(timer->timer, 0, &when, NULL);
+    timer->next = atomic_load_explicit(&timers->begun, memory_order_relaxed);
+    // Pairs with the exchange in CpuTimers_take_begun.
+    while (!atomic_compare_exchange_weak_explicit(&timers->begun, &timer->next,
+                                                  timer, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+    return true;
+}
+
+struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers)
+{
+    return atomic_exchange_explicit(&timers->begun, NULL, memory_order_acquire);
 }
 
 static bool is_sooner(const struct timespec *a, const struct timespec *b)
@@ -308,9 +387,7 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 
     if (timer->interval_ns == interval_ns)
         return;
-    when.it_interval.tv_sec = (time_t)(interval_ns / 1000000000u);
-    when.it_interval.tv_nsec = (long)(interval_ns % 1000000000u);
-    when.it_value = when.it_interval;
+    when.it_interval = when.it_value = timespec_of(interval_ns);
     if (timer->interval_ns && timer_gettime(timer->timer, &before) == 0 &&
         is_sooner(&before.it_value, &when.it_value) &&
         (before.it_value.tv_sec || before.it_value.tv_nsec))
@@ -355,10 +432,10 @@ static void free_closing(struct CpuTimers *timers)
         struct CpuTimer *timer = *link;
 
         if (is_free(timer)) {
-            *link = timer->next_closing;
+            *link = timer->next;
             Heap_free(timer);
         } else {
-            link = &timer->next_closing;
+            link = &timer->next;
         }
     }
 }
@@ -372,7 +449,7 @@ void CpuTimer_free(struct CpuTimer *timer)
     timers = timer->timers;
     timer_delete(timer->timer);
     atomic_store(&find_slot(timer->slot)->timer, NULL);
-    timer->next_closing = timers->closing;
+    timer->next = timers->closing;
     timers->closing = timer;
     free_closing(timers);
 }
@@ -399,15 +476,17 @@ void CpuTimers_abandon(struct CpuTimers *timers)
             struct CpuTimer *timer = slot->timer;
 
             slot->busy = 0; // its thread is not there any more
-            if (!timer || timer->timers != timers)
+            if (timer == CLAIMED)
+                slot->timer = NULL;
+            if (!timer || timer == CLAIMED || timer->timers != timers)
                 continue;
             slot->timer = NULL;
             Heap_free(timer);
         }
     }
     for (struct CpuTimer *timer = timers->closing, *next; timer; timer = next) {
-        next = timer->next_closing;
+        next = timer->next;
         Heap_free(timer);
     }
-    timers->closing = NULL;
+    timers->closing = timers->begun = NULL;
 }

@@ -5,7 +5,9 @@
 // and is never interrupted: since Linux 5.9 (CONFIG_POSIX_CPU_TIMERS_TASK_WORK)
 // the signal is raised on the way back to user space.
 //
-// The sampler's thread makes, sets and frees the timers and reads the rings.
+// The sampler's thread sets and frees the timers and reads the rings. It makes
+// them for the threads that it is told of; a thread that begins meanwhile makes
+// its own, as it may have ended before.
 // The handler runs on the sampled thread; it calls nothing but clock_gettime
 // and rt_sigprocmask, allocates nothing, takes no lock, uses no thread-local
 // memory but errno, which it restores.
@@ -24,10 +26,13 @@ struct CpuTimers {
     const struct FrameLayout *layout;
     const struct Clock *clock;
     struct CpuTimer *closing; // freed, but their handlers may run still
-    int signal;               // 0: no timers, `error` says why
+    _Atomic int signal;       // 0: no timers, `error` says why
     int error;                // -errno
     uint64_t refused;         // times that a thread could have no timer
-    uint64_t most;            // ticks that one sample is taken to cost, at most
+    uint64_t most;    // ticks that a sample is taken to cost, at most: in
+                      // what is more others had the CPU
+    uint64_t tick_ns; // the kernel looks at CPU clocks that often
+    struct CpuTimer *_Atomic begun; // by their threads, and not taken yet
 };
 
 struct CpuTimer {
@@ -42,9 +47,15 @@ struct CpuTimer {
     // ... up to where the sampler has accounted for it without one.
     _Atomic uint64_t accounted_ns;
     _Atomic uintptr_t state; // PyThreadState; the sampler's thread writes
+    // Threads that this one stands for, itself among them: its samples count so
+    // many times. The sampler may set it to 1.
+    _Atomic uint32_t stands_for;
+    uint64_t first_ns; // what the first sample counts; 0: as any other
     struct CpuTimers *timers;
-    struct CpuTimer *next_closing;
+    struct CpuTimer *next; // of those that are closing, or have begun
     timer_t timer;
+    int signal;
+    pid_t tid;
     uint32_t slot;
     uint64_t interval_ns; // of CPU time; 0: it stands still
     uint64_t seen_taken, seen_ticks, seen_lost; // for the sampler's sums
@@ -68,6 +79,15 @@ void CpuTimers_abandon(struct CpuTimers *timers);
 // RLIMIT_SIGPENDING is reached; counted in `refused`.
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
+// For the calling thread, which has just begun, with that interval from a
+// moment on that is drawn at random: also of threads that end before their
+// first interval has passed each ns of CPU time is as likely to be sampled.
+// `random` is any number. Goes to CpuTimers_take_begun. false: it cannot be
+// had. Any thread.
+bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
+                    uint64_t interval_ns, uint32_t stands_for, uint64_t random);
+// Those that have begun since, a list by `next`; the caller's from now on.
+struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 // A sample each so many ns of CPU time from now on; 0: none.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // The next sample, or false. `frames` has room for WALK_DEPTH.

@@ -20,6 +20,7 @@
 #define IDLE_NS 1e9     // ... and where nothing has run, at most
 #define REFUSED_NS 3e9  // nothing can be read for so long: it is blind, and
 #define RETRY_NS 2e9    // tries as often
+#define BEGINNINGS 100  // threads a second that are sampled from the start
 #define RETRIES 3       // walks of a thread that goes on meanwhile
 // What the kernel takes for a signal, beside the handler: to queue and deliver
 // it, and to return (docs/overhead.md).
@@ -62,7 +63,11 @@ struct Sampler {
     cell_t untimed;
     cell_t taken;
     cell_t handler_ticks;
-    cell_t blind; // 1: yes
+    _Atomic uint64_t begun;          // threads that have begun, since the start
+    _Atomic uint64_t begun_ticks;    // that their timers took to make
+    _Atomic uint32_t one_of;         // so many gets one
+    uint64_t begun_before, begun_ns; // at the newest step
+    cell_t blind;                    // 1: yes
     cell_t signal_used, error;
     struct ShareValue elsewhere;
 };
@@ -135,12 +140,48 @@ static void take_costs(struct Sampler *sampler, struct CpuTimer *timer)
     timer->seen_lost = lost;
 }
 
+static void drop_young(struct Subject **link)
+{
+    struct Subject *subject = *link;
+
+    *link = subject->next;
+    CpuTimer_free(subject->timer);
+    Heap_free(subject);
+}
+
+// Where more threads begin than there is to be spent on, each timer stands for
+// several.
+static void take_begun(struct Sampler *sampler)
+{
+    struct CpuTimers *timers = &sampler->timers;
+    struct CpuTimer *timer = CpuTimers_take_begun(timers), *next;
+    uint64_t begun =
+        atomic_load_explicit(&sampler->begun, memory_order_relaxed);
+    double s = (double)(sampler->stepped_ns - sampler->begun_ns) * 1e-9;
+    double rate = (double)(begun - sampler->begun_before) / (s > 0 ? s : 1);
+
+    for (; timer; timer = next) {
+        next = timer->next;
+        // Of a signal that has been given up since?
+        if (timer->signal != timers->signal ||
+            !Subjects_add_young(&sampler->subjects, timer))
+            CpuTimer_free(timer);
+    }
+    sampler->begun_before = begun;
+    sampler->begun_ns = sampler->stepped_ns;
+    atomic_store_explicit(&sampler->one_of, 1 + (uint32_t)(rate / BEGINNINGS),
+                          memory_order_relaxed);
+}
+
 static void free_timers(struct Sampler *sampler)
 {
     const struct SubjectTable *table = sampler->subjects.table;
 
     for (size_t i = 0; i < table->count; i++)
         Subject_drop_timer(table->subjects[i]);
+    take_begun(sampler);
+    while (sampler->subjects.young)
+        drop_young(&sampler->subjects.young);
 }
 
 static void note_signal(struct Sampler *sampler)
@@ -164,37 +205,61 @@ static void check_timers(struct Sampler *sampler, bool unread)
     note_signal(sampler);
 }
 
+static uint64_t count_of(const struct Subject *subject)
+{
+    const struct CpuTimer *timer = subject->timer;
+
+    return timer ? Cell_get(&timer->taken) - timer->seen_taken : 0;
+}
+
 static uint64_t count_new(const struct Sampler *sampler)
 {
     const struct SubjectTable *table = sampler->subjects.table;
+    const struct Subject *young = sampler->subjects.young;
     uint64_t count = 0;
 
-    for (size_t i = 0; i < table->count; i++) {
-        const struct CpuTimer *timer = table->subjects[i]->timer;
-
-        if (timer)
-            count += Cell_get(&timer->taken) - timer->seen_taken;
-    }
+    for (size_t i = 0; i < table->count; i++)
+        count += count_of(table->subjects[i]);
+    for (; young; young = young->next)
+        count += count_of(young);
     return count;
+}
+
+// Returns whether one of its stacks could not be read at all.
+static bool collect_from(struct Sampler *sampler, struct Subject *subject,
+                         const struct ShareTime *now)
+{
+    struct SampleHead head;
+    bool unread = false;
+
+    if (!subject->timer)
+        return false;
+    while (CpuTimer_pop(subject->timer, &head, sampler->stack.frames)) {
+        unread |= (head.flags & SAMPLE_UNREAD) != 0;
+        take_sample(sampler, subject, &head, now);
+    }
+    take_costs(sampler, subject->timer);
+    return unread;
 }
 
 static void collect(struct Sampler *sampler, const struct ShareTime *now)
 {
     const struct SubjectTable *table = sampler->subjects.table;
+    struct Subject **young = &sampler->subjects.young;
     uint64_t ticks = Clock_read(sampler->timers.clock);
-    struct SampleHead head;
     bool unread = false;
 
-    for (size_t i = 0; i < table->count; i++) {
-        struct Subject *subject = table->subjects[i];
+    for (size_t i = 0; i < table->count; i++)
+        unread |= collect_from(sampler, table->subjects[i], now);
+    while (*young) {
+        // Asked before: what it has sampled until then is there.
+        bool gone = !read_ns(sampler, Now_clock_of((*young)->tid));
 
-        if (!subject->timer)
-            continue;
-        while (CpuTimer_pop(subject->timer, &head, sampler->stack.frames)) {
-            unread |= (head.flags & SAMPLE_UNREAD) != 0;
-            take_sample(sampler, subject, &head, now);
-        }
-        take_costs(sampler, subject->timer);
+        unread |= collect_from(sampler, *young, now);
+        if (gone)
+            drop_young(young);
+        else
+            young = &(*young)->next;
     }
     Cell_set(&sampler->collected, ticks);
     check_timers(sampler, unread);
@@ -357,11 +422,12 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
         sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
         return;
     }
+    take_begun(sampler);
     now = advance(sampler, now_ns, count_new(sampler) + sampler->found);
     sampler->found = 0;
     collect(sampler, &now);
     Subjects_take(&sampler->subjects);
-    ran = look_at_all(sampler, &now);
+    ran = look_at_all(sampler, &now) || sampler->subjects.young;
     note_sight(sampler, now_ns);
     choose_due(sampler, now_ns, ran);
 }
@@ -486,6 +552,7 @@ int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
     if (sampler->signal >= 0)
         CpuTimers_open(&sampler->timers, sampler->signal);
     note_signal(sampler);
+    sampler->one_of = 1;
     sampler->stepped_ns = read_ns(sampler, CLOCK_MONOTONIC);
     sampler->readable_ns = sampler->stepped_ns;
     sampler->due_ns = sampler->stepped_ns + (uint64_t)FIRST_NS;
@@ -552,6 +619,38 @@ int Sampler_set_hz(struct Sampler *sampler, double hz)
     return 0;
 }
 
+// A number that nobody else gets (splitmix64 by Vigna: public domain).
+static uint64_t scatter(uint64_t number)
+{
+    number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9u;
+    number = (number ^ number >> 27) * 0x94d049bb133111ebu;
+    return number ^ number >> 31;
+}
+
+void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state)
+{
+    const struct Clock *clock = sampler->timers.clock;
+    uint64_t begin = Clock_read(clock);
+    uint64_t number =
+        scatter(begin + 0x9e3779b97f4a7c15u *
+                            atomic_fetch_add_explicit(&sampler->begun, 1,
+                                                      memory_order_relaxed));
+    uint32_t one_of =
+        atomic_load_explicit(&sampler->one_of, memory_order_relaxed);
+    uint64_t took;
+
+    if (!Cell_get(&sampler->signal_used) || number % one_of)
+        return;
+    CpuTimer_begin(&sampler->timers, state,
+                   (uint64_t)(1e9 / Cell_get_double(&sampler->hz)), one_of,
+                   number / one_of);
+    took = Clock_read(clock) - begin;
+    atomic_fetch_add_explicit(
+        &sampler->begun_ticks,
+        took < sampler->timers.most ? took : sampler->timers.most,
+        memory_order_relaxed);
+}
+
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct SampledThread *threads, size_t count)
 {
@@ -603,7 +702,10 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
         .signal = (int)Cell_get(&sampler->signal_used),
         .error = -(int)Cell_get(&sampler->error),
         .elsewhere = ShareValue_window(&sampler->elsewhere, &now),
-        .cpu_s = (double)Worker_cpu_ns(&sampler->worker) * 1e-9,
+        .cpu_s = (double)Worker_cpu_ns(&sampler->worker) * 1e-9 +
+                 (double)atomic_load_explicit(&sampler->begun_ticks,
+                                              memory_order_relaxed) /
+                     Clock_hz(sampler->timers.clock),
         .taken = Cell_get(&sampler->taken),
     };
     totals->handlers_s = (double)Cell_get(&sampler->handler_ticks) /

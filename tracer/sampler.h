@@ -33,7 +33,7 @@ struct SamplerTotals {
     // or nobody was. Waiting there is not counted: that is how idle threads
     // live.
     double elsewhere;
-    double cpu_s;      // CPU time of its thread
+    double cpu_s;      // CPU time of its thread, and of making timers on others
     double handlers_s; // CPU time that samples took on the program's threads
     uint64_t taken;    // samples that took it
 };
@@ -80,6 +80,10 @@ void Sampler_abandon(struct Sampler *sampler); // after fork: frees, no join
 // -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct SampledThread *threads, size_t count);
+// The calling thread has that PyThreadState and runs its first code: from here
+// on it is sampled, however soon it ends. Allocates and makes two system calls,
+// 5 us. With the interpreter's lock, not while the sampler stops.
+void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Any thread. *shares is for Heap_free(); returns the count or -errno. Threads
 // that have ended are among them, but for the ones dropped.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);

@@ -15,6 +15,7 @@ int Subjects_init(struct Subjects *subjects)
 {
     pthread_mutex_init(&subjects->lock, NULL);
     subjects->incoming = NULL;
+    subjects->young = NULL;
     memset(&subjects->ended, 0, sizeof(subjects->ended));
     subjects->table = Heap_zeroed(1, sizeof(struct SubjectTable));
     return subjects->table ? 0 : -ENOMEM;
@@ -33,7 +34,12 @@ void Subjects_release(struct Subjects *subjects)
     // not published yet, and the old one lacks what moved. That is lost.
     if (subjects->table)
         table_free(subjects->table);
+    for (struct Subject *young = subjects->young, *next; young; young = next) {
+        next = young->next;
+        Heap_free(young);
+    }
     Heap_free(subjects->incoming);
+    subjects->young = NULL;
     subjects->table = NULL;
     subjects->incoming = NULL;
 }
@@ -76,6 +82,48 @@ static struct Subject *take_tid(struct SubjectTable *table,
         }
     }
     return NULL;
+}
+
+// From here on it stands for itself alone.
+static struct Subject *take_young(struct Subjects *subjects,
+                                  const struct SampledThread *thread)
+{
+    struct Subject **link = &subjects->young, *subject;
+
+    while (*link && (*link)->tid != thread->tid)
+        link = &(*link)->next;
+    subject = *link;
+    if (!subject)
+        return NULL;
+    *link = subject->next;
+    subject->state = subject->timer->state = thread->state;
+    subject->timer->stands_for = 1;
+    return subject;
+}
+
+bool Subjects_add_young(struct Subjects *subjects, struct CpuTimer *timer)
+{
+    struct SubjectTable *table = subjects->table;
+    struct Subject *subject;
+
+    for (size_t i = 0; i < table->count; i++) {
+        subject = table->subjects[i];
+        if (subject->tid != timer->tid)
+            continue;
+        if (subject->timer)
+            return false;
+        timer->stands_for = 1;
+        subject->timer = timer;
+        return true;
+    }
+    subject = Heap_alloc(sizeof(*subject));
+    if (!subject)
+        return false;
+    Subject_init(subject, timer->state, timer->tid);
+    subject->timer = timer;
+    subject->next = subjects->young;
+    subjects->young = subject;
+    return true;
 }
 
 static void copy_value(struct ShareValue *to, const struct ShareValue *from)
@@ -154,6 +202,8 @@ static struct SubjectTable *renew(struct Subjects *subjects,
 
         if (subject == NULL)
             subject = take_tid(old, thread);
+        if (subject == NULL)
+            subject = take_young(subjects, thread);
         if (subject == NULL)
             subject = make(&subjects->ended, thread);
         if (subject == NULL)

@@ -150,6 +150,16 @@ def idlers():
         thread.join()
 
 
+def requests():
+    """A thread for each, as socketserver.ThreadingMixIn has it."""
+    chance = random.Random(1)
+    while time.monotonic() < stop:
+        thread = threading.Thread(target=do, args=(some_job(chance),))
+        thread.start()
+        time.sleep(chance.expovariate(1 / 0.006))
+        thread.join()
+
+
 def hash_on(seed, _):
     while time.monotonic() < stop:
         do(hashing)
@@ -160,6 +170,7 @@ PROGRAMS = {
     "threads": lambda: run_threads(3, 0.015),
     "asyncio": asynchronous,
     "worker": worker,
+    "requests": requests,
     "idlers": idlers,
     "nearly-idle": lambda: run_threads(1, 0.05),
     "busy": lambda: work(1, 0),

@@ -148,6 +148,29 @@ def test_deep_stacks_are_cut_off_and_counted(tracing):
     assert deep["sampler"]["truncated"] <= (deep["sampler"]["samples"] - shallow["samples"])
 
 
+def brief():
+    end = time.thread_time() + 0.003
+    while time.thread_time() < end:
+        work(100)
+
+
+def test_threads_that_end_at_once(tracing):
+    """Each has ended long before the governor lists the threads; also after so many
+    that whatever they run first would have gone dark."""
+
+    def start_and_join():
+        thread = threading.Thread(target=brief)
+        thread.start()
+        thread.join()
+
+    tracing()
+    seen = until(lambda s: (row(s, "brief")["calls"] or 0) >= 200, start_and_join)
+    before = row(seen, "work")["run_samples"]
+    seen = until(lambda s: row(s, "work")["run_samples"] >= before + 20, start_and_join)
+    assert row(seen, "work")["share"] > row(seen, "start_and_join")["share"]
+    assert row(seen, "Thread._bootstrap")["state"] == "armed"
+
+
 def busy_a(stop):
     while not stop.is_set():
         work(1000)
