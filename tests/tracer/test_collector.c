@@ -3,6 +3,7 @@
 // retired freed under readers, and what waiting for it means.
 #include "tracer/collector.h"
 
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/builder.h"
 #include "tracer/rcu.h"
@@ -289,7 +290,7 @@ static void test_threads_that_come_and_go(void **state)
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
     const size_t limit = 128 << 10;
-    const unsigned count = 3000;
+    const unsigned count = UNDER_TSAN ? 1000 : 3000;
     struct TimelineView *view;
     size_t chunks = 0;
 

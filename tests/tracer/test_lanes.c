@@ -5,6 +5,7 @@
 #include "ipc/heap.h"
 #include "tracer/lanes.h"
 
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/registry.h"
 
@@ -432,7 +433,7 @@ static void test_reset_under_visits(void **state)
 
     add(f, true);
     pthread_create(&visitor, NULL, visit_all, &race);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < FEWER(500); i++) {
         struct Lane *lane = add(f, true);
 
         for (int n = 0; n < 50; n++)

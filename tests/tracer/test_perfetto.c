@@ -23,6 +23,7 @@
 #include <cmocka.h>
 
 #include "tests/between.h"
+#include "tests/sanitizers.h"
 
 static char directory[] = "/tmp/ocular-perfetto-XXXXXX";
 static char path[128];
@@ -500,7 +501,7 @@ static void nonsense_is_balanced(void **state)
     unsigned round, i;
 
     (void)state;
-    for (round = 0; round < 30; round++) {
+    for (round = 0; round < FEWER(30); round++) {
         struct Maker maker = maker_of(round % 3 ? 64 << 10 : 1 << 20);
         struct json_object *root;
 
@@ -561,7 +562,8 @@ static void gzip_and_speed(void **state)
 
     (void)state;
     for (i = 0; i < 2; i++) {
-        struct Maker maker = big(100000);
+        const unsigned calls = FEWER(100000);
+        struct Maker maker = big(calls);
         struct TimelineView *view = Timeline_freeze(maker.timeline);
         struct PerfettoTrace trace = trace_of(view);
         struct PerfettoResult result;
@@ -586,7 +588,7 @@ static void gzip_and_speed(void **state)
         fclose(file);
         assert_int_equal(magic[0] == 0x1f && magic[1] == 0x8b, i);
         root = read_back();
-        assert_int_equal(check(root), 100001);
+        assert_int_equal(check(root), calls + 1);
         json_object_put(root);
         TimelineView_free(view);
         release(&maker);
