@@ -931,8 +931,8 @@ static void test_close_waits_for_readers_only(void **state)
     EVENTUALLY(tracer.viewers == 1);
     pause_ms(100);
     begin = seconds();
-    Server_close(tracer.server, 5000);
-    assert_true(seconds() - begin < 4);
+    Server_close(tracer.server, 30000);
+    assert_true(seconds() - begin < 25);
     pthread_join(thread, NULL);
     assert_true(reader.snapshots >= 1);
     assert_int_equal(reader.ends, 1);
@@ -944,7 +944,7 @@ static void test_close_waits_for_readers_only(void **state)
     pause_ms(100);
     begin = seconds();
     Server_close(tracer.server, 300);
-    assert_true(seconds() - begin < 2);
+    assert_true(seconds() - begin < 15);
     Client_close(idle);
     Snapshot_free(tracer.snapshot);
 }

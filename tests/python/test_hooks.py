@@ -18,7 +18,7 @@ NAMES += (
 )
 
 
-def helper(n):
+def assist(n):
     while n:
         n -= 1
     return n
@@ -53,8 +53,8 @@ ODD = [
     True,
     (),
     type,
-    helper,
-    helper.__code__,
+    assist,
+    assist.__code__,
     [2],
     3j,
 ]
@@ -70,10 +70,10 @@ def test_called_with_anything(threshold, perfetto):
     )
     hooks = borrowed()
     assert len(hooks) >= 8
-    helper(3)
+    assist(3)
     own = sys._getframe().f_code
     for hook in hooks:
-        for first in helper.__code__, own, *ODD:
+        for first in assist.__code__, own, *ODD:
             for arguments in (
                 (),
                 *[(odd,) for odd in ODD],
@@ -85,16 +85,16 @@ def test_called_with_anything(threshold, perfetto):
             ):
                 assert hook(first, *arguments) in (None, monitoring.DISABLE)
         assert hook() in (None, monitoring.DISABLE)
-        assert hook(helper.__code__, offset=2) in (None, monitoring.DISABLE)
+        assert hook(assist.__code__, offset=2) in (None, monitoring.DISABLE)
     for _ in range(5):
-        helper(3)
+        assist(3)
     assert ocular.snapshot()
-    assert row(ocular.stop_tracing(), "helper")["total_cycles"] >= 0
+    assert row(ocular.stop_tracing(), "assist")["total_cycles"] >= 0
     for hook in hooks:  # and when nothing is traced
-        assert hook(helper.__code__, 0, 0) in (None, monitoring.DISABLE)
+        assert hook(assist.__code__, 0, 0) in (None, monitoring.DISABLE)
     ocular.start_tracing(**EXACT)
-    helper(3)
-    assert row(ocular.stop_tracing(), "helper")["calls"] == 1
+    assist(3)
+    assert row(ocular.stop_tracing(), "assist")["calls"] == 1
 
 
 def test_the_collector_does_not_list_them():

@@ -63,8 +63,10 @@ def snapshots():
     for thread in threads:
         thread.start()
 
-    def when(is_there, what):
+    def when(is_there, what, calls=0):
         def look():
+            for _ in range(calls):  # more than a window's hits, however slow it is
+                burn(0)
             turns(0.02)
             snapshot = ocular.snapshot()
             return is_there(snapshot) and snapshot
@@ -79,8 +81,8 @@ def snapshots():
     try:
         when(lambda now: is_sampled(now, "burn"), "samples of what runs")
         when(lambda now: is_sampled(now, "Condition.wait"), "looks at what waits")
-        when(lambda now: not row(now, "burn")["calls_exact"], "calls in the dark")
-        running = when(lambda now: row(now, "burn")["state"] != "armed", "the dark")
+        when(lambda now: not row(now, "burn")["calls_exact"], "calls in the dark", 200)
+        running = when(lambda now: row(now, "burn")["state"] != "armed", "the dark", 200)
     finally:
         stop.set()
         for thread in threads:
