@@ -97,7 +97,7 @@ fuzzers := $(filter tests/fuzz/%,$(test_helpers))
 # The unit tests of variant $1 that are asked for.
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
-benchmarks := $(if $(findstring --budget,$(ARGS))$(findstring --benchmarks,$(ARGS)),$(here)/benchmarks/complete)
+benchmarks := $(if $(findstring --budget,$(ARGS)),$(here)/benchmarks/complete)
 modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
 

@@ -25,13 +25,9 @@
 #define PASSES 2
 #define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
 #define PROBES_MAX 64
-// Of what a call's two hooks cost. Measured (docs/overhead.md), but not at
-// start: it takes a program that has filled the caches. On calls, and without a
-// timeline; taken for all.
-#define COLD_PART 0.25
-// Of the same, what a throw costs that nothing is done about. Measured likewise
-// (docs/overhead.md); what leaving costs is no measure of it: only the sum of a
-// call's two hooks is known.
+// Of what a call's two hooks cost, what a throw costs that nothing is done
+// about. Measured (docs/overhead.md); what leaving costs is no measure of it:
+// only the sum of a call's two hooks is known.
 #define DARK_THROW_PART 0.4
 // Timing hooks again:
 #define PAUSE_S 0.1 // at least, until the next time
@@ -289,7 +285,6 @@ static void conclude(struct Calibration *all)
     cost[HOOK_BRANCH] = branch;
     cost[HOOK_BRANCH_FAR] = branch + 2 * far;
     cost[HOOK_DARK_THROW] = DARK_THROW_PART * (enter + leave);
-    cost[HOOK_COLD] = fmax(COLD_PART * (enter + leave), 0);
 }
 
 // Hooks take so many times what they took at start.

@@ -21,7 +21,6 @@
 
 // A slice is given the interpreter up to 5 ms after it asks (the switch
 // interval), or more where many threads want it.
-#define APART 6 // doublings of a hook's time (Lane_cool): calls some 4 us apart
 #define SLICE_S 100e-6
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 
@@ -328,8 +327,7 @@ static void price(struct Governor *governor)
     int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
 
     governor->costs =
-        Policy_costs((double)(call + APART * cost[HOOK_COLD]) * tick,
-                     (double)cost[HOOK_JUMP] * tick);
+        Policy_costs((double)call * tick, (double)cost[HOOK_JUMP] * tick);
 }
 
 // A full slice, or one that only goes on with what was begun. true: there is

@@ -53,8 +53,6 @@ enum HookKind {
     HOOK_INSTRUCTION,
     HOOK_INSTRUCTION_FAR,
     HOOK_DARK_THROW, // into a dark generator, of which nothing is done
-    HOOK_COLD, // no kind: what is added for each doubling of the time since the
-               // hook before (Lane_cool)
     HOOK_KINDS
 };
 

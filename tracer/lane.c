@@ -7,12 +7,10 @@
 #include "ipc/now.h"
 #include "tracer/registry.h"
 
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #define FIRST_FRAMES 128
-#define NEAR_S 100e-9         // docs/overhead.md
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
@@ -66,7 +64,6 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     lane->last = (int64_t)ticks;
     lane->preemption = (struct Preemption){0};
     Cell_set(&lane->debt, 0);
-    Cell_set(&lane->cold, 0);
     Cell_set(&lane->kept, 0);
     Cell_set(&lane->unwound, 0);
 }
@@ -204,8 +201,6 @@ void Contention_init(struct Contention *contention, double hz)
 {
     *contention = (struct Contention){.hz = hz};
     Contention_share(contention, 0);
-    contention->near_span = (int64_t)fmax(NEAR_S * hz, 1);
-    contention->near_log = Contention_log(contention->near_span);
 }
 
 void Contention_share(struct Contention *contention, double turn_s)

@@ -18,7 +18,6 @@
 #include "tracer/ring.h"
 #include "tracer/stacks.h"
 
-#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -72,26 +71,12 @@ struct Contention {
     int64_t brief_span;    // cycles that are believed without asking
     int64_t long_span;     // cycles above which others must have run; INT64_MAX
                            // while there is only one thread
-    int64_t near_span;     // cycles, up to which all that a hook needs is there
-    int64_t near_log;      // Contention_log of it
     double hz;             // cycles a second
 };
 
 void Contention_init(struct Contention *contention, double hz);
 // The process's threads take turns of so many seconds; 0: there is only one.
 void Contention_share(struct Contention *contention, double turn_s);
-// Of a span above 0, the binary logarithm, with so many bits after the point,
-// as a double's bits have it: straight from one power of two to the next, at
-// most 0.09 too little.
-#define LOG_BITS 8
-static inline int64_t Contention_log(int64_t span)
-{
-    double value = (double)span;
-    int64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> (DBL_MANT_DIG - 1 - LOG_BITS);
-}
 
 struct Lane {
     struct Frame *top; // the bottom one is a sentinel of depth 0
@@ -104,10 +89,8 @@ struct Lane {
     // The newest chunk of the interpreter's data stack, as the last event found
     // it. Another one is asked about: it may be another stack's (switch.h).
     uintptr_t chunk;
-    cell_t debt;    // ticks spent in hooks
-    cell_t cold;    // and since the one before was long ago; on one cache line
-                    // with cost[HOOK_COLD]
-    cell_t unwound; // frames that left unseen
+    cell_t debt;                // ticks spent in hooks
+    cell_t unwound;             // frames that left unseen
     _Atomic size_t stack_bytes; // of all its stacks
     struct Registry *registry;
     uint16_t loop_count;
@@ -233,22 +216,6 @@ OCULAR_HOT bool Lane_is_brief(const struct Lane *lane, uint64_t ticks)
            lane->contention->brief_span;
 }
 
-// A hook has come so long (net) after the one before. The longer that is, the
-// less of the way to a hook and back is left in the CPU's caches and jump
-// predictors: it takes longer, by as much for each doubling of that time
-// (docs/overhead.md). For the account only, since where that lies, in the span
-// before or after, is not known. Without a branch, which would be predicted no
-// better.
-OCULAR_HOT void Lane_cool(struct Lane *lane, int64_t span)
-{
-    const struct Contention *contention = lane->contention;
-    int64_t gap = span > contention->near_span ? span : contention->near_span;
-    int64_t doublings = Contention_log(gap) - contention->near_log;
-
-    Cell_add(&lane->cold,
-             (uint64_t)(lane->cost[HOOK_COLD] * doublings >> LOG_BITS));
-}
-
 // Starts an event of a kind (enum HookKind): the net time; the span since the
 // last event goes to the frame on top.
 OCULAR_HOT int64_t Lane_advance(struct Lane *lane, uint64_t ticks,
@@ -264,18 +231,6 @@ OCULAR_HOT int64_t Lane_advance(struct Lane *lane, uint64_t ticks,
                                 span > lane->contention->brief_span))
         span = Lane_doubt(lane, span);
     lane->top->self += span;
-    return now;
-}
-
-// The same, of all events but instructions'. Those mostly follow each other at
-// once; the one after a long call of C is cold, too, which is in no account.
-OCULAR_HOT int64_t Lane_tick(struct Lane *lane, uint64_t ticks, unsigned kind,
-                             enum Course course)
-{
-    int64_t last = lane->last;
-    int64_t now = Lane_advance(lane, ticks, kind, course);
-
-    Lane_cool(lane, now - last);
     return now;
 }
 
@@ -311,7 +266,7 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
                            uint16_t start, uint64_t ticks, enum Course course)
 {
     uint64_t calls = Cell_add(&code->calls, 1);
-    int64_t now = Lane_tick(lane, ticks, code->enter_hook, course);
+    int64_t now = Lane_advance(lane, ticks, code->enter_hook, course);
     struct Frame *frame;
     bool disable = false, untimed = false;
 
@@ -462,7 +417,7 @@ OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
 {
     bool plain = course != COURSE_WHOLE;
     unsigned kind = plain ? site->hook : Lane_leave_kind(code, site);
-    int64_t now = Lane_tick(lane, ticks, kind, course);
+    int64_t now = Lane_advance(lane, ticks, kind, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     bool dark = !plain && code->dark;
@@ -504,7 +459,7 @@ OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
                           enum Course course)
 {
     bool plain = course != COURSE_WHOLE;
-    int64_t now = Lane_tick(lane, ticks, site->hook, course);
+    int64_t now = Lane_advance(lane, ticks, site->hook, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&site->hits, 1);

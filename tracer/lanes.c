@@ -75,8 +75,7 @@ struct Lane *Lanes_add(struct Lanes *lanes, struct Registry *registry,
 
 static uint64_t lane_debt(const struct Lane *lane)
 {
-    return Cell_get(&lane->debt) + Cell_get(&lane->cold) -
-           Cell_get(&lane->kept);
+    return Cell_get(&lane->debt) - Cell_get(&lane->kept);
 }
 
 static uint64_t lane_lost(const struct Lane *lane)

@@ -25,7 +25,7 @@ struct Lanes {
 };
 
 struct LanesTotals {
-    uint64_t debt; // ticks, those of cold hooks with them, less what was kept
+    uint64_t debt; // ticks, less what was kept
     uint64_t lost; // timeline events dropped by full rings
     uint64_t bytes;
     unsigned count;

@@ -49,7 +49,6 @@ static void end_span(struct Lane *lane, uint64_t ticks)
     int64_t now = (int64_t)(ticks - Cell_get(&lane->debt));
     int64_t span = now - lane->last;
 
-    Lane_cool(lane, span); // the event that has told of it comes at once
     lane->last = now;
     if (lane->contention->last_lane != lane ||
         span > lane->contention->brief_span)

@@ -21,7 +21,6 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-import apart  # noqa: E402
 import budget  # noqa: E402
 import extensions  # noqa: E402
 import idle  # noqa: E402
@@ -506,8 +505,6 @@ BY_CALLGRIND = {"instructions", "idle"}
 
 
 def main():
-    if sys.argv[1:2] == ["--apart"]:
-        return apart.main(sys.argv[2:])
     if sys.argv[1:2] == ["--budget"]:
         return budget.main(sys.argv[2:])
     if sys.argv[1:2] == ["--viewer"]:
@@ -515,11 +512,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--no-callgrind", action="store_true")
-    parser.add_argument(
-        "--apart",
-        action="store_true",
-        help="hooks by how long ago the one before was; first, then --apart --help",
-    )
     parser.add_argument(
         "--budget",
         action="store_true",

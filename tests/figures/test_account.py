@@ -241,51 +241,6 @@ def test_account_of_an_early_end(figure):
     figure("end/throw", statistics.median(ratios), "nearer", goal=1)
 
 
-def tiny():
-    pass
-
-
-def calls_at_once(count, numbers):
-    for _ in range(count):
-        tiny()
-
-
-def calls_apart(count, numbers):
-    for _ in range(count):
-        tiny()
-        sum(numbers)
-
-
-def told_of(run, count):
-    """Of the CPU time, what its hooks are told to cost; in seconds, of a call."""
-    numbers = list(range(1000))  # some 5 us
-    ocular.start_tracing(
-        quiet=True,
-        perfetto=False,
-        overhead_budget=None,
-        deinstrument_threshold=10**9,
-        include_only=["tiny"],
-    )
-    try:
-        began = time.process_time()
-        run(count, numbers)
-        shares = ocular.snapshot()["overhead"]
-        spent = time.process_time() - began
-    finally:
-        ocular.stop_tracing()
-    return shares["hooks"] / (1 + shares["measured"]) * spent / count
-
-
-def test_account_of_hooks_apart(figure):
-    """What a hook needs leaves the caches meanwhile: by docs/overhead.md a call's two
-    cost two and a half times as much 5 us after the one before as at once."""
-    ratios = []
-    for _ in range(7):
-        at_once = told_of(calls_at_once, 30_000)
-        ratios.append(told_of(calls_apart, 10_000) / at_once)
-    figure("apart/at once", statistics.median(ratios), "nearer", goal=2.5)
-
-
 # --- New code --------------------------------------------------------------------
 
 NEW = """def made(number):

@@ -15,9 +15,9 @@
 
 // Of an enter, a leave, a jump and a branch, in ticks.
 static const int64_t COST[HOOK_KINDS] = {
-    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,     [HOOK_JUMP] = 5,
-    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,    [HOOK_FINISH] = 17,
-    [HOOK_JUMP_FAR] = 50, [HOOK_LEAVE_FAR] = 60, [HOOK_COLD] = 1024};
+    [HOOK_ENTER] = 10,    [HOOK_LEAVE] = 20,    [HOOK_JUMP] = 5,
+    [HOOK_BRANCH] = 7,    [HOOK_RESUME] = 13,   [HOOK_FINISH] = 17,
+    [HOOK_JUMP_FAR] = 50, [HOOK_LEAVE_FAR] = 60};
 static const int64_t NOTHING[HOOK_KINDS];
 
 struct Fixture {
@@ -779,41 +779,6 @@ static void test_long_spans(void **state)
     assert_int_equal(Cell_get(&code->min_cycles), 7000);
 }
 
-// The longer ago the event before, the more a hook costs, in the account alone.
-static void test_hooks_that_are_cold(void **state)
-{
-    // 1024 ticks a doubling, from 100 ns on: 64 ticks, or 96.
-    static const struct {
-        double hz;
-        int64_t span, cold;
-    } table[] = {{.64e9, -5, 0},     {.64e9, 0, 0},      {.64e9, 64, 0},
-                 {.64e9, 66, 32},    {.64e9, 96, 512},   {.64e9, 127, 1008},
-                 {.64e9, 128, 1024}, {.64e9, 192, 1536}, {.64e9, 1024, 4096},
-                 {.96e9, 96, 0},     {.96e9, 144, 640},  {.96e9, 192, 1024}};
-    struct Fixture *f = *state;
-    struct Code *code = add(f, 0);
-    uint64_t cold = 0, net = 1000, debt = 0;
-
-    Lane_reset(f->lane, COST, net);
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        Contention_init(&f->contention, table[i].hz);
-        f->contention.last_lane = f->lane;
-        net += (uint64_t)table[i].span;
-        enter(f, code, 1, net + debt);
-        debt += 10;
-        cold += (uint64_t)table[i].cold;
-        assert_int_equal(Cell_get(&f->lane->cold), cold);
-        leave(f, code, 1, net + debt); // follows at once
-        debt += 20;
-        assert_int_equal(Cell_get(&f->lane->cold), cold);
-        // No span is the shorter for it.
-        assert_int_equal(Cell_get(&f->lane->debt), debt);
-        assert_int_equal(f->lane->last, net);
-    }
-    Lane_reset(f->lane, COST, net);
-    assert_int_equal(Cell_get(&f->lane->cold), 0);
-}
-
 // Beyond a tenth of a millisecond the kernel is asked whether that was all its
 // own. A span of which nothing is known is believed.
 static void test_spans_that_are_asked_about(void **state)
@@ -1237,21 +1202,11 @@ struct Model {
     struct ModelFrame frames[MODEL_DEPTH + 1];
     unsigned depth;
     int64_t net; // time without hooks
-    uint64_t debt, cold;
+    uint64_t debt;
     struct {
         uint64_t calls, self, total, min, jumps, ends;
     } functions[FUNCTIONS];
 };
-
-// As Contention_log, but that it asks no double.
-static uint64_t log256(int64_t span)
-{
-    uint64_t power = 0;
-
-    while (span >> (power + 1))
-        power++;
-    return (power << 8) + (((uint64_t)span << 8 >> power) & 255);
-}
 
 // Some time passes in what is on top, and then there is a hook.
 static uint64_t model_step(struct Model *model, enum HookKind kind)
@@ -1260,7 +1215,6 @@ static uint64_t model_step(struct Model *model, enum HookKind kind)
     uint64_t ticks;
 
     model->net += span;
-    model->cold += span > 4 ? 1024 * (log256(span) - log256(4)) / 256 : 0;
     model->frames[model->depth].self += span;
     ticks = (uint64_t)model->net + model->debt;
     model->debt += (uint64_t)COST[kind];
@@ -1336,7 +1290,6 @@ static void test_random_programs(void **state)
                          model->functions[n].ends);
     }
     assert_int_equal(Cell_get(&f->lane->debt), model->debt);
-    assert_int_equal(Cell_get(&f->lane->cold), model->cold);
     assert_int_equal(Cell_get(&f->lane->unwound), 0);
     expect_empty(f);
     free(model);
@@ -1490,8 +1443,6 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
         assert_int_equal(fixtures[0]->lane->top - fixtures[0]->lane->bottom,
                          fixtures[1]->lane->top - fixtures[1]->lane->bottom);
         assert_int_equal(fixtures[0]->lane->last, fixtures[1]->lane->last);
-        assert_int_equal(Cell_get(&fixtures[0]->lane->cold),
-                         Cell_get(&fixtures[1]->lane->cold));
         if (turn % 100 == 0)
             for (unsigned n = 0; n < FUNCTIONS; n++)
                 expect_same(codes[0][n], codes[1][n]);
@@ -1554,8 +1505,6 @@ static int set_up(void **state)
     f->registry = Registry_new();
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
-    f->contention.near_span = 4;
-    f->contention.near_log = Contention_log(4);
     f->lane = Lane_new(0, f->registry, &f->contention);
     assert_non_null(f->lane);
     Lane_reset(f->lane, COST, 0);
@@ -1610,7 +1559,6 @@ int main(void)
         TEST(test_another_thread_ran),
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
-        TEST(test_hooks_that_are_cold),
         TEST(test_spans_that_are_asked_about),
         TEST(test_short_turns),
         TEST(test_the_ends_of_a_visit_are_not_timed),

@@ -148,27 +148,6 @@ static void test_two_stacks(void **state)
     assert_int_equal(leaf->caller_count, 2);
 }
 
-// The first hook on another stack has come as long after the last one as any.
-static void test_a_switch_is_cold(void **state)
-{
-    static const int64_t cost[HOOK_KINDS] = {[HOOK_COLD] = 100};
-    struct Fixture *f = *state;
-    struct Code *code = add(f);
-    struct Greenlet a, b;
-
-    Lane_reset(f->lane, cost, 0);
-    f->contention.near_span = 64;
-    f->contention.near_log = Contention_log(64);
-    start(&a, 0x100, 0);
-    start(&b, 0x200, 0);
-    enter(f, &a, code, 64);
-    assert_int_equal(Cell_get(&f->lane->cold), 0);
-    enter(f, &b, code, 64 + 1024);
-    assert_int_equal(Cell_get(&f->lane->cold), 4 * 100);
-    leave(f, &b, 64 + 1024 + 64);
-    assert_int_equal(Cell_get(&f->lane->cold), 4 * 100);
-}
-
 static void test_the_same_function_on_two_stacks(void **state)
 {
     struct Fixture *f = *state;
@@ -574,7 +553,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_two_stacks),
-        TEST(test_a_switch_is_cold),
         TEST(test_the_same_function_on_two_stacks),
         TEST(test_another_chunk),
         TEST(test_a_stack_without_a_root),
