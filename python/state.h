@@ -119,7 +119,6 @@ struct State {
     PyObject *no_events;
     bool precise; // the session's mode
 
-    struct Calibration *calibration; // of the session; NULL: none
     struct Governor *governor;
     struct ThreadList thread_list; // the governor's
     struct Poll poll;
