@@ -27,19 +27,30 @@ static double worker_s(const struct Worker *worker)
     return (double)Worker_cpu_ns(worker) / 1e9;
 }
 
+static double hooks_s(struct Session *session)
+{
+    struct Engine *engine = session->engine;
+    struct Account *account = &session->account;
+    // Less than nothing, by some ns, where all there was yet is a hook that
+    // gives back more than it takes.
+    double timed = fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
+                   Clock_hz(&engine->clock);
+
+    account->hooks += (timed - account->timed) *
+                      (account->budget.share > 0 ? ACCOUNT_APART : 1);
+    account->timed = timed;
+    return account->hooks;
+}
+
 static struct BudgetReading read_all(struct Session *session)
 {
     struct Account *account = &session->account;
-    struct Engine *engine = session->engine;
     struct SamplerTotals sampler = {0};
     struct BudgetReading reading;
 
     if (session->sampler)
         Sampler_totals(session->sampler, &sampler);
-    // Less than nothing, by some ns, where all there was yet is a hook that
-    // gives back more than it takes.
-    reading.hooks = fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
-                    Clock_hz(&engine->clock);
+    reading.hooks = hooks_s(session);
     reading.rearm = worker_s(&session->governor);
     reading.sampling = sampler.handlers_s;
     reading.samples = sampler.taken;

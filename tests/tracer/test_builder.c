@@ -716,7 +716,7 @@ static void test_threads_without_a_sampler(void **state)
 // --- Overhead ----------------------------------------------------------------
 
 // In the last two seconds the process used one of CPU time; hooks took 0.1 of
-// it, re-arming 0.05 and our threads 0.02.
+// it as it is counted within a budget, re-arming 0.05 and our threads 0.02.
 static void test_overhead(void **state)
 {
     struct Fixture *f = *state;
@@ -727,7 +727,8 @@ static void test_overhead(void **state)
 
     f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
     f->session.account.cpu = cpu - 1.17; // ours included
-    Cell_set(&lane->debt, (uint64_t)(0.1 * Clock_hz(&f->engine.clock)));
+    Cell_set(&lane->debt,
+             (uint64_t)(0.1 / ACCOUNT_APART * Clock_hz(&f->engine.clock)));
     atomic_store(&f->session.governor.ended_ns, 50000000);
     atomic_store(&collector->worker.ended_ns, 20000000);
     s = build(f);
@@ -760,7 +761,8 @@ static void test_overhead_of_the_first_look(void **state)
     do
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     while (spent < 0.05);
-    Cell_set(&lane->debt, (uint64_t)(0.02 * Clock_hz(&f->engine.clock)));
+    Cell_set(&lane->debt,
+             (uint64_t)(0.02 / ACCOUNT_APART * Clock_hz(&f->engine.clock)));
     assert_true(build(f)->overhead_hooks <= 0.02 / (spent - 0.02) * 1.01);
     spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     assert_true(f->snapshot->overhead_hooks >= 0.02 / (spent - 0.02) * 0.99);
