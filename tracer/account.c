@@ -14,6 +14,7 @@ void Account_init(struct Account *account, const struct Session *session)
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = Now_s(CLOCK_MONOTONIC);
     account->cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID);
+    account->timed = account->hooks = 0;
     Budget_init(&account->budget, session->budget, &zero);
 }
 

@@ -131,10 +131,10 @@ def rows():
     return [r for r in ocular.snapshot()["functions"] if r["name"] in names]
 seen = rows()
 before = ocular.snapshot()["memory_bytes"]
-for _ in range(20000):
+for _ in range(8000):
     make()()
 after = ocular.snapshot()["memory_bytes"]
-burn(3) # the governor looks around meanwhile
+burn(1.5) # the governor looks around meanwhile
 f = make()
 make_debt()
 f()
@@ -277,7 +277,7 @@ def down(depth):
     return down(depth - 1) if depth else burn(0.01)
 for n in range(20):
     os.kill(os.getpid(), (signal.SIGUSR1, signal.SIGALRM, signal.SIGRTMIN)[n % 3])
-    burn(0.1)
+    burn(0.03)
     down(200)
     time.sleep(0.01)
 if len(sys.argv) > 1:
