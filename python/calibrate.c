@@ -2,27 +2,41 @@
 // Runs the programs of ocular/_probes.py with and without hooks, in turns. What
 // a hook costs there is the median over the rounds, so that neither a slow
 // phase of the machine nor a single interruption is taken for it, and what it
-// costs altogether the median over the programs. Interpreter's lock held.
+// costs altogether the median over the programs. During the session they stay
+// armed, and one by one they run again, on a traced thread but on a lane of
+// ours. Interpreter's lock held.
 #include "python/calibrate.h"
+#include "ipc/heap.h"
+#include "ipc/now.h"
 #include "python/adopt.h"
 #include "python/hook.h"
 #include "python/steps.h"
+#include "python/thread_state.h"
 #include "python/tools.h"
+#include "tracer/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #define WARM_ROUNDS 4 // the interpreter specialises the programs
 #define ROUNDS 5
 #define PASSES 2
 #define RUNS (PASSES * (WARM_ROUNDS + ROUNDS)) // with hooks
-#define PROBES_MAX 32
+#define PROBES_MAX 64
 // Of what a call's two hooks cost, what a throw costs that nothing is done
 // about. Measured (docs/overhead.md); what leaving costs is no measure of it:
 // only the sum of a call's two hooks is known.
 #define DARK_THROW_PART 0.4
+// Timing hooks again:
+#define PAUSE_S 0.1 // at least, until the next time
+#define PAUSE_MOST_S 5.0
+#define PART 0.05        // of the budget, at most
+#define USUAL_SHARE 0.01 // of a core, where there is no budget
+#define WARM_AGAIN 2     // rounds: they are specialised
+#define FACTOR_MOST 8.0  // beyond is an accident
+#define UNUSUAL 4        // times as long: something else ran
 
 enum ProbeKind { PROBE_CALL, PROBE_RESUME, PROBE_LOOP, PROBE_FAR, PROBE_KINDS };
 
@@ -54,7 +68,15 @@ struct Calibration {
     PyObject *table; // keeps the programs
     size_t count;
     struct Probe probes[PROBES_MAX];
-    double cost[HOOK_KINDS]; // ticks
+    double cost[HOOK_KINDS]; // ticks, at start
+    struct Lane *lane;       // of a thread that runs one of them again
+    struct Contention contention;
+    size_t next;         // of the probes
+    unsigned long times; // since the start
+    uint64_t due;        // ticks
+    double share;        // of a core: the budget
+    bool running;        // one of them, or all at start
+    bool stopped;        // meanwhile
 };
 
 // Ticks of a run, or -1 with an exception.
@@ -102,13 +124,13 @@ static double median(double *values, size_t count)
 // predict their jumps as it does those of a program that runs. 0, or -1 with an
 // exception.
 static int time_runs(const struct State *state, const struct Probe *probe,
-                     bool hooked, PyObject *run, struct Runs *runs)
+                     bool hooked, PyObject *run, int warm, struct Runs *runs)
 {
     PyObject *callee = hooked ? probe->hooked_callee : probe->callee;
     double ticks[ROUNDS], cycles[ROUNDS];
     int round;
 
-    for (round = -WARM_ROUNDS; round < ROUNDS; round++) {
+    for (round = -warm; round < ROUNDS; round++) {
         uint64_t before = Cell_get(&probe->cells->self_cycles);
         int64_t taken = time_run(state, run, callee, probe->argument);
 
@@ -129,7 +151,7 @@ static int keep_least(const struct State *state, const struct Probe *probe,
 {
     struct Runs runs;
 
-    if (time_runs(state, probe, hooked, run, &runs) < 0)
+    if (time_runs(state, probe, hooked, run, WARM_ROUNDS, &runs) < 0)
         return -1;
     if (least->ticks <= 0 || runs.ticks < least->ticks)
         *least = runs;
@@ -265,6 +287,17 @@ static void conclude(struct Calibration *all)
     cost[HOOK_DARK_THROW] = DARK_THROW_PART * (enter + leave);
 }
 
+// Hooks take so many times what they took at start.
+static void set_cost(struct Calibration *all, double factor)
+{
+    struct Engine *engine = &all->state->engine;
+    int kind;
+
+    for (kind = 0; kind < HOOK_KINDS; kind++)
+        engine->cost[kind] = llround(all->cost[kind] * factor);
+    Lanes_set_cost(&engine->lanes, engine->cost);
+}
+
 // --- The programs ----------------------------------------------------------
 
 static int init_probe(struct State *state, struct Probe *probe, PyObject *row)
@@ -315,18 +348,30 @@ static int arm(struct Calibration *all)
     return 0;
 }
 
-// Goes on after errors: the tool's id may be another's by now. Keeps an
-// exception.
-static void disarm(struct Calibration *all)
+// Goes on after errors: the tool's id may be another's by now.
+static void disarm(struct State *state, const struct Probe *probe)
 {
-    PyObject *error = PyErr_GetRaisedException();
-    size_t i;
+    if (Tools_set_local(state, probe->code, state->no_events) < 0)
+        PyErr_Clear();
+}
 
-    for (i = 0; i < all->count; i++)
-        if (Tools_set_local(all->state, all->probes[i].code,
-                            all->state->no_events) < 0)
-            PyErr_Clear();
-    PyErr_SetRaisedException(error);
+// Those that are run again: calls, if their hooks have seen something. The
+// others go now.
+static void keep_calls(struct Calibration *all)
+{
+    size_t i, count = 0;
+
+    for (i = 0; i < all->count; i++) {
+        const struct Probe *probe = &all->probes[i];
+
+        if (probe->kind == PROBE_CALL && probe->least[HOOKED].self > 0) {
+            all->probes[count++] = *probe;
+            continue;
+        }
+        disarm(all->state, probe);
+        PyList_SetItem(all->table, (Py_ssize_t)i, Py_NewRef(Py_None));
+    }
+    all->count = count;
 }
 
 static PyObject *make_table(void)
@@ -343,11 +388,26 @@ static PyObject *make_table(void)
     return table;
 }
 
-static int init(struct Calibration *all)
+static void free_all(struct Calibration *all)
+{
+    Lane_free(all->lane);
+    Py_XDECREF(all->table);
+    Heap_free(all);
+}
+
+static int init(struct Calibration *all, bool timeline)
 {
     struct State *state = all->state;
     size_t i;
 
+    Contention_init(&all->contention, Clock_hz(&state->engine.clock));
+    all->lane = Lane_new(0, state->engine.registry, &all->contention);
+    if (all->lane && timeline)
+        all->lane->ring = Ring_new(NULL);
+    if (!all->lane || (timeline && !all->lane->ring)) {
+        PyErr_NoMemory();
+        return -1;
+    }
     all->table = make_table();
     if (!all->table)
         return -1;
@@ -361,38 +421,210 @@ static int init(struct Calibration *all)
 
 static int calibrate(struct Calibration *all)
 {
-    if (init(all) < 0 || arm(all) < 0 || time_all(all) < 0)
+    if (arm(all) < 0 || time_all(all) < 0)
         return -1;
     conclude(all);
-    return all->state->precise ? Steps_calibrate(all->state, all->cost) : 0;
+    if (all->state->precise && Steps_calibrate(all->state, all->cost) < 0)
+        return -1;
+    keep_calls(all);
+    return 0;
 }
 
 int Calibration_start(struct State *state, bool timeline)
 {
     static const int64_t none[HOOK_KINDS];
-    struct Calibration all = {.state = state};
     uint64_t ticks = Clock_read(&state->engine.clock);
-    pid_t pid = getpid();
-    int result, kind;
+    struct Calibration *all = Heap_zeroed(1, sizeof *all);
+    int result;
 
+    Hooks_take_back();
     // The lane before the rings are made: one that a hook makes here has none,
     // and where there is a timeline its hooks would leave their plain course.
-    if (!Hooks_lane(state, ticks)) {
+    if (!all || !Hooks_lane(state, ticks)) {
+        Heap_free(all);
         PyErr_NoMemory();
         return -1;
     }
+    all->state = state;
+    all->share = USUAL_SHARE;
+    state->calibration = all;
     Lanes_reset(&state->engine.lanes, none, timeline, ticks);
-    result = calibrate(&all);
-    disarm(&all);
-    Py_XDECREF(all.table);
+    all->running = true;
+    result = init(all, timeline) == 0 ? calibrate(all) : -1;
+    all->running = false;
     // A child that was forked meanwhile traces nothing.
-    if (result == 0 && getpid() == pid) {
-        for (kind = 0; kind < HOOK_KINDS; kind++)
-            state->engine.cost[kind] = llround(all.cost[kind]);
+    if (all->stopped) {
+        free_all(all);
+        result = -1;
+    }
+    if (result == 0) {
+        set_cost(all, 1);
         return 0;
     }
     if (!PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the cost of a hook cannot be measured");
     return -1;
+}
+
+void Calibration_stop(struct State *state)
+{
+    struct Calibration *all = state->calibration;
+    PyObject *error = PyErr_GetRaisedException();
+    size_t i;
+
+    state->calibration = NULL;
+    if (all) {
+        for (i = 0; i < all->count; i++)
+            disarm(state, &all->probes[i]);
+        all->stopped = true;
+        if (!all->running)
+            free_all(all);
+    }
+    PyErr_SetRaisedException(error);
+}
+
+// --- Again, in the midst of the program ------------------------------------
+
+unsigned long Calibration_count(const struct Calibration *all)
+{
+    return all ? all->times : 0;
+}
+
+void Calibration_allow(struct Calibration *all, double share)
+{
+    all->share = share > 0 ? share : USUAL_SHARE;
+}
+
+bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
+                        const PyThreadState *thread, uint64_t ticks)
+{
+    return all && !all->running && all->count > 0 && !lane->stands_for &&
+           !Policy_is_ahead(all->due, ticks,
+                            (uint64_t)(PAUSE_MOST_S * all->contention.hz)) &&
+           all->state->phase == PHASE_TRACING &&
+           ThreadState_is_in_callback(thread) &&
+           !ThreadState_is_watched(thread) && !PyErr_Occurred();
+}
+
+struct Lane *Calibration_begin(struct Calibration *all, struct Lane *own)
+{
+    static const int64_t none[HOOK_KINDS];
+    const struct Clock *clock = &all->state->engine.clock;
+
+    all->running = true;
+    Contention_init(&all->contention, Clock_hz(clock));
+    Lane_reset(all->lane, none, Clock_read(clock));
+    all->next = (all->next + 1) % all->count;
+    all->lane->usual_ticks =
+        (uint64_t)(all->probes[all->next].least[HOOKED].ticks *
+                   (WARM_AGAIN + ROUNDS));
+    all->lane->cpu_start_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    all->lane->stands_for = own;
+    return all->lane;
+}
+
+static bool is_ours(const struct Calibration *all, PyTracebackObject *entry)
+{
+    PyCodeObject *code = PyFrame_GetCode(entry->tb_frame);
+    int result =
+        PyUnicode_Compare(code->co_filename, all->probes[0].code->co_filename);
+
+    Py_DECREF(code);
+    return result == 0;
+}
+
+// What our own programs have met is over with them: there was no room for them
+// on the stack, or no memory. Whatever else was raised is the program's, as if
+// by its own next instruction, and tells nothing of ours.
+static int pass_on(const struct Calibration *all)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    PyObject *traceback = PyException_GetTraceback(error);
+    PyTracebackObject *entry = (PyTracebackObject *)traceback;
+
+    while (entry && is_ours(all, entry))
+        entry = entry->tb_next;
+    if (!entry && (Py_IS_TYPE(error, (PyTypeObject *)PyExc_RecursionError) ||
+                   Py_IS_TYPE(error, (PyTypeObject *)PyExc_MemoryError))) {
+        Py_XDECREF(traceback);
+        Py_DECREF(error);
+        return 0;
+    }
+    PyException_SetTraceback(error, entry ? (PyObject *)entry : Py_None);
+    Py_XDECREF(traceback);
+    PyErr_SetRaisedException(error);
+    return -1;
+}
+
+// How many times as long as at start its hooks take now, as far as a callee's
+// span between its two hooks tells, most of which is theirs. Only that run:
+// such phases may last less than two, and a difference of one from each would
+// be neither's. NaN: an accident, or another tool has taken our id. -1 with an
+// exception.
+static double factor_of(const struct State *state, const struct Probe *probe)
+{
+    struct Runs hooked;
+    double factor;
+
+    if (time_runs(state, probe, true, probe->hooked_run, WARM_AGAIN, &hooked) <
+        0)
+        return -1;
+    factor = hooked.self / probe->least[HOOKED].self;
+    return factor > 1 / FACTOR_MOST && factor < FACTOR_MOST ? factor : NAN;
+}
+
+int Calibration_renew(struct Calibration *all)
+{
+    double factor;
+
+    // Another tool would be shown hundreds of calls that are none of its
+    // program's.
+    Tools_watch(all->state);
+    if (all->state->robbed || !Tools_are_alone(all->state))
+        return 0;
+    factor = factor_of(all->state, &all->probes[all->next]);
+    if (factor < 0)
+        return pass_on(all);
+    if (!isnan(factor) && !all->stopped && all->lane->stands_for) {
+        set_cost(all, factor);
+        all->times++;
+    }
+    return 0;
+}
+
+// Ticks of CPU time since the lane was lent, as far as they are ours: a garbage
+// collection, a handler without events are the program's. A fork sets the clock
+// back.
+static uint64_t used_ticks(const struct Lane *lane)
+{
+    uint64_t ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - lane->cpu_start_ns;
+    double ticks = (double)(int64_t)ns * 1e-9 * lane->contention->hz;
+
+    if (ticks < 0 || ticks > (double)(UNUSUAL * lane->usual_ticks))
+        return lane->usual_ticks;
+    return (uint64_t)ticks;
+}
+
+uint64_t Calibration_break_off(struct Lane *lane)
+{
+    lane->stands_for = NULL;
+    return used_ticks(lane);
+}
+
+uint64_t Calibration_end(struct Calibration *all)
+{
+    uint64_t ticks = all->lane->stands_for ? used_ticks(all->lane) : 0;
+    double hz = all->contention.hz;
+    double pause = fmax((double)ticks / hz / (PART * all->share), PAUSE_S);
+
+    all->due = Clock_read(&all->state->engine.clock) +
+               (uint64_t)(fmin(pause, PAUSE_MOST_S) * hz);
+    all->running = false;
+    all->lane->stands_for = NULL;
+    if (all->lane->ring)
+        Ring_clear(all->lane->ring);
+    if (all->stopped)
+        free_all(all);
+    return ticks;
 }

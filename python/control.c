@@ -66,6 +66,7 @@ static void take_down(struct State *state)
     Tools_disarm(state);
     if (state->tracer && Adopt_disarm(state) < 0)
         PyErr_Clear();
+    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(state);
     ThreadList_release(&state->thread_list);
@@ -372,6 +373,7 @@ static void finish(struct State *state)
     Poll_all(state); // before the sites lose what hides there
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
+    Calibration_stop(state);
     Tools_close(state);
     Governor_stop(state);
     state->look_next = state->rearm_next = state->renew_next = NULL;

@@ -5,6 +5,7 @@
 #include "ipc/heap.h"
 #include "ipc/now.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/governor.h"
 #include "python/hook.h"
 #include "python/thread_state.h"
@@ -49,6 +50,7 @@ static void be_a_child(void)
     Registry_after_fork(engine->registry);
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
+    Hooks_take_back(); // the lane of a timing is not in the list
     Lanes_keep_only(&engine->lanes, Hooks_own_lane());
     if (engine->session)
         Session_abandon(engine->session);
@@ -205,6 +207,7 @@ static void let_session_go(struct State *state)
     Tools_disarm(state);
     if (Adopt_disarm(state) < 0)
         PyErr_Clear();
+    Calibration_stop(state);
     Tools_close(state);
     Governor_abandon(state);
     state->look_next = state->rearm_next = state->renew_next = NULL;

@@ -6,6 +6,7 @@
 #include "ipc/heap.h"
 #include "ipc/now.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/code_words.h"
 #include "python/poll.h"
 #include "python/tools.h"
@@ -343,6 +344,8 @@ static bool slice(struct Governor *governor, bool full)
         return false;
     if (full) {
         price(governor);
+        Calibration_allow(state->calibration,
+                          control->held ? control->rate : 0);
         Tools_watch(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);

@@ -4,9 +4,11 @@
 // of its own. Off its plain course it may allocate what grows (a lane, a Code,
 // its callers, a histogram, the shadow stack), lock to take over a thread's
 // name, and ask the kernel after a long span. It returns None or DISABLE, both
-// immortal.
+// immortal; or NULL, where hooks were timed and something else has raised there
+// (time_again).
 #include "python/hook.h"
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/callees.h"
 #include "python/fork.h"
 #include "python/frames.h"
@@ -77,6 +79,16 @@ void Hooks_end_lane(void)
 struct Lane *Hooks_own_lane(void)
 {
     return own_lane;
+}
+
+void Hooks_take_back(void)
+{
+    struct Lane *lane = own_lane;
+
+    if (!lane || !lane->stands_for)
+        return;
+    own_lane = lane->stands_for;
+    Cell_add(&own_lane->debt, Calibration_break_off(lane));
 }
 
 // What a callback knows of its event once it has looked.
@@ -161,6 +173,11 @@ static void follow(struct Call *call)
     call->ticks += ticks - begin;
 }
 
+static bool is_timing(void)
+{
+    return own_lane && own_lane->stands_for;
+}
+
 // false: nothing to do here (not accepted, not a code object, no memory).
 static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
                  uint64_t ticks)
@@ -173,6 +190,14 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
     if (!call->code || !PyLong_Check(args[1]))
         return false;
     call->unit = unit_of(args[1]);
+    // Hooks are being timed, and something else has come in between, a signal's
+    // handler, say: that is off then, and what is left of it is not seen.
+    if (OCULAR_UNLIKELY(call->code->probe != is_timing()) &&
+        ocular_state.phase != PHASE_STARTING) {
+        if (call->code->probe)
+            return false;
+        Hooks_take_back();
+    }
     call->lane = Hooks_lane(&ocular_state, ticks);
     if (!call->lane || call->unit >= call->code->unit_count)
         return false;
@@ -230,6 +255,36 @@ static bool enter_call(struct Call *call)
                       COURSE_WHOLE);
 }
 
+// The first and the last call of a visit: those that need not be timed.
+static bool is_edge(const struct Code *code)
+{
+    return Cell_get(&code->calls) + 1 >= code->stop_at &&
+           code->enter_hook == HOOK_ENTER;
+}
+
+// A visit begins here, or ends, in the midst of the program and in whatever
+// state its CPU is: the place to time hooks again. Not where something resumes:
+// between an await and what it awaits CPython lets nothing come in. The thread
+// is in a callback, in which there are no events: it leaves that for as long.
+// What it takes is our cost, not the program's time. False: what came in
+// between has raised.
+static bool time_again(struct Call *call)
+{
+    struct Calibration *calibration = ocular_state.calibration;
+    PyThreadState *thread = PyThreadState_Get();
+    struct Lane *own = own_lane;
+    bool raised;
+
+    own_lane = Calibration_begin(calibration, own);
+    PyThreadState_LeaveTracing(thread);
+    raised = Calibration_renew(calibration) < 0;
+    PyThreadState_EnterTracing(thread);
+    own_lane = own;
+    Cell_add(&own->debt, Calibration_end(calibration));
+    call->ticks = Clock_read(&ocular_state.engine.clock);
+    return !raised;
+}
+
 __attribute__((noinline)) static PyObject *
 enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
@@ -237,6 +292,15 @@ enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 
     if (!look(&call, args, nargsf, ticks))
         return Py_None;
+    if (is_edge(call.code) &&
+        Calibration_is_due(ocular_state.calibration, call.lane, call.state,
+                           call.ticks)) {
+        if (!time_again(&call))
+            return NULL;
+        // Tracing may have ended meanwhile, and begun again.
+        if (!look(&call, args, nargsf, call.ticks))
+            return Py_None;
+    }
     if (!enter_call(&call))
         return Py_None;
     mark_dark(call.code, call.unit);

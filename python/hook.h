@@ -17,6 +17,9 @@ void Hooks_silence(struct State *state);
 // The calling thread's lane, made if it has none; NULL when memory is out.
 struct Lane *Hooks_lane(struct State *state, uint64_t ticks);
 struct Lane *Hooks_own_lane(void); // NULL: it has none
+// Where hooks are being timed on the calling thread, that is off: it has its
+// own lane again.
+void Hooks_take_back(void);
 // The calling thread's goes, as when the thread ends.
 void Hooks_end_lane(void);
 

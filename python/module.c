@@ -3,6 +3,7 @@
 // builds its interface on. Arguments have been checked by the package; what is
 // checked here is only what could crash.
 #include "python/adopt.h"
+#include "python/calibrate.h"
 #include "python/callees.h"
 #include "python/control.h"
 #include "python/fork.h"
@@ -271,7 +272,18 @@ static PyObject *socket_path(PyObject *module, PyObject *unused)
 
 PyDoc_STRVAR(hook_cost_doc,
              "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
-             "measured at the last start.");
+             "measured last.");
+
+PyDoc_STRVAR(
+    hooks_timed_doc,
+    "hooks_timed() -> how often they were timed again since the start; "
+    "0 where nothing is traced.");
+
+static PyObject *hooks_timed(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
+}
 
 PyDoc_STRVAR(heap_used_doc,
              "heap_used() -> bytes of Ocular's own heap that are in use, for "
@@ -393,6 +405,7 @@ static PyMethodDef methods[] = {
     {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
     {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"slices", slices, METH_NOARGS, slices_doc},
     {"step_cost", step_cost, METH_NOARGS, step_cost_doc},

@@ -119,6 +119,7 @@ struct State {
     PyObject *no_events;
     bool precise; // the session's mode
 
+    struct Calibration *calibration; // of the session; NULL: none
     struct Governor *governor;
     struct ThreadList thread_list; // the governor's
     struct Poll poll;

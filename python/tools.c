@@ -19,6 +19,8 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 
 static const int CANDIDATES[3] = {3, 4, 5};
 
+#define TOOL_IDS 6 // that a tool can ask for
+
 // The tracer's events on accepted code. Where every instruction has an event,
 // jumps and branches need none: what runs next tells where they went. Where
 // nothing goes dark, nobody need look whom code calls.
@@ -223,15 +225,30 @@ static enum Holder holder(struct State *state, int tool)
 }
 
 // Less than 0 where memory is out.
-static long events_of(struct State *state, int tool)
+static long events_of_id(struct State *state, int id)
 {
-    PyObject *events =
-        PyObject_CallFunction(state->get_events, "i", id_of(state, tool));
+    PyObject *events = PyObject_CallFunction(state->get_events, "i", id);
     long result = events ? PyLong_AsLong(events) : -1;
 
     Py_XDECREF(events);
     PyErr_Clear();
     return result;
+}
+
+static long events_of(struct State *state, int tool)
+{
+    return events_of_id(state, id_of(state, tool));
+}
+
+bool Tools_are_alone(struct State *state)
+{
+    int id;
+
+    for (id = 0; id < TOOL_IDS; id++)
+        if (id != state->scout && id != state->tracer &&
+            events_of_id(state, id) != 0)
+            return false;
+    return true;
 }
 
 void Tools_watch(struct State *state)

@@ -8,6 +8,7 @@ TESTS = Path(__file__).parent
 LONG = [
     "e2e/test_rigs.py",
     "tui/test_live.py",
+    "python/test_calibration.py",
     "python/test_serve.py",
     "e2e/test_beside.py",
     "python/test_churn.py",

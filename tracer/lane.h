@@ -106,6 +106,9 @@ struct Lane {
                           // written back when it is parked
     struct Stack *spare;  // an empty one for the next greenlet, or NULL
     struct Stacks parked; // those of greenlets that do not run now
+    struct Lane *stands_for; // the thread's own, while hooks are timed on this
+                             // one (python/calibrate.h); or NULL
+    uint64_t usual_ticks;    // that timing them takes
     unsigned number;
     pid_t tid;
     char name[64];         // under Lanes.mutex

@@ -200,6 +200,16 @@ void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
     pthread_mutex_unlock(&lanes->visiting);
 }
 
+void Lanes_set_cost(struct Lanes *lanes, const int64_t cost[HOOK_KINDS])
+{
+    struct Lane *lane;
+
+    pthread_mutex_lock(&lanes->mutex);
+    for (lane = lanes->first; lane; lane = lane->next)
+        memcpy(lane->cost, cost, sizeof lane->cost);
+    pthread_mutex_unlock(&lanes->mutex);
+}
+
 void Lanes_forget(struct Lanes *lanes, const struct Code *code)
 {
     struct Lane *lane;

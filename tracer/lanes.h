@@ -55,6 +55,8 @@ void Lanes_copy_name(struct Lanes *lanes, const struct Lane *lane,
 // held.
 void Lanes_reset(struct Lanes *lanes, const int64_t cost[HOOK_KINDS],
                  bool timeline, uint64_t ticks);
+// What a hook costs from now on. With the interpreter's lock held.
+void Lanes_set_cost(struct Lanes *lanes, const int64_t cost[HOOK_KINDS]);
 // A code object is about to go: no frame may point to it any more.
 void Lanes_forget(struct Lanes *lanes, const struct Code *code);
 // Calls visit for every lane, one visitor at a time; a lane whose thread has

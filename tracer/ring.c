@@ -34,6 +34,15 @@ void Ring_free(struct Ring *ring)
     Heap_free(ring);
 }
 
+void Ring_clear(struct Ring *ring)
+{
+    atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
+    atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
+    atomic_store_explicit(&ring->lost, 0, memory_order_relaxed);
+    ring->limit = HALF;
+    ring->gap = 0;
+}
+
 // While there is a gap to be marked, limit stays at head, so that every push
 // comes here.
 void Ring_push_slow(struct Ring *ring, struct Event event)

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The programs on which the cost of each hook is measured at start
 (python/calibrate.c). What a hook costs depends on what runs around it, so there
-are several, of what programs are made of, and the cost taken is the middle one.
+are many, of what programs are made of, and the cost taken is the middle one.
 """
 
 from types import CodeType, FunctionType
 
 NUMBERS = tuple(range(24))
+PAIR = (3, 4)
+PAIRS = (PAIR,) * 24
 WORDS = ["left", "right", "top"] * 8
 TABLE = dict.fromkeys(NUMBERS, 5)
 
@@ -15,6 +17,9 @@ class Box:
     def __init__(self, width):
         self.width = width
         self.height = 2
+
+    def area(self, scale):
+        return self.width * self.height
 
 
 BOX = Box(3)
@@ -30,6 +35,20 @@ def given(x):
     return x
 
 
+def summed(x):
+    y = x + 3
+    y = y - x
+    return y + 4
+
+
+def sized(x):
+    return len(WORDS) - x
+
+
+def picked(x):
+    return PAIR[1] + x
+
+
 def kept(x):
     BOX.height = x
     return BOX.width
@@ -39,12 +58,38 @@ def looked_up(x):
     return TABLE[x]
 
 
+def unpacked(x):
+    a, b = PAIR
+    return a + b
+
+
 def decided(x):
     if x < 3:
         return 1
     if x > 15:
         return 2
     return 3
+
+
+def repeated(x):
+    for each in PAIR:
+        x = each
+    return x
+
+
+def asked(x):
+    return isinstance(x, int) and x is not None
+
+
+def guarded(x):
+    try:
+        return x + 2
+    except TypeError:
+        return None
+
+
+def checked(x):
+    return x in PAIR or x == 7
 
 
 def call(probe, numbers):
@@ -86,10 +131,22 @@ def yields_sums(numbers):
         yield last
 
 
+def yields_lengths(numbers):
+    for x in numbers:
+        yield len(PAIR)
+
+
 def yields_attributes(numbers):
     for x in numbers:
         BOX.height = x
         yield BOX.width
+
+
+def yields_on(numbers):
+    n = len(numbers)
+    while n:
+        n -= 1
+        yield
 
 
 def resume(probe, numbers):
@@ -123,9 +180,29 @@ def adding_loop(probe, numbers):
         last = x + last - 1
 
 
+def allocating_loop(probe, numbers):
+    for x in numbers:
+        y = x * 1.5
+
+
 def attribute_loop(probe, numbers):
     for x in numbers:
         BOX.height = x
+
+
+def length_loop(probe, numbers):
+    for word in WORDS:
+        y = len(word)
+
+
+def unpacking_loop(probe, numbers):
+    for a, b in PAIRS:
+        y = a
+
+
+def subscript_loop(probe, numbers):
+    for x in numbers:
+        y = TABLE[x]
 
 
 def calling_loop(probe, numbers):
@@ -133,9 +210,20 @@ def calling_loop(probe, numbers):
         y = word.isupper()
 
 
+def list_loop(probe, numbers):
+    [-x for x in numbers]
+
+
 def range_loop(probe, numbers):
     for i in range(len(numbers)):
         y = numbers[i]
+
+
+def deciding_loop(probe, numbers):
+    y = 0
+    for x in numbers:
+        if x > 40:
+            y = 1
 
 
 def alternating_loop(probe, numbers):
@@ -151,6 +239,12 @@ def filtering_loop(probe, numbers):
     [x for x in numbers if x is not None]
 
 
+def finding_loop(probe, numbers):
+    for word in WORDS:
+        if word == "bottom":
+            break
+
+
 def skipping_loop(probe, numbers):
     y = 0
     for x in numbers:
@@ -159,6 +253,14 @@ def skipping_loop(probe, numbers):
         y = x + y
         if y > 100:
             y = 0
+
+
+def counting_loop(probe, numbers):
+    n = len(numbers)
+    while True:
+        n -= 1
+        if n < 0:
+            return
 
 
 def near_loop(probe, numbers):
@@ -187,11 +289,49 @@ def far_empty_loop(probe, n):
         pass
 
 
-CALLED = (nothing, given, kept, looked_up, decided)
-RESUMED = (yields, yields_sums, yields_attributes)
-LOOPS = (adding_loop, attribute_loop, calling_loop, range_loop)
-BRANCHING = (alternating_loop, filtering_loop, skipping_loop)
-FAR = ((near_loop, far_near_loop), (empty_loop, far_empty_loop))
+def far_deciding_loop(probe, n):
+    y = 0
+    if n is None:
+        n.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a
+        n.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a
+    for x in n:
+        if x > 40:
+            y = 1
+
+
+CALLED = (
+    nothing,
+    given,
+    summed,
+    sized,
+    picked,
+    kept,
+    looked_up,
+    unpacked,
+    decided,
+    repeated,
+    asked,
+    guarded,
+    checked,
+)
+RESUMED = (yields, yields_sums, yields_lengths, yields_attributes, yields_on)
+LOOPS = (
+    adding_loop,
+    allocating_loop,
+    attribute_loop,
+    length_loop,
+    unpacking_loop,
+    subscript_loop,
+    calling_loop,
+    list_loop,
+    range_loop,
+)
+BRANCHING = (alternating_loop, filtering_loop, finding_loop, skipping_loop, counting_loop)
+FAR = (
+    (near_loop, far_near_loop),
+    (empty_loop, far_empty_loop),
+    (deciding_loop, far_deciding_loop),
+)
 
 
 def make():

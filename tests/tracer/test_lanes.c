@@ -270,6 +270,21 @@ static void test_reset_forgets_ended_sums(void **state)
     assert_int_equal(Lanes_sum(&f->lanes).debt, 0);
 }
 
+// --- Cost --------------------------------------------------------------------
+
+static void test_a_new_cost_reaches_every_lane(void **state)
+{
+    static const int64_t other[HOOK_KINDS] = {1, 2, 3, 4};
+    struct Fixture *f = *state;
+    struct Lane *one = add(f, false), *two = add(f, false);
+
+    Cell_set(&one->debt, 9);
+    Lanes_set_cost(&f->lanes, other);
+    assert_memory_equal(one->cost, other, sizeof other);
+    assert_memory_equal(two->cost, other, sizeof other);
+    assert_int_equal(Cell_get(&one->debt), 9); // what was paid stays so
+}
+
 // --- Forget, fork ------------------------------------------------------------
 
 static void test_forget_reaches_every_lane(void **state)
@@ -466,6 +481,7 @@ int main(void)
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
         TEST(test_reset_forgets_ended_sums),
+        TEST(test_a_new_cost_reaches_every_lane),
         TEST(test_forget_reaches_every_lane),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),

@@ -46,6 +46,27 @@ static void a_new_ring_is_empty(void **state)
     Ring_free(NULL);
 }
 
+static void a_cleared_ring_is_as_new(void **state)
+{
+    struct Ring *ring = Ring_new(NULL);
+    const struct Event *events;
+    uint64_t i;
+
+    (void)state;
+    for (i = 0; i < RING_EVENTS + 10; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    Ring_clear(ring);
+    assert_int_equal(Ring_peek(ring, &events), 0);
+    assert_int_equal(ring->lost, 0);
+    for (i = 0; i < RING_EVENTS; i++)
+        Ring_push(ring, i, EVENT_LEAVE, i);
+    assert_int_equal(ring->lost, 0);
+    assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
+    assert_int_equal(Event_kind(events), EVENT_LEAVE);
+    assert_int_equal(Event_ticks(events), 0);
+    Ring_free(ring);
+}
+
 static void what_goes_in_comes_out_across_the_end(void **state)
 {
     struct Ring *ring = Ring_new(NULL);
@@ -218,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_packs),
         cmocka_unit_test(a_new_ring_is_empty),
+        cmocka_unit_test(a_cleared_ring_is_as_new),
         cmocka_unit_test(what_goes_in_comes_out_across_the_end),
         cmocka_unit_test(a_half_full_ring_calls_its_consumer),
         cmocka_unit_test(a_gap_is_marked_where_it_is),
