@@ -38,7 +38,7 @@ static double hooks_s(struct Session *session)
                    Clock_hz(&engine->clock);
 
     account->hooks += (timed - account->timed) *
-                      (account->budget.share > 0 ? ACCOUNT_APART : 1);
+                      (account->budget.share > 0 ? ACCOUNT_COLD : 1);
     account->timed = timed;
     return account->hooks;
 }

@@ -10,19 +10,19 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-// Within a budget hooks are apart, since what is hot is dark: they find less in
-// the caches than where they were timed, and take so many times as long
-// (docs/overhead.md).
-#define ACCOUNT_APART 1.5
+// Cold-cache penalty of hooks within a budget: hot code is dark, so hooks
+// follow each other less closely than where they were timed, and take so many
+// times as long (docs/overhead.md).
+#define ACCOUNT_COLD 1.5
 
 struct Session;
 
 struct Account {
     pthread_mutex_t mutex; // guards the budget
     struct Budget budget;
-    double wall, cpu;    // s of the clocks, when it began
-    double timed, hooks; // s that hooks took as they were timed, and as they
-                         // are taken to have
+    double wall, cpu; // s of the clocks, when it began
+    double timed;     // s of hook overhead, without the penalty
+    double hooks;     // s of hook overhead, with it
 };
 
 // What the process used before is no part of it.

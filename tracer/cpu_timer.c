@@ -97,7 +97,7 @@ static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
 
     timer->first_ns = 0;
     return (first_ns ? first_ns : cpu_ns) *
-           atomic_load_explicit(&timer->stands_for, memory_order_relaxed);
+           atomic_load_explicit(&timer->represents, memory_order_relaxed);
 }
 
 static void take_sample(struct CpuTimer *timer, const void *context)
@@ -312,7 +312,7 @@ static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
     timer->signal = timers->signal;
     timer->tid = tid;
     timer->state = state;
-    timer->stands_for = 1;
+    timer->represents = 1;
     timer->accounted_ns = cpu_ns;
     if (timer->signal && Walk_init(&timer->walk, timers->layout, NULL) == 0 &&
         take_slot(timer) && make_timer(timer))
@@ -344,7 +344,7 @@ static struct timespec timespec_of(uint64_t ns)
 // The kernel looks at its ticks only: of so many that are in an interval it is
 // to be each with the same probability.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
-                    uint64_t interval_ns, uint32_t stands_for, uint64_t random)
+                    uint64_t interval_ns, uint32_t represents, uint64_t random)
 {
     uint64_t ticks = interval_ns / timers->tick_ns;
     struct itimerspec when = {.it_interval = timespec_of(interval_ns)};
@@ -355,7 +355,7 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
         return false;
     ticks += ticks == 0;
     timer->first_ns = ticks * timers->tick_ns;
-    timer->stands_for = stands_for;
+    timer->represents = represents;
     timer->interval_ns = interval_ns;
     when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
     timer_settime(timer->timer, 0, &when, NULL);

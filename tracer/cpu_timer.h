@@ -47,10 +47,11 @@ struct CpuTimer {
     // ... up to where the sampler has accounted for it without one.
     _Atomic uint64_t accounted_ns;
     _Atomic uintptr_t state; // PyThreadState; the sampler's thread writes
-    // Threads that this one stands for, itself among them: its samples count so
-    // many times. The sampler may set it to 1.
-    _Atomic uint32_t stands_for;
-    uint64_t first_ns; // what the first sample counts; 0: as any other
+    // How many threads this one represents: the factor of its samples' weights.
+    // Set at the start; the sampler sets it to 1 when the thread is listed.
+    _Atomic uint32_t represents;
+    uint64_t
+        first_ns; // weight of the first sample; 0: the time since the start
     struct CpuTimers *timers;
     struct CpuTimer *next; // of those that are closing, or have begun
     timer_t timer;
@@ -79,14 +80,15 @@ void CpuTimers_abandon(struct CpuTimers *timers);
 // RLIMIT_SIGPENDING is reached; counted in `refused`.
 struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
-// For the calling thread, which has just begun, with that interval from a
-// moment on that is drawn at random: also of threads that end before their
-// first interval has passed each ns of CPU time is as likely to be sampled.
-// `random` is any number. Goes to CpuTimers_take_begun. false: it cannot be
-// had. Any thread.
+// Makes a timer for the calling thread, which has just started. The first
+// sample comes at one of the kernel's ticks within the first interval, which
+// `random` chooses, and weighs a whole interval: so shares are right also of
+// threads that end before their first interval. CpuTimers_take_begun returns
+// it. false: the kernel refuses, or memory is out. Any thread.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
-                    uint64_t interval_ns, uint32_t stands_for, uint64_t random);
-// Those that have begun since, a list by `next`; the caller's from now on.
+                    uint64_t interval_ns, uint32_t represents, uint64_t random);
+// The timers that threads have made since the last call, a list by `next`; the
+// caller owns them.
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 // A sample each so many ns of CPU time from now on; 0: none.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);

@@ -20,7 +20,7 @@
 #define IDLE_NS 1e9     // ... and where nothing has run, at most
 #define REFUSED_NS 3e9  // nothing can be read for so long: it is blind, and
 #define RETRY_NS 2e9    // tries as often
-#define BEGINNINGS 100  // threads a second that are sampled from the start
+#define MOST_STARTS 100 // threads a second that are sampled from the start
 #define RETRIES 3       // walks of a thread that goes on meanwhile
 // What the kernel takes for a signal, beside the handler: to queue and deliver
 // it, and to return (docs/overhead.md).
@@ -65,7 +65,7 @@ struct Sampler {
     cell_t handler_ticks;
     _Atomic uint64_t begun;          // threads that have begun, since the start
     _Atomic uint64_t begun_ticks;    // that their timers took to make
-    _Atomic uint32_t one_of;         // so many gets one
+    _Atomic uint32_t one_in;         // so many gets one
     uint64_t begun_before, begun_ns; // at the newest step
     cell_t blind;                    // 1: yes
     cell_t signal_used, error;
@@ -140,7 +140,7 @@ static void take_costs(struct Sampler *sampler, struct CpuTimer *timer)
     timer->seen_lost = lost;
 }
 
-static void drop_young(struct Subject **link)
+static void drop_unlisted(struct Subject **link)
 {
     struct Subject *subject = *link;
 
@@ -149,8 +149,8 @@ static void drop_young(struct Subject **link)
     Heap_free(subject);
 }
 
-// Where more threads begin than there is to be spent on, each timer stands for
-// several.
+// Where more threads start than MOST_STARTS a second, one in several gets a
+// timer and represents the others.
 static void take_begun(struct Sampler *sampler)
 {
     struct CpuTimers *timers = &sampler->timers;
@@ -164,12 +164,12 @@ static void take_begun(struct Sampler *sampler)
         next = timer->next;
         // Of a signal that has been given up since?
         if (timer->signal != timers->signal ||
-            !Subjects_add_young(&sampler->subjects, timer))
+            !Subjects_add_unlisted(&sampler->subjects, timer))
             CpuTimer_free(timer);
     }
     sampler->begun_before = begun;
     sampler->begun_ns = sampler->stepped_ns;
-    atomic_store_explicit(&sampler->one_of, 1 + (uint32_t)(rate / BEGINNINGS),
+    atomic_store_explicit(&sampler->one_in, 1 + (uint32_t)(rate / MOST_STARTS),
                           memory_order_relaxed);
 }
 
@@ -180,8 +180,8 @@ static void free_timers(struct Sampler *sampler)
     for (size_t i = 0; i < table->count; i++)
         Subject_drop_timer(table->subjects[i]);
     take_begun(sampler);
-    while (sampler->subjects.young)
-        drop_young(&sampler->subjects.young);
+    while (sampler->subjects.unlisted)
+        drop_unlisted(&sampler->subjects.unlisted);
 }
 
 static void note_signal(struct Sampler *sampler)
@@ -215,13 +215,13 @@ static uint64_t count_of(const struct Subject *subject)
 static uint64_t count_new(const struct Sampler *sampler)
 {
     const struct SubjectTable *table = sampler->subjects.table;
-    const struct Subject *young = sampler->subjects.young;
+    const struct Subject *unlisted = sampler->subjects.unlisted;
     uint64_t count = 0;
 
     for (size_t i = 0; i < table->count; i++)
         count += count_of(table->subjects[i]);
-    for (; young; young = young->next)
-        count += count_of(young);
+    for (; unlisted; unlisted = unlisted->next)
+        count += count_of(unlisted);
     return count;
 }
 
@@ -245,21 +245,21 @@ static bool collect_from(struct Sampler *sampler, struct Subject *subject,
 static void collect(struct Sampler *sampler, const struct ShareTime *now)
 {
     const struct SubjectTable *table = sampler->subjects.table;
-    struct Subject **young = &sampler->subjects.young;
+    struct Subject **unlisted = &sampler->subjects.unlisted;
     uint64_t ticks = Clock_read(sampler->timers.clock);
     bool unread = false;
 
     for (size_t i = 0; i < table->count; i++)
         unread |= collect_from(sampler, table->subjects[i], now);
-    while (*young) {
+    while (*unlisted) {
         // Asked before: what it has sampled until then is there.
-        bool gone = !read_ns(sampler, Now_clock_of((*young)->tid));
+        bool gone = !read_ns(sampler, Now_clock_of((*unlisted)->tid));
 
-        unread |= collect_from(sampler, *young, now);
+        unread |= collect_from(sampler, *unlisted, now);
         if (gone)
-            drop_young(young);
+            drop_unlisted(unlisted);
         else
-            young = &(*young)->next;
+            unlisted = &(*unlisted)->next;
     }
     Cell_set(&sampler->collected, ticks);
     check_timers(sampler, unread);
@@ -427,7 +427,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     sampler->found = 0;
     collect(sampler, &now);
     Subjects_take(&sampler->subjects);
-    ran = look_at_all(sampler, &now) || sampler->subjects.young;
+    ran = look_at_all(sampler, &now) || sampler->subjects.unlisted;
     note_sight(sampler, now_ns);
     choose_due(sampler, now_ns, ran);
 }
@@ -552,7 +552,7 @@ int Sampler_new(struct Sampler **result, const struct SamplerParts *parts,
     if (sampler->signal >= 0)
         CpuTimers_open(&sampler->timers, sampler->signal);
     note_signal(sampler);
-    sampler->one_of = 1;
+    sampler->one_in = 1;
     sampler->stepped_ns = read_ns(sampler, CLOCK_MONOTONIC);
     sampler->readable_ns = sampler->stepped_ns;
     sampler->due_ns = sampler->stepped_ns + (uint64_t)FIRST_NS;
@@ -635,15 +635,15 @@ void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state)
         scatter(begin + 0x9e3779b97f4a7c15u *
                             atomic_fetch_add_explicit(&sampler->begun, 1,
                                                       memory_order_relaxed));
-    uint32_t one_of =
-        atomic_load_explicit(&sampler->one_of, memory_order_relaxed);
+    uint32_t one_in =
+        atomic_load_explicit(&sampler->one_in, memory_order_relaxed);
     uint64_t took;
 
-    if (!Cell_get(&sampler->signal_used) || number % one_of)
+    if (!Cell_get(&sampler->signal_used) || number % one_in)
         return;
     CpuTimer_begin(&sampler->timers, state,
-                   (uint64_t)(1e9 / Cell_get_double(&sampler->hz)), one_of,
-                   number / one_of);
+                   (uint64_t)(1e9 / Cell_get_double(&sampler->hz)), one_in,
+                   number / one_in);
     took = Clock_read(clock) - begin;
     atomic_fetch_add_explicit(
         &sampler->begun_ticks,

@@ -32,7 +32,7 @@ struct Subject {
     double wait_ns;   // waited, and no function was given it yet
     struct WalkStart start; // of the newest walk
     struct SampledStack stack;
-    struct Subject *next; // of the young
+    struct Subject *next; // of Subjects.unlisted
 };
 
 enum SubjectLook {

@@ -15,7 +15,7 @@ int Subjects_init(struct Subjects *subjects)
 {
     pthread_mutex_init(&subjects->lock, NULL);
     subjects->incoming = NULL;
-    subjects->young = NULL;
+    subjects->unlisted = NULL;
     memset(&subjects->ended, 0, sizeof(subjects->ended));
     subjects->table = Heap_zeroed(1, sizeof(struct SubjectTable));
     return subjects->table ? 0 : -ENOMEM;
@@ -34,12 +34,13 @@ void Subjects_release(struct Subjects *subjects)
     // not published yet, and the old one lacks what moved. That is lost.
     if (subjects->table)
         table_free(subjects->table);
-    for (struct Subject *young = subjects->young, *next; young; young = next) {
-        next = young->next;
-        Heap_free(young);
+    for (struct Subject *unlisted = subjects->unlisted, *next; unlisted;
+         unlisted = next) {
+        next = unlisted->next;
+        Heap_free(unlisted);
     }
     Heap_free(subjects->incoming);
-    subjects->young = NULL;
+    subjects->unlisted = NULL;
     subjects->table = NULL;
     subjects->incoming = NULL;
 }
@@ -85,10 +86,10 @@ static struct Subject *take_tid(struct SubjectTable *table,
 }
 
 // From here on it stands for itself alone.
-static struct Subject *take_young(struct Subjects *subjects,
-                                  const struct SampledThread *thread)
+static struct Subject *take_unlisted(struct Subjects *subjects,
+                                     const struct SampledThread *thread)
 {
-    struct Subject **link = &subjects->young, *subject;
+    struct Subject **link = &subjects->unlisted, *subject;
 
     while (*link && (*link)->tid != thread->tid)
         link = &(*link)->next;
@@ -97,11 +98,11 @@ static struct Subject *take_young(struct Subjects *subjects,
         return NULL;
     *link = subject->next;
     subject->state = subject->timer->state = thread->state;
-    subject->timer->stands_for = 1;
+    subject->timer->represents = 1;
     return subject;
 }
 
-bool Subjects_add_young(struct Subjects *subjects, struct CpuTimer *timer)
+bool Subjects_add_unlisted(struct Subjects *subjects, struct CpuTimer *timer)
 {
     struct SubjectTable *table = subjects->table;
     struct Subject *subject;
@@ -112,7 +113,7 @@ bool Subjects_add_young(struct Subjects *subjects, struct CpuTimer *timer)
             continue;
         if (subject->timer)
             return false;
-        timer->stands_for = 1;
+        timer->represents = 1;
         subject->timer = timer;
         return true;
     }
@@ -121,8 +122,8 @@ bool Subjects_add_young(struct Subjects *subjects, struct CpuTimer *timer)
         return false;
     Subject_init(subject, timer->state, timer->tid);
     subject->timer = timer;
-    subject->next = subjects->young;
-    subjects->young = subject;
+    subject->next = subjects->unlisted;
+    subjects->unlisted = subject;
     return true;
 }
 
@@ -203,7 +204,7 @@ static struct SubjectTable *renew(struct Subjects *subjects,
         if (subject == NULL)
             subject = take_tid(old, thread);
         if (subject == NULL)
-            subject = take_young(subjects, thread);
+            subject = take_unlisted(subjects, thread);
         if (subject == NULL)
             subject = make(&subjects->ended, thread);
         if (subject == NULL)

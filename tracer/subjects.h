@@ -40,8 +40,9 @@ struct Subjects {
     struct Ended ended;
     struct SubjectTable *_Atomic table;   // changed by the sampler only
     struct SubjectList *_Atomic incoming; // exchanged, not locked
-    struct Subject *young; // by `next`: begun since the list was made, and
-                           // maybe ended by now; the sampler's alone
+    // Threads that started after the list was made, by `next`; they may have
+    // ended. The sampler's thread only.
+    struct Subject *unlisted;
 };
 
 int Subjects_init(struct Subjects *subjects); // 0 or -ENOMEM
@@ -53,10 +54,10 @@ int Subjects_offer(struct Subjects *subjects,
                    const struct SampledThread *threads, size_t count);
 // Takes what was offered last; who is still there keeps what it has. Sampler.
 void Subjects_take(struct Subjects *subjects);
-// A thread has made a timer for itself: it is sampled by that, and looked at
-// once it is on a list. The timer is the caller's where false comes back: one
-// that is on the list has a timer, or memory is out. Sampler.
-bool Subjects_add_young(struct Subjects *subjects, struct CpuTimer *timer);
+// Adds a thread that has made its own timer. It is sampled by that timer, and
+// becomes a usual subject when it is on a list. false: the thread has a timer
+// already, or memory is out; the caller keeps the new one. Sampler.
+bool Subjects_add_unlisted(struct Subjects *subjects, struct CpuTimer *timer);
 // *shares is for Heap_free(): those that live, then those that have ended;
 // returns the count or -ENOMEM. Any thread.
 long Subjects_shares(struct Subjects *subjects, const struct ShareTime *now,

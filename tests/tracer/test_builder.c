@@ -728,7 +728,7 @@ static void test_overhead(void **state)
     f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
     f->session.account.cpu = cpu - 1.17; // ours included
     Cell_set(&lane->debt,
-             (uint64_t)(0.1 / ACCOUNT_APART * Clock_hz(&f->engine.clock)));
+             (uint64_t)(0.1 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     atomic_store(&f->session.governor.ended_ns, 50000000);
     atomic_store(&collector->worker.ended_ns, 20000000);
     s = build(f);
@@ -762,7 +762,7 @@ static void test_overhead_of_the_first_look(void **state)
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     while (spent < 0.05);
     Cell_set(&lane->debt,
-             (uint64_t)(0.02 / ACCOUNT_APART * Clock_hz(&f->engine.clock)));
+             (uint64_t)(0.02 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     assert_true(build(f)->overhead_hooks <= 0.02 / (spent - 0.02) * 1.01);
     spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     assert_true(f->snapshot->overhead_hooks >= 0.02 / (spent - 0.02) * 0.99);
