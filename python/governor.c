@@ -318,12 +318,12 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// What visits are taken to cost, by what hooks do now.
+// What visits are taken to cost: what their hooks will be accounted for.
 static void price(struct Governor *governor)
 {
     const struct Engine *engine = &governor->state->engine;
     const int64_t *cost = engine->cost;
-    double tick = 1 / Clock_hz(&engine->clock);
+    double tick = ACCOUNT_COLD / Clock_hz(&engine->clock);
     int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
 
     governor->costs =
