@@ -338,6 +338,7 @@ import ctypes, signal
 # CPython does not know of the child: where another thread has asked for its lock, it
 # waits there for good for that to take it. No thread asks for the first minute.
 sys.setswitchinterval(60)
+time.sleep(0.1) # who was about to ask has the lock now
 pid = ctypes.PyDLL(None).fork() # keeps the interpreter's lock
 if not pid:
     signal.alarm(20)

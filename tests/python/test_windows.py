@@ -71,13 +71,13 @@ def both(seconds):
 def test_hits_count_within_a_window(sockets):
     (ticks, spins), final = traced(
         both,
-        8,
+        4,
         serve=True,
         deinstrument_threshold=50,
         include_only=["test_windows"],
     )
     calm, hot = row(final, "tick"), row(final, "spin")
-    assert ticks > 50
+    assert ticks > 50  # more than the threshold
     assert (calm["calls"], calm["calls_exact"]) == (ticks, True)
     assert calm["state"] == "armed"
     assert hot["calls_exact"] is False

@@ -91,6 +91,8 @@ def kind_at(seconds, number):
 def run_throughout(begin, end):
     """Names of what runs at both times and all the time between them: each kind
     does for as many phases as there are workers, and then for two it does not."""
+    if end - begin < PHASE_S and begin % PHASE_S > PHASE_S - IDLE_S - 1:
+        return {"beat"}  # it began in a spell of idleness, or nearly so
     return {"beat"} | set.intersection(
         *(
             {kind_at(at, number).__name__ for number in range(WORKERS)}

@@ -290,7 +290,7 @@ static void test_threads_that_come_and_go(void **state)
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
     const size_t limit = 128 << 10;
-    const unsigned count = UNDER_TSAN ? 1000 : 3000;
+    const unsigned count = UNDER_TSAN || UNDER_ASAN ? 500 : 3000;
     struct TimelineView *view;
     size_t chunks = 0;
 
@@ -448,7 +448,7 @@ static void test_code_goes_under_readers(void **state)
     Collector_start(f->collector);
     pthread_create(&threads[0], NULL, read_registry, &race);
     pthread_create(&threads[1], NULL, drain_too, &race);
-    while (count < 5000 || race.read < 5000) {
+    while (count < FEWER(5000) || race.read < FEWER(5000)) {
         struct Code **slot = &alive[count++ % 16];
 
         if (*slot)

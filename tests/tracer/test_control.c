@@ -5,6 +5,7 @@
 // next reading. An hour takes milliseconds.
 #include "tracer/control.h"
 
+#include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/registry.h"
 #include "tracer/survey.h"
@@ -586,6 +587,8 @@ static void test_nothing_starves(void **state)
 
     (void)state;
     begin(one_core, 0.002, 50);
+    if (UNDER_ASAN) // the same code as in the others, for long
+        skip();
     add_many(3000, 200);
     run(120);
     assert_true(fewest_visits() >= 1);
@@ -609,6 +612,8 @@ static void test_a_storm_of_new_code(void **state)
 
     (void)state;
     settle(one_core, 0.01, 100, 1000);
+    if (UNDER_ASAN) // the same code as in the others, for long
+        skip();
     assert_int_equal(w.first_hits, 500);
     start = mark();
     hits = w.hits;

@@ -329,7 +329,7 @@ static void test_keep_only_one_after_fork(void **state)
 
 // --- Threads -----------------------------------------------------------------
 
-enum { THREADS = 3, LIVES = 60, EVENTS = 500 };
+enum { THREADS = 3, LIVES = UNDER_TSAN ? 20 : 60, EVENTS = 500 };
 
 struct Race {
     struct Fixture *fixture;

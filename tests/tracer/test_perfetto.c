@@ -501,7 +501,7 @@ static void nonsense_is_balanced(void **state)
     unsigned round, i;
 
     (void)state;
-    for (round = 0; round < FEWER(30); round++) {
+    for (round = 0; round < FEWER(20); round++) {
         struct Maker maker = maker_of(round % 3 ? 64 << 10 : 1 << 20);
         struct json_object *root;
 
@@ -562,7 +562,7 @@ static void gzip_and_speed(void **state)
 
     (void)state;
     for (i = 0; i < 2; i++) {
-        const unsigned calls = FEWER(100000);
+        const unsigned calls = FEWER(30000);
         struct Maker maker = big(calls);
         struct TimelineView *view = Timeline_freeze(maker.timeline);
         struct PerfettoTrace trace = trace_of(view);

@@ -3,6 +3,8 @@
 // lies in the ring; what finds no room is counted.
 #include "tracer/sample_ring.h"
 
+#include "tests/sanitizers.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -130,7 +132,7 @@ static void test_to_the_last_word(void **state)
     assert_int_equal(Cell_get(&ring->pushed), SAMPLE_RING_WORDS);
 }
 
-enum { SAMPLES = 200000 };
+enum { SAMPLES = FEWER(200000) };
 
 static void *push_all(void *unused)
 {

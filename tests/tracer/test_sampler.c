@@ -467,7 +467,7 @@ static void test_shares_are_right(void **state)
     (void)state;
     last = (double)thread_ns() * 1e-9;
     simulate_none(1000);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 6; i++) {
         spun[0] += spin(&python, LONG, 0.18);
         spun[1] += spin(&python, SHORT, 0.09);
         spun[2] += spin(&python, HIDDEN, 0.03);
@@ -475,10 +475,10 @@ static void test_shares_are_right(void **state)
     }
     last = (double)thread_ns() * 1e-9 - last;
     samples = totals().samples;
-    assert_true(samples > 36);
+    assert_true(samples > 18);
     // The first sample after a change of function has what the one before ran
     // since its last; gaps differ, so that it is twice what it is on average.
-    gap = 72 * last / (double)samples;
+    gap = 36 * last / (double)samples;
     assert_true(fabs(cpu_s(LONG) - spun[0]) <= gap);
     assert_true(fabs(cpu_s(SHORT) - spun[1]) <= gap);
     assert_true(fabs(cpu_s(ROOT) - spun[2]) <=
@@ -663,19 +663,19 @@ static void test_the_rate(void **state)
     simulate_none(20);
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(Sampler_set_hz(sampler, wrong[i]), -EINVAL);
-    spin(&python, LONG, 1);
+    spin(&python, LONG, 0.4);
     Sampler_collect(sampler);
     used = (double)(thread_ns() - cpu) * 1e-9;
     assert_true((double)totals().samples <= used * 20 + 1);
     before = totals().samples;
     assert_true(before > 0);
-    assert_int_equal(Sampler_set_hz(sampler, 2), 0);
+    assert_int_equal(Sampler_set_hz(sampler, 8), 0);
     Sampler_collect(sampler); // it takes effect with a step
     cpu = thread_ns();
-    spin(&python, LONG, 1.2);
+    spin(&python, LONG, 0.5);
     Sampler_collect(sampler);
     used = (double)(thread_ns() - cpu) * 1e-9;
-    assert_true((double)(totals().samples - before) <= used * 2 + 2);
+    assert_true((double)(totals().samples - before) <= used * 8 + 2);
     assert_true(totals().samples > before);
 }
 
@@ -713,13 +713,13 @@ static int check_robbed(void)
         return 4;
     samples = totals().samples;
     for (int i = 0; i < 3; i++) {
-        spin(&python, SHORT, 0.5);
+        spin(&python, SHORT, 0.2);
         call(&python, SHORT);
         Sampler_collect(sampler);
         leave(&python);
     }
     // It runs itself, so that it is found running: a sample by each look.
-    return totals().samples - samples <= 3 && cpu_s(SHORT) > 1.4 ? 0 : 5;
+    return totals().samples - samples <= 3 && cpu_s(SHORT) > 0.55 ? 0 : 5;
 }
 
 static void test_the_signal_is_taken_away(void **state)
@@ -951,7 +951,7 @@ static void test_a_forked_child_abandons_it(void **state)
 
     (void)state;
     begin(NULL, 0, 1000);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 3; i++) {
         int status = -1;
         pid_t pid;
 

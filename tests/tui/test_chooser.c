@@ -90,8 +90,8 @@ static void test_every_size(void **state)
             snprintf(chooser.message, sizeof chooser.message, "%s",
                      "process 7 does not answer; q Quit");
         Canvas_init(&canvas, false);
-        for (int width = 1; width <= 400; width += width < 160 ? 3 : 41)
-            for (int height = 1; height <= 120; height += height < 40 ? 3 : 27)
+        for (int width = 1; width <= 400; width += width < 160 ? 7 : 41)
+            for (int height = 1; height <= 120; height += height < 40 ? 5 : 27)
                 check(&chooser, &canvas, width, height);
         Canvas_release(&canvas);
         Chooser_release(&chooser);

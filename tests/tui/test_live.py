@@ -28,7 +28,11 @@ def program(tmp_path_factory):
     directory = place / "s"
     directory.mkdir(mode=0o700)
     process = subprocess.Popen(
-        [PYTHON, "-m", "ocular.demo", "--serve", "--output", str(place / "own.json")],
+        [
+            PYTHON,
+            *("-m", "ocular.demo", "--pause", "0.05"),  # a core is for the viewer
+            *("--serve", "--output", str(place / "own.json")),
+        ],
         cwd=place,
         env={**os.environ, "OCULAR_DIR": str(directory)},
         stdout=subprocess.DEVNULL,

@@ -162,9 +162,9 @@ static void check_every_size(const char *keys, bool ascii,
     }
     check_is_fed(&stage);
     for (int width = 60; width <= 400;
-         width = next(width, width < 160 ? 7 : 41, every))
+         width = next(width, width < 160 ? 11 : 61, every))
         for (int height = 12; height <= 120;
-             height = next(height, height < 40 ? 5 : 27, every))
+             height = next(height, height < 40 ? 7 : 41, every))
             check_screen(&stage, width, height);
     for (int size = 0; size < 60; size += 7)
         check_screen(&stage, size, 1 + size / 5);

@@ -36,6 +36,13 @@ def options(arguments):
         help="do N rounds of work, the same on every run, without pauses",
     )
     parser.add_argument(
+        "--pause",
+        type=positive(float),
+        metavar="S",
+        help=f"between two rounds of an endless run (default {PAUSE} s)",
+        default=PAUSE,
+    )
+    parser.add_argument(
         "--serve",
         action="store_true",
         help="trace itself and answer ocular-top",
@@ -52,7 +59,7 @@ def options(arguments):
 
 
 def run(given):
-    service = Service(given.rounds, pause=0 if given.rounds else PAUSE)
+    service = Service(given.rounds, pause=0 if given.rounds else given.pause)
 
     def end(number, frame):
         service.stop()
