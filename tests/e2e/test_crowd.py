@@ -5,9 +5,12 @@ measured in tests/figures/test_crowd.py."""
 
 import json
 
+import pytest
 from e2e.client import Client
 from e2e.crowd import Program, bad_viewers, many_viewers, take_frames
 from e2e.program import top, wait_until
+
+pytestmark = pytest.mark.once
 
 SNAPSHOTS = 3
 

@@ -14,6 +14,8 @@ from e2e.counting import row
 from e2e.program import wait_until
 from ocular.demo import pure
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def path(sockets):

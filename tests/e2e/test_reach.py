@@ -19,6 +19,8 @@ from e2e.program import BUILD, PYTHON, ROOT, TOP, run, start, top, wait_until
 SERVE = """
 import os, sys, time
 import ocular
+
+pytestmark = pytest.mark.once
 if len(sys.argv) > 1:
     os.setgroups([])
     os.setgid(int(sys.argv[1]))

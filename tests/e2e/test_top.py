@@ -17,6 +17,8 @@ from e2e.counting import EXACT, row
 from e2e.program import PYTHON, SLOW, run, start, top, wait_until, write
 from ocular.demo import pure
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def serving(sockets):

@@ -13,6 +13,8 @@ from e2e.program import PYTHON, SLOW, write
 CLOSES_ALL = """
 import os, sys, threading, time, ocular
 
+pytestmark = pytest.mark.once
+
 def g(x):
     return x + 1
 
