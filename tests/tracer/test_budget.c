@@ -587,7 +587,10 @@ static void test_hits(void **state)
     w.budget.level = -0.02; // as long in debt: nothing for whoever gets hot
     assert_int_equal(Budget_hits(&w.budget, 10000, &hooks), 500);
     hooks.active = 99;
-    assert_int_equal(Budget_hits(&w.budget, 10000, &hooks), 166);
+    assert_int_equal(Budget_hits(&w.budget, 10000, &hooks), 83);
+    w.budget.level = 0; // nothing owed: all that their part bears
+    assert_int_equal(Budget_hits(&w.budget, 100, &hooks), 166);
+    w.budget.level = -0.02;
     hooks.active = 1e6;
     assert_int_equal(Budget_hits(&w.budget, 10000, &hooks), 16);
 }
