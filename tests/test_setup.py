@@ -2,6 +2,7 @@
 """What `make` does before it builds (python/setup), on machines made up here:
 a PATH of chosen programs, interpreters and package tools that are scripts."""
 
+import importlib.util
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from e2e.program import PYTHON
 
 pytestmark = pytest.mark.once
 SETUP = Path(__file__).resolve().parent.parent / "python" / "setup"
@@ -355,10 +357,16 @@ def test_run_units(tmp_path, script, status, words):
     assert words in done.stdout
 
 
+# The environment's own, or the interpreter's (python/setup/venv).
+PIP = [sys.executable, "-m", "pip"]
+if importlib.util.find_spec("pip") is None:
+    PIP = [PYTHON, "-m", "pip", "--python", sys.executable]
+
+
 @pytest.mark.parametrize("what", [["install"], ["install", "-e"], ["wheel"]], ids=" ".join)
 def test_pip_is_told_to_use_make(what, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "pip", *what, SETUP.parent.parent],
+        [*PIP, *what, SETUP.parent.parent],
         capture_output=True,
         text=True,
         cwd=tmp_path,
