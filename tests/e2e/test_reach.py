@@ -16,11 +16,11 @@ import pytest
 from e2e.client import Client
 from e2e.program import BUILD, PYTHON, ROOT, TOP, run, start, top, wait_until
 
+pytestmark = pytest.mark.once
+
 SERVE = """
 import os, sys, time
 import ocular
-
-pytestmark = pytest.mark.once
 if len(sys.argv) > 1:
     os.setgroups([])
     os.setgid(int(sys.argv[1]))

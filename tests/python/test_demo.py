@@ -13,13 +13,13 @@ import pytest
 from e2e.program import SLOW, wait_until
 from ocular.demo import numeric, pure, service
 
+pytestmark = pytest.mark.once
+
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
 # An `ocular` that serves nothing, but behaves like it from the outside.
 ENGINE = """
 import os, pathlib, signal, sys, time
-
-pytestmark = pytest.mark.once
 __path__.append({demo!r})
 def start_tracing(serve, output):
     if os.environ.get("FAKE_DIES"):

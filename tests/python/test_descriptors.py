@@ -10,10 +10,10 @@ import sys
 import pytest
 from e2e.program import PYTHON, SLOW, write
 
+pytestmark = pytest.mark.once
+
 CLOSES_ALL = """
 import os, sys, threading, time, ocular
-
-pytestmark = pytest.mark.once
 
 def g(x):
     return x + 1
