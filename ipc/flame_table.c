@@ -6,10 +6,8 @@
 #include "ipc/rows.h"
 
 static const struct Field ROW_FIELDS[] = {
-    U64(FlameRow, parent),
-    U64(FlameRow, id),
-    F64(FlameRow, share),
-    F64(FlameRow, c_share),
+    U64(FlameRow, parent),  U64(FlameRow, id),     F64(FlameRow, share),
+    F64(FlameRow, c_share), U64(FlameRow, cpu_ns), U64(FlameRow, c_ns),
 };
 static const struct Record ROW_RECORD = RECORD(FlameRow, "stack", ROW_FIELDS);
 

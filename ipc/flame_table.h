@@ -14,6 +14,8 @@ struct FlameRow {
     uint64_t id;     // the function's; null: the root, or stacks cut off below
     double share;    // of one core's wall time: running, itself on top
     double c_share;  // of that: in a C function that it had called
+    uint64_t cpu_ns; // the same two since the sampler began, in ns; those of
+    uint64_t c_ns;   // a path that was forgotten are its caller's
 };
 
 struct FlameFunction {

@@ -32,8 +32,9 @@ void Flame_abandon(struct Flame *flame)
 // --- Adding, with the lock
 
 struct Part {
-    double self;  // a node's, in the window
-    double total; // and of all below it
+    double self;      // a node's, in the window
+    double total;     // and of all below it
+    double all_total; // the same since the start
 };
 
 // Of each node. The caller's, with Heap_free; NULL: memory.
@@ -45,8 +46,11 @@ static struct Part *sum_up(const struct Flame *flame,
     for (size_t i = flame->count; parts && i-- > 0;) {
         parts[i].self = ShareValue_window(&flame->nodes[i].self, now);
         parts[i].total += parts[i].self;
-        if (i)
+        parts[i].all_total += ShareValue_total(&flame->nodes[i].self, now);
+        if (i) {
             parts[flame->nodes[i].parent].total += parts[i].total;
+            parts[flame->nodes[i].parent].all_total += parts[i].all_total;
+        }
     }
     return parts;
 }
@@ -195,7 +199,7 @@ static struct FlameTable *tell(const struct Flame *flame,
     for (size_t i = 0; rows && parts && numbers && i < flame->count; i++) {
         const struct FlameNode *node = &flame->nodes[i];
 
-        if (i && parts[i].total < LEAST)
+        if (i && parts[i].total < LEAST && parts[i].all_total < LEAST)
             continue;
         numbers[i] = count;
         rows[count++] = (struct FlameRow){
@@ -203,6 +207,8 @@ static struct FlameTable *tell(const struct Flame *flame,
             .id = node->id ? node->id : NULL_U64,
             .share = parts[i].self,
             .c_share = ShareValue_window(&node->in_c, now),
+            .cpu_ns = Cell_get(&node->self.total_ns),
+            .c_ns = Cell_get(&node->in_c.total_ns),
         };
     }
     Heap_free(parts);

@@ -48,15 +48,17 @@ static void name_branch(const struct FlameTable *table,
 
 // False where the table is none.
 static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
-                       uint32_t *place)
+                       const struct FlameShare *shares, uint32_t *place)
 {
     const struct FlameRow *row = &tree->table->rows[i];
+    struct FlameShare told = {row->share, row->c_share};
+    const struct FlameShare *share = shares ? &shares[i] : &told;
     struct FlameBranch *branch = &tree->branches[tree->count];
     if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
         return false;
     *branch = (struct FlameBranch){.id = row->id,
-                                   .self = share_of(row->share),
-                                   .in_c = share_of(row->c_share)};
+                                   .self = share_of(share->self),
+                                   .in_c = share_of(share->in_c)};
     if (i) {
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
@@ -105,28 +107,48 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
     tree->branches[0].name = "all threads";
 }
 
-int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
+// Of the tree's table. An error leaves it without branches.
+static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
+    const struct FlameTable *table = tree->table;
     size_t rows = table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
-    struct FlameTree new = {.table = table};
     uint32_t *places = calloc(rows + 1, sizeof *places);
-    new.branches = calloc(rows + 1, sizeof *new.branches);
-    int error = places && new.branches ? 0 : -ENOMEM;
+    tree->branches = calloc(rows + 1, sizeof *tree->branches);
+    int error = places && tree->branches ? 0 : -ENOMEM;
     if (!error && !rows)
         error = -EPROTO;
     for (size_t i = 0; !error && i < rows; i++)
-        if (!add_branch(&new, places, i, &places[i]))
+        if (!add_branch(tree, places, i, shares, &places[i]))
             error = -EPROTO;
     if (!error) {
-        link_branches(&new, places);
-        FlameTree_release(tree);
-        *tree = new;
+        link_branches(tree, places);
     } else {
-        FlameTable_free(table);
-        free(new.branches);
+        free(tree->branches);
+        tree->branches = NULL;
     }
     free(places);
     return error;
+}
+
+int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
+{
+    struct FlameTree new = {.table = table};
+    int error = build(&new, NULL);
+    FlameTree_release(error ? &new : tree);
+    if (!error)
+        *tree = new;
+    return error;
+}
+
+int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares)
+{
+    struct FlameTree new = {.table = tree->table};
+    int error = build(&new, shares);
+    if (error)
+        return error;
+    free(tree->branches);
+    *tree = new;
+    return 0;
 }
 
 void FlameTree_release(struct FlameTree *tree)

@@ -5,7 +5,7 @@
 #ifndef OCULAR_TUI_FLAME_TREE_H
 #define OCULAR_TUI_FLAME_TREE_H
 
-#include "ipc/flame_table.h"
+#include "tui/flame_history.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,6 +41,9 @@ struct FlamePath { // from below the root
 
 // Takes the table over. 0; -EPROTO: it is none, -ENOMEM: the tree is as before.
 int FlameTree_take(struct FlameTree *tree, struct FlameTable *table);
+// The same table with other shares, one a row; NULL: those that it came with. 0
+// or -ENOMEM: the tree is as before.
+int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
 void FlameTree_release(struct FlameTree *tree);
 
 // Where the path leads to, as far as it exists. `whole`: it all does.

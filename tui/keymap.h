@@ -82,6 +82,7 @@ enum Ability {
     CAN_UNITS = 16,   // it shows cycles
     CAN_COUNT = 32,   // it shows counts: since the start, a reset, a baseline
     CAN_HIDE = 512,   // it lists functions, the idle ones too
+    CAN_RESET = 1024, // something in it may begin now
     // In every view, by what is watched (View_reach):
     CAN_ASK = 64,    // a process that does what it is asked: no recording
     CAN_LEAVE = 128, // other processes may be chosen

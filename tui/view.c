@@ -17,7 +17,7 @@ static const char group[] = "Views";
 const struct View VIEWS[VIEW_COUNT] = {
     [VIEW_MAIN] = {.name = "Functions",
                    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION |
-                          CAN_UNITS | CAN_COUNT | CAN_HIDE,
+                          CAN_UNITS | CAN_COUNT | CAN_RESET | CAN_HIDE,
                    .draw = ViewMain_show,
                    .press = ViewMain_press,
                    .find = ViewMain_find,
@@ -73,7 +73,8 @@ const struct View VIEWS[VIEW_COUNT] = {
                                 "Opcodes",
                                 7},
                       .own = VIEW_OPCODES_KEYS,
-                      .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT,
+                      .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION |
+                             CAN_COUNT | CAN_RESET,
                       .draw = ViewOpcodes_show,
                       .press = ViewOpcodes_press,
                       .find = ViewOpcodes_find,
@@ -88,7 +89,7 @@ const struct View VIEWS[VIEW_COUNT] = {
                            "Threads",
                            8},
                       .own = VIEW_THREADS_KEYS,
-                      .can = CAN_SORT | CAN_SEARCH | CAN_COUNT,
+                      .can = CAN_SORT | CAN_SEARCH | CAN_COUNT | CAN_RESET,
                       .draw = ViewThreads_show,
                       .press = ViewThreads_press,
                       .find = ViewThreads_find},
@@ -103,7 +104,7 @@ const struct View VIEWS[VIEW_COUNT] = {
                       "Flame",
                       9},
             .own = VIEW_FLAME_KEYS,
-            .can = CAN_SEARCH | CAN_FUNCTION,
+            .can = CAN_SEARCH | CAN_FUNCTION | CAN_RESET,
             .open = ViewFlame_open,
             .want = ViewFlame_want,
             .draw = ViewFlame_show,

@@ -11,17 +11,25 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OLD_S 5.0   // what was shown so long ago is not shown again
 #define LEAST_CUT 4 // narrower names are better off without the mark of a cut
 
-enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT };
+enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT, FLAME_PERIOD };
 
 const struct Binding VIEW_FLAME_KEYS[] = {
     {FLAME_ZOOM, 0, {PRESS_ENTER}, "zoom in; Esc zooms out", NULL, "Zoom", 2},
     {FLAME_LEFT, 0, {PRESS_LEFT}, "the box to the left", NULL, NULL, 0},
     {FLAME_RIGHT, 0, {PRESS_RIGHT}, "the box to the right", NULL, NULL, 0},
+    {FLAME_PERIOD,
+     0,
+     {'w'},
+     "another window: lately, 5 s, 60 s, since the last r or the start",
+     NULL,
+     "Window",
+     4},
     {.request = 0},
 };
 
@@ -52,11 +60,52 @@ void ViewFlame_want(struct Screen *screen)
     Feed_flame(screen->feed);
 }
 
+// Gives the tree's table the shares of the period that is wished for.
+static void weigh(struct FlameView *view)
+{
+    struct FlameShare *shares;
+    double s = 0, samples = 0;
+    shares = FlameHistory_shares(&view->history, view->tree.table, view->period,
+                                 &s, &samples);
+    view->own = FlameTree_weigh(&view->tree, shares) == 0 && shares;
+    view->window = (struct Window){s, samples, NAN};
+    if (view->own && view->tree.branches[0].total > 0)
+        view->window.per_share = samples / view->tree.branches[0].total;
+    free(shares);
+}
+
 void ViewFlame_take(struct FlameView *view, struct FlameTable *table)
 {
-    if (FlameTree_take(&view->tree, table))
-        ViewFlame_refuse(view, "The process sent stacks that are none.");
     view->seen_at = view->asked_at;
+    if (FlameTree_take(&view->tree, table)) {
+        ViewFlame_refuse(view, "The process sent stacks that are none.");
+        return;
+    }
+    FlameHistory_note(&view->history, view->tree.table);
+    if (view->marking)
+        FlameHistory_mark(&view->history, view->tree.table);
+    view->marking = false;
+    weigh(view);
+}
+
+void ViewFlame_reset(struct Screen *screen)
+{
+    screen->flame.marking = true;
+    screen->flame.asked_at = NAN;
+    ViewFlame_want(screen);
+}
+
+static void next_period(struct FlameView *view)
+{
+    view->period = (view->period + 1) % FLAME_PERIODS;
+    if (view->tree.count)
+        weigh(view);
+}
+
+// What shares on the screen rest on.
+static const struct Window *window_of(const struct Screen *screen)
+{
+    return screen->flame.own ? &screen->flame.window : &screen->model.window;
 }
 
 void ViewFlame_refuse(struct FlameView *view, const char *why)
@@ -67,6 +116,7 @@ void ViewFlame_refuse(struct FlameView *view, const char *why)
 void ViewFlame_release(struct FlameView *view)
 {
     FlameTree_release(&view->tree);
+    FlameHistory_release(&view->history);
 }
 
 // --- Geometry
@@ -151,7 +201,7 @@ static void draw_box(const struct Painter *painter, uint32_t branch,
 {
     const struct FlameBranch *at = &painter->tree->branches[branch];
     struct Canvas *canvas = &painter->screen->canvas;
-    const struct Window *window = &painter->screen->model.window;
+    const struct Window *window = window_of(painter->screen);
     char share[NUMBER_MAX];
     enum Basis basis = Window_share(share, window, at->total);
     int y = line_of(painter, at->depth), width = span.end - span.x - 1;
@@ -227,7 +277,7 @@ static void draw_graph(const struct Painter *painter)
 static void draw_selected(const struct Painter *painter, int y)
 {
     const struct FlameBranch *at = &painter->tree->branches[painter->selected];
-    const struct Window *window = &painter->screen->model.window;
+    const struct Window *window = window_of(painter->screen);
     char text[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
@@ -266,10 +316,20 @@ static void draw_selected(const struct Painter *painter, int y)
                (struct Box){y, 1, painter->screen->canvas.width - 2}, 3);
 }
 
+// What the window that was wished for is, where it is shown.
+static const char *about_period(const struct FlameView *view)
+{
+    if (!view->own)
+        return ", no other yet";
+    if (view->period != FLAME_SINCE)
+        return "";
+    return view->history.mark.at_s > 0 ? ", since r" : ", since the start";
+}
+
 static void draw_title(struct Screen *screen)
 {
     const struct FlameTree *tree = &screen->flame.tree;
-    const struct Window *window = &screen->model.window;
+    const struct Window *window = window_of(screen);
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     Strip_init(&strip);
@@ -290,6 +350,8 @@ static void draw_title(struct Screen *screen)
             Strip_add(&strip, STYLE_FAINT, " over ");
             Strip_add(&strip, STYLE_PLAIN, "%s", text);
         }
+        if (screen->flame.period != FLAME_LATELY)
+            Strip_add(&strip, STYLE_FAINT, "%s", about_period(&screen->flame));
     }
     Strip_draw(
         &strip, &screen->canvas,
@@ -520,6 +582,10 @@ bool ViewFlame_press(struct Screen *screen, int request, uint32_t key)
     struct FlameView *view = &screen->flame;
     if (request == REQUEST_BACK)
         return zoom_out(view);
+    if (request == FLAME_PERIOD) {
+        next_period(view);
+        return true;
+    }
     if (!view->tree.count) // nothing to move among
         return request >= REQUEST_OWN;
     struct Painter painter = prepare(screen);

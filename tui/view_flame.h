@@ -8,12 +8,18 @@
 #include "tui/flame_tree.h"
 #include "tui/keymap.h"
 #include "tui/status.h"
+#include "tui/window.h"
 
 struct Bytes;
 struct Screen;
 
 struct FlameView {
     struct FlameTree tree;
+    struct FlameHistory history;
+    enum FlamePeriod period;    // that is wished for,
+    struct Window window;       // ... and what is shown; only if `own`
+    bool own;                   // not the sampler's own
+    bool marking;               // FLAME_SINCE is to begin with what comes next
     struct FlamePath zoom;      // as wide as the screen
     struct FlamePath selected;  // at or below the zoom
     struct FlamePath kept_zoom; // when a search began
@@ -37,6 +43,8 @@ uint64_t ViewFlame_function(const struct Screen *screen);
 int ViewFlame_json(const struct Screen *screen, struct Bytes *out);
 
 // What came; the table is the view's.
+// The next period begins now: FLAME_SINCE.
+void ViewFlame_reset(struct Screen *screen);
 void ViewFlame_take(struct FlameView *view, struct FlameTable *table);
 void ViewFlame_refuse(struct FlameView *view, const char *why);
 void ViewFlame_release(struct FlameView *view);

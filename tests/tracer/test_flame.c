@@ -102,6 +102,9 @@ static void test_whose_time_it_is(void **state)
     row = find(table, PATH(1, 2, 3));
     assert_float_equal(row->share, 0.125, 0.001);
     assert_true(row->c_share == row->share);
+    assert_int_equal(row->cpu_ns, 0.5 * S);
+    assert_int_equal(row->c_ns, row->cpu_ns);
+    assert_int_equal(find(table, PATH(1, 2))->cpu_ns, 1 * S);
     assert_true(find(table, PATH(1, 2))->c_share == 0);
     assert_true(table->rows[0].share == 0);
     FlameTable_free(table);
@@ -122,6 +125,14 @@ static void test_it_fades(void **state)
     FlameTable_free(table);
     ShareClock_advance(&watch, 1000 * S, 0);
     add(10, PATH(2));
+    table = ask();
+    // Next to nothing lately, and still all that it had.
+    assert_true(find(table, PATH(1))->share < 1e-5);
+    assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
+    assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
+    FlameTable_free(table);
+    ShareClock_advance(&watch, 3e7 * S, 0);
+    add(1e6, PATH(2));
     table = ask();
     assert_null(find(table, PATH(1))); // too little to be told
     FlameTable_free(table);

@@ -447,6 +447,8 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
             .id = !i || brief == BRIEFS ? NULL_U64 : brief + 1,
             .share = stacks[i].share * swing,
             .c_share = stacks[i].c * swing,
+            .cpu_ns = (uint64_t)(stacks[i].share * (2 + wish.tick) * 1e9),
+            .c_ns = (uint64_t)(stacks[i].c * (2 + wish.tick) * 1e9),
         };
     }
     for (unsigned i = 0; i < BRIEFS; i++)

@@ -96,10 +96,10 @@ static void test_sample(void **state)
 
 static void test_odd_shares(void **state)
 {
-    static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN},
-                                           {0, 1, -5, 1},
-                                           {0, 1, INFINITY, 0}, // twice
-                                           {1, 0, 0.5, NAN}};
+    static const struct FlameRow rows[] = {{NULL_U64, NULL_U64, NAN, NAN, 0, 0},
+                                           {0, 1, -5, 1, 0, 0},
+                                           {0, 1, INFINITY, 0, 0, 0}, // twice
+                                           {1, 0, 0.5, NAN, 0, 0}};
     struct FlameTree tree = {0};
 
     (void)state;
@@ -112,10 +112,14 @@ static void test_odd_shares(void **state)
 static void test_no_trees(void **state)
 {
     static const struct FlameRow rows[][3] = {
-        {{0, 1, 0, 0}},                             // no root
-        {{NULL_U64, NULL_U64, 0, 0}, {1, 1, 0, 0}}, // its own caller
-        {{NULL_U64, NULL_U64, 0, 0}, {2, 1, 0, 0}, {0, 1, 0, 0}}, // a later one
-        {{NULL_U64, NULL_U64, 0, 0}, {NULL_U64, 1, 0, 0}}, // a second root
+        {{0, 1, 0, 0, 0, 0}}, // no root
+        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
+         {1, 1, 0, 0, 0, 0}}, // its own caller
+        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
+         {2, 1, 0, 0, 0, 0},
+         {0, 1, 0, 0, 0, 0}}, // a later one
+        {{NULL_U64, NULL_U64, 0, 0, 0, 0},
+         {NULL_U64, 1, 0, 0, 0, 0}}, // a second root
     };
     static const size_t counts[] = {1, 2, 3, 2};
     struct FlameTree tree = {0};
@@ -137,7 +141,7 @@ static void test_too_much(void **state)
 
     (void)state;
     for (size_t i = 0; i < count; i++)
-        rows[i] = (struct FlameRow){i ? i - 1 : NULL_U64, i, 1e-6, 0};
+        rows[i] = (struct FlameRow){i ? i - 1 : NULL_U64, i, 1e-6, 0, 0, 0};
     assert_int_equal(FlameTree_take(&tree, table_of(rows, count)), 0);
     assert_int_equal(tree.count, FLAME_DEPTH + 1);
     assert_true(fabs(tree.branches[0].total - FLAME_MOST * 1e-6) < 1e-9);

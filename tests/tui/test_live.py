@@ -113,6 +113,12 @@ def moved(before, after):
     return selected(after) and selected(before)[2:] != selected(after)[2:]
 
 
+def other_window(before, after):
+    title = re.compile("CPU time over .*")
+    found = title.search(before), title.search(after)
+    return all(found) and found[0][0] != found[1][0]
+
+
 def sorts_anew(before, after):
     title = re.compile(r"sort (.*?) [▲▼]")
     found = title.search(before), title.search(after)
@@ -184,6 +190,7 @@ EFFECTS = {
         "Enter": (BOX, lambda before, after: f"zoomed in on {box(before)}" in after),
         "Right": (BOX, other_box),
         "Left": ([*BOX, "Right"], other_box),
+        "w": ([], other_window),
     },
     "Move": {
         "Up": (["j", "j"], moved),

@@ -321,6 +321,63 @@ static void test_opened_too_late(void **state)
     tear_down(&stage);
 }
 
+// Of all rows, since the start.
+static double total_of(unsigned tick)
+{
+    struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = tick});
+    double ns = 0;
+
+    for (size_t i = 0; i < table->row_count; i++)
+        ns += (double)table->rows[i].cpu_ns;
+    ns /= table->kept_s * 1e9;
+    FlameTable_free(table);
+    return ns;
+}
+
+static void take(struct Stage *stage, unsigned tick)
+{
+    ViewFlame_take(&stage->screen.flame,
+                   Sample_stacks((struct SampleWish){.tick = tick}));
+    Screen_draw(&stage->screen);
+}
+
+// w: what is shown is of another window, which the title names.
+static void test_windows(void **state)
+{
+    const struct FlameView *view;
+    struct Stage stage;
+
+    (void)state;
+    set_up(&stage, 100, 30); // the sampler has run for 7 s
+    view = &stage.screen.flame;
+    press(&stage, 'w');
+    shows(&stage, "no other yet", true);
+    take(&stage, 8);
+    shows(&stage, "over 3 s, 300 samples", true);
+    take(&stage, 30);
+    take(&stage, 33);
+    shows(&stage, "over 25 s, 2", true); // what there is
+    press(&stage, 'w');
+    shows(&stage, "over 28 s, 2", true);
+    press(&stage, 'w');
+    shows(&stage, "500 samples, since the start", true);
+    assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
+    press(&stage, 'r');
+    take(&stage, 34);
+    shows(&stage, "no other yet", true);
+    take(&stage, 39);
+    shows(&stage, "over 5 s, 500 samples, since r", true);
+    press(&stage, 'w');
+    shows(&stage, "since", false);
+    press(&stage, 'w');
+    shows(&stage, "over 5 s, 500 samples", true);
+    take(&stage, 2); // another trace: nothing of the old one is left
+    shows(&stage, "no other yet", true);
+    take(&stage, 3);
+    shows(&stage, "over 1 s, 100 samples", true);
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_nothing_to_see),
         cmocka_unit_test(test_opened_too_late),
         cmocka_unit_test(test_every_size),
+        cmocka_unit_test(test_windows),
     };
 
     setlocale(LC_ALL, "C.UTF-8");
