@@ -88,11 +88,19 @@ void ViewFlame_take(struct FlameView *view, struct FlameTable *table)
     weigh(view);
 }
 
+// Where it is open it shows that.
 void ViewFlame_reset(struct Screen *screen)
 {
-    screen->flame.marking = true;
-    screen->flame.asked_at = NAN;
-    ViewFlame_want(screen);
+    struct FlameView *view = &screen->flame;
+    if (screen->view == VIEW_FLAME && view->tree.count) {
+        FlameHistory_mark(&view->history, view->tree.table);
+        view->period = FLAME_SINCE;
+        weigh(view);
+    } else {
+        view->marking = true;
+        view->asked_at = NAN;
+        ViewFlame_want(screen);
+    }
 }
 
 static void next_period(struct FlameView *view)

@@ -362,10 +362,16 @@ static void test_windows(void **state)
     press(&stage, 'w');
     shows(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
-    press(&stage, 'r');
-    take(&stage, 34);
+    press(&stage, 'w');
+    press(&stage, 'r'); // here it is what is shown then
     shows(&stage, "no other yet", true);
+    take(&stage, 38);
+    shows(&stage, "over 5 s, 500 samples, since r", true);
+    View_back(&stage.screen); // elsewhere it begins with what comes
+    press(&stage, 'r');
     take(&stage, 39);
+    View_open(&stage.screen, VIEW_FLAME);
+    take(&stage, 44);
     shows(&stage, "over 5 s, 500 samples, since r", true);
     press(&stage, 'w');
     shows(&stage, "since", false);
