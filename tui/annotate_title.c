@@ -76,6 +76,23 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
+// What the shares rest on, where that is little or not the whole run.
+static void add_period(struct Strip *strip, const struct AnnotateView *view)
+{
+    const char *about = History_about(&view->history, view->period);
+    bool whole = view->period == PERIOD_SINCE && !view->history.mark.totals;
+    double samples = view->annotation.samples;
+    if (!isfinite(samples) || (whole && !(samples > 0)) ||
+        (whole && samples >= FEW_SAMPLES))
+        return;
+    Strip_item(strip, whole ? 8 : 2);
+    Strip_add(strip, STYLE_FAINT, "shares of ");
+    Strip_add(strip, STYLE_PLAIN, "%.0f", samples);
+    Strip_add(strip, STYLE_FAINT, " sample%s", samples == 1 ? "" : "s");
+    if (!whole)
+        Strip_add(strip, STYLE_FAINT, " in %.0f s%s", view->period_s, about);
+}
+
 void AnnotateTitle_draw(struct Screen *screen, const struct Look *look)
 {
     const struct AnnotateView *view = &screen->annotate;
@@ -105,13 +122,7 @@ void AnnotateTitle_draw(struct Screen *screen, const struct Look *look)
         Strip_item(&strip, 7);
         Strip_add(&strip, STYLE_FAINT, "cycles are of generic opcodes");
     }
-    if (view->annotation.samples > 0 &&
-        view->annotation.samples < FEW_SAMPLES) {
-        Strip_item(&strip, 8);
-        Strip_add(&strip, STYLE_FAINT, "shares of ");
-        Strip_add(&strip, STYLE_PLAIN, "%.0f", view->annotation.samples);
-        Strip_add(&strip, STYLE_FAINT, " samples");
-    }
+    add_period(&strip, view);
     if (now) {
         struct Row whole = *row; // since the start, as HITS are
         whole.base = (struct RowBase){0};

@@ -151,6 +151,54 @@ int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares)
     return 0;
 }
 
+// --- Windows
+
+static uint64_t step(uint64_t path, uint64_t id)
+{
+    uint64_t hash = (path ^ id) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static double known(uint64_t ns)
+{
+    return ns == NULL_U64 ? 0 : (double)ns;
+}
+
+struct Moment FlameTree_moment(const struct FlameTree *tree)
+{
+    const struct FlameTable *table = tree->table;
+    struct Moment moment = {.at_s = table->kept_s,
+                            .samples = known(table->samples)};
+    size_t count =
+        table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+    if (table->rows[0].cpu_ns == NULL_U64)
+        return moment;
+    moment.totals = calloc(count, sizeof *moment.totals);
+    for (size_t i = 0; moment.totals && i < count; i++) {
+        const struct FlameRow *row = &table->rows[i]; // build has checked it
+        moment.totals[i] = (struct Total){
+            .key = i ? step(moment.totals[row->parent].key, row->id) : 1,
+            .all = known(row->cpu_ns),
+            .in_c = known(row->c_ns)};
+    }
+    moment.count = moment.totals ? count : 0;
+    return moment;
+}
+
+struct FlameShare *FlameShares_since(const struct Moment *then,
+                                     const struct Moment *now)
+{
+    double ns = (now->at_s - then->at_s) * 1e9;
+    struct FlameShare *shares = NULL;
+    if (now->count && ns > 0)
+        shares = calloc(now->count, sizeof *shares);
+    for (size_t i = 0; shares && i < now->count; i++) {
+        struct Total since = Moment_since(then, &now->totals[i]);
+        shares[i] = (struct FlameShare){since.all / ns, since.in_c / ns};
+    }
+    return shares;
+}
+
 void FlameTree_release(struct FlameTree *tree)
 {
     FlameTable_free(tree->table);

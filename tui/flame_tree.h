@@ -5,7 +5,8 @@
 #ifndef OCULAR_TUI_FLAME_TREE_H
 #define OCULAR_TUI_FLAME_TREE_H
 
-#include "tui/flame_history.h"
+#include "ipc/flame_table.h"
+#include "tui/history.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,11 @@ struct FlameBranch { // 0 is the root: all threads
     double total; // with all that is below
 };
 
+struct FlameShare { // of a core
+    double self;
+    double in_c;
+};
+
 struct FlameTree { // zeroed: none
     struct FlameTable *table;
     struct FlameBranch *branches;
@@ -45,6 +51,14 @@ int FlameTree_take(struct FlameTree *tree, struct FlameTable *table);
 // or -ENOMEM: the tree is as before.
 int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares);
 void FlameTree_release(struct FlameTree *tree);
+
+// The table's CPU times in ns since the start, one a row, each by a hash of its
+// path; for Moment_release. No totals: the process sends none, or no memory.
+struct Moment FlameTree_moment(const struct FlameTree *tree);
+// The shares of the rows between the two, for the caller to free. NULL: no time
+// has gone by, nothing is known, or no memory.
+struct FlameShare *FlameShares_since(const struct Moment *then,
+                                     const struct Moment *now);
 
 // Where the path leads to, as far as it exists. `whole`: it all does.
 uint32_t FlameTree_find(const struct FlameTree *tree,

@@ -41,7 +41,7 @@ const struct View VIEWS[VIEW_COUNT] = {
                                  "Annotate",
                                  4},
                        .own = VIEW_ANNOTATE_KEYS,
-                       .can = CAN_SEARCH | CAN_FUNCTION | CAN_UNITS,
+                       .can = CAN_SEARCH | CAN_FUNCTION | CAN_UNITS | CAN_RESET,
                        .open = ViewAnnotate_open,
                        .want = ViewAnnotate_want,
                        .draw = ViewAnnotate_show,

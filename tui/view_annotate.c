@@ -11,9 +11,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST };
+enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 
 const struct Binding VIEW_ANNOTATE_KEYS[] = {
     {ANNOTATE_FOLLOW,
@@ -30,6 +31,13 @@ const struct Binding VIEW_ANNOTATE_KEYS[] = {
      NULL,
      "Hottest",
      4},
+    {ANNOTATE_PERIOD,
+     0,
+     {'w'},
+     "samples of another window: 5 s, 60 s, since the last r or the start",
+     NULL,
+     "Window",
+     6},
     {.request = 0},
 };
 
@@ -41,6 +49,8 @@ static void forget(struct AnnotateView *view)
     view->listing = NULL;
     Source_release(&view->source);
     Annotation_release(&view->annotation);
+    History_release(&view->history);
+    Moment_release(&view->now);
     view->list = (struct List){0};
     view->replaced = false;
 }
@@ -57,6 +67,7 @@ static void look_at(struct AnnotateView *view, const struct Row *row)
         return;
     forget(view);
     view->id = id;
+    view->period = PERIOD_SINCE;
     snprintf(view->name, sizeof view->name, "%.250s",
              row ? Column_text_key(COLUMN_FUNCTION, row) : "");
 }
@@ -118,6 +129,75 @@ static struct SourceWish wish_of(const struct Screen *screen)
                                .process_start_s = listing->process_start_s};
 }
 
+static double known(uint64_t count)
+{
+    return count == NULL_U64 ? 0 : (double)count;
+}
+
+static struct Moment moment_of(const struct Listing *listing)
+{
+    struct Moment moment = {.at_s = listing->at_s};
+    moment.totals = calloc(listing->row_count + 1, sizeof *moment.totals);
+    for (size_t i = 0; moment.totals && i < listing->row_count; i++) {
+        const struct ListingRow *row = &listing->rows[i];
+        moment.totals[i] = (struct Total){row->offset, known(row->samples),
+                                          known(row->c_samples)};
+    }
+    moment.count = moment.totals ? listing->row_count : 0;
+    return moment;
+}
+
+// The view's own rows, in which the samples may be others than those that came.
+static struct ListingRow *copy_rows(struct Listing *listing)
+{
+    size_t size = listing->row_count * sizeof *listing->rows;
+    struct ListingRow *rows = size ? Arena_alloc(&listing->arena, size) : NULL;
+    if (!rows)
+        return NULL;
+    memcpy(rows, listing->rows, size);
+    listing->rows = rows;
+    return rows;
+}
+
+// Gives the rows the samples of the period.
+static void weigh(struct Screen *screen)
+{
+    struct AnnotateView *view = &screen->annotate;
+    const struct Moment *now = &view->now, *then;
+    struct ListingRow *rows = view->rows;
+    then = History_begin(&view->history, now->at_s, view->period);
+    view->period_s = now->at_s - then->at_s;
+    for (size_t i = 0; rows && i < now->count; i++) {
+        struct Total since = Moment_since(then, &now->totals[i]);
+        if (rows[i].samples != NULL_U64)
+            rows[i].samples = (uint64_t)since.all;
+        if (rows[i].c_samples != NULL_U64)
+            rows[i].c_samples = (uint64_t)since.in_c;
+    }
+    Annotation_release(&view->annotation);
+    if (Annotation_make(&view->annotation, view->listing, &view->source))
+        Screen_say(screen, true, "There is no memory for so much code.");
+    screen->changed = true;
+}
+
+void ViewAnnotate_reset(struct Screen *screen)
+{
+    struct AnnotateView *view = &screen->annotate;
+    if (screen->view != VIEW_ANNOTATE || !view->listing)
+        return;
+    History_mark(&view->history, &view->now);
+    view->period = PERIOD_SINCE;
+    weigh(screen);
+}
+
+static void next_period(struct Screen *screen)
+{
+    struct AnnotateView *view = &screen->annotate;
+    view->period = view->period == PERIOD_SINCE ? PERIOD_5_S : view->period + 1;
+    if (view->listing)
+        weigh(screen);
+}
+
 static void take_listing(struct Screen *screen, struct Listing *listing)
 {
     struct AnnotateView *view = &screen->annotate;
@@ -129,10 +209,11 @@ static void take_listing(struct Screen *screen, struct Listing *listing)
         Source_release(&view->source);
         Source_load(&view->source, &wish);
     }
-    Annotation_release(&view->annotation);
-    if (Annotation_make(&view->annotation, listing, &view->source))
-        Screen_say(screen, true, "There is no memory for so much code.");
-    screen->changed = true;
+    Moment_release(&view->now);
+    view->now = moment_of(listing);
+    view->rows = copy_rows(listing);
+    History_note(&view->history, &view->now);
+    weigh(screen);
 }
 
 void ViewAnnotate_want(struct Screen *screen)
@@ -306,6 +387,8 @@ bool ViewAnnotate_press(struct Screen *screen, int request, uint32_t key)
         follow(screen);
     else if (request == ANNOTATE_HOTTEST)
         go_to_hottest(screen);
+    else if (request == ANNOTATE_PERIOD)
+        next_period(screen);
     else if (request == REQUEST_CLICK)
         click(screen, Key_y(key));
     else

@@ -6,6 +6,7 @@
 #define OCULAR_TUI_VIEW_ANNOTATE_H
 
 #include "tui/annotation.h"
+#include "tui/history.h"
 #include "tui/keymap.h"
 #include "tui/list.h"
 #include "tui/status.h"
@@ -17,7 +18,13 @@ struct AnnotateView {
     uint64_t id; // of the function; 0 = none was selected
     char name[256];
     struct List list;
-    struct Listing *listing; // as it came last; owned
+    struct Listing *listing; // as it came last, with the samples of the
+                             // period; owned
+    struct ListingRow *rows; // its; NULL: no memory
+    struct History history;
+    struct Moment now;  // the samples it came with, one a row
+    enum Period period; // never PERIOD_LATELY
+    double period_s;    // how long it is
     struct Source source;
     struct Annotation annotation;
     bool replaced; // it is the newer one of the same name
@@ -33,6 +40,8 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status);
 bool ViewAnnotate_press(struct Screen *screen, int request, uint32_t key);
 bool ViewAnnotate_find(struct Screen *screen, int step, bool here);
 uint64_t ViewAnnotate_function(const struct Screen *screen);
+// PERIOD_SINCE begins now, if a function is looked at.
+void ViewAnnotate_reset(struct Screen *screen);
 // What it shows as JSON. 0, -ENODATA: nothing yet, or -ENOMEM.
 int ViewAnnotate_json(const struct Screen *screen, struct Bytes *out);
 

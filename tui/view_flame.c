@@ -63,14 +63,17 @@ void ViewFlame_want(struct Screen *screen)
 // Gives the tree's table the shares of the period that is wished for.
 static void weigh(struct FlameView *view)
 {
-    struct FlameShare *shares;
-    double s = 0, samples = 0;
-    shares = FlameHistory_shares(&view->history, view->tree.table, view->period,
-                                 &s, &samples);
+    const struct Moment *now = &view->now, *then;
+    struct FlameShare *shares = NULL;
+    then = History_begin(&view->history, now->at_s, view->period);
+    if (view->period != PERIOD_LATELY)
+        shares = FlameShares_since(then, now);
     view->own = FlameTree_weigh(&view->tree, shares) == 0 && shares;
-    view->window = (struct Window){s, samples, NAN};
+    view->window = (struct Window){now->at_s - then->at_s,
+                                   now->samples - then->samples, NAN};
     if (view->own && view->tree.branches[0].total > 0)
-        view->window.per_share = samples / view->tree.branches[0].total;
+        view->window.per_share =
+            view->window.samples / view->tree.branches[0].total;
     free(shares);
 }
 
@@ -81,9 +84,11 @@ void ViewFlame_take(struct FlameView *view, struct FlameTable *table)
         ViewFlame_refuse(view, "The process sent stacks that are none.");
         return;
     }
-    FlameHistory_note(&view->history, view->tree.table);
+    Moment_release(&view->now);
+    view->now = FlameTree_moment(&view->tree);
+    History_note(&view->history, &view->now);
     if (view->marking)
-        FlameHistory_mark(&view->history, view->tree.table);
+        History_mark(&view->history, &view->now);
     view->marking = false;
     weigh(view);
 }
@@ -93,8 +98,8 @@ void ViewFlame_reset(struct Screen *screen)
 {
     struct FlameView *view = &screen->flame;
     if (screen->view == VIEW_FLAME && view->tree.count) {
-        FlameHistory_mark(&view->history, view->tree.table);
-        view->period = FLAME_SINCE;
+        History_mark(&view->history, &view->now);
+        view->period = PERIOD_SINCE;
         weigh(view);
     } else {
         view->marking = true;
@@ -105,7 +110,7 @@ void ViewFlame_reset(struct Screen *screen)
 
 static void next_period(struct FlameView *view)
 {
-    view->period = (view->period + 1) % FLAME_PERIODS;
+    view->period = (view->period + 1) % PERIODS;
     if (view->tree.count)
         weigh(view);
 }
@@ -124,7 +129,8 @@ void ViewFlame_refuse(struct FlameView *view, const char *why)
 void ViewFlame_release(struct FlameView *view)
 {
     FlameTree_release(&view->tree);
-    FlameHistory_release(&view->history);
+    History_release(&view->history);
+    Moment_release(&view->now);
 }
 
 // --- Geometry
@@ -324,16 +330,6 @@ static void draw_selected(const struct Painter *painter, int y)
                (struct Box){y, 1, painter->screen->canvas.width - 2}, 3);
 }
 
-// What the window that was wished for is, where it is shown.
-static const char *about_period(const struct FlameView *view)
-{
-    if (!view->own)
-        return ", no other yet";
-    if (view->period != FLAME_SINCE)
-        return "";
-    return view->history.mark.at_s > 0 ? ", since r" : ", since the start";
-}
-
 static void draw_title(struct Screen *screen)
 {
     const struct FlameTree *tree = &screen->flame.tree;
@@ -358,8 +354,11 @@ static void draw_title(struct Screen *screen)
             Strip_add(&strip, STYLE_FAINT, " over ");
             Strip_add(&strip, STYLE_PLAIN, "%s", text);
         }
-        if (screen->flame.period != FLAME_LATELY)
-            Strip_add(&strip, STYLE_FAINT, "%s", about_period(&screen->flame));
+        if (screen->flame.period != PERIOD_LATELY)
+            Strip_add(&strip, STYLE_FAINT, "%s",
+                      screen->flame.own ? History_about(&screen->flame.history,
+                                                        screen->flame.period)
+                                        : ", no other yet");
     }
     Strip_draw(
         &strip, &screen->canvas,

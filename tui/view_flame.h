@@ -15,11 +15,12 @@ struct Screen;
 
 struct FlameView {
     struct FlameTree tree;
-    struct FlameHistory history;
-    enum FlamePeriod period;    // that is wished for,
+    struct History history;
+    struct Moment now;          // what the tree is of
+    enum Period period;         // that is wished for,
     struct Window window;       // ... and what is shown; only if `own`
     bool own;                   // not the sampler's own
-    bool marking;               // FLAME_SINCE is to begin with what comes next
+    bool marking;               // PERIOD_SINCE is to begin with what comes next
     struct FlamePath zoom;      // as wide as the screen
     struct FlamePath selected;  // at or below the zoom
     struct FlamePath kept_zoom; // when a search began
@@ -43,7 +44,7 @@ uint64_t ViewFlame_function(const struct Screen *screen);
 int ViewFlame_json(const struct Screen *screen, struct Bytes *out);
 
 // What came; the table is the view's.
-// The next period begins now: FLAME_SINCE.
+// The next period begins now: PERIOD_SINCE.
 void ViewFlame_reset(struct Screen *screen);
 void ViewFlame_take(struct FlameView *view, struct FlameTable *table);
 void ViewFlame_refuse(struct FlameView *view, const char *why);

@@ -167,6 +167,7 @@ EFFECTS = {
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
     },
     "Annotate": {
+        "w": ([], r"shares of \d+ samples? in \d+ s"),
         "Enter": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
         "Right": (["/", *"JUMP_BACKWARD", "Enter"], jumped),
         "H": (

@@ -409,6 +409,48 @@ static void test_a_late_answer(void **state)
     tear_down(&stage);
 }
 
+// The same code, when the BINARY_OP has had so many samples more.
+static void answer_at(struct Stage *stage, double at_s, uint64_t more)
+{
+    struct Listing *listing =
+        Sample_listing(stage->screen.annotate.id, source_path);
+    size_t size = listing->row_count * sizeof *listing->rows;
+    struct ListingRow *rows = Arena_alloc(&listing->arena, size);
+
+    memcpy(rows, listing->rows, size);
+    rows[5].samples += more;
+    listing->rows = rows;
+    listing->at_s = at_s;
+    answer(stage, listing);
+}
+
+// w: the samples of another window, which the title names.
+static void test_windows(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    open_view(&stage, 150, 40, source_path);
+    answer_at(&stage, 10, 0);
+    answer_at(&stage, 29, 0);
+    answer_at(&stage, 34, 100);
+    EXPECT("BINARY_OP", "58%"); // 116 of 200 since the start
+    press(&stage, 'w');
+    EXPECT("shares of 100 samples in 5 s");
+    EXPECT("BINARY_OP", "100%");
+    press(&stage, 'w');
+    EXPECT("shares of 100 samples in 24 s");
+    press(&stage, 'w');
+    EXPECT("BINARY_OP", "58%");
+    press(&stage, 'r');
+    EXPECT("shares of 0 samples in 0 s, since r");
+    answer_at(&stage, 37, 103);
+    EXPECT("shares of 3 samples in 3 s, since r");
+    EXPECT("BINARY_OP", "100%");
+    answer_at(&stage, 5, 1); // another trace
+    EXPECT("BINARY_OP", "17%");
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_while_there_is_nothing),
         cmocka_unit_test(test_a_function_that_is_replaced),
         cmocka_unit_test(test_a_late_answer),
+        cmocka_unit_test(test_windows),
     };
     setlocale(LC_CTYPE, "C.UTF-8");
     int fd = mkstemp(source_path);

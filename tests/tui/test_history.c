@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// tui/history: what came between two answers, whichever those are.
+#include "tui/history.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static struct History history;
+
+static int end(void **state)
+{
+    (void)state;
+    History_release(&history);
+    return 0;
+}
+
+// Three keys, not in order; the last one only if it has something.
+static struct Moment moment_at(double at_s, double one, double two,
+                               double other)
+{
+    static struct Total totals[3];
+
+    totals[0] = (struct Total){9, one, one / 2};
+    totals[1] = (struct Total){5, two, two / 2};
+    totals[2] = (struct Total){7, other, other / 2};
+    return (struct Moment){at_s, 100 * at_s, totals, other > 0 ? 3 : 2};
+}
+
+static void note(double at_s, double one, double two, double other)
+{
+    struct Moment now = moment_at(at_s, one, two, other);
+
+    History_note(&history, &now);
+}
+
+static void expect(const struct Moment *now, enum Period period,
+                   double expected_s, const double *numbers)
+{
+    const struct Moment *then = History_begin(&history, now->at_s, period);
+
+    assert_true(fabs(now->at_s - then->at_s - expected_s) < 1e-9);
+    assert_true(fabs(now->samples - then->samples - 100 * expected_s) < 1e-6);
+    for (size_t i = 0; i < now->count; i++) {
+        struct Total since = Moment_since(then, &now->totals[i]);
+
+        assert_int_equal(since.key, now->totals[i].key);
+        if (fabs(since.all - numbers[i]) > 1e-9)
+            fail_msg("number %zu: %g, not %g", i, since.all, numbers[i]);
+        assert_true(fabs(since.in_c - numbers[i] / 2) < 1e-9);
+    }
+}
+
+static void test_periods(void **state)
+{
+    struct Moment now;
+
+    (void)state;
+    for (int s = 1; s <= 100; s++) // one works for 90 s, then two
+        note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
+    now = moment_at(101, 90, 10, 1);
+    expect(&now, PERIOD_5_S, 5, (double[]){0, 4, 1});
+    expect(&now, PERIOD_60_S, 60, (double[]){49, 10, 1});
+    expect(&now, PERIOD_SINCE, 101, (double[]){90, 10, 1});
+    assert_string_equal(History_about(&history, PERIOD_SINCE),
+                        ", since the start");
+    assert_string_equal(History_about(&history, PERIOD_5_S), "");
+    History_mark(&history, &now);
+    assert_string_equal(History_about(&history, PERIOD_SINCE), ", since r");
+    now = moment_at(103, 91, 10, 1.5);
+    expect(&now, PERIOD_SINCE, 2, (double[]){1, 0, 0.5});
+}
+
+static void test_what_there_is(void **state)
+{
+    struct Moment now = moment_at(10, 4, 1, 0);
+
+    (void)state;
+    expect(&now, PERIOD_5_S, 10, (double[]){4, 1}); // the start
+    note(10, 4, 1, 0);
+    expect(&now, PERIOD_60_S, 0, (double[]){0, 0});
+    note(10.5, 4, 1, 0); // too soon to be kept
+    assert_int_equal(history.count, 1);
+    now = moment_at(12, 4, 0.5, 3); // a part of two's is another's now
+    expect(&now, PERIOD_60_S, 2, (double[]){0, 0, 3});
+    now.at_s = NAN;
+    History_note(&history, &now);
+    assert_int_equal(history.count, 1);
+}
+
+static void test_a_minute_has_room(void **state)
+{
+    double last;
+
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        note(i * 0.1, i * 0.1, 0, 0);
+        assert_true(history.count <= HISTORY_MOST);
+    }
+    last = history.moments[history.count - 1].at_s;
+    assert_true(last > 999 && history.moments[0].at_s <= last - 60);
+    assert_true(history.moments[1].at_s > last - 60);
+}
+
+static void test_another_trace(void **state)
+{
+    struct Moment now = moment_at(52, 41, 1, 0);
+
+    (void)state;
+    note(50, 40, 1, 0);
+    History_mark(&history, &now);
+    History_note(&history, &now);
+    note(1, 0.5, 0, 0);
+    assert_int_equal(history.count, 1);
+    assert_null(history.mark.totals);
+    now = (struct Moment){.at_s = 3}; // nothing is told apart
+    History_note(&history, &now);
+    assert_int_equal(history.count, 2);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_periods),
+        TEST(test_what_there_is),
+        TEST(test_a_minute_has_room),
+        TEST(test_another_trace),
+    };
+
+    return cmocka_run_group_tests_name("tui/history", tests, NULL, NULL);
+}
