@@ -29,6 +29,9 @@ def work(n=1000):
         n -= 1
 def ready():
     print("ready", flush=True)
+def ready_soon():
+    "Once the caller waits: CPython misses a signal that comes just before it does."
+    threading.Timer(0.3, ready).start()
 def forever():
     while True:
         work()
@@ -37,12 +40,12 @@ def forever():
 # name -> (program, the signals sent to it once it has said "ready")
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
-    "ctrl-c, asleep": ("ready()\ntime.sleep(60)", [signal.SIGINT]),
+    "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
     "ctrl-c, joining": (
         """
 thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
 thread.start()
-ready()
+ready_soon()
 thread.join()
 """,
         [signal.SIGINT],
