@@ -562,12 +562,12 @@ static void test_snapshots_wait_where_the_budget_is_tight(void **state)
     client = join(f);
     assert_int_equal(Client_request(client, &request), 0);
     began = Now_ns(CLOCK_MONOTONIC);
-    work_ms(3000); // far more than the fifth of a core that a pause counts as
+    work_ms(4000); // far more than the fifth of a core that a pause counts as
     count_shown(client, 500);
     for (unsigned i = 0; i < 60 && often < 8; i++)
         often += count_shown(client, 100);
     assert_true(often >= 8);
-    spend(f->session, 0.15);
+    spend(f->session, 0.2);
     rarely = count_shown(client, 2500);
     // Later than this the window, of ten seconds, has lost the work.
     if (Now_ns(CLOCK_MONOTONIC) - began < 9000000000u)
