@@ -299,12 +299,12 @@ uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
     double part = HOOKS * budget->rate, aim = part * full;
     double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
                          HITS_CHANGE);
-    // What they are taken to cost may be too little: whoever goes on owing
-    // gives them less.
-    double bears =
+    // The price of a call leaves out the hooks of its loops. Where those are
+    // many, debt grows, and with it shrinks what every function may spend.
+    double least =
         part * clamp(1 + budget->level / (DEBT * budget->rate), TRICKLE, 1);
     double means = max(budget->level + HITS_DEBT * budget->rate, 0);
-    double all = clamp(bears / (hooks->call * (hooks->active + 1)), LEAST_HITS,
+    double all = clamp(least / (hooks->call * (hooks->active + 1)), LEAST_HITS,
                        hooks->most);
     double hot = max(HITS_AT_ONCE, HITS_PART * hooks->active);
 

@@ -121,7 +121,7 @@ const struct Binding KEYMAP[] = {
     {REQUEST_RESET,
      CAN_RESET,
      {'r'},
-     "count calls, cycles and events from now; a window of flame, too",
+     "count from now; in flame and annotate a window begins",
      show,
      "Reset",
      9},

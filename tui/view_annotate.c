@@ -47,6 +47,7 @@ static void forget(struct AnnotateView *view)
 {
     Listing_free(view->listing);
     view->listing = NULL;
+    view->rows = NULL;
     Source_release(&view->source);
     Annotation_release(&view->annotation);
     History_release(&view->history);

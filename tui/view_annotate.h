@@ -40,7 +40,7 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status);
 bool ViewAnnotate_press(struct Screen *screen, int request, uint32_t key);
 bool ViewAnnotate_find(struct Screen *screen, int step, bool here);
 uint64_t ViewAnnotate_function(const struct Screen *screen);
-// PERIOD_SINCE begins now, if a function is looked at.
+// PERIOD_SINCE begins now, if the view is open, and it shows that.
 void ViewAnnotate_reset(struct Screen *screen);
 // What it shows as JSON. 0, -ENODATA: nothing yet, or -ENOMEM.
 int ViewAnnotate_json(const struct Screen *screen, struct Bytes *out);

@@ -93,7 +93,6 @@ void ViewFlame_take(struct FlameView *view, struct FlameTable *table)
     weigh(view);
 }
 
-// Where it is open it shows that.
 void ViewFlame_reset(struct Screen *screen)
 {
     struct FlameView *view = &screen->flame;

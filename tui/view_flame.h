@@ -43,9 +43,9 @@ void ViewFlame_back(struct Screen *screen);
 uint64_t ViewFlame_function(const struct Screen *screen);
 int ViewFlame_json(const struct Screen *screen, struct Bytes *out);
 
-// What came; the table is the view's.
-// The next period begins now: PERIOD_SINCE.
+// PERIOD_SINCE begins now; where the view is open it shows that.
 void ViewFlame_reset(struct Screen *screen);
+// What came; the table is the view's.
 void ViewFlame_take(struct FlameView *view, struct FlameTable *table);
 void ViewFlame_refuse(struct FlameView *view, const char *why);
 void ViewFlame_release(struct FlameView *view);
