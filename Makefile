@@ -116,20 +116,29 @@ demo: all ## trace a bundled program and watch it with ocular-top
 	@$(running) '$(interpreter)' -m ocular.demo.live --directory build/demo
 
 # More workers than CPUs: most tests wait for another process most of the time.
-workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
+workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 
 # ONLY_PYTHON=1: without what says the same with every CPython, for whoever runs
 # that with another one: the C unit tests, and the tests that are marked so.
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 
 .PHONY: prepare
-prepare: all $(obj_programs) $(test_modules) venv # all that `make test` runs
+prepare: all $(obj_programs) $(test_modules) $(here)/tests.compiled # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@$(if $(only_python),,tests/run_units $(call programs,obj))
 	@echo "pytest, CPython $(python_version), $(workers) workers"
-	@$(running) $(python) -m pytest -o cache_dir=$(here)/pytest_cache \
-		-n $(workers) --dist loadfile --no-loadscope-reorder $(if $(only_python),-m 'not once') $(ARGS)
+	@$(pytest) -n $(workers) --dist loadfile --no-loadscope-reorder \
+		$(if $(only_python),-m 'not once') $(ARGS)
+
+# Compiled once for all workers and for what they start, under build/ and even where
+# PYTHONDONTWRITEBYTECODE is set.
+pytest = $(running) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX='$(CURDIR)/$(here)/pycache' \
+	$(python) -m pytest -o cache_dir=$(here)/pytest_cache
+
+$(here)/tests.compiled: $(shell find tests -name '*.py') | all venv $(test_modules)
+	@$(pytest) --collect-only -qq >$@.log || { cat $@.log; exit 1; }
+	@touch $@
 
 unit: $(obj_programs) ## the C unit tests only (UNIT=tests/ipc)
 	@tests/run_units $(call programs,obj)

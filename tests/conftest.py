@@ -3,18 +3,25 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 
-# Files that take long with few tests. A worker takes whole files, in this order: at
-# the end it would be alone with one of them.
+# Files that take long. A worker takes whole files, in this order: at the end it would
+# be alone with one of them.
 LONG = [
-    "e2e/test_rigs.py",
-    "tui/test_live.py",
-    "python/test_calibration.py",
     "python/test_serve.py",
-    "e2e/test_beside.py",
     "python/test_churn.py",
-    "tui/test_capture.py",
+    "e2e/test_rigs.py",
+    "e2e/test_beside.py",
+    "python/test_coexist.py",
+    "python/test_specialisation.py",
+    "tui/test_live.py",
+    "tui/test_screen.py",
+    "e2e/test_plain.py",
+    "python/test_calibration.py",
+    "python/test_stacks.py",
+    "python/test_listing.py",
+    "python/test_windows.py",
+    "python/test_signals.py",
+    "python/test_fork.py",
     "python/test_descriptors.py",
-    "python/test_report.py",
 ]
 
 

@@ -61,7 +61,7 @@ def test_pictures_are_what_is_on_the_screen(recorded, tmp_path):
 
 def test_pictures_of_the_real_program(tmp_path):
     """As `make screenshots` takes them, without its pauses."""
-    options = ["threads", "--wait", "0", "--patience", "0", "--into", tmp_path]
+    options = ["main", "--wait", "0", "--patience", "0", "--into", tmp_path]
     done = subprocess.run(
         [sys.executable, ROOT / "screenshots" / "capture.py", *options],
         check=True,
@@ -70,14 +70,15 @@ def test_pictures_of_the_real_program(tmp_path):
         text=True,
     )
     if FONT:
-        with Image.open(tmp_path / "threads.png") as picture:
+        with Image.open(tmp_path / "main.png") as picture:
             assert picture.size == (150 * 9 + 24, 36 * 18 + 24)
             assert len(picture.convert("RGB").getcolors(1 << 16)) > 30
     else:
         assert "fonts-dejavu-core" in done.stderr  # what to install
-    drawn = xml.dom.minidom.parse(str(tmp_path / "threads.svg"))
+    drawn = xml.dom.minidom.parse(str(tmp_path / "main.svg"))
     words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
-    assert "Threads" in words and any("MainThread" in word for word in words)
+    text = " ".join(words)
+    assert "SHARE" in text and "overhead" in text and ".py:" in text
 
 
 def test_nobodys_home_is_on_a_picture():

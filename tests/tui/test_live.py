@@ -30,7 +30,7 @@ def program(tmp_path_factory):
     process = subprocess.Popen(
         [
             PYTHON,
-            *("-m", "ocular.demo", "--pause", "0.05"),  # a core is for the viewer
+            *("-m", "ocular.demo", "--pause", "0.2"),  # a core is for the viewer
             *("--serve", "--output", str(place / "own.json")),
         ],
         cwd=place,
