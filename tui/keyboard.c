@@ -113,6 +113,7 @@ static void carry_out(struct Screen *screen, int request)
     case REQUEST_RESET:
         Model_reset(&screen->model);
         ViewFlame_reset(screen);
+        ViewCallers_reset(screen);
         ViewAnnotate_reset(screen);
         Screen_say(screen, false,
                    "Calls, cycles and events count from now on; AVG, "

@@ -121,7 +121,7 @@ const struct Binding KEYMAP[] = {
     {REQUEST_RESET,
      CAN_RESET,
      {'r'},
-     "count from now; in flame and annotate a window begins",
+     "count from now; flame, callers, annotate: a window begins",
      show,
      "Reset",
      9},

@@ -18,6 +18,7 @@ struct Edge {
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
+    const struct Calls *calls;    // or NULL: the snapshot's
     uint64_t way[TREE_DEPTH + 1]; // functions from the root to here
     bool caller;
     bool failed;
@@ -92,23 +93,40 @@ static bool is_shown(double share)
     return share >= LEAST;
 }
 
-// Those that there are, the largest first. For the caller to free; NULL where
-// memory is out.
-static struct Edge *callers_of(const struct Model *model, uint64_t id,
-                               size_t *count)
+struct Edges { // the largest first
+    struct Edge *edges;
+    size_t count, room;
+    bool failed;
+};
+
+static void add_edge(struct Edges *edges, uint64_t id, double share)
 {
-    const struct Function *function = function_of(model, id);
-    size_t most = function ? function->caller_count : 0;
-    struct Edge *edges = malloc((most + 1) * sizeof *edges);
-    *count = 0;
-    for (size_t i = 0; edges && i < most; i++) {
-        const struct Caller *caller = &function->callers[i];
-        if (caller->id != NULL_U64 && is_shown(caller->share))
-            edges[(*count)++] = (struct Edge){caller->id, caller->share};
+    if (!is_shown(share) || edges->failed)
+        return;
+    if (edges->count == edges->room) {
+        size_t room = edges->room ? 2 * edges->room : 16;
+        struct Edge *more = realloc(edges->edges, room * sizeof *more);
+        edges->failed = !more;
+        if (!more)
+            return;
+        edges->edges = more;
+        edges->room = room;
     }
-    if (edges)
-        qsort(edges, *count, sizeof *edges, compare_edges);
-    return edges;
+    edges->edges[edges->count++] = (struct Edge){id, share};
+}
+
+static void find_callers(const struct Walk *walk, uint64_t id,
+                         struct Edges *edges)
+{
+    const struct Function *function = function_of(walk->model, id);
+    const struct Calls *calls = walk->calls;
+    for (size_t i = 0; calls && i < calls->count; i++)
+        if (calls->calls[i].callee == id && calls->calls[i].caller != NULL_U64)
+            add_edge(edges, calls->calls[i].caller, calls->calls[i].share);
+    for (size_t i = 0; !calls && function && i < function->caller_count; i++)
+        if (function->callers[i].id != NULL_U64)
+            add_edge(edges, function->callers[i].id,
+                     function->callers[i].share);
 }
 
 static double share_for(const struct Function *function, uint64_t caller)
@@ -119,32 +137,26 @@ static double share_for(const struct Function *function, uint64_t caller)
     return NAN;
 }
 
-static struct Edge *callees_of(const struct Model *model, uint64_t id,
-                               size_t *count)
+static void find_callees(const struct Walk *walk, uint64_t id,
+                         struct Edges *edges)
 {
-    const struct Snapshot *now = model->snapshot;
-    size_t room = 0;
-    struct Edge *edges = malloc(sizeof *edges);
-    *count = 0;
-    for (size_t i = 0; edges && i < now->function_count; i++) {
-        const struct Function *function = &now->functions[i];
-        double share = share_for(function, id);
-        if (!is_shown(share))
-            continue;
-        if (*count == room) {
-            struct Edge *more;
-            room = room ? 2 * room : 16;
-            more = realloc(edges, room * sizeof *edges);
-            if (!more) {
-                free(edges);
-                return NULL;
-            }
-            edges = more;
-        }
-        edges[(*count)++] = (struct Edge){function->id, share};
-    }
-    if (edges)
-        qsort(edges, *count, sizeof *edges, compare_edges);
+    const struct Snapshot *now = walk->model->snapshot;
+    const struct Calls *calls = walk->calls;
+    for (size_t i = 0; calls && i < calls->count; i++)
+        if (calls->calls[i].caller == id)
+            add_edge(edges, calls->calls[i].callee, calls->calls[i].share);
+    for (size_t i = 0; !calls && i < now->function_count; i++)
+        add_edge(edges, now->functions[i].id,
+                 share_for(&now->functions[i], id));
+}
+
+// For the caller to free.
+static struct Edges edges_of(const struct Walk *walk, uint64_t id)
+{
+    struct Edges edges = {.count = 0};
+    (walk->caller ? find_callers : find_callees)(walk, id, &edges);
+    if (edges.count)
+        qsort(edges.edges, edges.count, sizeof *edges.edges, compare_edges);
     return edges;
 }
 
@@ -199,17 +211,22 @@ static void add_rest(struct Walk *walk, enum BranchKind kind, int depth,
     branch->key = mix(like->key, (uint64_t)kind << 32);
 }
 
-double Tree_self(const struct Function *function)
+struct CallTotal Tree_total(const struct Function *function,
+                            const struct Calls *calls)
 {
+    if (calls)
+        return Calls_of(calls, function->id);
     double self = function->cpu_share + function->wait_share;
-    return self > function->total_share ? function->total_share : self;
+    return (struct CallTotal){
+        function->id, function->total_share,
+        self > function->total_share ? function->total_share : self};
 }
 
 // The whole is estimated apart from its parts.
-static double part_of(double share, const struct Function *function)
+static double part_of(double share, double total)
 {
-    double part = share / function->total_share;
-    return !(function->total_share > 0) ? NAN : part > 1 ? 1 : part;
+    double part = share / total;
+    return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
 // What is not in the edges: its own part of callees, and else what was too
@@ -219,17 +236,18 @@ struct Rest {
 };
 
 static struct Rest rest_of(const struct Walk *walk,
-                           const struct Function *function, double sum)
+                           const struct Function *function,
+                           const struct CallTotal *total, double sum)
 {
     struct Rest rest = {NAN, NAN};
-    double left = function->total_share - sum;
+    double left = total->total - sum;
     if (walk->caller) {
-        for (size_t i = 0; i < function->caller_count; i++)
+        for (size_t i = 0; !walk->calls && i < function->caller_count; i++)
             if (function->callers[i].id == NULL_U64)
                 rest.others = function->callers[i].share;
         rest.self = left - (isnan(rest.others) ? 0 : rest.others);
     } else {
-        rest.self = Tree_self(function);
+        rest.self = total->self;
         rest.others = left - rest.self;
     }
     return rest;
@@ -240,46 +258,48 @@ static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars)
 {
     uint64_t id = walk->way[depth - 1];
     const struct Function *function = function_of(walk->model, id);
-    size_t count;
-    struct Edge *edges = walk->caller ? callers_of(walk->model, id, &count)
-                                      : callees_of(walk->model, id, &count);
+    struct Edges edges = edges_of(walk, id);
+    size_t count = edges.count;
     double sum = 0;
-    if (!edges || !function) {
-        walk->failed |= !edges;
-        free(edges);
+    if (edges.failed || !function) {
+        walk->failed |= edges.failed;
+        free(edges.edges);
         return;
     }
     for (size_t i = 0; i < count; i++)
-        sum += edges[i].share;
-    struct Rest rest = rest_of(walk, function, sum);
+        sum += edges.edges[i].share;
+    struct CallTotal all = Tree_total(function, walk->calls);
+    struct Rest rest = rest_of(walk, function, &all, sum);
     bool self = is_shown(rest.self), others = is_shown(rest.others);
     struct Branch like = {.key = key, .bars = bars};
     if (self && !walk->caller) {
-        like.part = part_of(rest.self, function);
+        like.part = part_of(rest.self, all.total);
         like.last = !count && !others;
         add_rest(walk, BRANCH_SELF, depth, rest.self, &like);
     }
     for (size_t i = 0; i < count; i++) {
-        like.part = part_of(edges[i].share, function);
+        like.part = part_of(edges.edges[i].share, all.total);
         like.last = i + 1 == count && !others && !(self && walk->caller);
-        add_function(walk, depth, &edges[i], &like);
+        add_function(walk, depth, &edges.edges[i], &like);
     }
     if (others) {
-        like.part = part_of(rest.others, function);
+        like.part = part_of(rest.others, all.total);
         like.last = !(self && walk->caller);
         add_rest(walk, BRANCH_OTHERS, depth, rest.others, &like);
     }
     if (self && walk->caller) {
-        like.part = part_of(rest.self, function);
+        like.part = part_of(rest.self, all.total);
         like.last = true;
         add_rest(walk, BRANCH_BOTTOM, depth, rest.self, &like);
     }
-    free(edges);
+    free(edges.edges);
 }
 
-int Tree_build(struct Tree *tree, const struct Model *model)
+int Tree_build(struct Tree *tree, const struct Model *model,
+               const struct Calls *calls)
 {
-    struct Walk walk = {.tree = tree, .model = model, .caller = true};
+    struct Walk walk = {
+        .tree = tree, .model = model, .calls = calls, .caller = true};
     const struct Function *root = function_of(model, tree->root);
     tree->count = 0;
     if (!root)
@@ -290,7 +310,7 @@ int Tree_build(struct Tree *tree, const struct Model *model)
     struct Branch *middle = add(&walk, BRANCH_ROOT);
     if (middle) {
         middle->id = tree->root;
-        middle->share = root->total_share;
+        middle->share = Tree_total(root, calls).total;
         middle->key = 1;
     }
     walk.caller = false;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Who a function's time is for, and whom it goes to: the edges of a snapshot as
-// a tree around one function, as far as it is unfolded. Built anew for each
-// frame; owned by the callers view. One thread.
+// Who a function's time is for, and whom it goes to: the edges of a snapshot,
+// or the calls of a window, as a tree around one function, as far as it is
+// unfolded. Built anew for each frame; owned by the callers view. One thread.
 #ifndef OCULAR_TUI_TREE_H
 #define OCULAR_TUI_TREE_H
 
+#include "tui/calls.h"
 #include "tui/model.h"
 
 #define TREE_DEPTH 12   // branches below each other
@@ -26,7 +27,8 @@ struct Branch {
     bool caller;  // above the root, else below
     int depth;    // 0 = the root and the headings
     uint64_t id;  // of FUNCTION and ROOT
-    double share; // of one core, running or waiting; NaN: not known
+    double share; // of one core, running or waiting, of calls running; NaN:
+                  // not known
     double part;  // of the function that it hangs on, at most all of it
     uint64_t key; // names its place in the tree, the same in all snapshots
     bool opens;   // there is something below
@@ -45,13 +47,16 @@ struct Tree {
     size_t open_count;
 };
 
-// What a function takes itself, running or waiting. It is estimated apart from
-// its time with callees, and never more than that.
-double Tree_self(const struct Function *function);
+// Shares of a function: with callees, and what it takes itself, which is
+// estimated apart and never more than that. By a snapshot, of time running or
+// waiting; or by calls, of time running.
+struct CallTotal Tree_total(const struct Function *function,
+                            const struct Calls *calls);
 // Another function; nothing is unfolded.
 void Tree_root(struct Tree *tree, uint64_t root);
-// Lays it out by the model's snapshot. 0 or -ENOMEM.
-int Tree_build(struct Tree *tree, const struct Model *model);
+// Lays it out by these calls; NULL: by the model's snapshot. 0 or -ENOMEM.
+int Tree_build(struct Tree *tree, const struct Model *model,
+               const struct Calls *calls);
 void Tree_release(struct Tree *tree);
 // Unfolds a branch, or folds it. False where there is nothing to unfold, or no
 // room.

@@ -9,11 +9,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FILE_FROM 90 // width from which on there is a column for the file
 
-enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD };
+enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
 
 const struct Binding VIEW_CALLERS_KEYS[] = {
     {CALLERS_GO,
@@ -31,12 +32,58 @@ const struct Binding VIEW_CALLERS_KEYS[] = {
      "Unfold",
      3},
     {CALLERS_FOLD, 0, {PRESS_LEFT}, "fold it, or go back", NULL, "Fold", 9},
+    {CALLERS_PERIOD,
+     0,
+     {'w'},
+     "another window: lately, 5 s, 60 s, since the last r or the start",
+     NULL,
+     "Window",
+     9},
     {.request = 0},
 };
 
 void ViewCallers_release(struct CallersView *view)
 {
     Tree_release(&view->tree);
+    Calls_release(&view->calls);
+}
+
+// The snapshot has who called whom lately. For another window the flame graph's
+// stacks are counted, and the answers of the last minute are that view's.
+void ViewCallers_want(struct Screen *screen)
+{
+    if (screen->callers.period != PERIOD_LATELY)
+        ViewFlame_want(screen);
+}
+
+void ViewCallers_reset(struct Screen *screen)
+{
+    if (screen->view == VIEW_CALLERS)
+        screen->callers.period = PERIOD_SINCE;
+}
+
+static void count(struct Screen *screen)
+{
+    struct CallersView *view = &screen->callers;
+    const struct FlameView *flame = &screen->flame;
+    struct FlameShare *shares = NULL;
+    const struct Moment *then =
+        History_begin(&flame->history, flame->now.at_s, view->period);
+    if (view->period != PERIOD_LATELY && flame->tree.count)
+        shares = FlameShares_since(then, &flame->now);
+    view->own = shares && Calls_count(&view->calls, flame->tree.table, shares,
+                                      flame->now.count) == 0;
+    free(shares);
+    view->window = screen->model.window;
+    if (!view->own)
+        return;
+    double running = 0;
+    for (size_t i = 0; i < view->calls.function_count; i++)
+        running += view->calls.functions[i].self;
+    view->window = (struct Window){flame->now.at_s - then->at_s,
+                                   flame->now.samples - then->samples, NAN};
+    if (running > 0)
+        view->window.per_share = view->window.samples / running;
 }
 
 static void go_to(struct Screen *screen, uint64_t id)
@@ -57,7 +104,9 @@ void ViewCallers_open(struct Screen *screen, uint64_t function)
 static void build(struct Screen *screen)
 {
     struct CallersView *view = &screen->callers;
-    if (!screen->model.snapshot || Tree_build(&view->tree, &screen->model))
+    count(screen);
+    if (!screen->model.snapshot || Tree_build(&view->tree, &screen->model,
+                                              view->own ? &view->calls : NULL))
         view->tree.count = 0;
     for (size_t i = 0; i < view->tree.count; i++)
         if (view->tree.branches[i].key == view->selected)
@@ -171,7 +220,7 @@ static void draw_branch(struct Screen *screen, int y,
     struct Box box = {y, 17, canvas->width - 18};
     int end = box.x + box.width;
     int x = put_limbs(canvas, y, box.x, end, branch);
-    put_share(canvas, (struct Box){y, 2, 6}, &screen->model.window,
+    put_share(canvas, (struct Box){y, 2, 6}, &screen->callers.window,
               branch->share);
     put_part(canvas, (struct Box){y, 9, 6}, branch->part);
     if (branch->kind == BRANCH_FUNCTION || branch->kind == BRANCH_ROOT)
@@ -185,7 +234,8 @@ static void draw_title(struct Screen *screen)
 {
     const struct Row *row =
         Model_row_of(&screen->model, screen->callers.tree.root);
-    const struct Window *window = &screen->model.window;
+    const struct CallersView *view = &screen->callers;
+    const struct Window *window = &view->window;
     char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
     struct Strip strip;
     Strip_init(&strip);
@@ -198,20 +248,27 @@ static void draw_title(struct Screen *screen)
         Strip_item(&strip, 1);
         Strip_add(&strip, STYLE_ACCENT, "%s", name);
         Strip_flex(&strip, 16);
-        if (Window_share(number, window, now->total_share)) {
+        struct CallTotal all = Tree_total(now, view->own ? &view->calls : NULL);
+        if (Window_share(number, window, all.total)) {
             Strip_item(&strip, 3);
             Strip_add(&strip, STYLE_FAINT, "with callees ");
             Strip_add(&strip, STYLE_PLAIN, "%s", number);
             Strip_add(&strip, STYLE_FAINT, " of a core");
-            if (Window_share(number, window, Tree_self(now))) {
+            if (Window_share(number, window, all.self)) {
                 Strip_add(&strip, STYLE_FAINT, ", by itself ");
                 Strip_add(&strip, STYLE_PLAIN, "%s", number);
             }
         }
         Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT, "running or waiting");
+        Strip_add(&strip, STYLE_FAINT,
+                  view->own ? "running" : "running or waiting");
         if (*Window_text(text, window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
+        if (view->period != PERIOD_LATELY)
+            Strip_add(&strip, STYLE_FAINT, "%s",
+                      view->own
+                          ? History_about(&screen->flame.history, view->period)
+                          : ", no other yet");
         Strip_item(&strip, 4);
         Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
     }
@@ -244,13 +301,13 @@ void ViewCallers_show(struct Screen *screen, const struct Status *status)
     const struct Layout *layout = &screen->layout;
     int y = layout->table_y;
     Header_draw_process(canvas, &screen->model, status);
+    build(screen);
     draw_title(screen);
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
     // Not SHARE, which is without waiting.
     Canvas_fit_right(canvas, (struct Box){y, 2, 6}, STYLE_HEAD, "TIME");
     Canvas_fit_right(canvas, (struct Box){y, 9, 6}, STYLE_HEAD, "PART");
     Canvas_put(canvas, y, 17, canvas->width, STYLE_HEAD, "FUNCTION");
-    build(screen);
     if (!view->tree.count || !screen->model.sampled) {
         draw_nothing(screen);
         return;
@@ -363,6 +420,11 @@ bool ViewCallers_press(struct Screen *screen, int request, uint32_t key)
 {
     struct CallersView *view = &screen->callers;
     bool done = true;
+    if (request == CALLERS_PERIOD) {
+        view->period = (view->period + 1) % PERIODS;
+        ViewCallers_want(screen);
+        return true;
+    }
     if (!view->tree.count)
         return false;
     if (request == CALLERS_GO)

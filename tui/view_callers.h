@@ -8,6 +8,7 @@
 #include "tui/list.h"
 #include "tui/status.h"
 #include "tui/tree.h"
+#include "tui/window.h"
 
 struct Screen;
 
@@ -19,13 +20,21 @@ struct CallersView {
     uint64_t selected;         // key of the branch
     uint64_t way[CALLERS_WAY]; // that were in the middle before
     int depth;
+    enum Period period;
+    struct Calls calls; // of the period, if it is not PERIOD_LATELY,
+    bool own;           // and if they are known
+    struct Window window;
 };
 
 void ViewCallers_release(struct CallersView *view);
+// PERIOD_SINCE begins now, if the view is open, and it shows that.
+void ViewCallers_reset(struct Screen *screen);
 
 // As a row of VIEWS.
 extern const struct Binding VIEW_CALLERS_KEYS[];
 void ViewCallers_open(struct Screen *screen, uint64_t function);
+// The stacks that windows are counted of come with this.
+void ViewCallers_want(struct Screen *screen);
 void ViewCallers_show(struct Screen *screen, const struct Status *status);
 bool ViewCallers_press(struct Screen *screen, int request, uint32_t key);
 bool ViewCallers_find(struct Screen *screen, int step, bool here);

@@ -178,6 +178,7 @@ EFFECTS = {
         ),
     },
     "Callers": {
+        "w": (["Space"], r"running, over \d"),
         "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
         "Right": (["/", *"mandelbrot", "Enter"], r"[▾v] mandelbrot"),
         "Left": (["/", *"mandelbrot", "Enter", "Right"], r"[▸>] mandelbrot"),

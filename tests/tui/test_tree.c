@@ -55,7 +55,7 @@ static void expect(struct Tree *tree, const struct Model *model,
     static const char *const words[] = {"C",    "",       "D",     "",
                                         "self", "bottom", "others"};
     char text[2000] = "";
-    assert_int_equal(Tree_build(tree, model), 0);
+    assert_int_equal(Tree_build(tree, model, NULL), 0);
     for (size_t i = 0; i < tree->count; i++) {
         const struct Branch *branch = &tree->branches[i];
         size_t used = strlen(text);
@@ -117,13 +117,13 @@ static void test_parts_are_of_what_they_hang_on(void **state)
     double sum = 0;
     (void)state;
     Tree_root(&tree, 1);
-    Tree_build(&tree, &model);
+    Tree_build(&tree, &model, NULL);
     for (size_t i = 0; i < tree.count; i++)
         if (!tree.branches[i].caller && isfinite(tree.branches[i].part))
             sum += tree.branches[i].part;
     assert_true(fabs(sum - 1) < 1e-9);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 3)));
-    Tree_build(&tree, &model);
+    Tree_build(&tree, &model, NULL);
     // 30 of the 50 that 3 has in all.
     assert_true(fabs(branch_of(&tree, 4)->part - 0.6) < 1e-9);
     Tree_release(&tree);
@@ -158,7 +158,7 @@ static void test_unfolding(void **state)
     struct Tree tree = {0};
     (void)state;
     Tree_root(&tree, 4);
-    Tree_build(&tree, &model);
+    Tree_build(&tree, &model, NULL);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
     const char *open =
         "C .2:35- ..1:40 .3:30 .others:5 .bottom:5 4:75 D .self:75";
@@ -184,7 +184,7 @@ static void test_recursion_ends(void **state)
     struct Tree tree = {0};
     (void)state;
     Tree_root(&tree, 1);
-    Tree_build(&tree, &model);
+    Tree_build(&tree, &model, NULL);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
     expect(&tree, &model,
            "C .2:50- ..1:50* ..bottom:5 .1:20* 1:60 D .self:5 .2:50 .1:20*");

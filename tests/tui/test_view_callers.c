@@ -128,11 +128,63 @@ static void test_a_filter_that_hides_it(void **state)
     Screen_release(&stage.screen);
 }
 
+static bool title_has(struct Stage *stage, const char *word)
+{
+    struct Bytes bytes;
+    Bytes_init(&bytes);
+    Canvas_write(&stage->screen.canvas, &bytes);
+    Bytes_put(&bytes, "", 1);
+    char *title = strstr((char *)bytes.data, "Callers and callees");
+    assert_non_null(title);
+    *strchr(title, '\n') = 0;
+    bool found = strstr(title, word) != NULL;
+    Bytes_release(&bytes);
+    return found;
+}
+
+static void take(struct Stage *stage, unsigned tick)
+{
+    ViewFlame_take(&stage->screen.flame,
+                   Sample_stacks((struct SampleWish){.tick = tick}));
+    Screen_draw(&stage->screen);
+}
+
+// Another window: by the stacks, of CPU time alone; r begins one.
+static void test_windows(void **state)
+{
+    struct Stage stage;
+    (void)state;
+    set_up(&stage, 160, 40, true);
+    press(&stage, 'c');
+    assert_true(title_has(&stage, "running or waiting"));
+    press(&stage, 'w');
+    assert_true(title_has(&stage, ", no other yet"));
+    take(&stage, 1);
+    assert_true(title_has(&stage, ", no other yet"));
+    take(&stage, 9);
+    assert_true(title_has(&stage, "running, over 8 s, 800 samples"));
+    take(&stage, 12);
+    take(&stage, 16);
+    assert_true(title_has(&stage, "running, over 7 s, 700 samples"));
+    press(&stage, 'w'); // a minute
+    assert_true(title_has(&stage, "running, over 15 s, 1 500 samples"));
+    press(&stage, 'w');
+    assert_true(title_has(&stage, "over 18 s, 1 800 samples, since the start"));
+    press(&stage, 'r');
+    take(&stage, 17);
+    take(&stage, 19);
+    assert_true(title_has(&stage, "over 2 s, 200 samples, since r"));
+    press(&stage, 'w');
+    assert_true(title_has(&stage, "running or waiting"));
+    Screen_release(&stage.screen);
+}
+
 static void test_every_size_and_key(void **state)
 {
     static const uint32_t keys[] = {
         'j',       'k',        PRESS_RIGHT,  PRESS_LEFT, PRESS_ENTER,
-        PRESS_END, PRESS_HOME, PRESS_ESCAPE, 'c',        PRESS_PAGE_DOWN};
+        PRESS_END, PRESS_HOME, PRESS_ESCAPE, 'c',        PRESS_PAGE_DOWN,
+        'w',       'r'};
     struct Stage stage;
     unsigned random = 1;
     (void)state;
@@ -163,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_a_filter_that_hides_it),
+        cmocka_unit_test(test_windows),
         cmocka_unit_test(test_every_size_and_key),
         cmocka_unit_test(test_without_a_sampler),
     };

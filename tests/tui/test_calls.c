@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Who called whom, by stacks: sums, recursion, what is cut off, and the tree
+// that the callers view makes of them.
+#include "tui/calls.h"
+#include "tui/tree.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAIN = 1, F, G, H };
+
+struct Stack {
+    uint64_t parent, id;
+    double self;
+};
+
+static struct Calls calls;
+
+static void count(const struct Stack *stacks, size_t size)
+{
+    struct FlameRow *rows = calloc(size, sizeof *rows);
+    struct FlameShare *shares = calloc(size, sizeof *shares);
+    struct FlameTable table = {.rows = rows, .row_count = size};
+    for (size_t i = 0; i < size; i++) {
+        rows[i].parent = stacks[i].parent;
+        rows[i].id = stacks[i].id;
+        shares[i].self = stacks[i].self;
+    }
+    assert_int_equal(Calls_count(&calls, &table, shares, size), 0);
+    free(rows);
+    free(shares);
+}
+
+static void expect_function(uint64_t id, double total, double self)
+{
+    struct CallTotal found = Calls_of(&calls, id);
+    assert_int_equal(found.id, id);
+    assert_true(fabs(found.total - total) < 1e-9);
+    assert_true(fabs(found.self - self) < 1e-9);
+}
+
+static void expect_call(uint64_t caller, uint64_t callee, double share)
+{
+    double found = 0;
+    for (size_t i = 0; i < calls.count; i++)
+        if (calls.calls[i].caller == caller && calls.calls[i].callee == callee)
+            found += calls.calls[i].share;
+    assert_true(fabs(found - share) < 1e-9);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    Calls_release(&calls);
+    return 0;
+}
+
+#define COUNT(...)                                                             \
+    do {                                                                       \
+        static const struct Stack stacks[] = {__VA_ARGS__};                    \
+        count(stacks, sizeof stacks / sizeof *stacks);                         \
+    } while (0)
+
+static void test_sums(void **state)
+{
+    (void)state;
+    COUNT({NULL_U64, NULL_U64, .01}, {0, MAIN, .1}, {1, F, .2}, {2, H, .1},
+          {1, G, 0}, {4, H, .3}, {0, H, .05});
+    expect_function(MAIN, .7, .1);
+    expect_function(F, .3, .2);
+    expect_function(G, .3, 0);
+    expect_function(H, .45, .45);
+    expect_function(9, 0, 0);
+    expect_call(MAIN, F, .3);
+    expect_call(F, H, .1);
+    expect_call(G, H, .3);
+    expect_call(NULL_U64, H, .05);
+    expect_call(NULL_U64, MAIN, .7);
+    expect_call(MAIN, H, 0);
+    assert_int_equal(calls.count, 6);
+    assert_int_equal(calls.function_count, 4);
+}
+
+// Its time is not counted twice, and is for who called it first.
+static void test_recursion(void **state)
+{
+    (void)state;
+    COUNT({NULL_U64, NULL_U64, 0}, {0, MAIN, 0}, {1, F, .1}, {2, F, .2},
+          {3, G, .1}, {4, F, .3});
+    expect_function(F, .7, .6);
+    expect_function(G, .4, .1);
+    expect_call(MAIN, F, .7);
+    expect_call(F, F, 0);
+    expect_call(G, F, 0);
+    expect_call(F, G, .4);
+}
+
+// Stacks that are cut off below have no caller that is known; what did not run
+// is not there.
+static void test_cut_off(void **state)
+{
+    (void)state;
+    COUNT({NULL_U64, NULL_U64, 0}, {0, NULL_U64, 0}, {1, F, .1}, {2, G, 0});
+    expect_call(NULL_U64, F, .1);
+    expect_function(F, .1, .1);
+    expect_function(G, 0, 0);
+    assert_int_equal(calls.count, 1);
+    count(NULL, 0);
+    assert_int_equal(calls.count + calls.function_count, 0);
+}
+
+// A stranger's stack of thousands of frames is counted in no time.
+static void test_deep(void **state)
+{
+    struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
+    (void)state;
+    stacks[0] = (struct Stack){NULL_U64, NULL_U64, 0};
+    for (uint64_t i = 1; i < FLAME_MOST; i++)
+        stacks[i] = (struct Stack){i - 1, i, 1e-6};
+    count(stacks, FLAME_MOST);
+    assert_int_equal(calls.count, FLAME_MOST - 1);
+    expect_function(1, (FLAME_MOST - 1) * 1e-6, 1e-6);
+    free(stacks);
+}
+
+// What the tree shows of them: the parts of F are all of F.
+static void test_the_tree(void **state)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    struct Function *functions =
+        Snapshot_alloc(snapshot, 4 * sizeof *functions);
+    struct Tree tree = {0};
+    struct Model model;
+    double parts = 0;
+    (void)state;
+    for (uint64_t id = MAIN; id <= H; id++) // whose shares are others
+        functions[id - 1] = (struct Function){.id = id, .total_share = .9};
+    snapshot->functions = functions;
+    snapshot->function_count = 4;
+    Model_init(&model);
+    assert_int_equal(Model_push(&model, snapshot), 0);
+    COUNT({NULL_U64, NULL_U64, 0}, {0, MAIN, .1}, {1, F, .2}, {2, H, .3},
+          {2, G, .1}, {0, F, .1});
+    Tree_root(&tree, F);
+    assert_int_equal(Tree_build(&tree, &model, &calls), 0);
+    assert_int_equal(tree.count, 8); // 3 headings, MAIN, bottom; itself, H, G
+    assert_int_equal(tree.branches[1].id, MAIN);
+    assert_true(fabs(tree.branches[1].share - .6) < 1e-9);
+    assert_int_equal(tree.branches[2].kind, BRANCH_BOTTOM);
+    assert_true(fabs(tree.branches[2].share - .1) < 1e-9);
+    assert_int_equal(tree.branches[3].kind, BRANCH_ROOT);
+    assert_true(fabs(tree.branches[3].share - .7) < 1e-9);
+    for (size_t i = 5; i < tree.count; i++)
+        parts += tree.branches[i].part;
+    assert_true(fabs(parts - 1) < 1e-9);
+    assert_int_equal(tree.branches[5].kind, BRANCH_SELF);
+    assert_int_equal(tree.branches[6].id, H); // the larger first
+    assert_int_equal(tree.branches[7].id, G);
+    Tree_release(&tree);
+    Model_release(&model);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_sums), TEST(test_recursion), TEST(test_cut_off),
+        TEST(test_deep), TEST(test_the_tree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
