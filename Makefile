@@ -53,7 +53,7 @@ FORCE:
 # A warning is an error for those who change Ocular (WERROR=1, and in CI), never
 # for those who build it with a compiler newer than ours.
 warnings := -Wall -Wextra -Wshadow
-ifneq ($(filter-out 0 false no,$(CI)$(WERROR)),)
+ifneq ($(filter-out 0 false no,$(CI) $(WERROR)),)
 warnings += -Werror -Wno-error=deprecated-declarations
 endif
 common := -std=gnu11 -D_GNU_SOURCE -I. $(warnings) -fPIC -fvisibility=hidden -pthread

@@ -357,6 +357,29 @@ def test_run_units(tmp_path, script, status, words):
     assert words in done.stdout
 
 
+@pytest.mark.parametrize(
+    "variables, strict",
+    [
+        ("CI= WERROR=", False),
+        ("CI=true WERROR=", True),
+        ("CI= WERROR=1", True),
+        ("CI=false WERROR=0", False),
+        ("CI=0 WERROR=0", False),
+    ],
+)
+def test_a_warning_is_an_error_for_us_alone(variables, strict):
+    done = subprocess.run(
+        ["make", "-s", "--eval=show: ; @echo $(common)", *variables.split(), "show"],
+        cwd=SETUP.parent.parent,
+        env={**os.environ, "NO_APT": "1", "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "-Wall" in done.stdout
+    assert ("-Werror" in done.stdout.split()) == strict
+
+
 # The environment's own, or the interpreter's (python/setup/venv).
 PIP = [sys.executable, "-m", "pip"]
 if importlib.util.find_spec("pip") is None:

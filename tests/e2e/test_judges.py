@@ -14,6 +14,7 @@ sys.path[:0] = [str(TESTS / name) for name in ("accuracy", "bench")]
 import budget  # noqa: E402
 import live_judge  # noqa: E402
 import viewer  # noqa: E402
+from figures import figures  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -335,3 +336,64 @@ def test_soak_who_is_looked_at(soak, monkeypatch):
     assert len(names) > 1 and not seen.troubles
     seen.note_ages([each for each in rows if each["name"] != "beat"])
     assert "beat" in seen.troubles[0] and "not listed" in seen.troubles[0]
+
+
+# --- make figures ---------------------------------------------------------------
+
+
+def figure(value, better="lower", goal=None):
+    return {"value": value, "better": better, "goal": goal, "unit": "s"}
+
+
+def test_a_baseline_has_the_middle_and_a_spread():
+    assert figures.row_of([10, 11, 13]) == {"value": 11, "spread": 3}
+    assert figures.row_of([10, 10, 10])["spread"] == 0.5  # no less than a 20th
+    assert figures.row_of([10])["spread"] == 5  # who knows
+    assert figures.row_of([math.nan, 10, 10])["value"] == 10
+    assert figures.row_of([math.nan]) is None
+
+
+@pytest.mark.parametrize(
+    "better, goal, value, word",
+    [
+        ("lower", None, 12.9, "same"),
+        ("lower", None, 13.1, "worse"),
+        ("lower", None, 6.9, "better"),
+        ("higher", None, 13.1, "better"),
+        ("higher", None, 6.9, "worse"),
+        ("nearer", 10, 13.1, "worse"),
+        ("nearer", 10, 6.9, "worse"),
+        ("nearer", 5, 6.9, "better"),
+        ("lower", None, math.nan, "lost"),
+    ],
+)
+def test_what_is_worse_than_the_baseline(better, goal, value, word):
+    row = {"value": 10, "spread": 3}
+    assert figures.verdict(figure(value, better, goal), row) == word
+    assert figures.verdict(figure(value, better, goal), None) == "new"
+
+
+@pytest.mark.parametrize("now, status", [(1.0, 0), (1.4, 0), (2.0, 1), (0.1, 0)])
+def test_make_figures_fails_where_one_is_worse(tmp_path, monkeypatch, now, status):
+    """It runs the instrument, and its status is the verdict."""
+    base = tmp_path / "baseline.json"
+    line = '{"name": "x", "value": %s, "unit": "s", "better": "lower", "goal": null}'
+    monkeypatch.setattr(figures, "BASELINE", base)
+    monkeypatch.setattr(figures.load, "__defaults__", (base,))
+    monkeypatch.setattr(figures.save, "__defaults__", (base,))
+    monkeypatch.setenv("OCULAR_BUILD", str(tmp_path))
+
+    def run(value, *options):
+        program = (
+            f"import os; open(os.environ['OCULAR_FIGURES'], 'w').write('{line % value}')"
+        )
+        monkeypatch.setitem(
+            figures.INSTRUMENTS, "bench", (1, lambda: [sys.executable, "-c", program])
+        )
+        monkeypatch.setattr(sys, "argv", ["figures", "--only", "bench", *options])
+        return figures.main()
+
+    assert run(1.0, "--record", "1") == 0
+    assert run(now) == status
+    table = (tmp_path / "figures" / figures.VERSION / "table.md").read_text()
+    assert ("WORSE" in table) == bool(status)
