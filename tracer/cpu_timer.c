@@ -100,10 +100,9 @@ static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
            atomic_load_explicit(&timer->represents, memory_order_relaxed);
 }
 
-static void take_sample(struct CpuTimer *timer, const void *context)
+void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
 {
     const struct CpuTimers *timers = timer->timers;
-    uint64_t now_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t before_ns = CpuTimer_covered_ns(timer);
     struct SampleHead head = {
         .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
@@ -117,7 +116,7 @@ static void take_sample(struct CpuTimer *timer, const void *context)
         atomic_load_explicit(&timer->state, memory_order_relaxed);
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
-    head.flags = flags_of(timer, interrupted(context));
+    head.flags = flags_of(timer, counter);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
     Cell_add(&timer->taken, 1);
@@ -142,7 +141,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     timer = atomic_load(&slot->timer);
     if (timer && timer != CLAIMED &&
         atomic_load(&slot->generation) == value >> 32)
-        take_sample(timer, context);
+        CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
+                        interrupted(context));
     atomic_fetch_sub(&slot->busy, 1);
     errno = before;
 }

@@ -92,6 +92,10 @@ bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
 struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers);
 // A sample each so many ns of CPU time from now on; 0: none.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
+// What the handler does: a sample of the calling thread, which has used so much
+// CPU time and was interrupted at `counter`. Async-signal-safe.
+void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
+                     uintptr_t counter);
 // The next sample, or false. `frames` has room for WALK_DEPTH.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames);

@@ -186,6 +186,48 @@ static void test_a_thread_that_spins(void **state)
     CpuTimer_free(NULL);
 }
 
+// In virtual time: an hour of a thread that is sampled at uneven moments, that
+// is waited for now and then, and whose samples are taken late. Each ns is in
+// one sample, or accounted for.
+static void test_an_hour(void **state)
+{
+    const uint64_t hour = 3600 * 1000 * (uint64_t)MS;
+    struct CpuTimer *timer = own_timer();
+    uint64_t began = CpuTimer_covered_ns(timer), now = began, sum = 0;
+    uint64_t samples = 0, most = 0;
+
+    (void)state;
+    for (unsigned i = 0; now < began + hour; i++) {
+        now += (4 + i * 7919 % 97) * MS;
+        if (i % 50 == 7) { // a look has found it running, and has all of that
+            sum += now - CpuTimer_covered_ns(timer);
+            CpuTimer_account(timer, now);
+        } else {
+            CpuTimer_sample(timer, now, 0);
+            samples++;
+        }
+        for (bool more = i % 20000 > 15000; more && (more = pop(timer));) {
+            sum += head.cpu_ns;
+            most = head.cpu_ns > most ? head.cpu_ns : most;
+        }
+    }
+    while (pop(timer))
+        sum += head.cpu_ns;
+    CpuTimer_sample(timer, now, 0); // it has what found no room
+    assert_true(pop(timer));
+    sum += head.cpu_ns;
+    assert_int_equal(taken(timer), samples + 1);
+    assert_true(Cell_get(&timer->ring.lost) > 0); // and the next one has it
+    assert_true(most > 100 * MS);
+    assert_int_equal(CpuTimer_covered_ns(timer), now);
+    assert_int_equal(sum, now - began);
+    // A clock that has gone back, as after a fork: nothing is taken off.
+    CpuTimer_sample(timer, began / 2, 0);
+    assert_true(pop(timer));
+    assert_int_equal(head.cpu_ns, 0);
+    CpuTimer_free(timer);
+}
+
 // What has been accounted for otherwise is not in the next sample.
 static void test_time_that_is_accounted_for(void **state)
 {
@@ -901,6 +943,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_a_thread_that_spins),
+        TEST(test_an_hour),
         TEST(test_time_that_is_accounted_for),
         TEST(test_a_full_ring),
         TEST(test_a_rate_that_changes),
