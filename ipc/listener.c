@@ -61,7 +61,7 @@ static void watch_path(struct Listener *listener, const char *path)
     int watch = atomic_load(&listener->watch);
 
     listener->watched = false;
-    if (watch < 0) {
+    if (!Opened_holds(&listener->watching, watch)) {
         watch = Opened_above(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         Opened_note(&listener->watching, watch);
         atomic_store(&listener->watch, watch);
@@ -82,10 +82,14 @@ static void drain_watch(struct Listener *listener)
     ssize_t got;
     int watch = atomic_load(&listener->watch);
 
-    do
-        got = watch < 0 ? 0 : read(watch, events, sizeof(events));
-    while (got > 0);
-    if (got < 0 && errno != EAGAIN) // another's epoll, or the like
+    do {
+        errno = EBADF;
+        got = -1;
+        if (Opened_holds(&listener->watching, watch))
+            got = read(watch, events, sizeof(events));
+    } while (got > 0);
+    // Not ours any more; or the program's epoll, which has the same inode.
+    if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }
 

@@ -4,6 +4,7 @@
 #include "ipc/listener.h"
 #include "ipc/worker.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,10 +59,43 @@ static void test_a_place_that_our_threads_cannot_see(void **state)
     rmdir(theirs);
 }
 
+// The program has closed the watch, and has opened a file that got its number.
+static void test_a_watch_that_is_the_programs_file(void **state)
+{
+    char directory[] = "/tmp/ocular-test-XXXXXX", file[64], why[256];
+    struct Listener listener;
+    int watch, theirs;
+
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    setenv("OCULAR_DIR", directory, 1);
+    assert_int_equal(Listener_open(&listener, why, sizeof why), 0);
+    watch = atomic_load(&listener.watch);
+    if (watch < 0)
+        skip(); // the user has no inotify left
+    snprintf(file, sizeof file, "%s/theirs", directory);
+    theirs = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_int_equal(write(theirs, "hello", 5), 5);
+    assert_int_equal(lseek(theirs, 0, SEEK_SET), 0);
+    assert_int_equal(dup2(theirs, watch), watch);
+
+    assert_true(Listener_check(&listener));
+    assert_int_equal(lseek(theirs, 0, SEEK_CUR), 0); // nothing was read
+    assert_int_not_equal(atomic_load(&listener.watch), watch);
+
+    Listener_leave(&listener);
+    Listener_release(&listener);
+    assert_int_equal(close(watch), 0); // it is open still
+    close(theirs);
+    unlink(file);
+    rmdir(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_place_that_our_threads_cannot_see),
+        cmocka_unit_test(test_a_watch_that_is_the_programs_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

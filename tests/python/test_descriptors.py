@@ -86,7 +86,7 @@ print(bad)
 """
 
 HAS_NO_STREAMS = """
-import os, sys, threading, time, ocular
+import json, os, sys, threading, time, ocular
 
 for fd in (0, 1, 2):
     os.close(fd)
@@ -112,13 +112,14 @@ def log():
 
 thread = threading.Thread(target=log)
 thread.start()
-for _ in range(4):
-    os.system(f"{sys.argv[1]} -p {os.getpid()} --once </dev/null >/dev/null 2>&1")
+command = f"{sys.argv[1]} -p {os.getpid()} --once </dev/null >/dev/null 2>&1"
+viewers = [os.waitstatus_to_exitcode(os.system(command)) for _ in range(4)]
 ocular.export("other.json")
 ocular.stop_tracing()
 stop = True
 thread.join()
-open("stray", "w").write(str(stray))
+with open("said.json", "w") as file:
+    json.dump({"stray": stray, "viewers": viewers}, file)
 """
 
 
@@ -158,6 +159,7 @@ def test_a_program_without_standard_streams(tmp_path):
         [sys.executable, write(tmp_path, HAS_NO_STREAMS), top], cwd=tmp_path, timeout=SLOW
     ).returncode
     assert status == 0
-    assert (tmp_path / "stray").read_text() == "0"
+    said = json.loads((tmp_path / "said.json").read_text())
+    assert said == {"stray": 0, "viewers": [0] * 4}
     for name in ("trace.json", "other.json"):
         json.loads((tmp_path / name).read_text())
