@@ -51,7 +51,8 @@ static bool is_young(pid_t pid)
                       &ticks) != 1)
         return true;
     clock_gettime(CLOCK_BOOTTIME, &now);
-    return (double)now.tv_sec - (double)ticks / (double)sysconf(_SC_CLK_TCK) <
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 -
+               (double)ticks / (double)sysconf(_SC_CLK_TCK) <
            YOUNG_S;
 }
 

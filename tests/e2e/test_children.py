@@ -1,36 +1,60 @@
 # SPDX-License-Identifier: MIT
 """What the viewer says of a process's Python children that nobody traces."""
 
+import re
 import subprocess
+import time
 
-from e2e.program import TOP, Running, wait_until
+from e2e.program import TOP, Running
 
+YOUNG_S = 3  # the viewer names no child that is younger (tui/children.c)
+
+# One child serves, two do not. Each line on stdin ends one of those.
 PROGRAM = """
-import select, subprocess, sys, ocular
+import subprocess, sys, ocular
+
+def start(begin):
+    source = begin + "; import sys; print(flush=True); sys.stdin.read()"
+    child = subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert child.stdout.readline() == b"\\n"
+    return child
 
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
-child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"],
-                         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL)
-print("ready", child.pid, flush=True)
-while not select.select([sys.stdin], [], [], 0)[0]:
-    pass
-child.communicate()
+serving = start("import ocular; ocular.serve()")
+silent = [start("pass"), start("pass")]
+print("ready", flush=True)
+for _ in sys.stdin:
+    silent.pop().communicate()
+    print("ended", flush=True)
+assert serving.poll() is None
+serving.communicate()
 ocular.stop_tracing()
 print("{}")
 """
 
 
-def screen(pid):
-    return subprocess.run(
+def hint(pid):
+    """What the viewer says of the children, or None."""
+    screen = subprocess.run(
         [TOP, "-p", str(pid), "--once", "--size", "180x20"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
+    found = re.search(r"\d+ Python \w+ \w+ not traced", screen)
+    return found and found[0]
 
 
-def test_a_spawned_child_is_named(tmp_path, sockets):
+def test_children_that_do_not_serve_are_named(tmp_path, sockets):
     with Running(tmp_path, PROGRAM) as program:
-        wait_until(lambda: "1 Python child is not traced" in screen(program.pid), 60)
+        time.sleep(YOUNG_S)
+        said = [hint(program.pid)]
+        for _ in range(2):
+            program.process.stdin.write("\n")
+            program.process.stdin.flush()
+            assert program.process.stdout.readline() == "ended\n"
+            said.append(hint(program.pid))
         program.end()
+    two, one = "2 Python children are not traced", "1 Python child is not traced"
+    assert said == [two, one, None]

@@ -48,6 +48,30 @@ print(done.stdout, end="")
 print(repr(done.stderr))
 """
 
+MULTIPROCESSING = """
+import multiprocessing, os, sys
+
+def work(n):
+    return n + 1
+
+def child(pipe):
+    import ocular
+    for n in range(100):
+        work(n)
+    rows = ocular.snapshot()["functions"] if ocular.is_tracing() else []
+    calls = [row["calls"] for row in rows if row["name"] == "work"]
+    pipe.send((calls, f"{os.getpid()}.sock" in os.listdir(sys.argv[1])))
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=child, args=(there,))
+    process.start()
+    print(here.recv())
+    process.join()
+    print(process.exitcode)
+"""
+
 
 def run(directory, *options, python=PYTHON):
     done = subprocess.run(
@@ -112,6 +136,17 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
     assert done.stdout == "False\n"
     assert run(tmp_path, "--remove-follow", python=environment)[0] == 0
     assert not path.exists()
+
+
+def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environment):
+    """As those of `uvicorn --workers`. None writes a timeline without --children."""
+    program = str(write(tmp_path, MULTIPROCESSING))
+    assert run(tmp_path, "--install-follow", python=environment)[0] == 0
+    options = ["--serve", "--quiet", "--follow", "--threshold", "0"]
+    status, out, err = run(tmp_path, *options, program, str(sockets), python=environment)
+    assert (status, err) == (0, "")
+    assert out == "([100], True)\n0\n"
+    assert [path.name for path in tmp_path.glob("*.json*")] == ["ocular_trace.json"]
 
 
 def test_what_cannot_be_traced_runs_untraced(environment):

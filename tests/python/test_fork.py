@@ -6,8 +6,8 @@ ours. Each in a process of its own."""
 import os
 
 import pytest
-from e2e import trace
-from e2e.program import PYTHON, run, script, write
+from e2e import client, trace
+from e2e.program import PYTHON, Running, run, script, write
 
 PRELUDE = """
 import json, multiprocessing, ocular, os, sys, threading, time, warnings
@@ -570,6 +570,34 @@ say([seen["pid"] == pid, seen["command"] == mine["command"],
     assert right == [True] * 5 and (status, left) == (9, False)
     assert set(os.listdir(tmp_path)) == {"program.py", "trace.json", f"trace.{pid}.json"}
     assert trace.read(tmp_path / f"trace.{pid}.json").names()["work"] == 1
+    assert "work" not in trace.read(tmp_path / "trace.json").names()
+
+
+def test_a_child_writes_what_a_viewer_asks_for(tmp_path, sockets):
+    """And nothing else, where children=True is not set."""
+    program = """
+import ocular, os, sys, time
+def work():
+    pass
+ocular.start_tracing(serve=True, quiet=True, output="trace.json")
+pid = os.fork()
+if not pid:
+    while not ocular.is_tracing():
+        time.sleep(0.01)
+    work()
+    print(os.getpid(), flush=True)
+    sys.stdin.read()
+    sys.exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 3
+print("{}")
+"""
+    with Running(tmp_path, program) as parent:
+        path = sockets / f"{parent.said[0]}.sock"
+        with client.Client(path) as viewer:
+            assert viewer.export(tmp_path / "asked.json")[1] == 1
+        parent.end()
+    assert set(os.listdir(tmp_path)) == {"program.py", "trace.json", "asked.json"}
+    assert trace.read(tmp_path / "asked.json").names()["work"] == 1
     assert "work" not in trace.read(tmp_path / "trace.json").names()
 
 
