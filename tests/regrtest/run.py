@@ -26,6 +26,8 @@ MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
     "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
+    # All that is allowed goes to samples: as many signals as there are ticks.
+    "sampled": (["--budget=1", *SERVING, "--no-perfetto"], 10),
 }
 MOST_MEMORY = 4 << 30  # bytes; a run that holds more has got out of hand
 GRACE = 3  # seconds in which what a run has started may come to its end
