@@ -122,6 +122,25 @@ static void test_one_frame_goes_to_all(void **state)
     close_hall(&hall);
 }
 
+// Whoever has just come is shown the first at once, and the next a period
+// later.
+static void test_the_first_comes_at_once(void **state)
+{
+    struct Hall hall;
+
+    (void)state;
+    open_hall(&hall);
+    assert_int_equal(Audience_next_ms(&hall.audience, 5000), 0);
+    Audience_turn(&hall.audience, 0);
+    assert_int_equal(hall.wanted, 1);
+    assert_int_equal(Audience_next_ms(&hall.audience, 5000), 1000);
+    Audience_turn(&hall.audience, 999);
+    assert_int_equal(hall.wanted, 1);
+    Audience_turn(&hall.audience, 1000);
+    assert_int_equal(hall.wanted, 2);
+    close_hall(&hall);
+}
+
 // Whose rate is another has the frame that the others had, while that is the
 // newest.
 static void test_a_frame_is_kept_for_who_comes_later(void **state)
@@ -224,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_frame_goes_to_all),
+        cmocka_unit_test(test_the_first_comes_at_once),
         cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
         cmocka_unit_test(test_who_does_not_read_skips),
         cmocka_unit_test(test_answers_that_wait_are_bounded),

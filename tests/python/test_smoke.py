@@ -128,8 +128,9 @@ def test_waiting(tracing):
         seen = ocular.snapshot()
         rows = [one for one in seen["threads"] if one["name"] == "sleeper"]
         rows.append(row(seen, "asleep"))
-        waits = [one["wait_share"] for one in rows if one]
-        return seen["uptime_s"] > 1 and len(waits) == 2 and all(waits) and rows
+        waits = [one["wait_share"] or 0 for one in rows if one]
+        long_ago = seen["uptime_s"] > 1
+        return long_ago and len(waits) == 2 and min(waits) > 0.5 and rows
 
     try:
         rows = wait_until(is_seen, SLOW)
@@ -137,7 +138,7 @@ def test_waiting(tracing):
         stop.set()
         sleeper.join()
     for one in rows:
-        assert one["wait_share"] > 0.5 and one["cpu_share"] < 0.3, one
+        assert one["cpu_share"] < 0.3, one
 
 
 # --- Overhead -----------------------------------------------------------------------
@@ -197,7 +198,8 @@ def test_the_budget(tracing):
         work()
         seen = ocular.snapshot()
         states = [row(seen, f"f{number}")["state"] for number in range(30)]
-        return states.count("dark") > 20
+        known = seen["overhead"]["mean"] is not None
+        return known and states.count("dark") > 20
 
     def spent():
         """(CPU s of tracing, as reported, and of the program)"""

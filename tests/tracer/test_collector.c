@@ -38,10 +38,10 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
-// Up to 10 s for something that another thread does.
+// Up to a minute for something that another thread does.
 #define EVENTUALLY(condition)                                                  \
     do {                                                                       \
-        for (int tries_ = 0; tries_ < 10000 && !(condition); tries_++)         \
+        for (int tries_ = 0; tries_ < 60000 && !(condition); tries_++)         \
             pause_ms(1);                                                       \
         assert_true(condition);                                                \
     } while (0)
@@ -72,10 +72,10 @@ static void test_nobody_to_wait_for(void **state)
 {
     struct Fixture *f = *state;
 
-    assert_int_equal(Collector_wait(f->collector, 10000), -ESHUTDOWN);
+    assert_int_equal(Collector_wait(f->collector, 60000), -ESHUTDOWN);
     Collector_want(f->collector);
     Collector_stop(f->collector);
-    assert_int_equal(Collector_wait(f->collector, 10000), -ESHUTDOWN);
+    assert_int_equal(Collector_wait(f->collector, 60000), -ESHUTDOWN);
     assert_true(newest_uptime(f) < 0);
 }
 
@@ -90,7 +90,7 @@ static void test_each_wait_is_for_a_fresh_one(void **state)
             (double)(Clock_read(&f->engine.clock) - f->session.start_ticks) /
             Clock_hz(&f->engine.clock);
 
-        assert_int_equal(Collector_wait(f->collector, 5000), 0);
+        assert_int_equal(Collector_wait(f->collector, 60000), 0);
         uptime = newest_uptime(f);
         assert_true(uptime > before);
         assert_true(uptime > asked - 1e-3); // built after it was asked for
@@ -113,7 +113,7 @@ static void test_wanting_does_not_wait(void **state)
 static void *wait_once(void *context)
 {
     struct Fixture *f = context;
-    intptr_t error = Collector_wait(f->collector, 10000);
+    intptr_t error = Collector_wait(f->collector, 60000);
 
     return (void *)error;
 }
@@ -147,7 +147,7 @@ static void test_a_wait_ends(void **state)
     assert_true(seconds() - began >= 0.099);
     assert_int_equal(Collector_wait(f->collector, 0), -ETIMEDOUT);
     pthread_mutex_unlock(&f->engine.lanes.mutex);
-    assert_int_equal(Collector_wait(f->collector, 5000), 0);
+    assert_int_equal(Collector_wait(f->collector, 60000), 0);
     Collector_stop(f->collector);
 }
 
@@ -166,7 +166,7 @@ static void test_no_memory_is_kept_for_nobody(void **state)
 
     assert_int_equal(Collector_start(f->collector), 0);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(Collector_wait(f->collector, 10000), 0);
+        assert_int_equal(Collector_wait(f->collector, 60000), 0);
     pause_ms(1500); // a turn of its own, while there is hope
     Collector_stop(f->collector);
     both = Publish_bytes(&f->session.publish);
@@ -197,7 +197,7 @@ static void test_who_waits_hears_of_the_end(void **state)
     pthread_create(&stopper, NULL, stop_it, f);
     pthread_join(waiter, &result);
     assert_int_equal((intptr_t)result, -ESHUTDOWN);
-    assert_true(seconds() - began < 9);
+    assert_true(seconds() - began < 50);
     pthread_mutex_unlock(&f->engine.lanes.mutex);
     pthread_join(stopper, NULL);
 }
@@ -209,7 +209,7 @@ static void test_start_and_stop(void **state)
     for (int i = 0; i < 20; i++) {
         assert_int_equal(Collector_start(f->collector), 0);
         if (i % 2)
-            assert_int_equal(Collector_wait(f->collector, 5000), 0);
+            assert_int_equal(Collector_wait(f->collector, 60000), 0);
         Collector_stop(f->collector);
         Collector_stop(f->collector);
     }
@@ -456,7 +456,7 @@ static void test_code_goes_under_readers(void **state)
         *slot = add_code(&f->engine, "f", 500);
         Cell_add(&(*slot)->calls, 1);
         if (count % 100 == 0) {
-            assert_int_equal(Collector_wait(f->collector, 10000), 0);
+            assert_int_equal(Collector_wait(f->collector, 60000), 0);
             pause_ms(1);
         }
     }

@@ -11,12 +11,51 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tests/between.h"
+
 #define MS 1000000
+#define LIMIT_NS (60000 * (int64_t)MS)
+
+// The clocks of everybody in this program, and what its thread has waited and
+// was taken off its CPU: the kernel's, or those where time stands still.
+static bool stands;
+
+int clock_gettime(clockid_t id, struct timespec *now)
+{
+    if (!stands)
+        return (int)syscall(SYS_clock_gettime, id, now);
+    *now = (struct timespec){id == CLOCK_MONOTONIC ? 10000 : 1000, 0};
+    return 0;
+}
+
+int getrusage(int who, struct rusage *usage)
+{
+    if (!stands)
+        return (int)syscall(SYS_getrusage, who, usage);
+    *usage = (struct rusage){.ru_nvcsw = 1000, .ru_nivcsw = 1000};
+    return 0;
+}
+
+static int stand_still(void **state)
+{
+    (void)state;
+    stands = true;
+    return 0;
+}
+
+static int go_on(void **state)
+{
+    (void)state;
+    stands = false;
+    return 0;
+}
 
 static const struct ThreadTimes THEN = {100 * MS, 50 * MS, 0, 7, 3};
 
@@ -83,8 +122,6 @@ static void test_stolen_time_ends_the_calm(void **state)
     (void)state;
     Preemption_take(&preemption, 2 * MS);
     assert_false(Preemption_is_spared(&preemption, 9 * MS));
-    if (then->taken == 0) // nobody counts, or there was none yet
-        skip();
     then->wall_ns -= 15 * MS; // in which it ran for 8 ms
     then->cpu_ns -= 8 * MS;
     assert_between(Preemption_take(&preemption, 9 * MS), 6 * MS, 9 * MS);
@@ -179,7 +216,7 @@ static void test_beside_another_on_the_same_cpu(void **state)
     (void)state;
     Rival_start(&rival);
     while (last - begin < 200 * MS || // as a lane does
-           (off < 50 * MS && last - begin < 5000 * (int64_t)MS)) {
+           (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -193,7 +230,7 @@ static void test_beside_another_on_the_same_cpu(void **state)
         then = cpu;
     }
     Rival_stop(&rival);
-    assert_true(off > 50 * MS);
+    assert_true(off >= 400 * MS); // one time more or less is little of it
     assert_between(kept, off * 8 / 10, off + MS);
 }
 
@@ -203,7 +240,6 @@ static void test_calm_ends_where_another_comes(void **state)
     const struct timespec nap = {0, 20000};
     struct Preemption preemption = {.calm = true};
     int64_t last = clock_ns(CLOCK_MONOTONIC);
-    int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), used;
     unsigned spans = 0;
     struct Rival rival;
 
@@ -221,34 +257,27 @@ static void test_calm_ends_where_another_comes(void **state)
             Preemption_take(&preemption, now - last);
         last = clock_ns(CLOCK_MONOTONIC);
     }
-    used = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
     Rival_stop(&rival);
-    assert_between(spans, 1, 5 * 64);
-    assert_between(used, 0, 350 * MS); // of its own, be there more rivals
+    assert_between(spans, 1, 5 * 64); // a ms of its own each, at most
 }
 
 // Where nobody keeps it from its CPU two questions of sixty-four are asked.
 static void test_calm_threads_are_spared(void **state)
 {
     const struct timespec nap = {0, MS / 5}; // or as long as the machine likes
-    struct Preemption preemption;
-    int64_t begin;
-    unsigned asked = 0, i, tries = 0;
+    struct Preemption preemption = {.known = false};
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    unsigned asked = 0, i;
 
     (void)state;
-    do { // again where its naps are late, and few are a tenth of a second
-        preemption = (struct Preemption){.known = false};
-        begin = clock_ns(CLOCK_MONOTONIC);
-        for (i = 0; i < 5000 && !preemption.calm; i++) {
-            assert_false(Preemption_is_spared(&preemption, MS));
-            nanosleep(&nap, NULL); // by its own will
-            Preemption_take(&preemption, 2 * MS);
-        }
-        // Not before a tenth of a second has shown it.
-        assert_true(preemption.calm);
-        assert_true(clock_ns(CLOCK_MONOTONIC) - begin >= 100 * MS);
-    } while (i <= 20 && ++tries < 5);
-    assert_true(i > 20);
+    for (i = 0; i < 5000 && !preemption.calm; i++) {
+        assert_false(Preemption_is_spared(&preemption, MS));
+        nanosleep(&nap, NULL); // by its own will
+        Preemption_take(&preemption, 2 * MS);
+    }
+    // Not before a tenth of a second has shown it.
+    assert_true(preemption.calm);
+    assert_true(clock_ns(CLOCK_MONOTONIC) - begin >= 100 * MS);
     for (i = 0; i < 640; i++) {
         bool spared = Preemption_is_spared(&preemption, MS);
 
@@ -357,8 +386,6 @@ static void test_stolen_after_a_stretch(void **state)
 
     (void)state;
     Preemption_take(&preemption, 5 * MS);
-    if (then->taken == 0) // nobody counts, or there was none yet
-        skip();
     preemption.usual_ns = MS;
     then->wall_ns -= 400 * MS; // of which 30 were stolen
     then->cpu_ns -= 370 * MS;
@@ -426,6 +453,8 @@ static void test_who_sleeps_is_not_kept(void **state)
     assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
 }
 
+#define STILL(test) cmocka_unit_test_setup_teardown(test, stand_still, go_on)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,13 +467,13 @@ int main(void)
         cmocka_unit_test(test_who_sleeps_is_not_kept),
         cmocka_unit_test(test_calm_ends_where_another_comes),
         cmocka_unit_test(test_calm_threads_are_spared),
-        cmocka_unit_test(test_calm_ends_with_the_first_long_span),
-        cmocka_unit_test(test_what_is_dark_is_not_usual),
-        cmocka_unit_test(test_stolen_time_ends_the_calm),
-        cmocka_unit_test(test_what_a_stretch_lost_is_not_one_spans),
-        cmocka_unit_test(test_stolen_after_a_stretch),
-        cmocka_unit_test(test_what_is_usual),
-        cmocka_unit_test(test_the_machine_was_suspended),
+        STILL(test_calm_ends_with_the_first_long_span),
+        STILL(test_what_is_dark_is_not_usual),
+        STILL(test_stolen_time_ends_the_calm),
+        STILL(test_what_a_stretch_lost_is_not_one_spans),
+        STILL(test_stolen_after_a_stretch),
+        STILL(test_what_is_usual),
+        STILL(test_the_machine_was_suspended),
         cmocka_unit_test(test_switches_that_tell_nothing),
     };
 
