@@ -64,6 +64,7 @@ flags_asan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 flags_tsan := -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread
 # Tests are compiled more often than they run: without -O in half the time.
+tests_obj := -O0 -g1
 tests_asan := -O0
 tests_tsan := -O0
 variants := obj asan tsan
