@@ -401,8 +401,6 @@ static void *work(void *argument)
     uint64_t from;
 
     worker->tid = gettid();
-    while (cpu_ns() == 0) // of a machine whose host was late
-        continue;
     sem_post(&worker->ready);
     while (sem_wait(&worker->go) != 0)
         continue;
