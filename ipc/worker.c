@@ -61,6 +61,10 @@ static void *begin(void *argument)
     // Both pair with Worker_cpu_ns: it is counted once, whenever that comes.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
+    if (worker->prepare) {
+        worker->prepare();
+        sem_post(&worker->prepared);
+    }
     worker->run(worker->context);
     // Its time stays, be it joined late, and its id may be another's then.
     worker->ended = gettid();
@@ -83,6 +87,8 @@ int Worker_start(struct Worker *worker, const char *name,
     worker->name = name;
     worker->run = run;
     worker->context = context;
+    if (worker->prepare)
+        sem_init(&worker->prepared, 0, 0);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     // The program's thread-local memory comes out of the stack: where there is
@@ -95,6 +101,9 @@ int Worker_start(struct Worker *worker, const char *name,
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     worker->started = error == 0;
+    while (worker->started && worker->prepare &&
+           sem_wait(&worker->prepared) != 0)
+        continue; // a signal's handler has run
     return -error;
 }
 

@@ -8,6 +8,7 @@
 #define OCULAR_IPC_WORKER_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,10 @@
 
 struct Worker {
     pthread_t thread;
-    bool started; // and not joined; the starter's and joiner's
+    bool started;          // and not joined; the starter's and joiner's
+    void (*prepare)(void); // set before its start, or NULL: what needs memory,
+                           // done on the thread before Worker_start returns
+    sem_t prepared;
     const char *name;
     void (*run)(void *context);
     void *context;

@@ -472,7 +472,6 @@ static void run(void *context)
     double pause;
     bool urged;
 
-    Rcu_register();
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
     state->thread_id = PyThread_get_thread_ident();
@@ -501,6 +500,7 @@ int Governor_resume(struct State *state)
     if (!governor->thread_state)
         return -ENOMEM;
     governor->stop = false;
+    worker->prepare = Rcu_register;
     error = Worker_start(worker, "ocular-governor", run, governor, STACK_BYTES);
     if (error) {
         PyThreadState_Clear(governor->thread_state);

@@ -146,7 +146,6 @@ static void run(void *context)
 {
     struct Collector *collector = context;
 
-    Rcu_register();
     pthread_mutex_lock(&collector->mutex);
     while (collector->running)
         turn(collector);
@@ -179,6 +178,7 @@ int Collector_start(struct Collector *collector)
     int error = 0;
 
     pthread_mutex_lock(&collector->mutex);
+    collector->worker.prepare = Rcu_register;
     if (!collector->running)
         error = Worker_start(&collector->worker, "ocular-collect", run,
                              collector, STACK_BYTES);

@@ -469,7 +469,6 @@ static void run(void *argument)
 {
     struct Sampler *sampler = argument;
 
-    Rcu_register();
     Worker_leave_descriptors();
     while (wait_until(sampler, Sampler_step(sampler)))
         continue;
@@ -478,6 +477,7 @@ static void run(void *argument)
 static int start_thread(struct Sampler *sampler)
 {
     sampler->stop = false;
+    sampler->worker.prepare = Rcu_register;
     return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
                         STACK_SIZE);
 }

@@ -61,6 +61,31 @@ static void test_runs_with_its_context(void **state)
     assert_int_equal(seen.value, 42);
 }
 
+static atomic_int prepared_by;
+
+static void prepare(void)
+{
+    usleep(20000); // a starter that did not wait would be long gone
+    prepared_by = gettid();
+}
+
+// By the thread, and before its start returns: memory may be out after that.
+static void test_what_it_prepares(void **state)
+{
+    struct Seen seen = {.value = 0};
+    struct Worker worker = {.prepare = prepare};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        prepared_by = 0;
+        assert_int_equal(
+            Worker_start(&worker, "ocular-test", look, &seen, STACK), 0);
+        assert_true(prepared_by != 0 && prepared_by != gettid());
+        Worker_join(&worker);
+        assert_int_equal(seen.tid, prepared_by);
+    }
+}
+
 static void toil(void *done)
 {
     struct timespec used = {0};
@@ -340,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs_with_its_context),
+        cmocka_unit_test(test_what_it_prepares),
         cmocka_unit_test(test_its_time_stays),
         cmocka_unit_test(test_all_signals_are_blocked_there_and_none_here),
         cmocka_unit_test(test_a_signal_is_handled_by_the_program),
