@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Not below itself; as far as the flame graph goes.
-static bool is_first(const struct FlameTable *table, size_t row)
+// Not called by way of itself, as far down as the flame graph goes.
+static bool is_outermost(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
     for (int depth = 0; depth < FLAME_DEPTH; depth++) {
@@ -82,10 +82,10 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         totals[row->parent] += totals[i];
         if (row->id == NULL_U64 || !(totals[i] > 0))
             continue;
-        bool first = is_first(table, i);
-        new.functions[new.function_count++] =
-            (struct CallTotal){row->id, first ? totals[i] : 0, shares[i].self};
-        if (first)
+        bool outermost = is_outermost(table, i);
+        new.functions[new.function_count++] = (struct CallTotal){
+            row->id, outermost ? totals[i] : 0, shares[i].self};
+        if (outermost)
             new.calls[new.count++] =
                 (struct Call){row->id, table->rows[row->parent].id, totals[i]};
     }

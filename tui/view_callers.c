@@ -73,13 +73,13 @@ static void count(struct Screen *screen)
         shares = FlameShares_since(then, &flame->now);
     view->own = shares && Calls_count(&view->calls, flame->tree.table, shares,
                                       flame->now.count) == 0;
+    double running = 0; // of all samples, also in what is not traced
+    for (size_t i = 0; view->own && i < flame->now.count; i++)
+        running += shares[i].self;
     free(shares);
     view->window = screen->model.window;
     if (!view->own)
         return;
-    double running = 0;
-    for (size_t i = 0; i < view->calls.function_count; i++)
-        running += view->calls.functions[i].self;
     view->window = (struct Window){flame->now.at_s - then->at_s,
                                    flame->now.samples - then->samples, NAN};
     if (running > 0)
