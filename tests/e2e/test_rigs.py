@@ -5,6 +5,7 @@ the figures are is for `make figures` to say."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "bench"))
 
 import budget  # noqa: E402
+import idle  # noqa: E402
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -106,6 +108,17 @@ def test_bench(tmp_path):
     for probe in "calls", "loops", "steps":
         assert 0.3 < found[f"bench/{probe}/times_floor"] < 30, found
         assert 0.3 < found[f"bench/{probe}/timeline_times_floor"] < 30, found
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
+def test_idle():
+    """A few rounds, most of which is the first one's: what stays armed shows by far."""
+    bare, after = (
+        idle.instructions(kind, "call-heavy", 5) for kind in ("without", "after a look")
+    )
+    assert bare > 10**6
+    assert 0.98 < after / bare < 1.02
 
 
 @pytest.mark.once
