@@ -31,8 +31,7 @@
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
 #define SPARES 4             // empty slabs that are not given back
-#define KEPT 4               // mappings that are not
-#define KEPT_MOST (2 * SLAB) // none larger
+#define KEPT_MOST (2 * SLAB) // of mappings that are not
 
 struct Slab {
     struct Slab *next, *previous; // of its size, with room; or unused
@@ -47,7 +46,8 @@ struct Slab {
 static struct {
     pthread_mutex_t mutex; // of all that follows; taken last
     struct Slab *roomy[SIZES];
-    struct Slab *spares, *kept;
+    struct Slab *spares;
+    struct Slab *kept[HEAP_KEPT]; // the oldest first
     size_t spare_count, kept_count;
     size_t used, mapped; // bytes
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -204,37 +204,45 @@ static struct Slab *give_back(struct Slab *slab, void *block)
     return slab;
 }
 
-// One that was kept, for a block of that size. NULL: there is none.
-static struct Slab *take_mapping(size_t size)
+// Removes the kept mapping at that place.
+static struct Slab *remove_kept(size_t place)
 {
-    struct Slab *slab = heap.kept;
+    struct Slab *slab = heap.kept[place];
 
-    while (slab && mapping_of(slab->block) != mapping_of(size))
-        slab = slab->next;
-    if (slab) {
-        unlink_slab(slab, &heap.kept);
-        heap.kept_count--;
-        heap.used += slab->block;
-    }
+    heap.kept_count--;
+    memmove(&heap.kept[place], &heap.kept[place + 1],
+            (heap.kept_count - place) * sizeof(*heap.kept));
     return slab;
 }
 
-// What is to be unmapped, or NULL: the one that was kept for longest, where
-// there are too many. A timeline that is full makes and drops a chunk for each
-// 4092 events.
+// The newest kept mapping for a block of that size, or NULL.
+static struct Slab *take_mapping(size_t size)
+{
+    for (size_t i = heap.kept_count; i > 0; i--) {
+        struct Slab *slab = heap.kept[i - 1];
+
+        if (mapping_of(slab->block) != mapping_of(size))
+            continue;
+        heap.used += slab->block;
+        return remove_kept(i - 1);
+    }
+    return NULL;
+}
+
+// What is to be unmapped, or NULL: where too many are kept, the oldest of them.
+// A full timeline makes and drops a chunk for each 4092 events, and a thread
+// that starts and ends makes and drops its record and its stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
     if (mapping_of(slab->block) <= KEPT_MOST) {
-        link_slab(slab, &heap.kept);
-        if (++heap.kept_count <= KEPT)
-            return NULL;
-        while (slab->next)
-            slab = slab->next;
-        unlink_slab(slab, &heap.kept);
-        heap.kept_count--;
+        struct Slab *kept = slab;
+
+        slab = heap.kept_count == HEAP_KEPT ? remove_kept(0) : NULL;
+        heap.kept[heap.kept_count++] = kept;
     }
-    heap.mapped -= mapping_of(slab->block);
+    if (slab)
+        heap.mapped -= mapping_of(slab->block);
     return slab;
 }
 

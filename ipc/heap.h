@@ -19,6 +19,8 @@ void *Heap_resize(void *memory, size_t size);
 char *Heap_text(const char *text); // a copy
 void Heap_free(void *memory);      // of the above; NULL does nothing
 
+// Freed blocks of 8 to 128 KiB whose memory is kept for the next ones, at most.
+#define HEAP_KEPT 64
 // For tests: bytes that are in use; bytes of address space that it has.
 size_t Heap_used(void);
 size_t Heap_mapped(void);
