@@ -47,6 +47,7 @@ struct Governor {
     uint32_t counted;      // functions that were called since, so far
     uint32_t active;       // ... and in the window before that
     struct Slices slices;
+    struct PreemptionRate preemption;
 };
 
 bool Governor_owns(const struct State *state, const PyThreadState *thread)
@@ -344,6 +345,8 @@ static bool slice(struct Governor *governor, bool full)
         return false;
     if (full) {
         price(governor);
+        state->engine.contention.preempted = PreemptionRate_is_high(
+            &governor->preemption, Now_s(CLOCK_MONOTONIC));
         Calibration_allow(state->calibration,
                           control->held ? control->rate : 0);
         Tools_watch(state);

@@ -159,19 +159,19 @@ void Lane_lose_step(struct Lane *lane)
         lane->top->start = (uint16_t)code->instruction_count;
 }
 
-// The part of a span, which has ended, in which other programs had the CPU.
-// What asking takes is a hook's, but for when they have it then, too.
+// Ticks of a span, which has ended, in which other programs had the CPU. What
+// asking takes is the hook's cost, but for when they have it then, too.
 static int64_t preempted(struct Lane *lane, int64_t span)
 {
     double cycles_a_ns = lane->contention->hz * 1e-9;
     int64_t ns = (int64_t)((double)span / cycles_a_ns), asked, paid;
 
-    if (ns <= PREEMPTION_BRIEF_NS) {
+    if (ns <= PREEMPTION_BRIEF_NS)
+        return 0;
+    if (!lane->contention->preempted && ns < PREEMPTION_STOPPED_NS) {
         Preemption_forget(&lane->preemption);
         return 0;
     }
-    if (Preemption_is_spared(&lane->preemption, ns))
-        return 0;
     ns = Preemption_take(&lane->preemption, ns);
     asked = lane->preemption.then.reading_ns;
     paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
@@ -199,7 +199,7 @@ int64_t Lane_doubt(struct Lane *lane, int64_t span)
 
 void Contention_init(struct Contention *contention, double hz)
 {
-    *contention = (struct Contention){.hz = hz};
+    *contention = (struct Contention){.hz = hz, .preempted = true};
     Contention_share(contention, 0);
 }
 

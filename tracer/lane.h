@@ -72,6 +72,8 @@ struct Contention {
     int64_t long_span;     // cycles above which others must have run; INT64_MAX
                            // while there is only one thread
     double hz;             // cycles a second
+    bool preempted;        // other programs often take the CPU, or that is not
+                           // known yet; the governor writes it
 };
 
 void Contention_init(struct Contention *contention, double hz);
