@@ -130,8 +130,8 @@ static void fill_cycles(struct Function *f, struct Code *code)
 static bool was_dark(const struct Code *code)
 {
     return code->dark || code->rate_dark ||
-           atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed) !=
-               code->rate_dark_from;
+           atomic_load_explicit(&code->dark_times, memory_order_relaxed) !=
+               code->rate_dark_times;
 }
 
 // From now on its calls are counted for the next rate.
@@ -140,8 +140,8 @@ static void begin_rate(struct Code *code, const struct Moment *at)
     code->rate_calls = Cell_get(&code->calls);
     code->rate_at = at->now;
     code->rate_dark = code->dark;
-    code->rate_dark_from =
-        atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
+    code->rate_dark_times =
+        atomic_load_explicit(&code->dark_times, memory_order_relaxed);
 }
 
 // The share that Code_mean_cycles is to be held against.

@@ -131,7 +131,8 @@ struct Code {
     double rate_at;                // s of CLOCK_MONOTONIC, 0 = never
     bool rate_estimated;           // it is by shares
     bool rate_dark;                // it was dark then
-    uint64_t rate_dark_from;       // dark_from_ns then
+    uint32_t rate_dark_times;      // dark_times then
+    _Atomic uint32_t dark_times;   // that it went dark; the hooks write
     _Atomic double dark_calls;     // estimated, of dark spells that are over
     _Atomic uint64_t dark_from_ns; // sampled time when it went dark
     uint64_t shown;                // newest snapshot it has a row in

@@ -232,6 +232,7 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
     code->closed = false;
     Code_refresh(code);
     code->calls_exact = code->exact = false;
+    atomic_fetch_add_explicit(&code->dark_times, 1, memory_order_relaxed);
     atomic_store_explicit(&code->dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
     for (i = 0; i < code->caller_count; i++) {

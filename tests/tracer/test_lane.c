@@ -542,6 +542,7 @@ static void test_going_dark(void **state)
     assert_false(code->calls_exact);
     assert_false(code->exact);
     assert_int_equal(code->dark_from_ns, 42);
+    assert_int_equal(code->dark_times, 1);
     // That call is still seen to its end, where its leave goes dark too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
