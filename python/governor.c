@@ -293,7 +293,8 @@ static void rank(struct Governor *governor, double now_s)
         .rate = control->rate,
         .pressure = control->pressure,
         .behind = Plan_is_behind(&governor->plan),
-        .grant = control->grant,
+        .window_hits = control->hits,
+        .room = control->room,
     };
     uint64_t begin_ns = Worker_cpu_ns(worker);
 

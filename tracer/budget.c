@@ -288,15 +288,34 @@ void Budget_promise(struct Budget *budget, double seconds)
     budget->purse -= seconds;
 }
 
-uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
-                     const struct BudgetHooks *hooks)
+// s a second that the hooks take now.
+static double hooks_rate(const struct Budget *budget)
 {
     const struct BudgetReading *then = ago(budget, NOW);
     double wall = budget->last.wall - then->wall;
-    double spent = max(budget->last.hooks - then->hooks, 0) / max(wall, NOW);
-    double full =
-        clamp(budget->level / budget->rate / SAMPLER_FULL, TRICKLE, 1);
-    double part = HOOKS * budget->rate, aim = part * full;
+
+    return max(budget->last.hooks - then->hooks, 0) / max(wall, NOW);
+}
+
+// s a second that they may take: their part, and less where little is left.
+static double hooks_aim(const struct Budget *budget)
+{
+    return HOOKS * budget->rate *
+           clamp(budget->level / budget->rate / SAMPLER_FULL, TRICKLE, 1);
+}
+
+double Budget_room(const struct Budget *budget)
+{
+    if (!(budget->share > 0))
+        return INFINITY;
+    return max(hooks_aim(budget) - hooks_rate(budget), 0);
+}
+
+uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
+                     const struct BudgetHooks *hooks)
+{
+    double spent = hooks_rate(budget), aim = hooks_aim(budget);
+    double part = HOOKS * budget->rate;
     double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
                          HITS_CHANGE);
     // The price of a call leaves out the hooks of its loops. Where those are

@@ -93,6 +93,9 @@ struct BudgetHooks {
     double most;   // hits that all of them may have: the user's threshold
 };
 
+// s a second that the hooks of more functions may take: what the hooks' part of
+// the budget leaves. Infinite without a budget.
+double Budget_room(const struct Budget *budget);
 // The threshold that floats: hits in a window of a second after which an armed
 // site goes dark. `hits` is what it was. It rises while the hooks cost less
 // than their part of the budget, and falls while they cost more. It is never so

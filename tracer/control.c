@@ -10,6 +10,8 @@
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
 #define WINDOW_S 1.0    // in which hits count
 #define CROWD_S 10.0    // that a number of functions is remembered for
+#define START_CODES 200 // functions that a program calls in its first seconds,
+#define START_HITS 16.0 // ... and hits of each, at least
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
 #define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
 #define HZ_CHANGE 0.05  // of the sampler's rate: less is not worth a wake-up
@@ -89,8 +91,14 @@ static void read_budget(struct Control *control,
     control->pressure = Budget_pressure(budget);
     control->grant = Budget_grant(budget, false);
     control->urgent = Budget_grant(budget, true);
-    if (control->held && control->threshold && hooks.call > 0)
-        control->hits = Budget_hits(budget, control->hits, &hooks);
+    control->room = Budget_room(budget);
+    if (!control->held || !control->threshold || !(hooks.call > 0))
+        return;
+    control->hits = Budget_hits(budget, control->hits, &hooks);
+    if (!(control->crowd > 0)) // not known yet: what there is, for many
+        control->hits = (uint64_t)fmin(
+            (double)control->hits,
+            fmax(budget->level / (START_CODES * hooks.call), START_HITS));
 }
 
 // 0: leave it as it is.

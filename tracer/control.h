@@ -48,6 +48,7 @@ struct Control {
     double cores;       // CPU s a second that the program uses
     double grant;       // s that may be promised,
     double urgent;      // ... and to whoever has asked for it
+    double room;        // s a second that more hooks may take
     double spent;       // s that were, and the budget has not heard of yet
     double hz;          // the sampler's rate, as decided last; 0: not yet
     uint64_t hits;      // the threshold that floats: Budget_hits

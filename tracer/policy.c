@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define LONGEST 12.0      // s, the interval of what takes no time at all
+#define CALM_LONGEST 2.0  // s, of what is going to stay armed
 #define SHORTEST 1.0      // s
 #define HALF_SHARE 0.01   // of a core: the interval is halved
 #define VOLATILE 2.0      // intervals are that much shorter, and 1
@@ -19,11 +20,7 @@
 #define MOST_HITS 64
 #define LATE 1.25 // intervals, after which there are fewer
 #define LATEST 2.0
-#define PLENTY 8.0        // times as many, at most, where means are left,
-#define CALM_PLENTY 100.0 // ... of what is likely to stay armed with those
-#define STRETCHED 0.25    // s of allowance for one function, at most, then
-#define STRETCH_PART 0.5  // of the means
-#define FEW_TIMED 200     // calls
+#define FEW_TIMED 200 // calls
 #define CALLEE_HITS 64
 #define ALL_HITS 64    // or the threshold where that is less, whatever is there
 #define CALLEE_STEPS 4 // times four where they were too few
@@ -90,6 +87,8 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
     // would take from all others what they need for a minute.
     if (!function->callees)
         dear = min(dear, DEAR_LONGEST);
+    if (function->calm)
+        interval = min(interval, CALM_LONGEST);
     interval /= 1 + VOLATILE * function->volatility;
     interval = max(interval, SHORTEST);
     interval = max(interval, dear);
@@ -223,27 +222,6 @@ void Plan_sort(struct Plan *plan)
 {
     if (plan->count)
         qsort(plan->items, plan->count, sizeof *plan->items, more_urgent_first);
-}
-
-void Plan_stretch(struct Plan *plan, double grant, double rate)
-{
-    double seconds = 0, times;
-
-    for (size_t i = 0; i < plan->count; i++)
-        seconds += plan->items[i].seconds;
-    times = STRETCH_PART * grant / seconds;
-    for (size_t i = 0; i < plan->count && times > 1; i++) {
-        struct PlanItem *item = &plan->items[i];
-        double part = item->calm ? STRETCHED : DEAREST;
-        double most =
-            min(part * rate / item->seconds, item->calm ? CALM_PLENTY : PLENTY);
-        double more = min(times, most);
-
-        if (more <= 1)
-            continue;
-        item->hits = (uint32_t)(item->hits * more);
-        item->seconds *= more; // at most: only the hits cost more
-    }
 }
 
 bool Plan_is_behind(const struct Plan *plan)

@@ -36,6 +36,7 @@ void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles);
 struct PolicyFunction {
     double share;      // of one core, lately; 0 where that is not known
     double age;        // s since its numbers were fresh
+    bool calm;         // a window's hits last it for longer than a window
     double volatility; // of its Visit, as the next
     unsigned misses;
     unsigned reach;
@@ -100,7 +101,6 @@ struct PlanItem {
     uint32_t id;
     uint32_t hits;
     uint32_t callee_hits; // 0: alone
-    bool calm;            // its calls are few, as far as samples tell
     bool times;           // its calls can be timed: if none is, that is a miss.
                           // Beside dark callees it says nothing, be they armed
                           // in the same slice
@@ -116,10 +116,6 @@ void Plan_clear(struct Plan *plan);
 // 0 or -ENOMEM.
 int Plan_add(struct Plan *plan, const struct PlanItem *item);
 void Plan_sort(struct Plan *plan);
-// Where `grant` (s) is more than the plan is going to cost, sessions get more
-// hits, so that what is cheap lasts until the next window begins and stays
-// armed; none gets dearer than its part of `rate`, s of allowance a second.
-void Plan_stretch(struct Plan *plan, double grant, double rate);
 // What was due when it was made has not all been visited.
 bool Plan_is_behind(const struct Plan *plan);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.

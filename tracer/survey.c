@@ -9,7 +9,7 @@
 
 #define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
 #define UNDER_PART 0.2 // of the time in it and what it called
-#define CALM_PART 0.1  // of the allowance
+#define CALM_PART 0.5  // of a window's hits
 
 static double age(const struct Survey *survey, uint64_t then)
 {
@@ -74,21 +74,41 @@ static double urgency(const struct Survey *survey,
     return function->age / Policy_interval(function, cost, survey->rate);
 }
 
-// Would it stay armed within the hits that a window may bring? Where neither
-// samples nor calls say how often it is called, it is not often.
-static bool is_calm(const struct Survey *survey, const struct Code *code)
+// Calls a second, as samples tell; NaN before a call could be timed.
+static double call_rate(const struct Survey *survey, const struct Code *code)
 {
-    double mean = Code_mean_cycles(code), share;
+    double mean = Code_mean_cycles(code);
 
     if (!survey->sampled || !(mean > 0))
-        return true;
-    share = ShareValue_window(&code->share.cpu, survey->sampled);
-    return share * survey->hz / mean * survey->costs.call <
-           CALM_PART * survey->rate;
+        return NAN;
+    return ShareValue_window(&code->share.cpu, survey->sampled) * survey->hz /
+           mean;
+}
+
+// What is called less often than a window allows gets a window's hits, and so
+// stays armed until the next window begins, as long as there is room for that
+// and all that was due lately had its turn; what is called more often gets the
+// few of a visit. Returns the hits that it is going to use, at most.
+static uint32_t choose_hits(const struct Survey *survey,
+                            const struct Code *code,
+                            struct PolicyFunction *function,
+                            struct PlanItem *item)
+{
+    double window = (double)survey->window_hits;
+    double rate = call_rate(survey, code);
+
+    item->hits = Policy_hits(function, survey->pressure);
+    function->calm = !survey->behind && window > item->hits &&
+                     rate < CALM_PART * window &&
+                     (rate + 1) * survey->costs.call < survey->room;
+    if (!function->calm)
+        return item->hits;
+    item->hits = (uint32_t)fmin(window, UINT32_MAX);
+    return (uint32_t)rate + 1;
 }
 
 // 1 and *item, if it is due.
-static int judge(const struct Survey *survey, struct Code *code,
+static int judge(struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
     uint64_t seen = Cell_get(&code->last_seen);
@@ -99,6 +119,7 @@ static int judge(const struct Survey *survey, struct Code *code,
     bool lacking = callees && !code->callee_hits &&
                    (blind || seen > Cell_get(&code->timed_ticks));
     struct PolicyFunction function;
+    uint32_t expected;
 
     if (!blind && !lacking)
         return 0;
@@ -111,33 +132,36 @@ static int judge(const struct Survey *survey, struct Code *code,
     }
     function = function_of(survey, code);
     item->id = code->id;
-    item->calm = is_calm(survey, code);
-    item->hits = Policy_hits(&function, survey->pressure);
+    expected = choose_hits(survey, code, &function, item);
     function.age = unseen;
     function.misses = code->refusals;
-    item->urgency = urgency(survey, &function, item->hits);
+    item->urgency = urgency(survey, &function, expected);
     item->callee_hits = 0;
     if (lacking) {
         function.age = untimed;
         function.misses = code->visit.misses;
         function.reach = code->visit.reach;
         function.callees = callees;
-        if (urgency(survey, &function, item->hits) >= 1) {
+        if (urgency(survey, &function, expected) >= 1) {
             item->urgency =
-                fmax(item->urgency, urgency(survey, &function, item->hits));
+                fmax(item->urgency, urgency(survey, &function, expected));
             item->callee_hits = Policy_callee_hits(code->visit.reach);
         } else {
             function.callees = 0;
         }
     }
-    if (survey->behind)
-        item->hits = Policy_late_hits(item->hits, item->urgency);
+    if (survey->behind && item->hits == expected)
+        item->hits = expected = Policy_late_hits(expected, item->urgency);
     item->times = item->callee_hits > 0 || !callees;
-    item->seconds = Policy_cost(&survey->costs, &function, item->hits);
-    return item->urgency >= 1;
+    item->seconds = Policy_cost(&survey->costs, &function, expected);
+    if (item->urgency < 1)
+        return 0;
+    if (function.calm)
+        survey->room -= expected * survey->costs.call;
+    return 1;
 }
 
-int Survey_plan(const struct Survey *survey, struct Plan *plan)
+int Survey_plan(struct Survey *survey, struct Plan *plan)
 {
     struct PlanItem item;
     struct Code *code;
@@ -154,6 +178,5 @@ int Survey_plan(const struct Survey *survey, struct Plan *plan)
         }
     Rcu_read_unlock();
     Plan_sort(plan);
-    Plan_stretch(plan, survey->grant, survey->rate);
     return error;
 }

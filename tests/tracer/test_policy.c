@@ -105,7 +105,6 @@ static void rank(struct World *w)
             assert_int_equal(Plan_add(&w->plan, &item), 0);
     }
     Plan_sort(&w->plan);
-    Plan_stretch(&w->plan, Budget_grant(&w->budget, 0), w->budget.rate);
     w->now.rearm += (double)w->count * 50e-9;
 }
 
@@ -437,38 +436,6 @@ static void test_hits_of_all(void **state)
 }
 
 // What is left over buys longer sessions, of what is not dear by itself.
-static void test_means_that_are_left(void **state)
-{
-    struct Plan plan = {0};
-    struct PlanItem cheap = {.urgency = 2, .seconds = 1e-6, .hits = 32};
-    struct PlanItem dear = {.urgency = 3, .seconds = 150e-6, .hits = 32};
-
-    (void)state;
-    Plan_add(&plan, &cheap);
-    Plan_add(&plan, &dear);
-    Plan_stretch(&plan, 100e-6, 0.01); // less than it costs
-    assert_int_equal(plan.items[0].hits, 32);
-    assert_int_equal(plan.items[1].hits, 32);
-    Plan_stretch(&plan, 151e-6 * 4, 0.01);
-    assert_int_equal(plan.items[0].hits, 64);
-    assert_float_equal(plan.items[0].seconds, 2e-6, 1e-9);
-    assert_int_equal(plan.items[1].hits, 42); // to 2 % of the allowance
-    Plan_stretch(&plan, 1, 0.01);
-    assert_int_equal(plan.items[0].hits, 512);
-    assert_int_equal(plan.items[1].hits, 42);
-    Plan_clear(&plan);
-    cheap = (struct PlanItem){.seconds = 10e-6, .hits = 32, .calm = true};
-    Plan_add(&plan, &cheap); // to a quarter of a second's allowance, ...
-    cheap.seconds = 1e-6;    // ... or a hundredfold
-    Plan_add(&plan, &cheap);
-    Plan_stretch(&plan, 1, 0.001);
-    assert_int_equal(plan.items[0].hits, 25 * 32);
-    assert_int_equal(plan.items[1].hits, 100 * 32);
-    Plan_clear(&plan);
-    Plan_stretch(&plan, 1, 0.01); // nothing to do
-    Plan_release(&plan);
-}
-
 static void test_costs(void **state)
 {
     struct PolicyFunction f = {.bytes = 200, .sites = 2};
@@ -595,7 +562,6 @@ int main(void)
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),
         cmocka_unit_test(test_hits_of_all),
-        cmocka_unit_test(test_means_that_are_left),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_a_session_without_a_timed_call),
         cmocka_unit_test(test_how_often),

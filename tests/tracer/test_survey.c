@@ -4,6 +4,7 @@
 
 #include "tests/tracer/make_engine.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -205,27 +206,37 @@ static void test_who_warms_up_lacks_nobody(void **state)
     assert_int_equal(take(102), 1);
 }
 
-// Few calls, as far as samples tell: a visit is to last for a window. A tenth
-// of the time with calls of 100 ns is a million calls a second.
-static void test_means_that_are_left_are_used(void **state)
+// Few calls, as far as samples tell: a window's hits. A tenth of the time with
+// calls of 100 ns is a million calls a second.
+static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
 {
     struct Code *calm = dark(10), *hot = dark(10);
 
     (void)state;
     survey.sampled = &sampled;
+    survey.window_hits = 500;
+    survey.room = INFINITY;
     ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(40);
     expect((struct Code *[]){hot, calm}, 2);
+    assert_int_equal(plan.items[0].hits, 32);
+    assert_int_equal(plan.items[1].hits, 500);
+    assert_true(plan.items[1].seconds < plan.items[0].seconds);
+    survey.window_hits = 20; // less than a visit's
+    take(40);
     assert_int_equal(plan.items[1].hits, 32);
-    assert_true(plan.items[1].calm);
-    assert_false(plan.items[0].calm);
-    survey.grant = 1;
+    survey.window_hits = 50000000;
     take(40);
-    assert_true(plan.items[0].hits <= 256);
-    assert_int_equal(plan.items[1].hits, 3200);
-    survey.sampled = NULL; // nobody says that it is hot
+    assert_int_equal(plan.items[0].hits, 50000000);
+    survey.window_hits = 500;
+    survey.room = 0.5 * survey.costs.call; // for not one call a second
     take(40);
-    assert_true(plan.items[0].calm && plan.items[1].calm);
+    assert_int_equal(plan.items[1].hits, 32);
+    survey.room = INFINITY;
+    survey.sampled = NULL; // nobody says that it is seldom called
+    take(40);
+    assert_int_equal(plan.items[0].hits, 32);
+    assert_int_equal(plan.items[1].hits, 32);
 }
 
 // What came while nothing could be afforded and has been called once is not
@@ -291,7 +302,7 @@ int main(void)
         TEST(test_who_lacks_its_callees),
         TEST(test_dark_callers),
         TEST(test_who_warms_up_lacks_nobody),
-        TEST(test_means_that_are_left_are_used),
+        TEST(test_what_is_called_seldom_gets_a_windows_hits),
         TEST(test_unarmed_code),
         TEST(test_means_are_of_the_newest_calls),
     };
