@@ -90,7 +90,7 @@ extension := $(lib)/ocular/_ocular$(extension_suffix)
 
 engine_units := $(wildcard tracer/*.c ipc/*.c)
 binding_units := $(wildcard python/*.c)
-viewer_units := $(wildcard tui/*.c ipc/*.c)
+viewer_units := $(wildcard tui/*/*.c ipc/*.c)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := \
 	$(unit_tests:%=build/$v/%) $(test_helpers:%=build/$v/%)))
@@ -192,7 +192,7 @@ env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 	@echo "export PYTHONPATH='$(CURDIR)/$(lib)'"
 	@echo "export PATH='$(CURDIR)/build/bin':\"\$$PATH\""
 
-formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*.[ch] python/*.[ch] \
+formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*/*.[ch] python/*.[ch] \
 	tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py,$(wildcard python/setup/*)) \

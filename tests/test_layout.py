@@ -24,13 +24,13 @@ MAY_INCLUDE = {
 # Foreign headers by pattern, and the files that are their home. Everything
 # else in <> must be the C library's.
 HOMES = {
-    r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {"tracer/perfetto.c", "tui/json.c"},
+    r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
+    r"json-c/.*|json\.h|json_.*": {"tracer/perfetto.c", "tui/model/json.c"},
     r"urcu.*|sanitizer/.*": {"tracer/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
     r"cpuid\.h": {"tracer/clock.c"},
-    r"zlib\.h": {"tracer/output.c", "tui/archive.c"},
+    r"zlib\.h": {"tracer/output.c", "tui/model/archive.c"},
     r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
 }
 
@@ -177,7 +177,7 @@ def test_the_traced_programs_heap_is_left_alone():
         path.relative_to(ROOT).as_posix()
         for path in sources()
         if path.suffix == ".c"
-        and path.parts[-2] != "tui"
+        and path.relative_to(ROOT).parts[0] != "tui"
         and MALLOC.search(path.read_text())
     }
     assert found == MAY_MALLOC
@@ -266,16 +266,16 @@ def test_what_the_documents_name_exists():
         ("ipc/wire.c", '#include "tracer/lane.h"'),
         ("tracer/lane.c", '#include "python/hook.h"'),
         ("tracer/lane.c", "#include <Python.h>"),
-        ("tui/model.c", '#include "tracer/lane.h"'),
-        ("tui/model.c", "#include <ncurses.h>"),
-        ("tui/model.c", "# include <urcu-bp.h>"),
+        ("tui/model/model.c", '#include "tracer/lane.h"'),
+        ("tui/model/model.c", "#include <ncurses.h>"),
+        ("tui/model/model.c", "# include <urcu-bp.h>"),
         ("tracer/lane.c", "#include <urcu/urcu-bp.h>"),
         ("tracer/report.c", "#include <json-c/json.h>"),
         ("ipc/server.c", "#include <sys/socket.h>"),
         ("tracer/clock.h", "#include <x86intrin.h>"),
         ("tracer/lane.c", "#include <glib.h>"),
         ("tracer/lane.c", '#include "lane.h"'),
-        ("python/hook.c", '#include "tui/model.h"'),
+        ("python/hook.c", '#include "tui/model/model.h"'),
     ],
 )
 def test_the_rules_refuse(name, line):
@@ -287,7 +287,7 @@ def test_the_rules_refuse(name, line):
     [
         ("tracer/lane.c", '#include "ipc/snapshot.h"'),
         ("python/hook.c", "#include <Python.h>"),
-        ("tui/terminal.c", "#include <curses.h>"),
+        ("tui/screen/terminal.c", "#include <curses.h>"),
         ("tracer/rcu.c", "#include <urcu-bp.h>"),
         ("ipc/server.c", "#include <sys/epoll.h>"),
     ],

@@ -18,7 +18,7 @@
 
 #define RATE_WINDOW 0.5 // s, the least span a rate is taken over
 
-// The order of functions, as in tui/row.c.
+// The order of functions, as in tui/model/row.c.
 #define IDLE_S 60.0        // not called for so long, and without a share: idle
 #define IDLE_SHARE 0.0005  // of time on a stack
 #define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts

@@ -7,7 +7,7 @@ import time
 
 from e2e.program import TOP, Running
 
-YOUNG_S = 3  # the viewer names no child that is younger (tui/children.c)
+YOUNG_S = 3  # the viewer names no child that is younger (tui/model/children.c)
 
 # One child serves, two do not. Each line on stdin ends one of those.
 PROGRAM = """

@@ -2,8 +2,8 @@
 // Fuzzes recordings: any bytes as the file of ocular-top --replay, played to
 // its end, with questions in between.
 #include "tests/fuzz/replay.h"
-#include "tui/recording.h"
-#include "tui/replay.h"
+#include "tui/model/recording.h"
+#include "tui/model/replay.h"
 
 #include <string.h>
 #include <sys/mman.h>

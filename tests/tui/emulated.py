@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
 SLOW = 60.0  # seconds, far more than anything here takes
-ESCAPE = 0.03  # seconds, somewhat more than tui/terminal.c's ESCAPE_MS
+ESCAPE = 0.03  # seconds, somewhat more than tui/screen/terminal.c's ESCAPE_MS
 
 KEYS = {
     "Up": "\x1bOA",

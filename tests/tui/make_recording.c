@@ -3,7 +3,7 @@
 //   make_recording FILE [SNAPSHOTS [EXTRA FUNCTIONS]]
 // One second passes between two of them. The recording ends properly.
 #include "tests/tui/sample.h"
-#include "tui/recording.h"
+#include "tui/model/recording.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What annotate says in words of an instruction, and what it keeps silent
 // about.
-#include "tui/annotate_words.h"
-#include "tui/row.h"
-#include "tui/view_annotate.h"
+#include "tui/model/row.h"
+#include "tui/views/annotate_words.h"
+#include "tui/views/view_annotate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // Source lines and instructions interleaved: every instruction once, below its
 // line, every line once, in order; whatever a stranger's listing says.
 #include "tests/random.h"
-#include "tui/annotation.h"
+#include "tui/model/annotation.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 // A member of a zip archive comes out whole or not at all, whatever the bytes
 // say.
 #include "tests/random.h"
-#include "tui/archive.h"
+#include "tui/model/archive.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Who called whom, by stacks: sums, recursion, what is cut off, and the tree
 // that the callers view makes of them.
-#include "tui/calls.h"
-#include "tui/tree.h"
+#include "tui/model/calls.h"
+#include "tui/model/tree.h"
 
 #include <math.h>
 #include <setjmp.h>

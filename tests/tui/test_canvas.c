@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The canvas keeps everything inside its grid and its wide glyphs whole.
-#include "tui/canvas.h"
+#include "tui/screen/canvas.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The list of processes: every size, hostile commands, deep families, and what
 // its keys answer.
-#include "tui/chooser.h"
-#include "tui/keymap.h"
+#include "tui/app/chooser.h"
+#include "tui/screen/keymap.h"
 
 #include <locale.h>
 #include <setjmp.h>

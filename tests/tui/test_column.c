@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How a function's numbers are written in their columns, null and marks too.
 #include "tests/tui/sample.h"
-#include "tui/column.h"
+#include "tui/model/column.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tui/export_file: where it goes, what stands in its way, and whose rights it
-// has where root looks at somebody else's process.
-#include "tui/export_file.h"
+// tui/model/export_file: where it goes, what stands in its way, and whose
+// rights it has where root looks at somebody else's process.
+#include "tui/model/export_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tui/feed against a process that is played by the same thread: one that sends
-// without pause, and one that takes its time to answer.
+// tui/model/feed against a process that is played by the same thread: one that
+// sends without pause, and one that takes its time to answer.
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
-#include "tui/feed.h"
+#include "tui/model/feed.h"
 
 #include <dirent.h>
 #include <errno.h>

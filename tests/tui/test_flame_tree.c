@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tui/flame_tree: totals, order and places; and whatever a process may send.
+// tui/model/flame_tree: totals, order and places; and whatever a process may
+// send.
 #include "tests/tui/sample.h"
-#include "tui/flame_tree.h"
+#include "tui/model/flame_tree.h"
 
 #include <errno.h>
 #include <math.h>
@@ -163,5 +164,6 @@ int main(void)
         cmocka_unit_test(test_too_much),
     };
 
-    return cmocka_run_group_tests_name("tui/flame_tree", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("tui/model/flame_tree", tests, NULL,
+                                       NULL);
 }

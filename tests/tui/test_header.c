@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/header: what the lines at the top say of a process, and how loudly.
-#include "tui/header.h"
+// tui/views/header: what the lines at the top say of a process, and how loudly.
+#include "tui/views/header.h"
 
 #include "tests/tui/sample.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/history: what came between two answers, whichever those are.
-#include "tui/history.h"
+// tui/model/history: what came between two answers, whichever those are.
+#include "tui/model/history.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -132,5 +132,5 @@ int main(void)
         TEST(test_another_trace),
     };
 
-    return cmocka_run_group_tests_name("tui/history", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("tui/model/history", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A snapshot's JSON reads back, with null for null and nothing harmful in it.
 #include "tests/tui/sample.h"
-#include "tui/json.h"
-#include "tui/text.h"
+#include "tui/model/json.h"
+#include "tui/text/text.h"
 
 #include <json-c/json.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of keys: complete, without contradictions, and readable as text.
-#include "tui/keymap.h"
+#include "tui/screen/keymap.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The geometry holds at every size: nothing outside the screen, nothing on top
 // of another, always a table, and a wider screen never loses a column.
-#include "tui/layout.h"
+#include "tui/screen/layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A list's selection is always one of its rows and always on the screen.
-#include "tui/keymap.h"
-#include "tui/list.h"
+#include "tui/screen/keymap.h"
+#include "tui/screen/list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 // The model: rows keep their history through snapshots, the order is total,
 // the selection follows its function, and null sorts last.
 #include "tests/tui/sample.h"
-#include "tui/deopt.h"
-#include "tui/model.h"
+#include "tui/model/deopt.h"
+#include "tui/model/model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

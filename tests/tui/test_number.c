@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Numbers for people: the right unit at every boundary, never too wide.
-#include "tui/number.h"
+#include "tui/text/number.h"
 
 #include <math.h>
 #include <setjmp.h>

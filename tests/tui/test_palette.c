@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Colours on the terminal's own background can be read on white and on black,
 // and on our own bars; without colours, what is selected still differs.
-#include "tui/canvas.h"
-#include "tui/palette.h"
+#include "tui/screen/canvas.h"
+#include "tui/screen/palette.h"
 
 #include <math.h>
 #include <setjmp.h>

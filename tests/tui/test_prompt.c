@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Typing a line: what goes in, what is erased whole, what is refused.
-#include "tui/keymap.h"
-#include "tui/prompt.h"
+#include "tui/screen/keymap.h"
+#include "tui/screen/prompt.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 // or ends early, in words.
 #include "ipc/heap.h"
 #include "tests/tui/sample.h"
-#include "tui/feed.h"
+#include "tui/model/feed.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 // What E saves of the snapshot: the functions that are shown, and counts as the
 // screen has them.
 #include "tests/tui/sample.h"
-#include "tui/since.h"
+#include "tui/model/since.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

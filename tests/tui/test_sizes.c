@@ -5,9 +5,9 @@
 // prompt open, and in the list of processes. SIZES=all takes every size there
 // is, not one in some.
 #include "tests/tui/sample.h"
-#include "tui/chooser.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/chooser.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <locale.h>
 #include <setjmp.h>

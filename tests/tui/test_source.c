@@ -2,9 +2,9 @@
 // Source is read as data named by a stranger: what is no regular file is left
 // alone, what is too new or too large is refused in words, and hostile lines
 // come out harmless.
-#include "tui/source.h"
+#include "tui/model/source.h"
 
-#include "tui/text.h"
+#include "tui/text/text.h"
 
 #include <fcntl.h>
 #include <locale.h>

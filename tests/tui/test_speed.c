@@ -7,8 +7,8 @@
 // that is in milliseconds of a terminal's, `make bench ARGS=--viewer` says.)
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A process that is coming up is waited for, any other is not.
-#include "tui/startup.h"
+#include "tui/app/startup.h"
 
 #include "ipc/process.h"
 #include "ipc/socket.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A line of items drops the least important ones and never leaves its box.
-#include "tui/strip.h"
+#include "tui/screen/strip.h"
 
 #include <locale.h>
 #include <setjmp.h>

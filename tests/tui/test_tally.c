@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/tally: what nothing measures is not known, and not zero.
-#include "tui/tally.h"
+// tui/model/tally: what nothing measures is not known, and not zero.
+#include "tui/model/tally.h"
 
 #include <math.h>
 #include <setjmp.h>

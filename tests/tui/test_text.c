@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Text from a stranger comes out harmless and is measured right.
 #define _GNU_SOURCE 1 // wcwidth
-#include "tui/text.h"
+#include "tui/text/text.h"
 
 #include <locale.h>
 #include <setjmp.h>

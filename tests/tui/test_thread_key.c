@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which thread is meant where several have had one id.
-#include "tui/thread_key.h"
+#include "tui/model/thread_key.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Callers and callees around a function: shares that add up, recursion that
 // ends, branches that stay unfolded from one snapshot to the next.
-#include "tui/tree.h"
+#include "tui/model/tree.h"
 
 #include <math.h>
 #include <setjmp.h>

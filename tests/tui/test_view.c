@@ -3,8 +3,8 @@
 // opens from every other one, and the way back is the way that was taken.
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -4,8 +4,8 @@
 // nothing to show.
 #include "ipc/heap.h"
 #include "tests/tui/sample.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <errno.h>
 #include <locale.h>

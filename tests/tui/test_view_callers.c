@@ -2,8 +2,8 @@
 // The tree of callers and callees: keys that unfold, fold, go to a function and
 // come back, at every size.
 #include "tests/tui/sample.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <locale.h>
 #include <setjmp.h>

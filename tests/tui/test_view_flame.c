@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tui/view_flame: boxes lie inside their callers' at every size, and the keys
-// lead where they say.
+// tui/views/view_flame: boxes lie inside their callers' at every size, and the
+// keys lead where they say.
 #include "tests/tui/sample.h"
-#include "tui/keyboard.h"
-#include "tui/screen.h"
+#include "tui/app/keyboard.h"
+#include "tui/app/screen.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -401,5 +401,6 @@ int main(void)
     };
 
     setlocale(LC_ALL, "C.UTF-8");
-    return cmocka_run_group_tests_name("tui/view_flame", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("tui/views/view_flame", tests, NULL,
+                                       NULL);
 }

@@ -3,8 +3,8 @@
 // snapshots. GOLDEN=write stores what is drawn now; look at the difference
 // before you commit it.
 #include "tests/tui/sample.h"
-#include "tui/bottom.h"
-#include "tui/view_main.h"
+#include "tui/views/bottom.h"
+#include "tui/views/view_main.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/window: how a share is written that rests on so many samples.
-#include "tui/window.h"
+// tui/model/window: how a share is written that rests on so many samples.
+#include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+// See options.h.
+#include "tui/app/options.h"
+
+#include "tui/model/feed.h"
+#include "tui/screen/keymap.h"
+#include "tui/text/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MOST 1000
+
+const char OPTIONS_USAGE[] =
+    "usage: ocular-top [options]\n"
+    "Watches the evaluation loop of a running CPython program that Ocular "
+    "traces.\n"
+    "\n"
+    "  -p, --pid PID      the process; without it the one that serves, or a "
+    "list\n"
+    "                     (5 s are waited for one that is still coming up)\n"
+    "  -d, --delay SEC    seconds between snapshots, 0.1 to 60 (1)\n"
+    "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
+    "(share)\n"
+    "  -F, --filter TEXT  only functions whose name or path has TEXT in it\n"
+    "  -n, --count N      leave after N snapshots\n"
+    "      --batch        print frames as text; so does a stdout that is no "
+    "terminal\n"
+    "      --once         print one frame: --batch -n 1\n"
+    "      --json         print snapshots, or what --keys lead to, as JSON "
+    "lines\n"
+    "      --keys KEYS    press keys first (\"jj<F6>/parse<Enter>\"), print "
+    "the "
+    "screen\n"
+    "      --size WxH     the size of what is printed; without it all rows "
+    "are,\n"
+    "                     after --keys 40 lines\n"
+    "      --record FILE  store what the process sends, to look at later\n"
+    "      --replay FILE  show that, as if it were live\n"
+    "  -C, --no-color     no colours; so does NO_COLOR\n"
+    "  -U, --ascii        ASCII only; so does a locale that is not UTF-8\n"
+    "  -M, --no-mouse     the terminal keeps the mouse, to select text\n"
+    "  -V, --version      print the version\n"
+    "  -h, --help         print this\n"
+    "\n"
+    "To be watched a program is started so:  python -m ocular --serve "
+    "script.py\n"
+    "or calls ocular.start_tracing(serve=True), or, at no cost until somebody\n"
+    "looks, ocular.serve().\n";
+
+enum Long {
+    LONG_ONCE = 256,
+    LONG_BATCH,
+    LONG_JSON,
+    LONG_KEYS,
+    LONG_SIZE,
+    LONG_RECORD,
+    LONG_REPLAY
+};
+
+static const struct option longs[] = {
+    {"pid", required_argument, NULL, 'p'},
+    {"delay", required_argument, NULL, 'd'},
+    {"sort", required_argument, NULL, 's'},
+    {"filter", required_argument, NULL, 'F'},
+    {"count", required_argument, NULL, 'n'},
+    {"once", no_argument, NULL, LONG_ONCE},
+    {"batch", no_argument, NULL, LONG_BATCH},
+    {"json", no_argument, NULL, LONG_JSON},
+    {"keys", required_argument, NULL, LONG_KEYS},
+    {"size", required_argument, NULL, LONG_SIZE},
+    {"record", required_argument, NULL, LONG_RECORD},
+    {"replay", required_argument, NULL, LONG_REPLAY},
+    {"no-color", no_argument, NULL, 'C'},
+    {"ascii", no_argument, NULL, 'U'},
+    {"no-mouse", no_argument, NULL, 'M'},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+struct Complaint {
+    char *why;
+    size_t size;
+};
+
+static int complain(const struct Complaint *complaint, const char *wanted,
+                    const char *given)
+{
+    char clean[80];
+    Text_clean(clean, sizeof clean, given);
+    snprintf(complaint->why, complaint->size, "%s, not \"%s\"", wanted, clean);
+    return -EINVAL;
+}
+
+// A whole number from 1 to `most`; false if the text is anything else.
+static bool read_number(const char *text, long most, long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    return isdigit((unsigned char)*text) && !*end && !errno && *number > 0 &&
+           *number <= most;
+}
+
+static int take_delay(struct Options *options, const char *text,
+                      const struct Complaint *complaint)
+{
+    char *end;
+    options->delay_s = strtod(text, &end);
+    if (end == text || *end || !(options->delay_s >= FEED_RATE_MIN) ||
+        options->delay_s > FEED_RATE_MAX)
+        return complain(complaint, "--delay takes 0.1 to 60 seconds", text);
+    return 0;
+}
+
+static int take_sort(struct Options *options, const char *text,
+                     const struct Complaint *complaint)
+{
+    char wanted[256] = "--sort takes one of";
+    size_t used = strlen(wanted);
+    options->sort = Column_find(text);
+    if (options->sort != COLUMN_COUNT)
+        return 0;
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, " %s",
+                                 COLUMNS[i].name);
+    return complain(complaint, wanted, text);
+}
+
+static int take_size(struct Options *options, const char *text,
+                     const struct Complaint *complaint)
+{
+    char rest;
+    if (sscanf(text, "%4dx%4d%c", &options->width, &options->height, &rest) !=
+            2 ||
+        options->width < 1 || options->height < 1 ||
+        options->width > SIZE_MOST || options->height > SIZE_MOST)
+        return complain(complaint, "--size takes WIDTHxHEIGHT, as 150x40",
+                        text);
+    return 0;
+}
+
+static int take_keys(struct Options *options, const char *text,
+                     const struct Complaint *complaint)
+{
+    const char *at = text;
+    options->keys = text;
+    while (Key_parse(&at))
+        ;
+    if (*at)
+        return complain(complaint,
+                        "--keys takes keys and names in <>, as \"jj<Enter>\" "
+                        "(<lt> is <)",
+                        at);
+    return 0;
+}
+
+static int take(struct Options *options, int option, const char *value,
+                const struct Complaint *complaint)
+{
+    long number;
+    switch (option) {
+    case 'p':
+        if (!read_number(value, INT_MAX, &number))
+            return complain(complaint, "--pid takes a process id", value);
+        options->pid = (pid_t)number;
+        return 0;
+    case 'd':
+        return take_delay(options, value, complaint);
+    case 's':
+        return take_sort(options, value, complaint);
+    case 'F':
+        options->filter = value;
+        return 0;
+    case 'n':
+        if (!read_number(value, LONG_MAX, &options->frames))
+            return complain(complaint, "--count takes a number above 0", value);
+        return 0;
+    case LONG_ONCE:
+        options->frames = 1;
+        options->batch = true;
+        return 0;
+    case LONG_BATCH:
+        options->batch = true;
+        return 0;
+    case LONG_JSON:
+        options->json = options->batch = true;
+        return 0;
+    case LONG_KEYS:
+        return take_keys(options, value, complaint);
+    case LONG_SIZE:
+        return take_size(options, value, complaint);
+    case LONG_RECORD:
+        options->record = value;
+        return 0;
+    case LONG_REPLAY:
+        options->replay = value;
+        return 0;
+    case 'C':
+        options->mono = true;
+        return 0;
+    case 'U':
+        options->ascii = true;
+        return 0;
+    case 'M':
+        options->no_mouse = true;
+        return 0;
+    case 'V':
+        options->version = true;
+        return 0;
+    default:
+        options->help = true;
+        return 0;
+    }
+}
+
+int Options_parse(struct Options *options, int argc, char **argv, char *why,
+                  size_t why_size)
+{
+    const struct Complaint complaint = {why, why_size};
+    int option, error = 0;
+    *options = (struct Options){.delay_s = 1, .sort = COLUMN_SHARE};
+    opterr = 0;
+    optind = 1;
+    while (!error && (option = getopt_long(argc, argv, ":p:d:s:F:n:CUMVh",
+                                           longs, NULL)) != -1) {
+        if (option == ':')
+            return complain(&complaint, "a value must follow",
+                            argv[optind - 1]);
+        if (option == '?')
+            return complain(&complaint, "an option of --help is needed",
+                            argv[optind - 1]);
+        error = take(options, option, optarg, &complaint);
+    }
+    if (!error && optind < argc)
+        return complain(&complaint, "options only: --pid PID names a process",
+                        argv[optind]);
+    if (!error && options->replay && (options->record || options->pid))
+        return complain(&complaint,
+                        "--replay goes with neither --record nor --pid",
+                        options->replay);
+    if (options->keys || options->width)
+        options->batch = true;
+    return error;
+}

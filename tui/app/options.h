@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The command line of ocular-top. Used by main, once.
+#ifndef OCULAR_TUI_APP_OPTIONS_H
+#define OCULAR_TUI_APP_OPTIONS_H
+
+#include "tui/model/column.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct Options {
+    pid_t pid; // 0 = choose
+    double delay_s;
+    enum ColumnId sort;
+    const char *filter; // or NULL
+    long frames;        // 0 = without end
+    bool batch;
+    bool json;
+    const char *keys;   // or NULL
+    const char *record; // file, or NULL
+    const char *replay; // file, or NULL
+    int width;          // 0 = that of the terminal
+    int height;
+    bool mono;
+    bool ascii;
+    bool no_mouse;
+    bool help;
+    bool version;
+};
+
+// 0, or -EINVAL with `why` in words.
+int Options_parse(struct Options *options, int argc, char **argv, char *why,
+                  size_t why_size);
+extern const char OPTIONS_USAGE[];
+
+#endif

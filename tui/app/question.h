@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// What is asked on the bottom line, and what the answers do: search, filter,
+// the names of files, the budget. Called by the keyboard, on the screen's
+// thread.
+#ifndef OCULAR_TUI_APP_QUESTION_H
+#define OCULAR_TUI_APP_QUESTION_H
+
+#include "tui/app/screen.h"
+
+void Question_open(struct Screen *screen, enum PromptKind kind);
+void Question_press(struct Screen *screen, uint32_t key);
+// The next (step 1) or previous (-1) match of the last search.
+void Question_find(struct Screen *screen, int step);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Instructions stand below their source line, in the order of the source; a
+// line that several stretches of code belong to is there once. Without source
+// they stand in the order of their offsets.
+#include "tui/model/annotation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GAP_MOST 8 // lines without code that are shown
+#define GAP_EDGE 2 // of more, so many before and behind what is left out
+
+struct Place { // a row and the line it counts to
+    uint64_t line;
+    uint32_t row;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct Place *a = left, *b = right;
+    int lines = (a->line > b->line) - (a->line < b->line);
+    return lines ? lines : (a->row > b->row) - (a->row < b->row);
+}
+
+// An instruction without a line goes with the one before it.
+static struct Place *make_places(const struct Listing *listing)
+{
+    struct Place *places = malloc((listing->row_count + 1) * sizeof *places);
+    uint64_t line = listing->line != NULL_U64 ? listing->line : 0;
+    for (uint32_t i = 0; places && i < listing->row_count; i++) {
+        if (listing->rows[i].line != NULL_U64)
+            line = listing->rows[i].line;
+        places[i] = (struct Place){line, i};
+    }
+    return places;
+}
+
+static struct Entry *add(struct Annotation *annotation, enum EntryKind kind)
+{
+    struct Entry *entry = &annotation->entries[annotation->count++];
+    *entry = (struct Entry){.kind = kind, .samples = NAN, .c_samples = NAN};
+    return entry;
+}
+
+static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
+{
+    struct Entry *entry = add(annotation, ENTRY_SOURCE);
+    entry->line = line;
+    return entry;
+}
+
+// Lines from..to, none of which has code.
+static void add_between(struct Annotation *annotation, uint64_t from,
+                        uint64_t to)
+{
+    uint64_t edge = to - from < GAP_MOST ? to - from : GAP_EDGE;
+    uint64_t line = from;
+    for (; line < from + edge; line++)
+        add_line(annotation, line);
+    if (to - line > edge) {
+        struct Entry *gap = add(annotation, ENTRY_GAP);
+        gap->line = line;
+        gap->count = to - line - edge;
+        line = to - edge;
+    }
+    for (; line < to; line++)
+        add_line(annotation, line);
+}
+
+static void sum(struct Entry *line, const struct ListingRow *row)
+{
+    if (row->samples != NULL_U64)
+        line->samples =
+            (isnan(line->samples) ? 0 : line->samples) + (double)row->samples;
+    if (row->c_samples != NULL_U64)
+        line->c_samples = (isnan(line->c_samples) ? 0 : line->c_samples) +
+                          (double)row->c_samples;
+}
+
+static void interleave(struct Annotation *annotation,
+                       const struct Listing *listing,
+                       const struct Place *places)
+{
+    struct Entry *line = NULL;
+    uint64_t next = listing->line != NULL_U64 ? listing->line : 0;
+    for (size_t i = 0; i < listing->row_count; i++) {
+        const struct Place *place = &places[i];
+        bool first = !line || line->line != place->line;
+        if (first && place->line) {
+            if (place->line > next && next)
+                add_between(annotation, next, place->line);
+            line = add_line(annotation, place->line);
+            next = place->line + 1;
+        }
+        struct Entry *entry = add(annotation, ENTRY_CODE);
+        entry->row = place->row;
+        entry->first = first;
+        if (line)
+            sum(line, &listing->rows[place->row]);
+    }
+}
+
+static void list_code(struct Annotation *annotation,
+                      const struct Listing *listing)
+{
+    uint64_t line = NULL_U64;
+    for (uint32_t i = 0; i < listing->row_count; i++) {
+        struct Entry *entry = add(annotation, ENTRY_CODE);
+        entry->row = i;
+        entry->line = listing->rows[i].line;
+        entry->first = entry->line != NULL_U64 && entry->line != line;
+        if (entry->line != NULL_U64)
+            line = entry->line;
+    }
+}
+
+static int compare_offset(const void *offset, const void *row)
+{
+    uint64_t a = *(const uint64_t *)offset;
+    uint64_t b = ((const struct ListingRow *)row)->offset;
+    return (a > b) - (a < b);
+}
+
+size_t Annotation_row(const struct Listing *listing, uint64_t offset)
+{
+    const struct ListingRow *row =
+        listing->row_count ? bsearch(&offset, listing->rows, listing->row_count,
+                                     sizeof *listing->rows, compare_offset)
+                           : NULL;
+    return row ? (size_t)(row - listing->rows) : LISTING_ROWS;
+}
+
+static void number_labels(struct Annotation *annotation,
+                          const struct Listing *listing)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < listing->row_count; i++) {
+        size_t target = LISTING_ROWS;
+        if (listing->rows[i].target != NULL_U64)
+            target = Annotation_row(listing, listing->rows[i].target);
+        if (target < listing->row_count)
+            annotation->labels[target] = 1;
+    }
+    for (size_t i = 0; i < listing->row_count; i++)
+        if (annotation->labels[i])
+            annotation->labels[i] = ++number;
+}
+
+static void sum_up(struct Annotation *annotation, const struct Listing *listing)
+{
+    annotation->samples = NAN;
+    annotation->most_cycles = annotation->least_cycles = NAN;
+    for (size_t i = 0; i < listing->row_count; i++) {
+        const struct ListingRow *row = &listing->rows[i];
+        if (row->samples != NULL_U64)
+            annotation->samples =
+                (isnan(annotation->samples) ? 0 : annotation->samples) +
+                (double)row->samples;
+        annotation->most_cycles = fmax(annotation->most_cycles, row->cycles);
+        annotation->least_cycles = fmin(annotation->least_cycles, row->cycles);
+    }
+}
+
+// Entries that there may be: each row with a line of its own, what stands
+// between two lines, a note before and another behind all.
+static size_t room_for(const struct Listing *listing)
+{
+    return 2 + listing->row_count * (2 + GAP_MOST + 1);
+}
+
+int Annotation_make(struct Annotation *annotation,
+                    const struct Listing *listing, const struct Source *source)
+{
+    struct Place *places = make_places(listing);
+    *annotation = (struct Annotation){0};
+    annotation->entries =
+        malloc(room_for(listing) * sizeof *annotation->entries);
+    annotation->labels =
+        calloc(listing->row_count + 1, sizeof *annotation->labels);
+    if (!places || !annotation->entries || !annotation->labels) {
+        free(places);
+        Annotation_release(annotation);
+        return -ENOMEM;
+    }
+    sum_up(annotation, listing);
+    number_labels(annotation, listing);
+    if (source->state != SOURCE_FINE || *source->why)
+        add(annotation, ENTRY_NOTE);
+    if (source->state == SOURCE_FINE) {
+        qsort(places, listing->row_count, sizeof *places, compare_places);
+        interleave(annotation, listing, places);
+    } else {
+        list_code(annotation, listing);
+    }
+    if (listing->instructions != NULL_U64 &&
+        listing->instructions > listing->row_count)
+        add(annotation, ENTRY_MORE)->count =
+            listing->instructions - listing->row_count;
+    free(places);
+    return 0;
+}
+
+void Annotation_release(struct Annotation *annotation)
+{
+    free(annotation->entries);
+    free(annotation->labels);
+    *annotation = (struct Annotation){0};
+}
+
+size_t Annotation_entry(const struct Annotation *annotation, size_t row)
+{
+    for (size_t i = 0; i < annotation->count; i++)
+        if (annotation->entries[i].kind == ENTRY_CODE &&
+            annotation->entries[i].row == row)
+            return i;
+    return 0;
+}

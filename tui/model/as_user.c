@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// See as_user.h. It is the user for files alone that changes: with root's the
+// kernel takes away the capabilities that overrule a file's mode.
+#include "tui/model/as_user.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+// Groups of ours that the user has not might open a door. A user namespace may
+// forbid to change them; then they are few.
+static void change_groups(struct AsUser *as, const struct ProcessUser *user)
+{
+    as->group_count = getgroups(PROCESS_GROUPS, as->groups);
+    if (as->group_count >= 0 && setgroups(user->group_count, user->groups))
+        as->group_count = -1;
+}
+
+int AsUser_begin(struct AsUser *as, const struct ProcessUser *user)
+{
+    *as = (struct AsUser){.changed = geteuid() == 0 && user->uid != 0};
+    if (!as->changed)
+        return 0;
+    change_groups(as, user);
+    setfsgid(user->gid);
+    setfsuid(user->uid);
+    // They say what it was before, and nothing of errors; -1 changes nothing.
+    if ((uid_t)setfsuid((uid_t)-1) == user->uid &&
+        (gid_t)setfsgid((gid_t)-1) == user->gid)
+        return 0;
+    AsUser_end(as);
+    return -EPERM;
+}
+
+void AsUser_end(struct AsUser *as)
+{
+    if (!as->changed)
+        return;
+    setfsuid(geteuid());
+    setfsgid(getegid());
+    if (as->group_count >= 0)
+        setgroups((size_t)as->group_count, as->groups);
+    as->changed = false;
+}

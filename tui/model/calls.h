@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Who called whom, and how much CPU time that took, out of the stacks of the
+// flame graph: what the callers view shows of a window of its own. Knows no
+// screen. One thread.
+#ifndef OCULAR_TUI_MODEL_CALLS_H
+#define OCULAR_TUI_MODEL_CALLS_H
+
+#include "ipc/flame_table.h"
+#include "tui/model/flame_tree.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct Call {
+    uint64_t callee;
+    uint64_t caller; // NULL_U64: nobody, or nobody knows
+    double share;    // of a core: the callee and all below it
+};
+
+struct CallTotal {
+    uint64_t id;
+    double total; // shares of a core: with callees,
+    double self;  // and without
+};
+
+struct Calls {          // zeroed: none
+    struct Call *calls; // by callee, then caller
+    size_t count;
+    struct CallTotal *functions; // by id
+    size_t function_count;
+};
+
+// Counts the rows of a table that FlameTree_take has taken, with these shares,
+// one for each of the first `count` rows. A function that is on a stack several
+// times counts where it is nearest to the bottom. 0, or -ENOMEM: as before.
+int Calls_count(struct Calls *calls, const struct FlameTable *table,
+                const struct FlameShare *shares, size_t count);
+// Zeros: it did not run.
+struct CallTotal Calls_of(const struct Calls *calls, uint64_t id);
+void Calls_release(struct Calls *calls);
+
+#endif

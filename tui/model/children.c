@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// See children.h. The kernel lists a thread's children in
+// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
+#include "tui/model/children.h"
+
+#include "ipc/address.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD_S 5.0
+#define MOST 64       // children that are looked at
+#define YOUNG_S 2     // a child that is younger may be about to serve
+#define THREADS 1024  // whose children are listed
+#define LIST_MAX 4096 // bytes of one thread's list
+
+static bool is_python(pid_t pid)
+{
+    char path[64], target[512];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0)
+        return false;
+    target[length] = 0;
+    const char *name = strrchr(target, '/');
+    return name && strncmp(name, "/python", 7) == 0;
+}
+
+// When it began is the 22nd word of its stat, in ticks since boot.
+static bool is_young(pid_t pid)
+{
+    char path[64], line[1024];
+    struct timespec now;
+    unsigned long long ticks;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(line, 1, sizeof line - 1, file) : 0;
+    if (file)
+        fclose(file);
+    line[size] = 0;
+    const char *at = strrchr(line, ')'); // the name before may hold anything
+    if (!at || sscanf(at,
+                      ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+                      "%*d %*d %*d %*d %*d %*d %llu",
+                      &ticks) != 1)
+        return true;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 -
+               (double)ticks / (double)sysconf(_SC_CLK_TCK) <
+           YOUNG_S;
+}
+
+static bool serves(pid_t pid)
+{
+    struct Served served = {.pid = pid};
+    char why[512];
+    return Address_find(&served, pid, why, sizeof why) == 0;
+}
+
+static unsigned count_of(char *list, unsigned *looked)
+{
+    unsigned count = 0;
+    for (char *at = list, *end; *looked < MOST; at = end) {
+        pid_t pid = (pid_t)strtol(at, &end, 10);
+        if (end == at)
+            break;
+        ++*looked;
+        count += is_python(pid) && !is_young(pid) && !serves(pid);
+    }
+    return count;
+}
+
+static unsigned count_untraced(pid_t pid)
+{
+    char path[128], list[LIST_MAX];
+    unsigned count = 0, looked = 0, threads = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    const struct dirent *task;
+    while (tasks && threads++ < THREADS && (task = readdir(tasks))) {
+        if (!isdigit((unsigned char)*task->d_name))
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid,
+                 task->d_name);
+        FILE *file = fopen(path, "re");
+        size_t size = file ? fread(list, 1, sizeof list - 1, file) : 0;
+        if (file)
+            fclose(file);
+        list[size] = 0;
+        count += count_of(list, &looked);
+    }
+    if (tasks)
+        closedir(tasks);
+    return count;
+}
+
+void Children_look(struct Children *children, pid_t pid, double now)
+{
+    if (pid <= 0 ||
+        (children->looked_at > 0 && now - children->looked_at < PERIOD_S))
+        return;
+    children->looked_at = now;
+    children->untraced = count_untraced(pid);
+}

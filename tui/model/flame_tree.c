@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// See flame_tree.h.
+#define _GNU_SOURCE 1 // qsort_r
+#include "tui/model/flame_tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double share_of(double share)
+{
+    return share > 0 && isfinite(share) ? share : 0;
+}
+
+static int compare_id(const void *id, const void *function)
+{
+    uint64_t a = *(const uint64_t *)id;
+    uint64_t b = ((const struct FlameFunction *)function)->id;
+    return (a > b) - (a < b);
+}
+
+// By id, as the table has them; or not, then it is nobody's name.
+static const struct FlameFunction *function_of(const struct FlameTable *table,
+                                               uint64_t id)
+{
+    return table->function_count
+               ? bsearch(&id, table->functions, table->function_count,
+                         sizeof *table->functions, compare_id)
+               : NULL;
+}
+
+static void name_branch(const struct FlameTable *table,
+                        struct FlameBranch *branch)
+{
+    const struct FlameFunction *function =
+        branch->id == NULL_U64 ? NULL : function_of(table, branch->id);
+    branch->line = NULL_U64;
+    if (function && function->name) {
+        branch->name = function->name;
+        branch->file = function->file;
+        branch->line = function->line;
+    } else {
+        branch->name =
+            branch->id == NULL_U64 ? "(deeper than is read)" : "(gone)";
+    }
+}
+
+// False where the table is none.
+static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
+                       const struct FlameShare *shares, uint32_t *place)
+{
+    const struct FlameRow *row = &tree->table->rows[i];
+    struct FlameShare told = {row->share, row->c_share};
+    const struct FlameShare *share = shares ? &shares[i] : &told;
+    struct FlameBranch *branch = &tree->branches[tree->count];
+    if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
+        return false;
+    *branch = (struct FlameBranch){.id = row->id,
+                                   .self = share_of(share->self),
+                                   .in_c = share_of(share->in_c)};
+    if (i) {
+        branch->parent = places[row->parent];
+        branch->depth = tree->branches[branch->parent].depth + 1;
+    }
+    if (branch->depth > FLAME_DEPTH) { // its caller's, then
+        tree->branches[branch->parent].self += branch->self;
+        *place = branch->parent;
+        return true;
+    }
+    name_branch(tree->table, branch);
+    *place = (uint32_t)tree->count++;
+    return true;
+}
+
+// --- Order
+
+static int compare(const void *left, const void *right, void *branches)
+{
+    const struct FlameBranch *all = branches;
+    const struct FlameBranch *a = &all[*(const uint32_t *)left];
+    const struct FlameBranch *b = &all[*(const uint32_t *)right];
+    int result = (a->parent > b->parent) - (a->parent < b->parent);
+    if (!result)
+        result = strcmp(a->name, b->name);
+    return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+static void link_branches(struct FlameTree *tree, uint32_t *order)
+{
+    for (uint32_t i = 0; i < tree->count; i++)
+        order[i] = i;
+    qsort_r(order + 1, tree->count - 1, sizeof *order, compare, tree->branches);
+    for (size_t i = tree->count; i-- > 1;) {
+        struct FlameBranch *branch = &tree->branches[order[i]];
+        struct FlameBranch *parent = &tree->branches[branch->parent];
+        branch->sibling = parent->child;
+        parent->child = order[i];
+    }
+    // Children come after their parents.
+    for (size_t i = tree->count; i-- > 0;) {
+        struct FlameBranch *branch = &tree->branches[i];
+        branch->total += branch->self;
+        if (i)
+            tree->branches[branch->parent].total += branch->total;
+    }
+    tree->branches[0].name = "all threads";
+}
+
+// Of the tree's table. An error leaves it without branches.
+static int build(struct FlameTree *tree, const struct FlameShare *shares)
+{
+    const struct FlameTable *table = tree->table;
+    size_t rows = table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+    uint32_t *places = calloc(rows + 1, sizeof *places);
+    tree->branches = calloc(rows + 1, sizeof *tree->branches);
+    int error = places && tree->branches ? 0 : -ENOMEM;
+    if (!error && !rows)
+        error = -EPROTO;
+    for (size_t i = 0; !error && i < rows; i++)
+        if (!add_branch(tree, places, i, shares, &places[i]))
+            error = -EPROTO;
+    if (!error) {
+        link_branches(tree, places);
+    } else {
+        free(tree->branches);
+        tree->branches = NULL;
+    }
+    free(places);
+    return error;
+}
+
+int FlameTree_take(struct FlameTree *tree, struct FlameTable *table)
+{
+    struct FlameTree new = {.table = table};
+    int error = build(&new, NULL);
+    FlameTree_release(error ? &new : tree);
+    if (!error)
+        *tree = new;
+    return error;
+}
+
+int FlameTree_weigh(struct FlameTree *tree, const struct FlameShare *shares)
+{
+    struct FlameTree new = {.table = tree->table};
+    int error = build(&new, shares);
+    if (error)
+        return error;
+    free(tree->branches);
+    *tree = new;
+    return 0;
+}
+
+// --- Windows
+
+static uint64_t step(uint64_t path, uint64_t id)
+{
+    uint64_t hash = (path ^ id) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
+static double known(uint64_t ns)
+{
+    return ns == NULL_U64 ? 0 : (double)ns;
+}
+
+struct Moment FlameTree_moment(const struct FlameTree *tree)
+{
+    const struct FlameTable *table = tree->table;
+    struct Moment moment = {.at_s = table->kept_s,
+                            .samples = known(table->samples)};
+    size_t count =
+        table->row_count < FLAME_MOST ? table->row_count : FLAME_MOST;
+    if (table->rows[0].cpu_ns == NULL_U64)
+        return moment;
+    moment.totals = calloc(count, sizeof *moment.totals);
+    for (size_t i = 0; moment.totals && i < count; i++) {
+        const struct FlameRow *row = &table->rows[i]; // build has checked it
+        moment.totals[i] = (struct Total){
+            .key = i ? step(moment.totals[row->parent].key, row->id) : 1,
+            .all = known(row->cpu_ns),
+            .in_c = known(row->c_ns)};
+    }
+    moment.count = moment.totals ? count : 0;
+    return moment;
+}
+
+struct FlameShare *FlameShares_since(const struct Moment *then,
+                                     const struct Moment *now)
+{
+    double ns = (now->at_s - then->at_s) * 1e9;
+    struct FlameShare *shares = NULL;
+    if (now->count && ns > 0)
+        shares = calloc(now->count, sizeof *shares);
+    for (size_t i = 0; shares && i < now->count; i++) {
+        struct Total since = Moment_since(then, &now->totals[i]);
+        shares[i] = (struct FlameShare){since.all / ns, since.in_c / ns};
+    }
+    return shares;
+}
+
+void FlameTree_release(struct FlameTree *tree)
+{
+    FlameTable_free(tree->table);
+    free(tree->branches);
+    *tree = (struct FlameTree){0};
+}
+
+// --- Places
+
+uint32_t FlameTree_find(const struct FlameTree *tree,
+                        const struct FlamePath *path, bool *whole)
+{
+    uint32_t at = 0;
+    *whole = true;
+    for (int i = 0; i < path->depth; i++) {
+        uint32_t child = tree->branches[at].child;
+        while (child && tree->branches[child].id != path->ids[i])
+            child = tree->branches[child].sibling;
+        if (!child) {
+            *whole = false;
+            return at;
+        }
+        at = child;
+    }
+    return at;
+}
+
+void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
+                    struct FlamePath *path)
+{
+    path->depth = tree->branches[branch].depth;
+    for (int i = path->depth; i-- > 0;) {
+        path->ids[i] = tree->branches[branch].id;
+        branch = tree->branches[branch].parent;
+    }
+}
+
+uint32_t FlameTree_hottest(const struct FlameTree *tree, uint32_t branch)
+{
+    uint32_t best = tree->branches[branch].child;
+    for (uint32_t i = best; i; i = tree->branches[i].sibling)
+        if (tree->branches[i].total > tree->branches[best].total)
+            best = i;
+    return best;
+}
+
+static uint32_t last_below(const struct FlameTree *tree, uint32_t branch)
+{
+    while (tree->branches[branch].child) {
+        branch = tree->branches[branch].child;
+        while (tree->branches[branch].sibling)
+            branch = tree->branches[branch].sibling;
+    }
+    return branch;
+}
+
+uint32_t FlameTree_next(const struct FlameTree *tree, uint32_t branch, int step)
+{
+    const struct FlameBranch *at = &tree->branches[branch];
+    if (step < 0) {
+        uint32_t before = branch ? tree->branches[at->parent].child : 0;
+        if (!branch)
+            return last_below(tree, 0);
+        if (before == branch)
+            return at->parent;
+        while (tree->branches[before].sibling != branch)
+            before = tree->branches[before].sibling;
+        return last_below(tree, before);
+    }
+    if (at->child)
+        return at->child;
+    while (branch && !tree->branches[branch].sibling)
+        branch = tree->branches[branch].parent;
+    return branch ? tree->branches[branch].sibling : 0;
+}
+
+bool FlameTree_is_below(const struct FlameTree *tree, uint32_t branch,
+                        uint32_t above)
+{
+    while (tree->branches[branch].depth > tree->branches[above].depth)
+        branch = tree->branches[branch].parent;
+    return branch == above;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// See json.h.
+#include "tui/model/json.h"
+
+#include "tui/text/text.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct json_object *from_record(const struct Record *record,
+                                       const void *value);
+
+// json-c stands for null with NULL, so errors have a flag of their own: every
+// function that makes a value returns 0 or -ENOMEM and the value beside it.
+
+static int from_double(struct json_object **out, double value)
+{
+    char text[32];
+    *out = NULL;
+    if (!isfinite(value))
+        return 0;
+    // Twelve digits are more than is measured, and read better than seventeen.
+    snprintf(text, sizeof text, "%.12g", value);
+    *out = json_object_new_double_s(value, text);
+    return *out ? 0 : -ENOMEM;
+}
+
+static int from_text(struct json_object **out, const char *text)
+{
+    *out = text ? json_object_new_string(text) : NULL;
+    return text && !*out ? -ENOMEM : 0;
+}
+
+static int from_number(struct json_object **out, const struct Field *field,
+                       uint64_t value)
+{
+    *out = NULL;
+    if (value == NULL_U64)
+        return 0;
+    if (field->type == FIELD_BOOL)
+        *out = json_object_new_boolean(value != 0);
+    else if (field->type == FIELD_STATE)
+        return from_text(out, State_name(value));
+    else
+        *out = json_object_new_uint64(value);
+    return *out ? 0 : -ENOMEM;
+}
+
+static int from_list(struct json_object **out, const struct Field *field,
+                     const char *value)
+{
+    const char *const *items = (const void *)(value + field->offset);
+    size_t count = *(const size_t *)(const void *)(value + field->count_offset);
+    *out = json_object_new_array();
+    if (!*out)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *item =
+            from_record(field->record, *items + i * field->record->size);
+        if (!item || json_object_array_add(*out, item)) {
+            json_object_put(item);
+            json_object_put(*out);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
+static int from_field(struct json_object **out, const struct Field *field,
+                      const char *value)
+{
+    const void *at = value + field->offset;
+    switch (field->type) {
+    case FIELD_F64:
+        return from_double(out, *(const double *)at);
+    case FIELD_TEXT:
+        return from_text(out, *(const char *const *)at);
+    case FIELD_LIST:
+        return from_list(out, field, value);
+    default:
+        return from_number(out, field, *(const uint64_t *)at);
+    }
+}
+
+// The object a field belongs into: the record's, or its group's within.
+static struct json_object *owner_of(struct json_object *object,
+                                    const struct Field *field)
+{
+    struct json_object *group;
+    if (!field->group)
+        return object;
+    if (json_object_object_get_ex(object, field->group, &group))
+        return group;
+    group = json_object_new_object();
+    if (!group || json_object_object_add(object, field->group, group)) {
+        json_object_put(group);
+        return NULL;
+    }
+    return group;
+}
+
+static struct json_object *from_record(const struct Record *record,
+                                       const void *value)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; object && i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        struct json_object *owner = owner_of(object, field), *member = NULL;
+        if (!owner || from_field(&member, field, value) ||
+            json_object_object_add(owner, field->name, member)) {
+            json_object_put(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static void put_escape(struct Bytes *out, uint32_t code)
+{
+    char escape[16];
+    int size;
+    if (code > 0xFFFF) {
+        code -= 0x10000;
+        size = snprintf(escape, sizeof escape, "\\u%04x\\u%04x",
+                        (unsigned)(0xD800 + (code >> 10)),
+                        (unsigned)(0xDC00 + (code & 0x3FF)));
+    } else {
+        size = snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
+    }
+    Bytes_put(out, escape, (size_t)size);
+}
+
+// json-c escapes C0 and copies all else as it is. Outside of ASCII there are
+// only strings, so the rest can be escaped in the finished text.
+static void put_harmless(struct Bytes *out, const char *text)
+{
+    uint32_t code;
+    const char *from = text, *plain = text;
+    while ((code = Text_decode(&text)) != 0) {
+        if (code != TEXT_BAD && !Text_is_harmful(code)) {
+            from = text;
+            continue;
+        }
+        Bytes_put(out, plain, (size_t)(from - plain));
+        put_escape(out, code);
+        plain = from = text;
+    }
+    Bytes_put(out, plain, (size_t)(from - plain));
+}
+
+static int put_object(struct Bytes *out, struct json_object *object)
+{
+    const char *text = NULL;
+    if (object)
+        text = json_object_to_json_string_ext(
+            object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (text) {
+        put_harmless(out, text);
+        Bytes_put(out, "\n", 1);
+    }
+    json_object_put(object);
+    return text ? out->error : -ENOMEM;
+}
+
+// Null is left out.
+static int add(struct json_object *object, const char *name,
+               struct json_object *value)
+{
+    if (!value || (object && json_object_object_add(object, name, value) == 0))
+        return 0;
+    json_object_put(value);
+    return -ENOMEM;
+}
+
+int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
+                  double since_s, uint64_t tid)
+{
+    static const struct Field number = {.type = FIELD_U64};
+    struct json_object *object = from_record(&SNAPSHOT_RECORD, snapshot);
+    struct json_object *since, *thread;
+    int error = from_double(&since, since_s);
+    if (!error)
+        error = add(object, "counts_since_s", since);
+    if (!error)
+        error = from_number(&thread, &number, tid);
+    if (!error)
+        error = add(object, "shares_of_tid", thread);
+    int failed = put_object(out, object);
+    return error ? error : failed;
+}
+
+int Json_listing(struct Bytes *out, const struct Listing *listing)
+{
+    return put_object(out, from_record(&LISTING_RECORD, listing));
+}
+
+int Json_stacks(struct Bytes *out, const struct FlameTable *table)
+{
+    return put_object(out, from_record(&FLAME_TABLE_RECORD, table));
+}

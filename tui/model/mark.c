@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// See mark.h.
+#include "tui/model/mark.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double number(uint64_t value)
+{
+    return value == NULL_U64 ? NAN : (double)value;
+}
+
+static void name(char out[64], const char *text)
+{
+    snprintf(out, 64, "%s", text ? text : "");
+}
+
+int Mark_take(struct Mark *mark, const struct Snapshot *snapshot)
+{
+    size_t threads = snapshot->thread_count;
+    size_t pairs = snapshot->transition_pair_count;
+    Mark_release(mark);
+    mark->threads = calloc(threads + 1, sizeof *mark->threads);
+    mark->pairs = calloc(pairs + 1, sizeof *mark->pairs);
+    if (!mark->threads || !mark->pairs) {
+        Mark_release(mark);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < threads; i++) {
+        const struct Thread *one = &snapshot->threads[i];
+        mark->threads[i] = (struct ThreadMark){
+            ThreadKey_of(one), one->cpu_share, one->wait_share, one->cpu_s,
+            number(one->samples)};
+    }
+    for (size_t i = 0; i < pairs; i++) {
+        const struct TransitionPair *one = &snapshot->transition_pairs[i];
+        name(mark->pairs[i].from, one->from);
+        name(mark->pairs[i].to, one->to);
+        mark->pairs[i].count = number(one->count);
+    }
+    mark->thread_count = threads;
+    mark->pair_count = pairs;
+    return 0;
+}
+
+void Mark_release(struct Mark *mark)
+{
+    free(mark->threads);
+    free(mark->pairs);
+    *mark = (struct Mark){0};
+}
+
+// What has ended lives no more, and CPU time only grows. Of one that has been
+// renamed since nothing is known: another name is another thread's.
+static bool may_be(const struct ThreadMark *mark, const struct ThreadKey *now,
+                   double cpu_s)
+{
+    const struct ThreadKey *then = &mark->key;
+    return then->tid == now->tid && !(then->ended && !now->ended) &&
+           !(mark->cpu_s > cpu_s) &&
+           (!*then->name || !*now->name || !strcmp(then->name, now->name));
+}
+
+const struct ThreadMark *Mark_thread(const struct Mark *mark,
+                                     const struct Thread *thread)
+{
+    const struct ThreadMark *found = NULL;
+    struct ThreadKey now = ThreadKey_of(thread);
+    for (size_t i = 0; i < mark->thread_count; i++) {
+        const struct ThreadMark *one = &mark->threads[i];
+        if (!may_be(one, &now, thread->cpu_s))
+            continue;
+        if (one->key.ended == now.ended)
+            return one;
+        found = one;
+    }
+    return found;
+}
+
+double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair)
+{
+    char from[64], to[64];
+    name(from, pair->from);
+    name(to, pair->to);
+    for (size_t i = 0; i < mark->pair_count; i++)
+        if (!strcmp(mark->pairs[i].from, from) &&
+            !strcmp(mark->pairs[i].to, to))
+            return mark->pairs[i].count;
+    return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// See place.h.
+#include "tui/model/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int Place_root(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int root = pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    return root >= 0 ? root : open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int Place_find(int root, const char *path, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)flags | O_CLOEXEC,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    struct stat ours, theirs;
+    long found = syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (found >= 0)
+        return (int)found;
+    if (errno != ENOSYS && errno != EPERM)
+        return -errno;
+    // A kernel without it, or a filter that knows it not.
+    if (stat("/", &ours) || fstat(root, &theirs) ||
+        ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
+        return -EACCES;
+    found = open(path, flags | O_CLOEXEC);
+    return found >= 0 ? (int)found : -errno;
+}
+
+// What the process's link of that name leads to, as we would call it.
+static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
+{
+    char link[64];
+    if (pid)
+        snprintf(link, sizeof link, "/proc/%d/%s", (int)pid, name);
+    else
+        snprintf(link, sizeof link, "/proc/self/%s", name);
+    ssize_t size = readlink(link, out, PATH_MAX - 1);
+    out[size < 0 ? 0 : size] = 0;
+    return size >= 0;
+}
+
+bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file)
+{
+    char directory[PATH_MAX], root[PATH_MAX];
+    if (*file == '/')
+        return (size_t)snprintf(out, PATH_MAX, "%s", file) < PATH_MAX;
+    if (!read_link(directory, pid, "cwd"))
+        return false;
+    // From chroot(2) on we call it by a longer name than it does itself.
+    size_t skip = read_link(root, pid, "root") ? strlen(root) : 0;
+    if (skip < 2 || strncmp(directory, root, skip) != 0 ||
+        (directory[skip] && directory[skip] != '/'))
+        skip = 0;
+    return (size_t)snprintf(out, PATH_MAX, "%s/%s", directory + skip, file) <
+           PATH_MAX;
+}

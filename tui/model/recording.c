@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// See recording.h.
+#include "tui/model/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ASK_AGAIN_S 10.0 // code changes: it specialises
+
+static void write_all(struct Recording *recording, const void *data,
+                      size_t size)
+{
+    const char *at = data;
+    while (size && !recording->error) {
+        ssize_t written = write(recording->fd, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            recording->error = -errno;
+            return;
+        }
+        at += written;
+        size -= (size_t)written;
+    }
+}
+
+int Recording_open(struct Recording *recording, const char *path, char *why,
+                   size_t why_size)
+{
+    *recording = (struct Recording){.began = -1};
+    Bytes_init(&recording->bytes);
+    recording->fd =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (recording->fd < 0) {
+        int error = errno;
+        snprintf(why, why_size, "cannot record to %s: %s%s", path,
+                 strerror(error),
+                 error == EEXIST ? "; remove it, or choose another name" : "");
+        return -error;
+    }
+    write_all(recording, RECORDING_MAGIC, RECORDING_MAGIC_SIZE);
+    if (recording->error)
+        snprintf(why, why_size, "cannot record to %s: %s", path,
+                 strerror(-recording->error));
+    return recording->error;
+}
+
+int Recording_close(struct Recording *recording)
+{
+    if (recording->fd >= 0 && close(recording->fd) && !recording->error)
+        recording->error = -errno;
+    recording->fd = -1;
+    Bytes_release(&recording->bytes);
+    return recording->error;
+}
+
+void Recording_add(struct Recording *recording, const struct Message *message,
+                   double now)
+{
+    struct Bytes *bytes = &recording->bytes;
+    if (recording->error)
+        return;
+    // A replay begins with something to show.
+    if (recording->began < 0 && message->type != MESSAGE_HELLO)
+        recording->began = now;
+    Bytes_clear(bytes);
+    Bytes_put_f64(bytes, recording->began < 0 ? 0 : now - recording->began);
+    int error = Message_encode(bytes, message);
+    // A whole entry at a time: one that is cut off is left out by the reader.
+    if (error || bytes->error)
+        recording->error = error ? error : bytes->error;
+    else
+        write_all(recording, bytes->data, bytes->size);
+}
+
+// Where it is written when it was asked about, or NULL.
+static double *asked_at(struct Recording *recording, uint64_t id)
+{
+    for (size_t i = 0; i < recording->asked_count; i++)
+        if (recording->asked[i].id == id)
+            return &recording->asked[i].at;
+    return NULL;
+}
+
+uint64_t Recording_wish(struct Recording *recording,
+                        const struct Snapshot *snapshot, double now)
+{
+    const struct Function *hottest = NULL;
+    for (size_t i = 0; i < snapshot->function_count; i++) {
+        const struct Function *one = &snapshot->functions[i];
+        double *at = asked_at(recording, one->id);
+        bool full = recording->asked_count == RECORDING_ASKED;
+        bool due = at ? now - *at >= ASK_AGAIN_S : !full;
+        if (due && (!hottest || one->share > hottest->share ||
+                    (isnan(hottest->share) && !isnan(one->share))))
+            hottest = one;
+    }
+    if (!hottest)
+        return 0;
+    double *at = asked_at(recording, hottest->id);
+    if (!at) {
+        recording->asked[recording->asked_count].id = hottest->id;
+        at = &recording->asked[recording->asked_count++].at;
+    }
+    *at = now;
+    return hottest->id;
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// See row.h.
+#include "tui/model/row.h"
+
+#include <math.h>
+#include <string.h>
+
+#define IDLE_SHARE 0.0005 // what fades of a share is less than this, soon
+#define LOOKS_PER_S 4.0   // the sampler looks so often for what waits
+
+void Row_init(struct Row *row, uint64_t id)
+{
+    *row =
+        (struct Row){.id = id, .part_share = NAN, .window = Window_unknown()};
+    for (int i = 0; i < TREND_LENGTH; i++)
+        row->trend[i] = NAN;
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        row->mark[i] = NAN;
+}
+
+void Row_push_trend(struct Row *row, double share)
+{
+    memmove(row->trend, row->trend + 1, sizeof row->trend - sizeof *row->trend);
+    row->trend[TREND_LENGTH - 1] = (float)share;
+}
+
+double Row_u64(uint64_t value)
+{
+    return value == NULL_U64 ? NAN : (double)value;
+}
+
+static double or_zero(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+void Row_reset(struct Row *row)
+{
+    const struct Function *now = row->now;
+    if (!now)
+        return;
+    row->base = (struct RowBase){
+        .calls = or_zero(Row_u64(now->calls)),
+        .estimated = or_zero(now->calls_estimated),
+        .self = or_zero(Row_u64(now->self_cycles)),
+        .total = or_zero(Row_u64(now->total_cycles)),
+        .waited = or_zero(Row_u64(now->waited_cycles)),
+        .samples = or_zero(Row_u64(now->samples)),
+    };
+}
+
+double Row_share(const struct Row *row)
+{
+    return row->part ? row->part_share : row->now->share;
+}
+
+double Row_calls(const struct Row *row)
+{
+    return Row_u64(row->now->calls) - row->base.calls;
+}
+
+// An estimate may turn out to have been too high.
+double Row_estimated(const struct Row *row)
+{
+    double since = row->now->calls_estimated - row->base.estimated;
+    return isnan(since) ? since : fmax(since, Row_calls(row));
+}
+
+bool Row_calls_exact(const struct Row *row)
+{
+    return row->now->calls_exact == 1;
+}
+
+double Row_best_calls(const struct Row *row)
+{
+    double estimated = Row_estimated(row);
+    return Row_calls_exact(row) || isnan(estimated) ? Row_calls(row)
+                                                    : estimated;
+}
+
+double Row_self(const struct Row *row)
+{
+    return Row_u64(row->now->self_cycles) - row->base.self;
+}
+
+double Row_total(const struct Row *row)
+{
+    return Row_u64(row->now->total_cycles) - row->base.total;
+}
+
+double Row_waited(const struct Row *row)
+{
+    return Row_u64(row->now->waited_cycles) - row->base.waited;
+}
+
+double Row_samples(const struct Row *row)
+{
+    return Row_u64(row->now->samples) - row->base.samples;
+}
+
+bool Row_may_run(const struct Function *function)
+{
+    return isnan(function->share) || function->share >= RUNS_SHARE;
+}
+
+// It may be on a stack for ever and be called once: a main loop is not idle.
+bool Row_is_idle(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    if (now->age_s <= IDLE_S)
+        return false;
+    if (isnan(now->share)) // hooks alone know it, where there are some
+        return now->state == STATE_ARMED;
+    return Window_basis(&row->window, now->share) == BASIS_NONE &&
+           !(now->total_share >= IDLE_SHARE);
+}
+
+double Row_recent_cost(const struct Row *row)
+{
+    return or_zero(row->now->calls_per_s * row->now->avg_cycles);
+}
+
+// An estimate is of time running, which samples show, and of time waiting,
+// which looks show.
+double Row_rate_samples(const struct Row *row)
+{
+    double looks = LOOKS_PER_S * row->window.s * row->now->wait_share;
+    return Window_samples(&row->window, row->now->cpu_share) + or_zero(looks);
+}
+
+bool Row_is_old(const struct Row *row)
+{
+    uint64_t state = row->now->state;
+    return (state == STATE_PARTIAL || state == STATE_DARK) &&
+           row->now->age_s > STALE_S;
+}
+
+bool Row_is_stale(const struct Row *row)
+{
+    return Row_is_old(row) && Row_may_run(row->now);
+}

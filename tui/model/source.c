@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// A file is found with O_PATH, which opens nothing, looked at, and only then
+// opened: so no device is touched, and nobody who waits at a pipe is woken.
+#include "tui/model/source.h"
+
+#include "tui/model/archive.h"
+#include "tui/model/place.h"
+#include "tui/text/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TAB 8
+// Files are dated with a clock that ticks every few milliseconds, and when a
+// process began is known to ten.
+#define GRACE_S 1.0
+
+// --- Finding it
+
+// *member is what follows of the path where that leads through an archive: ""
+// of the file itself. A descriptor that only names it, or -errno.
+static int find_file(const struct SourceWish *wish, struct stat *file,
+                     char member[PATH_MAX])
+{
+    char path[PATH_MAX];
+    int root = Place_root(wish->pid), found;
+    *member = 0;
+    if (root < 0)
+        return -errno;
+    if (!Place_absolute(path, wish->pid, wish->file)) {
+        close(root);
+        return -ENAMETOOLONG;
+    }
+    found = Place_find(root, path, O_PATH);
+    while (found == -ENOTDIR || found == -ENOENT) {
+        char *slash = strrchr(path, '/'), rest[PATH_MAX];
+        if (!slash || slash == path)
+            break;
+        snprintf(rest, sizeof rest, "%s%s%s", slash + 1, *member ? "/" : "",
+                 member);
+        *slash = 0;
+        int above = Place_find(root, path, O_PATH);
+        if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
+            close(above); // a directory: it is just not there
+            break;
+        }
+        snprintf(member, PATH_MAX, "%s", rest);
+        if (above != -ENOTDIR && above != -ENOENT)
+            found = above;
+    }
+    close(root);
+    if (found >= 0 && fstat(found, file)) {
+        close(found);
+        found = -EIO;
+    }
+    return found;
+}
+
+// --- Reading it
+
+static void say(struct Source *source, enum SourceState state, const char *file,
+                const char *why)
+{
+    const char *slash = strrchr(file, '/');
+    char name[96], part[100];
+    // The end of a long name says more; what is cut off is not text any more.
+    snprintf(part, sizeof part, "%.90s",
+             Text_tail(slash && slash[1] ? slash + 1 : file, 90));
+    Text_clean(name, sizeof name, part);
+    source->state = state;
+    snprintf(source->why, sizeof source->why, "%s %s", name, why);
+}
+
+static bool is_later(struct timespec time, const struct SourceWish *wish)
+{
+    double s = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+    return s > wish->process_start_s + GRACE_S; // NaN: not known
+}
+
+// What was put in its place keeps an older date, as from an archive or a
+// copy; but so does a file that was given another name or mode.
+static void doubt(struct Source *source, const struct SourceWish *wish)
+{
+    if (is_later(source->file.st_ctim, wish))
+        say(source, SOURCE_FINE, wish->file,
+            "was replaced or touched after the process started");
+}
+
+// All that is in a file which only a descriptor names. NULL where it cannot be
+// read; *size says how much there is.
+static char *read_file(int named, size_t *size)
+{
+    char path[64], *text = malloc(*size + 1);
+    size_t used = 0;
+    ssize_t got = 1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", named);
+    int fd =
+        text ? open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    if (fd < 0) {
+        free(text);
+        return NULL;
+    }
+    while (used < *size && got > 0) {
+        got = read(fd, text + used, *size - used);
+        if (got > 0)
+            used += (size_t)got;
+    }
+    close(fd);
+    *size = used; // it may have been cut meanwhile
+    text[used] = 0;
+    return text;
+}
+
+static char *read_source(struct Source *source, const struct SourceWish *wish,
+                         int named, const char *member, size_t *size)
+{
+    char *text;
+    *size = (size_t)source->file.st_size;
+    if (*member) {
+        const char *why;
+        text = Archive_read(named, member, SOURCE_BYTES, size, &why);
+        if (!text)
+            say(source, SOURCE_REFUSED, wish->file, why);
+        return text;
+    }
+    text = read_file(named, size);
+    if (!text)
+        say(source, SOURCE_MISSING, wish->file, "cannot be read");
+    return text;
+}
+
+// Ends lines where Python does. Their number, or 0 where memory is out.
+static size_t cut_lines(struct Source *source, size_t size)
+{
+    char *at = source->text, *end = at + size;
+    size_t count = 1, line = 0;
+    for (char *c = at; c < end; c++)
+        count += *c == '\n' || *c == '\r';
+    source->lines = malloc(count * sizeof *source->lines);
+    if (!source->lines)
+        return 0;
+    source->lines[line++] = at;
+    for (; at < end; at++) {
+        bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
+        if (*at != '\n' && *at != '\r') {
+            if (!*at)
+                *at = 1; // as bad to look at
+            continue;
+        }
+        *at = 0;
+        at += both;
+        if (at + 1 < end)
+            source->lines[line++] = at + 1;
+    }
+    return line;
+}
+
+static bool comes_from_no_file(struct Source *source, const char *file)
+{
+    size_t length = strlen(file);
+    char name[80];
+    if (length && (*file != '<' || file[length - 1] != '>'))
+        return false;
+    Text_clean(name, sizeof name, file);
+    source->state = SOURCE_NONE;
+    if (!strncmp(file, "<frozen ", 8))
+        snprintf(source->why, sizeof source->why,
+                 "%s is built into the interpreter", name);
+    else
+        snprintf(source->why, sizeof source->why,
+                 "made at run time (%s): there is no source file",
+                 length ? name : "no file is named");
+    return true;
+}
+
+static void explain(struct Source *source, const char *file, int error)
+{
+    if (error == -ENOENT || error == -ENOTDIR)
+        say(source, SOURCE_MISSING, file, "is not there");
+    else if (error == -EACCES || error == -EPERM)
+        say(source, SOURCE_MISSING, file, "may not be read");
+    else if (error == -ENAMETOOLONG)
+        say(source, SOURCE_MISSING, file, "cannot be found");
+    else if (error == -ELOOP)
+        say(source, SOURCE_REFUSED, file, "is a link that leads nowhere");
+    else
+        say(source, SOURCE_MISSING, file, "cannot be opened");
+}
+
+void Source_load(struct Source *source, const struct SourceWish *wish)
+{
+    char member[PATH_MAX];
+    size_t size;
+    *source = (struct Source){.state = SOURCE_FINE};
+    if (comes_from_no_file(source, wish->file))
+        return;
+    int named = find_file(wish, &source->file, member);
+    if (named < 0) {
+        memset(&source->file, 0, sizeof source->file);
+        explain(source, wish->file, named);
+        return;
+    }
+    if (!S_ISREG(source->file.st_mode))
+        say(source, SOURCE_REFUSED, wish->file, "is no regular file");
+    else if (is_later(source->file.st_mtim, wish))
+        say(source, SOURCE_CHANGED, wish->file,
+            "has changed since the process started");
+    else if (!*member && (size_t)source->file.st_size > SOURCE_BYTES)
+        say(source, SOURCE_REFUSED, wish->file, "is larger than 8 MiB");
+    else
+        source->text = read_source(source, wish, named, member, &size);
+    close(named);
+    if (!source->text)
+        return;
+    source->line_count = cut_lines(source, size);
+    if (!source->line_count)
+        say(source, SOURCE_REFUSED, wish->file, "needs too much memory");
+    else
+        doubt(source, wish);
+}
+
+void Source_release(struct Source *source)
+{
+    free(source->text);
+    free(source->lines);
+    *source = (struct Source){.state = SOURCE_NONE};
+}
+
+static bool differ(struct timespec a, struct timespec b)
+{
+    return a.tv_sec != b.tv_sec || a.tv_nsec != b.tv_nsec;
+}
+
+bool Source_is_stale(const struct Source *source, const struct SourceWish *wish)
+{
+    struct Source other = {.state = SOURCE_FINE};
+    char member[PATH_MAX];
+    if (source->state == SOURCE_NONE)
+        return false;
+    int named = find_file(wish, &other.file, member);
+    if (named < 0)
+        return source->file.st_ino != 0;
+    close(named);
+    return other.file.st_ino != source->file.st_ino ||
+           other.file.st_dev != source->file.st_dev ||
+           other.file.st_size != source->file.st_size ||
+           differ(other.file.st_mtim, source->file.st_mtim) ||
+           differ(other.file.st_ctim, source->file.st_ctim);
+}
+
+// --- Lines
+
+const char *Source_line(const struct Source *source, uint64_t line)
+{
+    return line && line <= source->line_count ? source->lines[line - 1] : NULL;
+}
+
+void Source_expand(char *out, size_t size, const char *line)
+{
+    struct Glyph glyph;
+    size_t used = 0;
+    int column = 0;
+    while (used + 4 < size) {
+        const char *start = line;
+        if (*line == '\t') {
+            do
+                out[used++] = ' ';
+            while (++column % TAB && used + 4 < size);
+            line++;
+            continue;
+        }
+        if (!Text_next(&line, &glyph))
+            break;
+        if (used + (size_t)(line - start) >= size)
+            break;
+        memcpy(out + used, start, (size_t)(line - start));
+        used += (size_t)(line - start);
+        column += glyph.width;
+    }
+    out[used] = 0;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// A snapshot names each function's callers; callees are found by looking who
+// has a function among his callers.
+#include "tui/model/tree.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST 0.0005 // of a core: less is among the others
+
+struct Edge {
+    uint64_t id; // NULL_U64: others
+    double share;
+};
+
+struct Walk {
+    struct Tree *tree;
+    const struct Model *model;
+    const struct Calls *calls;    // or NULL: the snapshot's
+    uint64_t way[TREE_DEPTH + 1]; // functions from the root to here
+    bool caller;
+    bool failed;
+};
+
+void Tree_root(struct Tree *tree, uint64_t root)
+{
+    tree->root = root;
+    tree->open_count = 0;
+    tree->count = 0;
+}
+
+void Tree_release(struct Tree *tree)
+{
+    free(tree->branches);
+    *tree = (struct Tree){0};
+}
+
+static const struct Function *function_of(const struct Model *model,
+                                          uint64_t id)
+{
+    const struct Row *row = Model_row_of(model, id);
+    return row ? row->now : NULL;
+}
+
+static uint64_t mix(uint64_t key, uint64_t id)
+{
+    key = (key ^ id) * 0x9E3779B97F4A7C15u;
+    return key ^ key >> 29;
+}
+
+static struct Branch *add(struct Walk *walk, enum BranchKind kind)
+{
+    struct Tree *tree = walk->tree;
+    if (tree->count == tree->room) {
+        size_t room = tree->room ? 2 * tree->room : 64;
+        struct Branch *more = NULL;
+        if (room <= 2 * TREE_MOST)
+            more = realloc(tree->branches, room * sizeof *more);
+        if (!more) {
+            walk->failed = true;
+            return NULL;
+        }
+        tree->branches = more;
+        tree->room = room;
+    }
+    struct Branch *branch = &tree->branches[tree->count++];
+    *branch = (struct Branch){
+        .kind = kind, .caller = walk->caller, .share = NAN, .part = NAN};
+    return branch;
+}
+
+static bool is_open(const struct Tree *tree, uint64_t key)
+{
+    for (size_t i = 0; i < tree->open_count; i++)
+        if (tree->open[i] == key)
+            return true;
+    return false;
+}
+
+// --- Edges
+
+static int compare_edges(const void *left, const void *right)
+{
+    const struct Edge *a = left, *b = right;
+    int shares = (a->share < b->share) - (a->share > b->share);
+    return shares ? shares : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool is_shown(double share)
+{
+    return share >= LEAST;
+}
+
+struct Edges { // the largest first
+    struct Edge *edges;
+    size_t count, room;
+    bool failed;
+};
+
+static void add_edge(struct Edges *edges, uint64_t id, double share)
+{
+    if (!is_shown(share) || edges->failed)
+        return;
+    if (edges->count == edges->room) {
+        size_t room = edges->room ? 2 * edges->room : 16;
+        struct Edge *more = realloc(edges->edges, room * sizeof *more);
+        edges->failed = !more;
+        if (!more)
+            return;
+        edges->edges = more;
+        edges->room = room;
+    }
+    edges->edges[edges->count++] = (struct Edge){id, share};
+}
+
+static void find_callers(const struct Walk *walk, uint64_t id,
+                         struct Edges *edges)
+{
+    const struct Function *function = function_of(walk->model, id);
+    const struct Calls *calls = walk->calls;
+    for (size_t i = 0; calls && i < calls->count; i++)
+        if (calls->calls[i].callee == id && calls->calls[i].caller != NULL_U64)
+            add_edge(edges, calls->calls[i].caller, calls->calls[i].share);
+    for (size_t i = 0; !calls && function && i < function->caller_count; i++)
+        if (function->callers[i].id != NULL_U64)
+            add_edge(edges, function->callers[i].id,
+                     function->callers[i].share);
+}
+
+static double share_for(const struct Function *function, uint64_t caller)
+{
+    for (size_t i = 0; i < function->caller_count; i++)
+        if (function->callers[i].id == caller)
+            return function->callers[i].share;
+    return NAN;
+}
+
+static void find_callees(const struct Walk *walk, uint64_t id,
+                         struct Edges *edges)
+{
+    const struct Snapshot *now = walk->model->snapshot;
+    const struct Calls *calls = walk->calls;
+    for (size_t i = 0; calls && i < calls->count; i++)
+        if (calls->calls[i].caller == id)
+            add_edge(edges, calls->calls[i].callee, calls->calls[i].share);
+    for (size_t i = 0; !calls && i < now->function_count; i++)
+        add_edge(edges, now->functions[i].id,
+                 share_for(&now->functions[i], id));
+}
+
+// For the caller to free.
+static struct Edges edges_of(const struct Walk *walk, uint64_t id)
+{
+    struct Edges edges = {.count = 0};
+    (walk->caller ? find_callers : find_callees)(walk, id, &edges);
+    if (edges.count)
+        qsort(edges.edges, edges.count, sizeof *edges.edges, compare_edges);
+    return edges;
+}
+
+// --- Branches
+
+static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars);
+
+static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
+{
+    for (int i = 0; i < depth; i++)
+        if (walk->way[i] == id)
+            return true;
+    return false;
+}
+
+// A function on the branch of another, and what is unfolded below it.
+static void add_function(struct Walk *walk, int depth, const struct Edge *edge,
+                         const struct Branch *like)
+{
+    const struct Function *function = function_of(walk->model, edge->id);
+    struct Branch *branch = add(walk, BRANCH_FUNCTION);
+    if (!branch)
+        return;
+    branch->depth = depth;
+    branch->id = edge->id;
+    branch->share = edge->share;
+    branch->part = like->part;
+    branch->bars = like->bars;
+    branch->last = like->last;
+    branch->key = mix(like->key, edge->id);
+    branch->again = is_on_way(walk, depth, edge->id);
+    branch->opens = function && !branch->again && depth < TREE_DEPTH;
+    branch->open = branch->opens && is_open(walk->tree, branch->key);
+    if (branch->open) {
+        walk->way[depth] = edge->id;
+        grow(walk, depth + 1, branch->key,
+             branch->last ? like->bars : like->bars | 1u << depth);
+    }
+}
+
+static void add_rest(struct Walk *walk, enum BranchKind kind, int depth,
+                     double share, const struct Branch *like)
+{
+    struct Branch *branch = add(walk, kind);
+    if (!branch)
+        return;
+    branch->depth = depth;
+    branch->share = share;
+    branch->part = like->part;
+    branch->bars = like->bars;
+    branch->last = like->last;
+    branch->key = mix(like->key, (uint64_t)kind << 32);
+}
+
+struct CallTotal Tree_total(const struct Function *function,
+                            const struct Calls *calls)
+{
+    if (calls)
+        return Calls_of(calls, function->id);
+    double self = function->cpu_share + function->wait_share;
+    return (struct CallTotal){
+        function->id, function->total_share,
+        self > function->total_share ? function->total_share : self};
+}
+
+// The whole is estimated apart from its parts.
+static double part_of(double share, double total)
+{
+    double part = share / total;
+    return !(total > 0) ? NAN : part > 1 ? 1 : part;
+}
+
+// What is not in the edges: its own part of callees, and else what was too
+// small to be told apart; of callers, where nobody called.
+struct Rest {
+    double self, others;
+};
+
+static struct Rest rest_of(const struct Walk *walk,
+                           const struct Function *function,
+                           const struct CallTotal *total, double sum)
+{
+    struct Rest rest = {NAN, NAN};
+    double left = total->total - sum;
+    if (walk->caller) {
+        for (size_t i = 0; !walk->calls && i < function->caller_count; i++)
+            if (function->callers[i].id == NULL_U64)
+                rest.others = function->callers[i].share;
+        rest.self = left - (isnan(rest.others) ? 0 : rest.others);
+    } else {
+        rest.self = total->self;
+        rest.others = left - rest.self;
+    }
+    return rest;
+}
+
+// All branches of the function at walk->way[depth - 1].
+static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars)
+{
+    uint64_t id = walk->way[depth - 1];
+    const struct Function *function = function_of(walk->model, id);
+    struct Edges edges = edges_of(walk, id);
+    size_t count = edges.count;
+    double sum = 0;
+    if (edges.failed || !function) {
+        walk->failed |= edges.failed;
+        free(edges.edges);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        sum += edges.edges[i].share;
+    struct CallTotal all = Tree_total(function, walk->calls);
+    struct Rest rest = rest_of(walk, function, &all, sum);
+    bool self = is_shown(rest.self), others = is_shown(rest.others);
+    struct Branch like = {.key = key, .bars = bars};
+    if (self && !walk->caller) {
+        like.part = part_of(rest.self, all.total);
+        like.last = !count && !others;
+        add_rest(walk, BRANCH_SELF, depth, rest.self, &like);
+    }
+    for (size_t i = 0; i < count; i++) {
+        like.part = part_of(edges.edges[i].share, all.total);
+        like.last = i + 1 == count && !others && !(self && walk->caller);
+        add_function(walk, depth, &edges.edges[i], &like);
+    }
+    if (others) {
+        like.part = part_of(rest.others, all.total);
+        like.last = !(self && walk->caller);
+        add_rest(walk, BRANCH_OTHERS, depth, rest.others, &like);
+    }
+    if (self && walk->caller) {
+        like.part = part_of(rest.self, all.total);
+        like.last = true;
+        add_rest(walk, BRANCH_BOTTOM, depth, rest.self, &like);
+    }
+    free(edges.edges);
+}
+
+int Tree_build(struct Tree *tree, const struct Model *model,
+               const struct Calls *calls)
+{
+    struct Walk walk = {
+        .tree = tree, .model = model, .calls = calls, .caller = true};
+    const struct Function *root = function_of(model, tree->root);
+    tree->count = 0;
+    if (!root)
+        return 0;
+    walk.way[0] = tree->root;
+    if (add(&walk, BRANCH_CALLERS))
+        grow(&walk, 1, mix(1, tree->root), 0);
+    struct Branch *middle = add(&walk, BRANCH_ROOT);
+    if (middle) {
+        middle->id = tree->root;
+        middle->share = Tree_total(root, calls).total;
+        middle->key = 1;
+    }
+    walk.caller = false;
+    if (add(&walk, BRANCH_CALLEES))
+        grow(&walk, 1, mix(2, tree->root), 0);
+    return walk.failed ? -ENOMEM : 0;
+}
+
+bool Tree_toggle(struct Tree *tree, const struct Branch *branch)
+{
+    for (size_t i = 0; i < tree->open_count; i++)
+        if (tree->open[i] == branch->key) {
+            tree->open[i] = tree->open[--tree->open_count];
+            return true;
+        }
+    if (!branch->opens || tree->open_count == TREE_OPEN)
+        return false;
+    tree->open[tree->open_count++] = branch->key;
+    return true;
+}

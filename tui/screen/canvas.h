@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// A frame composed in memory: a grid of cells, each a glyph and a style. Views
+// draw on it; terminal.c blits it and batch.c prints it as text. It knows no
+// terminal. Everything outside the grid is cut off. One thread.
+#ifndef OCULAR_TUI_SCREEN_CANVAS_H
+#define OCULAR_TUI_SCREEN_CANVAS_H
+
+#include "ipc/bytes.h"
+#include "tui/text/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// What a cell means; the terminal decides how that looks.
+enum Style {
+    STYLE_PLAIN,
+    STYLE_STRONG,
+    STYLE_FAINT,
+    STYLE_ACCENT, // names the program, the selected function
+    STYLE_HEAT_1, // shares, cold to hot
+    STYLE_HEAT_2,
+    STYLE_HEAT_3,
+    STYLE_HEAT_4,
+    STYLE_HEAT_5,
+    STYLE_ARMED,
+    STYLE_PARTIAL,
+    STYLE_DARK,
+    STYLE_ALERT, // stale, lost, deoptimising, failed
+    STYLE_HEAD,  // the bar of column titles
+    STYLE_HEAD_SORT,
+    STYLE_KEY, // the bar of keys
+    STYLE_LABEL,
+    STYLE_PROMPT,
+    STYLE_COUNT,
+    STYLE_SELECTED = 0x80 // or'ed in: the selected row
+};
+
+struct Cell {
+    uint32_t code;
+    uint32_t marks[TEXT_MARKS];
+    uint8_t width; // 0: the right half of a wide glyph
+    uint8_t style;
+};
+
+struct Canvas {
+    int width;
+    int height;
+    bool ascii;         // draw everything with ASCII
+    unsigned overdrawn; // glyphs that took another's place, since the clearing
+    struct Cell *cells;
+};
+
+enum Cut {
+    CUT_END,  // "EqualityConstr…"
+    CUT_START // "…straint.execute"
+};
+
+void Canvas_init(struct Canvas *canvas, bool ascii);
+void Canvas_release(struct Canvas *canvas);
+// A blank canvas of another size. 0 or -ENOMEM (it is as it was).
+int Canvas_resize(struct Canvas *canvas, int width, int height);
+void Canvas_clear(struct Canvas *canvas);
+struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x); // or NULL
+
+// Cells that text would take on this canvas.
+int Canvas_measure(const struct Canvas *canvas, const char *text);
+// Draws text from x, never at or beyond `end`; returns the x after it.
+int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
+               const char *text);
+
+struct Box { // a place on one line
+    int y;
+    int x;
+    int width;
+};
+
+// Draws text inside the box; too long a text is cut and marked so.
+void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
+                enum Cut cut, const char *text);
+void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
+                      const char *text);
+// A path loses its leading directories rather than half of a name.
+// The cells that it takes.
+int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
+                    const char *path);
+// Gives every cell of the box a style, leaving its glyphs.
+void Canvas_paint(struct Canvas *canvas, struct Box box, uint8_t style);
+// Adds STYLE_SELECTED to every cell of the box.
+void Canvas_select(struct Canvas *canvas, struct Box box);
+
+// Appends the frame as lines of UTF-8 without trailing blanks.
+void Canvas_write(const struct Canvas *canvas, struct Bytes *out);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// How each style looks: colours for terminals with 256 and with 8 or 16 of
+// them, attributes for those without. Every colour is readable on a dark and on
+// a light background, or brings its own. Knows no curses: terminal.c
+// translates.
+#ifndef OCULAR_TUI_SCREEN_PALETTE_H
+#define OCULAR_TUI_SCREEN_PALETTE_H
+
+#include "tui/screen/canvas.h"
+
+#include <stdbool.h>
+
+enum PaletteAttribute { // bits
+    PALETTE_BOLD = 1,
+    PALETTE_DIM = 2,
+    PALETTE_REVERSE = 4,
+    PALETTE_UNDERLINE = 8
+};
+
+struct Paint {
+    short foreground; // -1: the terminal's own
+    short background;
+    unsigned attributes;
+};
+
+// colours: 256, 8 (also for 16) or 0.
+struct Paint Palette_paint(uint8_t style, int colours);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The line being typed at the bottom of the screen, or a question that is
+// answered with y or n. Knows keys and text, nothing of what they are for.
+// One thread.
+#ifndef OCULAR_TUI_SCREEN_PROMPT_H
+#define OCULAR_TUI_SCREEN_PROMPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROMPT_MAX 512
+
+enum PromptKind {
+    PROMPT_NONE, // nothing is asked
+    PROMPT_SEARCH,
+    PROMPT_FILTER,
+    PROMPT_EXPORT,
+    PROMPT_SAVE,
+    PROMPT_BUDGET,
+    PROMPT_OVERWRITE_EXPORT, // y or n from here on
+    PROMPT_OVERWRITE_SAVE
+};
+
+enum PromptResult { PROMPT_EDITING, PROMPT_DONE, PROMPT_CANCELLED };
+
+struct Prompt {
+    enum PromptKind kind;
+    char text[PROMPT_MAX]; // what is typed, or what the question is about
+    size_t length;
+};
+
+void Prompt_open(struct Prompt *prompt, enum PromptKind kind, const char *text);
+void Prompt_close(struct Prompt *prompt);
+bool Prompt_is_question(const struct Prompt *prompt);
+enum PromptResult Prompt_key(struct Prompt *prompt, uint32_t key);
+
+#endif

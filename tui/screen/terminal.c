@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// See terminal.h. Signals are read from a descriptor, so nothing runs at odd
+// moments; only a crash has a handler, and it only writes and sets.
+#define _GNU_SOURCE 1
+#define NCURSES_WIDECHAR 1
+#include "tui/screen/terminal.h"
+
+#include "tui/screen/keymap.h"
+#include "tui/screen/palette.h"
+
+#include <curses.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <term.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define ESCAPE_MS 25 // a lone Esc acts after so long
+
+struct Terminal {
+    SCREEN *screen;
+    FILE *in;
+    bool own_in; // in was opened by us
+    int colours; // 0, 8 or 256
+    int signals; // signalfd
+    sigset_t old_mask;
+};
+
+static const int watched[] = {SIGHUP,   SIGINT,  SIGTERM, SIGQUIT,
+                              SIGWINCH, SIGTSTP, SIGCONT};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+// --- Crash: what must be known beforehand, since a handler may ask nothing.
+// A signal handler has no argument of ours, hence the only static data here.
+
+static struct {
+    char restore[256]; // leaves the alternate screen, shows the cursor...
+    volatile sig_atomic_t size;
+    struct termios mode;
+    int fd;
+    char stack[16384]; // a stack overflow is a crash, too
+} crash;
+
+static int save_byte(int byte)
+{
+    if (crash.size < (int)sizeof crash.restore)
+        crash.restore[crash.size++] = (char)byte;
+    return byte;
+}
+
+static bool has_string(const char *capability)
+{
+    char *string = tigetstr(capability);
+    return string && string != (char *)-1;
+}
+
+static void save_string(const char *capability)
+{
+    if (has_string(capability))
+        tputs(tigetstr(capability), 1, save_byte);
+}
+
+static void on_crash(int number)
+{
+    if (crash.size) {
+        ssize_t ignored = write(crash.fd, crash.restore, (size_t)crash.size);
+        (void)ignored;
+        tcsetattr(crash.fd, TCSANOW, &crash.mode);
+    }
+    raise(number); // SA_RESETHAND: this one kills, and may leave a core
+}
+
+static void guard_against_crashes(void)
+{
+    stack_t stack = {.ss_sp = crash.stack, .ss_size = sizeof crash.stack};
+    struct sigaction action = {.sa_handler = on_crash,
+                               .sa_flags =
+                                   SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        sigaction(crashes[i], &action, NULL);
+}
+
+static void save_for_crash(int fd)
+{
+    crash.fd = fd;
+    crash.size = 0;
+    save_string("sgr0");
+    save_string("rmkx");
+    // No capability says only this; what has a mouse speaks xterm's language.
+    if (has_string("kmous"))
+        for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
+            save_byte(*byte);
+    save_string("cnorm");
+    save_string("rmcup");
+}
+
+// --- Which terminal
+
+// Is there a description of this terminal, and can it place the cursor?
+static bool is_known(const char *name, int fd)
+{
+    int status;
+    return name && *name && setupterm(name, fd, &status) == OK;
+}
+
+static bool can_move(void)
+{
+    return has_string("cup");
+}
+
+// An unknown TERM is nearly always newer than the database, and nearly always
+// speaks xterm's language. The name to use, or NULL with `why`.
+static const char *choose_name(int fd, char *why, size_t why_size)
+{
+    static const char *const likely[] = {"xterm-256color", "xterm", "linux",
+                                         "ansi", "vt100"};
+    const char *name = getenv("TERM");
+    if (name && (strcmp(name, "dumb") == 0 || is_known(name, fd))) {
+        if (strcmp(name, "dumb") != 0 && can_move())
+            return name;
+        snprintf(why, why_size,
+                 "the terminal (TERM=%.40s) cannot place its cursor: set TERM "
+                 "to what it really is, or use --batch",
+                 name);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof likely / sizeof likely[0]; i++)
+        if (is_known(likely[i], fd) && can_move())
+            return likely[i];
+    snprintf(why, why_size,
+             "no description of any terminal is installed (terminfo, often "
+             "in a package ncurses-base): install it, or use --batch");
+    return NULL;
+}
+
+// --- Open and close
+
+static FILE *open_input(bool *own)
+{
+    *own = false;
+    if (isatty(STDIN_FILENO))
+        return stdin;
+    *own = true;
+    return fopen("/dev/tty", "re");
+}
+
+static void block_signals(struct Terminal *terminal)
+{
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++)
+        sigaddset(&mask, watched[i]);
+    sigprocmask(SIG_BLOCK, &mask, &terminal->old_mask);
+    terminal->signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void start_colours(struct Terminal *terminal, bool mono)
+{
+    if (mono || !has_colors() || start_color() == ERR || COLOR_PAIRS < 64)
+        return;
+    terminal->colours = COLORS >= 256 ? 256 : 8;
+    bool own = use_default_colors() == OK;
+    for (int style = 0; style < 2 * STYLE_COUNT; style++) {
+        uint8_t which = (uint8_t)(style % STYLE_COUNT |
+                                  (style < STYLE_COUNT ? 0 : STYLE_SELECTED));
+        struct Paint paint = Palette_paint(which, terminal->colours);
+        if (!own && paint.foreground < 0)
+            paint.foreground = COLOR_WHITE;
+        if (!own && paint.background < 0)
+            paint.background = COLOR_BLACK;
+        init_pair((short)(style + 1), paint.foreground, paint.background);
+    }
+}
+
+static void prepare(struct Terminal *terminal, struct TerminalWish wish)
+{
+    set_term(terminal->screen);
+    // Ours are blocked and read; curses' own handler must not meet a stop.
+    signal(SIGTSTP, SIG_DFL);
+    cbreak();
+    noecho();
+    nonl();
+    curs_set(0);
+    leaveok(stdscr, TRUE);
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    set_escdelay(ESCAPE_MS);
+    if (!wish.no_mouse) {
+        mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+        mouseinterval(0); // a press is a click, at once
+    }
+    start_colours(terminal, wish.mono);
+}
+
+int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
+                  size_t why_size)
+{
+    struct Terminal *terminal = calloc(1, sizeof *terminal);
+    *out = NULL;
+    if (!terminal)
+        return -ENOMEM;
+    const char *name = choose_name(STDOUT_FILENO, why, why_size);
+    if (!name) {
+        free(terminal);
+        return -ENOTSUP;
+    }
+    terminal->in = open_input(&terminal->own_in);
+    if (!terminal->in || tcgetattr(fileno(terminal->in), &crash.mode)) {
+        snprintf(why, why_size,
+                 "there is no keyboard (stdin is no terminal): use --batch");
+        if (terminal->in && terminal->own_in)
+            fclose(terminal->in);
+        free(terminal);
+        return -ENOTTY;
+    }
+    save_for_crash(STDOUT_FILENO);
+    block_signals(terminal);
+    guard_against_crashes();
+    terminal->screen = newterm(name, stdout, terminal->in);
+    if (!terminal->screen || terminal->signals < 0) {
+        snprintf(why, why_size,
+                 "the terminal (TERM=%.40s) cannot be used: "
+                 "use --batch",
+                 name);
+        Terminal_close(terminal);
+        return -ENOTSUP;
+    }
+    prepare(terminal, wish);
+    *out = terminal;
+    return 0;
+}
+
+void Terminal_close(struct Terminal *terminal)
+{
+    if (!terminal)
+        return;
+    if (terminal->screen) {
+        endwin();
+        delscreen(terminal->screen);
+    }
+    crash.size = 0;
+    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+        signal(crashes[i], SIG_DFL);
+    if (terminal->signals >= 0)
+        close(terminal->signals);
+    sigprocmask(SIG_SETMASK, &terminal->old_mask, NULL);
+    if (terminal->own_in)
+        fclose(terminal->in);
+    free(terminal);
+}
+
+// --- Draw
+
+void Terminal_size(const struct Terminal *terminal, int *width, int *height)
+{
+    (void)terminal;
+    getmaxyx(stdscr, *height, *width);
+}
+
+static void draw_cell(const struct Terminal *terminal, int y, int x,
+                      const struct Cell *cell)
+{
+    static const attr_t attributes[] = {A_BOLD, A_DIM, A_REVERSE, A_UNDERLINE};
+    wchar_t text[2 + TEXT_MARKS] = {(wchar_t)cell->code};
+    uint8_t plain = cell->style & (uint8_t)~STYLE_SELECTED;
+    struct Paint paint = Palette_paint(cell->style, terminal->colours);
+    attr_t attribute = A_NORMAL;
+    short pair = 0;
+    cchar_t complex;
+    for (int i = 0; i < TEXT_MARKS; i++)
+        text[1 + i] = (wchar_t)cell->marks[i];
+    for (int i = 0; i < 4; i++)
+        if (paint.attributes & 1u << i)
+            attribute |= attributes[i];
+    if (terminal->colours)
+        pair = (short)(1 + plain +
+                       (cell->style & STYLE_SELECTED ? STYLE_COUNT : 0));
+    if (setcchar(&complex, text, attribute, pair, NULL) == OK)
+        mvadd_wch(y, x, &complex);
+}
+
+void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas)
+{
+    int width, height;
+    Terminal_size(terminal, &width, &height);
+    erase();
+    for (int y = 0; y < canvas->height && y < height; y++)
+        for (int x = 0; x < canvas->width && x < width; x++) {
+            const struct Cell *cell = Canvas_cell(canvas, y, x);
+            if (cell->width)
+                draw_cell(terminal, y, x, cell);
+        }
+    refresh();
+}
+
+void Terminal_distrust(struct Terminal *terminal)
+{
+    (void)terminal;
+    clearok(curscr, TRUE);
+}
+
+// --- Wait
+
+static void fit_window(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row &&
+        size.ws_col)
+        resizeterm(size.ws_row, size.ws_col);
+}
+
+// Ctrl-Z: the terminal goes back to the shell while we are stopped.
+static void stop(struct Terminal *terminal)
+{
+    sigset_t mask;
+    def_prog_mode();
+    endwin();
+    crash.size = 0;
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTSTP);
+    sigaddset(&mask, SIGCONT);
+    raise(SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &mask, NULL); // stops here
+    sigprocmask(SIG_BLOCK, &mask, NULL);
+    set_term(terminal->screen);
+}
+
+// After a stop, whoever asked for it: take the terminal over again.
+static void resume(void)
+{
+    save_for_crash(STDOUT_FILENO);
+    reset_prog_mode();
+    fit_window();
+    clearok(curscr, TRUE);
+    curs_set(0);
+    refresh();
+}
+
+static int take_signals(struct Terminal *terminal)
+{
+    struct signalfd_siginfo info;
+    int events = 0;
+    while (read(terminal->signals, &info, sizeof info) == sizeof info) {
+        switch (info.ssi_signo) {
+        case SIGTSTP:
+            stop(terminal);
+            resume();
+            events |= TERMINAL_RESIZED;
+            break;
+        case SIGCONT:
+            resume();
+            events |= TERMINAL_RESIZED;
+            break;
+        case SIGWINCH:
+            fit_window();
+            // Also where the size is the same again: the terminal has forgotten
+            // what it had no room for meanwhile.
+            clearok(curscr, TRUE);
+            events |= TERMINAL_RESIZED;
+            break;
+        default:
+            events |= TERMINAL_QUIT;
+        }
+    }
+    return events;
+}
+
+int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
+{
+    struct pollfd waiting[] = {
+        {.fd = fileno(terminal->in), .events = POLLIN},
+        {.fd = terminal->signals, .events = POLLIN},
+        {.fd = other_fd, .events = POLLIN},
+    };
+    int events = 0;
+    if (poll(waiting, 3, timeout_ms) <= 0)
+        return 0;
+    // One that has gone can be read, too: that it has, for ever.
+    if (waiting[0].revents & ~POLLIN)
+        events |= TERMINAL_QUIT;
+    else if (waiting[0].revents)
+        events |= TERMINAL_KEYS;
+    if (waiting[1].revents)
+        events |= take_signals(terminal);
+    if (waiting[2].revents)
+        events |= TERMINAL_OTHER;
+    return events;
+}
+
+// --- Keys
+
+static uint32_t mouse(void)
+{
+    MEVENT event;
+    if (getmouse(&event) != OK)
+        return PRESS_NONE;
+    if (event.bstate & BUTTON4_PRESSED)
+        return PRESS_WHEEL_UP;
+    if (event.bstate & BUTTON5_PRESSED)
+        return PRESS_WHEEL_DOWN;
+    return event.bstate & BUTTON1_PRESSED ? Key_click(event.x, event.y)
+                                          : PRESS_NONE;
+}
+
+static uint32_t special(wint_t code)
+{
+    static const struct {
+        wint_t code;
+        uint32_t key;
+    } table[] = {
+        {KEY_UP, PRESS_UP},         {KEY_DOWN, PRESS_DOWN},
+        {KEY_LEFT, PRESS_LEFT},     {KEY_RIGHT, PRESS_RIGHT},
+        {KEY_PPAGE, PRESS_PAGE_UP}, {KEY_NPAGE, PRESS_PAGE_DOWN},
+        {KEY_HOME, PRESS_HOME},     {KEY_END, PRESS_END},
+        {KEY_DC, PRESS_DELETE},     {KEY_BACKSPACE, PRESS_BACKSPACE},
+        {KEY_ENTER, PRESS_ENTER},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].code == code)
+            return table[i].key;
+    if (code == KEY_MOUSE)
+        return mouse();
+    if (code >= KEY_F(1) && code <= KEY_F(12))
+        return PRESS_F1 + (uint32_t)(code - KEY_F(1));
+    return PRESS_NONE;
+}
+
+uint32_t Terminal_key(struct Terminal *terminal)
+{
+    wint_t code;
+    int result;
+    (void)terminal;
+    while ((result = get_wch(&code)) != ERR) {
+        uint32_t key = result == KEY_CODE_YES ? special(code) : (uint32_t)code;
+        if (key == '\n')
+            key = PRESS_ENTER;
+        if (key)
+            return key;
+    }
+    return PRESS_NONE;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// See text.h.
+#define _GNU_SOURCE 1 // wcwidth, strcasestr
+#include "tui/text/text.h"
+
+#include <string.h>
+#include <wchar.h>
+
+static int sequence_length(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xC2 && lead <= 0xDF)
+        return 2;
+    if (lead >= 0xE0 && lead <= 0xEF)
+        return 3;
+    if (lead >= 0xF0 && lead <= 0xF4)
+        return 4;
+    return 0;
+}
+
+uint32_t Text_decode(const char **at)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *bytes = (const unsigned char *)*at;
+    int length = sequence_length(bytes[0]);
+    if (bytes[0] == 0)
+        return 0;
+    *at += 1;
+    if (length == 0)
+        return TEXT_BAD;
+    if (length == 1)
+        return bytes[0];
+    uint32_t code = bytes[0] & (0x7Fu >> length);
+    for (int i = 1; i < length; i++) {
+        if ((bytes[i] & 0xC0) != 0x80) // also stops at the NUL
+            return TEXT_BAD;
+        code = code << 6 | (bytes[i] & 0x3Fu);
+    }
+    if (code < least[length] || code > 0x10FFFF ||
+        (code >= 0xD800 && code <= 0xDFFF))
+        return TEXT_BAD;
+    *at += length - 1;
+    return code;
+}
+
+size_t Text_encode(char out[4], uint32_t code)
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xC0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3F));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xE0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3F));
+        out[2] = (char)(0x80 | (code & 0x3F));
+        return 3;
+    }
+    out[0] = (char)(0xF0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3F));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3F));
+    out[3] = (char)(0x80 | (code & 0x3F));
+    return 4;
+}
+
+bool Text_is_harmful(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } ranges[] = {
+        {0x0000, 0x001F},   // C0
+        {0x007F, 0x009F},   // DEL and C1
+        {0x00AD, 0x00AD},   // soft hyphen
+        {0x034F, 0x034F},   // grapheme joiner
+        {0x061C, 0x061C},   // Arabic letter mark
+        {0x115F, 0x1160},   // Hangul fillers
+        {0x17B4, 0x17B5},   // Khmer inherent vowels
+        {0x180B, 0x180F},   // Mongolian selectors
+        {0x200B, 0x200F},   // zero width, direction marks
+        {0x2028, 0x202E},   // line separators, embeddings, overrides
+        {0x2060, 0x206F},   // word joiner, isolates
+        {0x3164, 0x3164},   // Hangul filler
+        {0xFE00, 0xFE0F},   // variation selectors: widths differ by terminal
+        {0xFEFF, 0xFEFF},   // byte order mark
+        {0xFFA0, 0xFFA0},   // halfwidth filler
+        {0xFFF0, 0xFFFB},   // interlinear annotation
+        {0x1D173, 0x1D17A}, // musical formatting
+        {0xE0000, 0xE0FFF}, // tags, selectors
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+static int code_width(uint32_t code)
+{
+    if (code >= 0x20 && code < 0x7F)
+        return 1;
+    return Text_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
+}
+
+// Takes the combining marks that follow; those beyond TEXT_MARKS are dropped,
+// since a stack of hundreds would smear over the lines above.
+static void take_marks(const char **at, struct Glyph *glyph)
+{
+    for (int count = 0;; count++) {
+        const char *next = *at;
+        uint32_t code = Text_decode(&next);
+        if (code < 0x80 || code_width(code) != 0)
+            return;
+        if (count < TEXT_MARKS)
+            glyph->marks[count] = code;
+        *at = next;
+    }
+}
+
+bool Text_next(const char **at, struct Glyph *glyph)
+{
+    uint32_t code = Text_decode(at);
+    if (code == 0)
+        return false;
+    int width = code_width(code);
+    // A mark with nothing to stand on is as bad as a control.
+    *glyph = (struct Glyph){.code = width < 1 ? TEXT_BAD : code,
+                            .width = width < 1 ? 1 : width};
+    take_marks(at, glyph);
+    return true;
+}
+
+bool Text_has(const char *text, const char *part)
+{
+    return strcasestr(text ? text : "", part) != NULL;
+}
+
+int Text_width(const char *text)
+{
+    struct Glyph glyph;
+    int width = 0;
+    while (Text_next(&text, &glyph))
+        width += glyph.width;
+    return width;
+}
+
+size_t Text_clean(char *out, size_t size, const char *text)
+{
+    struct Glyph glyph;
+    size_t used = 0;
+    while (size && Text_next(&text, &glyph)) {
+        char bytes[4 * (1 + TEXT_MARKS)];
+        size_t count = Text_encode(bytes, glyph.code);
+        for (int i = 0; i < TEXT_MARKS && glyph.marks[i]; i++)
+            count += Text_encode(bytes + count, glyph.marks[i]);
+        if (used + count >= size)
+            break;
+        memcpy(out + used, bytes, count);
+        used += count;
+    }
+    if (size)
+        out[used] = 0;
+    return used;
+}
+
+const char *Text_tail(const char *text, size_t size)
+{
+    size_t length = strlen(text);
+    if (length <= size)
+        return text;
+    const char *tail = text + length - size;
+    while ((*tail & 0xC0) == 0x80)
+        tail++;
+    return tail;
+}
+
+char Text_ascii(uint32_t code)
+{
+    static const struct {
+        uint32_t code;
+        char ascii;
+    } table[] = {
+        {0x25CF, '*'}, {0x25D0, '+'}, {0x25CB, '-'}, // states
+        {0x25B8, '>'}, {0x25B6, '>'}, {0x25BC, 'v'},
+        {0x25B2, '^'}, // marker, sort
+        {0x2581, '_'}, {0x2582, '.'}, {0x2583, ','},
+        {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
+        {0x2587, '*'}, {0x2588, '#'}, {0x2591, '.'},
+        {0x2595, '['}, {0x258F, ']'}, // bar
+        {0x2026, '.'}, {0x2014, '-'}, {0x2500, '-'},
+        {0x2514, '`'}, {0x00B5, 'u'}, {0x00B7, ' '},
+        {0x2502, '|'}, {0x251C, '|'}, {0x2514, '`'},
+        {0x25BE, 'v'}, {0x2016, '='},
+    };
+    if (code >= 0x20 && code < 0x7F)
+        return (char)code;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        if (table[i].code == code)
+            return table[i].ascii;
+    return '?';
+}

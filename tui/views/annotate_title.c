@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// See annotate_title.h.
+#include "tui/views/annotate_title.h"
+
+#include "tui/app/screen.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define FEW_SAMPLES 1000.0 // fewer than that are said to be so few
+
+static void add_calls(struct Strip *strip, const struct Row *row)
+{
+    char number[NUMBER_MAX];
+    double best = Row_best_calls(row), seen = Row_calls(row);
+    bool exact = Row_calls_exact(row);
+    if (!isfinite(best))
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_FAINT, "calls ");
+    Strip_add(strip, STYLE_PLAIN, "%s%s", exact ? "" : "~",
+              Number_count(number, best));
+    if (!exact && isfinite(seen))
+        Strip_add(strip, STYLE_FAINT, " (seen >=%s)",
+                  Number_count(number, seen));
+}
+
+static void add_cycles(struct Strip *strip, const char *what,
+                       const char *cycles, const struct Look *look,
+                       int importance)
+{
+    Strip_item(strip, importance);
+    Strip_add(strip, STYLE_FAINT, "%s ", what);
+    Strip_add(strip, STYLE_PLAIN, "%s%s", cycles,
+              look->ns && look->tsc_hz > 0 ? "" : " cyc");
+}
+
+static void add_state(struct Strip *strip, const struct Function *now)
+{
+    static const struct {
+        const char *mark;
+        uint8_t style;
+    } states[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
+                  [STATE_PARTIAL] = {"◐", STYLE_PARTIAL},
+                  [STATE_DARK] = {"○", STYLE_DARK}};
+    char number[NUMBER_MAX];
+    if (now->state > STATE_DARK)
+        return;
+    Strip_item(strip, 2);
+    Strip_add(strip, states[now->state].style, "%s", states[now->state].mark);
+    if (now->sites != NULL_U64 && now->dark_sites <= now->sites)
+        Strip_add(strip, STYLE_PLAIN, " %llu of %llu sites armed",
+                  (unsigned long long)(now->sites - now->dark_sites),
+                  (unsigned long long)now->sites);
+    if (isfinite(now->age_s)) {
+        Strip_item(strip, 5);
+        Strip_add(strip, STYLE_FAINT, "age ");
+        Strip_add(strip, STYLE_PLAIN, "%s", Number_age(number, now->age_s));
+    }
+}
+
+static void add_place(struct Strip *strip, const char *file, uint64_t line)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    char name[80];
+    if (!file)
+        return;
+    Text_clean(name, sizeof name,
+               Text_tail(slash && slash[1] ? slash + 1 : file, 76));
+    Strip_item(strip, 4);
+    Strip_add(strip, STYLE_FAINT, "%s", name);
+    if (line != NULL_U64)
+        Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
+}
+
+// What the shares rest on, where that is little or not the whole run.
+static void add_period(struct Strip *strip, const struct AnnotateView *view)
+{
+    const char *about = History_about(&view->history, view->period);
+    bool whole = view->period == PERIOD_SINCE && !view->history.mark.totals;
+    double samples = view->annotation.samples;
+    if (!isfinite(samples) || (whole && !(samples > 0)) ||
+        (whole && samples >= FEW_SAMPLES))
+        return;
+    Strip_item(strip, whole ? 8 : 2);
+    Strip_add(strip, STYLE_FAINT, "shares of ");
+    Strip_add(strip, STYLE_PLAIN, "%.0f", samples);
+    Strip_add(strip, STYLE_FAINT, " sample%s", samples == 1 ? "" : "s");
+    if (!whole)
+        Strip_add(strip, STYLE_FAINT, " in %.0f s%s", view->period_s, about);
+}
+
+void AnnotateTitle_draw(struct Screen *screen, const struct Look *look)
+{
+    const struct AnnotateView *view = &screen->annotate;
+    const struct Row *row = Model_row_of(&screen->model, view->id);
+    const struct Function *now = row ? row->now : NULL;
+    const struct Listing *listing = view->listing;
+    char name[256];
+    struct Strip strip;
+    Strip_init(&strip);
+    Strip_item(&strip, 0);
+    Text_clean(name, sizeof name, view->name);
+    Strip_add(&strip, STYLE_STRONG, "%s", name);
+    Strip_flex(&strip, 20);
+    if (now)
+        add_place(&strip, now->file, now->line);
+    else if (listing)
+        add_place(&strip, listing->file, listing->line);
+    if (screen->feed->listing.error == ENOENT &&
+        screen->feed->listing.id == view->id) {
+        Strip_item(&strip, 1);
+        Strip_add(&strip, STYLE_ALERT, "gone");
+    } else if (view->replaced) {
+        Strip_item(&strip, 6);
+        Strip_add(&strip, STYLE_FAINT, "made anew");
+    }
+    if (listing && listing->precise == 1) {
+        Strip_item(&strip, 7);
+        Strip_add(&strip, STYLE_FAINT, "cycles are of generic opcodes");
+    }
+    add_period(&strip, view);
+    if (now) {
+        struct Row whole = *row; // since the start, as HITS are
+        whole.base = (struct RowBase){0};
+        add_calls(&strip, &whole);
+        char number[NUMBER_MAX];
+        if (isfinite(now->avg_cycles))
+            add_cycles(&strip, "avg",
+                       Column_mean(number, now->avg_cycles, look), look, 4);
+        if (isfinite(now->p99_cycles))
+            add_cycles(&strip, "p99",
+                       Column_cost(number, now->p99_cycles, look), look, 6);
+        add_state(&strip, now);
+    }
+    Strip_draw(
+        &strip, &screen->canvas,
+        (struct Box){screen->layout.title_y, 1, screen->canvas.width - 2}, 3);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The annotate view's title: the function, its calls, cycles and state. One
+// thread.
+#ifndef OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
+#define OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
+
+struct Look;
+struct Screen;
+
+void AnnotateTitle_draw(struct Screen *screen, const struct Look *look);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// See bottom.h.
+#include "tui/views/bottom.h"
+
+#include "tui/screen/strip.h"
+
+#include <stdio.h>
+
+#define PATH_LEAST 24 // cells that the end of a path in a message has at least
+
+static void add_keys(struct Strip *strip, const struct Binding *binding)
+{
+    char name[KEY_NAME_MAX];
+    if (!binding->label)
+        return;
+    Strip_item(strip, binding->importance);
+    Strip_add(strip, STYLE_KEY, "%s", Key_name(name, binding->keys[0]));
+    Strip_add(strip, STYLE_LABEL, " %s", binding->label);
+}
+
+// Does the view itself take the key that is offered?
+static bool is_taken(const struct View *view, const struct Binding *binding)
+{
+    for (const struct Binding *own = view->own; own && own->keys[0]; own++)
+        if (Binding_has(own, binding->keys[0]))
+            return true;
+    return false;
+}
+
+// The view's own keys, then those that open other views, then everybody's:
+// what it can do just now.
+static void draw_keys(struct Canvas *canvas, int y, const struct View *view,
+                      unsigned can)
+{
+    struct Strip strip;
+    Strip_init(&strip);
+    for (size_t i = 0; view->own && view->own[i].keys[0]; i++)
+        add_keys(&strip, &view->own[i]);
+    for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
+        if (&VIEWS[i] != view && !is_taken(view, &VIEWS[i].opens) &&
+            !(VIEWS[i].opens.ability & ~can))
+            add_keys(&strip, &VIEWS[i].opens);
+    for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
+        if (!(KEYMAP[i].ability & ~can))
+            add_keys(&strip, &KEYMAP[i]);
+    Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
+}
+
+// What is typed stays in sight up to its end, with a cursor behind it.
+static void draw_prompt(struct Canvas *canvas, int y,
+                        const struct Status *status)
+{
+    int end = canvas->width - 2;
+    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, status->prompt);
+    if (!status->typed)
+        return;
+    struct Box box = {y, x + 1, end - x - 1};
+    Canvas_fit(canvas, box, STYLE_LABEL, CUT_START, status->typed);
+    x += 1 + Canvas_measure(canvas, status->typed);
+    x = x < end ? x : end;
+    Canvas_paint(canvas, (struct Box){y, x, 1}, STYLE_PROMPT);
+    Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
+}
+
+// A path in it is cut before what is said of the file is.
+static void draw_message(struct Canvas *canvas, struct Box box,
+                         const struct Status *status)
+{
+    enum Style style = status->alert ? STYLE_ALERT : STYLE_LABEL;
+    char part[MESSAGE_MAX], path[MESSAGE_MAX];
+    int end = box.x + box.width;
+    const char *after = status->message + status->path_at + status->path_length;
+    snprintf(part, sizeof part, "%.*s", status->path_at, status->message);
+    snprintf(path, sizeof path, "%.*s", status->path_length,
+             status->message + status->path_at);
+    int room = box.width - Canvas_measure(canvas, part);
+    int left = room - Canvas_measure(canvas, after);
+    box.x = Canvas_put(canvas, box.y, box.x, end, style, part);
+    box.width = left < PATH_LEAST ? PATH_LEAST : left;
+    box.x += Canvas_fit_path(canvas, box, style, path);
+    box.width = end - box.x;
+    Canvas_fit(canvas, box, style, CUT_END, after);
+}
+
+void Bottom_draw(struct Canvas *canvas, int y, const struct View *view,
+                 unsigned can, const struct Status *status)
+{
+    Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
+    if (status->prompt)
+        draw_prompt(canvas, y, status);
+    else if (status->message)
+        draw_message(canvas, (struct Box){y, 1, canvas->width - 2}, status);
+    else
+        draw_keys(canvas, y, view, can);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// The selected function's lines, below the table: its full name and path, and
+// its share taken apart. Draws only; one thread.
+#ifndef OCULAR_TUI_VIEWS_DETAIL_H
+#define OCULAR_TUI_VIEWS_DETAIL_H
+
+#include "tui/model/model.h"
+#include "tui/screen/canvas.h"
+#include "tui/screen/layout.h"
+
+void Detail_draw(struct Canvas *canvas, const struct Model *model,
+                 const struct Layout *layout, const struct Look *look);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The main screen: three lines about the process, the table of functions and
+// the selected function's lines. One thread.
+#ifndef OCULAR_TUI_VIEWS_VIEW_MAIN_H
+#define OCULAR_TUI_VIEWS_VIEW_MAIN_H
+
+#include "tui/model/model.h"
+#include "tui/screen/canvas.h"
+#include "tui/screen/layout.h"
+#include "tui/views/status.h"
+
+struct Screen;
+
+// Draws a model and changes nothing.
+void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
+                   const struct Layout *layout, const struct Status *status);
+// One line that asks for a larger terminal.
+void ViewMain_draw_small(struct Canvas *canvas);
+
+// As a row of VIEWS.
+void ViewMain_show(struct Screen *screen, const struct Status *status);
+bool ViewMain_press(struct Screen *screen, int request, uint32_t key);
+bool ViewMain_find(struct Screen *screen, int step, bool here);
+void ViewMain_keep(struct Screen *screen);
+void ViewMain_back(struct Screen *screen);
+uint64_t ViewMain_function(const struct Screen *screen);
+
+#endif
