@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The geometry holds at every size: nothing outside the screen, nothing on top
 // of another, always a table, and a wider screen never loses a column.
-#include "tui/screen/layout.h"
+#include "tui/views/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,7 +30,7 @@ static void check_lines(const struct Layout *layout, bool bare)
 static bool has(const struct Layout *layout, enum ColumnId id)
 {
     for (int i = 0; i < layout->column_count; i++)
-        if (layout->columns[i].id == id)
+        if (layout->columns[i].id == (int)id)
             return true;
     return false;
 }
@@ -43,7 +43,7 @@ static void check_columns(const struct Layout *layout, bool sampled)
     for (int i = 0; i < layout->column_count; i++) {
         const struct LayoutColumn *column = &layout->columns[i];
         assert_true(column->x > free_from);
-        assert_true(column->width >= COLUMNS[column->id].width);
+        assert_true(column->width >= TABLE[column->id].width);
         assert_true(sampled || !COLUMNS[column->id].sampled);
         assert_true(i == 0 || column->id > layout->columns[i - 1].id);
         free_from = column->x + column->width;
@@ -58,8 +58,8 @@ static void test_every_size(void **state)
     for (int wish = 0; wish < 4; wish++)
         for (int width = 60; width <= 400; width++)
             for (int height = 12; height <= 120; height++) {
-                struct LayoutWish what = {wish & 1, wish & 2};
-                Layout_make(&layout, width, height, what);
+                struct TableWish what = {wish & 1, wish & 2};
+                Table_layout(&layout, width, height, what);
                 assert_false(layout.too_small);
                 check_lines(&layout, what.bare);
                 check_columns(&layout, what.sampled);
@@ -71,10 +71,10 @@ static void test_wider_never_loses_a_column(void **state)
     struct Layout before, now;
     (void)state;
     for (int sampled = 0; sampled < 2; sampled++) {
-        struct LayoutWish wish = {.sampled = sampled};
-        Layout_make(&before, 60, 24, wish);
+        struct TableWish wish = {.sampled = sampled};
+        Table_layout(&before, 60, 24, wish);
         for (int width = 61; width <= 400; width++, before = now) {
-            Layout_make(&now, width, 24, wish);
+            Table_layout(&now, width, 24, wish);
             for (int i = 0; i < before.column_count; i++)
                 assert_true(has(&now, before.columns[i].id));
         }
@@ -87,15 +87,15 @@ static void test_wider_never_loses_a_column(void **state)
 static void test_what_the_usual_sizes_show(void **state)
 {
     struct Layout layout;
-    struct LayoutWish wish = {.sampled = true};
+    struct TableWish wish = {.sampled = true};
     (void)state;
-    Layout_make(&layout, 60, 12, wish);
+    Table_layout(&layout, 60, 12, wish);
     assert_true(has(&layout, COLUMN_SHARE) && has(&layout, COLUMN_STATE));
-    Layout_make(&layout, 80, 24, wish);
+    Table_layout(&layout, 80, 24, wish);
     assert_true(has(&layout, COLUMN_TREND) && has(&layout, COLUMN_AVG));
-    Layout_make(&layout, 150, 40, wish);
+    Table_layout(&layout, 150, 40, wish);
     for (int i = 0; i < COLUMN_COUNT; i++)
-        if (COLUMNS[i].importance <= 11)
+        if (TABLE[i].importance <= 11)
             assert_true(has(&layout, (enum ColumnId)i));
 }
 
@@ -105,8 +105,8 @@ static void test_too_small(void **state)
     static const int sizes[][2] = {{59, 12}, {60, 11}, {0, 0}, {1, 1}, {-1, 5}};
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        Layout_make(&layout, sizes[i][0], sizes[i][1],
-                    (struct LayoutWish){.sampled = true});
+        Table_layout(&layout, sizes[i][0], sizes[i][1],
+                     (struct TableWish){.sampled = true});
         assert_true(layout.too_small);
         assert_int_equal(layout.column_count, 0);
     }

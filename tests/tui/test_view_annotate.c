@@ -6,6 +6,7 @@
 #include "tests/tui/sample.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/screen.h"
+#include "tui/screen/gauge.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -236,9 +237,9 @@ static void test_bars(void **state)
     open_view(&stage, 150, 40, source_path);
     assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8); // 96 %
     assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
-    assert_int_equal(style, Column_heat(.8));
+    assert_int_equal(style, Gauge_heat(.8));
     assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2); // 16 %
-    assert_int_equal(style, Column_heat(.16));
+    assert_int_equal(style, Gauge_heat(.16));
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
     tear_down(&stage);
     open_view(&stage, 150, 40, source_path);

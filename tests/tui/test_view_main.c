@@ -4,6 +4,7 @@
 // before you commit it.
 #include "tests/tui/sample.h"
 #include "tui/views/bottom.h"
+#include "tui/views/table.h"
 #include "tui/views/view_main.h"
 
 #include <locale.h>
@@ -32,7 +33,7 @@ struct Scene {
 static struct Status live(void)
 {
     return (struct Status){
-        .version = "0.1.0", .rate_s = 1, .look = {.tsc_hz = 2.1e9}};
+        .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
 }
 
 static void compose(const struct Scene *scene, struct Canvas *canvas)
@@ -47,11 +48,11 @@ static void compose(const struct Scene *scene, struct Canvas *canvas)
     }
     if (scene->change)
         scene->change(&model);
-    struct LayoutWish wish = {.sampled = model.sampled || !model.snapshot,
-                              .bare = scene->bare};
+    struct TableWish wish = {.sampled = model.sampled || !model.snapshot,
+                             .bare = scene->bare};
     Canvas_init(canvas, scene->ascii);
     Canvas_resize(canvas, scene->width, scene->height);
-    Layout_make(&layout, scene->width, scene->height, wish);
+    Table_layout(&layout, scene->width, scene->height, wish);
     Model_scroll(&model, layout.body_height);
     ViewMain_draw(canvas, &model, &layout, &scene->status);
     if (layout.footer_y >= 0)
@@ -135,7 +136,7 @@ static void test_ascii_and_time(void **state)
                           .ascii = true,
                           .status = live()};
     (void)state;
-    scene.status.look.ns = true;
+    scene.status.display.ns = true;
     check(&scene);
 }
 

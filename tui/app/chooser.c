@@ -5,6 +5,7 @@
 #include "ipc/process.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/layout.h"
+#include "tui/text/text.h"
 #include "tui/views/view.h"
 #include "tui/views/view_help.h"
 #include "tui/views/view_main.h"

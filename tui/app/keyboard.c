@@ -3,8 +3,10 @@
 #include "tui/app/keyboard.h"
 
 #include "tui/app/question.h"
+#include "tui/model/column.h"
 #include "tui/screen/keymap.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 
 #include <stdio.h>
 

@@ -9,6 +9,7 @@
 #include "tui/app/screen.h"
 #include "tui/app/startup.h"
 #include "tui/screen/terminal.h"
+#include "tui/text/text.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -7,6 +7,7 @@
 #include "tui/model/since.h"
 #include "tui/text/number.h"
 #include "tui/views/bottom.h"
+#include "tui/views/table.h"
 #include "tui/views/view_main.h"
 
 #include <errno.h>
@@ -220,9 +221,9 @@ static void fill_status(const struct Screen *screen, struct Status *status)
         .rate_s = feed->rate_s,
         .silent_s = patient || screen->bare ? 0 : silent,
         .untraced_children = screen->children.untraced,
-        .look = {.ns = screen->ns,
-                 .baseline = screen->model.baseline,
-                 .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
+        .display = {.ns = screen->ns,
+                    .baseline = screen->model.baseline,
+                    .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
     };
     if (*feed->notice)
         status->notice = feed->notice;
@@ -253,10 +254,10 @@ void Screen_draw(struct Screen *screen)
     const struct View *view = View_of(screen);
     struct Layout *layout = &screen->layout;
     struct Status status;
-    struct LayoutWish wish = {.sampled = model->sampled || !model->snapshot,
-                              .bare = screen->bare};
+    struct TableWish wish = {.sampled = model->sampled || !model->snapshot,
+                             .bare = screen->bare};
     if (screen->view == VIEW_MAIN)
-        Layout_make(layout, canvas->width, canvas->height, wish);
+        Table_layout(layout, canvas->width, canvas->height, wish);
     else
         Layout_view(layout, canvas->width, canvas->height);
     Canvas_clear(canvas);

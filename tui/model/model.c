@@ -4,6 +4,8 @@
 #include "tui/model/model.h"
 
 #include "tui/model/deopt.h"
+#include "tui/model/window.h"
+#include "tui/text/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define MARGIN_LEFT 2 // the marker of the selected row
 #define MARGIN_RIGHT 1
 #define GAP 2
-#define FUNCTION_MOST 64 // beyond it the file had better be near
+#define NAME_MOST 64 // cells; a wider name would push the place far away
 
 static void place_lines(struct Layout *layout, bool bare)
 {
@@ -27,27 +27,28 @@ static void place_lines(struct Layout *layout, bool bare)
     layout->body_height = end > layout->body_y ? end - layout->body_y : 0;
 }
 
-// The column of the importance `rank`, or COLUMN_COUNT.
-static enum ColumnId ranked(int rank)
+// The column of that importance, or -1.
+static int ranked(const struct LayoutWish *wish, int importance)
 {
-    for (int i = 0; i < COLUMN_COUNT; i++)
-        if (COLUMNS[i].importance == rank)
-            return (enum ColumnId)i;
-    return COLUMN_COUNT;
+    for (int i = 0; i < wish->column_count; i++)
+        if (wish->columns[i].importance == importance)
+            return i;
+    return -1;
 }
 
-// Admits columns from the most important on, until one would leave the names
-// too little room. Stopping there, not trying smaller ones, means that a wider
-// screen never loses a column. Returns the cells left for the names.
-static int admit(bool there[COLUMN_COUNT], int text, bool sampled)
+// Admits columns from the most important on, until one would leave the texts
+// too little room. It stops there and does not try narrower columns, so a wider
+// screen never loses a column. Returns the cells left for the texts.
+static int admit(bool there[LAYOUT_COLUMNS], int text,
+                 const struct LayoutWish *wish)
 {
-    there[COLUMN_FUNCTION] = true;
-    for (int rank = 1; rank < COLUMN_COUNT; rank++) {
-        enum ColumnId id = ranked(rank);
-        if (id == COLUMN_COUNT || (COLUMNS[id].sampled && !sampled))
+    there[wish->name] = true;
+    for (int rank = 1; rank < wish->column_count; rank++) {
+        int id = ranked(wish, rank);
+        if (id < 0 || !wish->columns[id].width)
             continue;
-        int left = text - COLUMNS[id].width - GAP;
-        if (left < COLUMNS[id].room)
+        int left = text - wish->columns[id].width - GAP;
+        if (left < wish->columns[id].room)
             break;
         there[id] = true;
         text = left;
@@ -55,39 +56,40 @@ static int admit(bool there[COLUMN_COUNT], int text, bool sampled)
     return text;
 }
 
-static void share_text(int text, bool file, int *function, int *file_width)
+// Splits the cells that are left between the name and the place.
+static void share_text(int text, bool both, const struct LayoutWish *wish,
+                       int *name, int *place)
 {
-    *function = text;
-    *file_width = COLUMNS[COLUMN_FILE].width;
-    if (!file)
+    const struct LayoutSpace *space = &wish->columns[wish->place];
+    *name = text;
+    *place = space->width;
+    if (!both)
         return;
-    int spare = text - COLUMNS[COLUMN_FILE].room;
+    int spare = text - space->room;
     if (spare > 0)
-        *function = COLUMNS[COLUMN_FILE].room + spare * 3 / 5;
-    if (*function > FUNCTION_MOST)
-        *function = FUNCTION_MOST;
-    *file_width += text - *function;
+        *name = space->room + spare * 3 / 5;
+    if (*name > NAME_MOST)
+        *name = NAME_MOST;
+    *place += text - *name;
 }
 
-static void place_columns(struct Layout *layout, bool sampled)
+static void place_columns(struct Layout *layout, const struct LayoutWish *wish)
 {
-    bool there[COLUMN_COUNT] = {false};
-    int function, file;
-    int text =
-        admit(there, layout->width - MARGIN_LEFT - MARGIN_RIGHT, sampled);
-    share_text(text, there[COLUMN_FILE], &function, &file);
-    int x = MARGIN_LEFT;
+    bool there[LAYOUT_COLUMNS] = {false};
+    int name, place, x = MARGIN_LEFT;
+    int text = admit(there, layout->width - MARGIN_LEFT - MARGIN_RIGHT, wish);
+    share_text(text, there[wish->place], wish, &name, &place);
     layout->column_count = 0;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
+    for (int i = 0; i < wish->column_count; i++) {
         if (!there[i])
             continue;
-        int width = COLUMNS[i].width;
-        if (i == COLUMN_FUNCTION)
-            width = function;
-        else if (i == COLUMN_FILE)
-            width = file;
+        int width = wish->columns[i].width;
+        if (i == wish->name)
+            width = name;
+        else if (i == wish->place)
+            width = place;
         layout->columns[layout->column_count++] =
-            (struct LayoutColumn){(enum ColumnId)i, x, width};
+            (struct LayoutColumn){i, x, width};
         x += width + GAP;
     }
 }
@@ -116,5 +118,5 @@ void Layout_make(struct Layout *layout, int width, int height,
     if (layout->too_small)
         return;
     place_lines(layout, wish.bare);
-    place_columns(layout, wish.sampled);
+    place_columns(layout, &wish);
 }

@@ -4,16 +4,15 @@
 #ifndef OCULAR_TUI_SCREEN_LAYOUT_H
 #define OCULAR_TUI_SCREEN_LAYOUT_H
 
-#include "tui/model/column.h"
-
 #include <stdbool.h>
 
 #define LAYOUT_MIN_WIDTH 60
 #define LAYOUT_MIN_HEIGHT 12
 #define LAYOUT_HEADER 3 // lines
+#define LAYOUT_COLUMNS 32
 
 struct LayoutColumn {
-    enum ColumnId id;
+    int id; // index in LayoutWish.columns
     int x;
     int width;
 };
@@ -22,20 +21,29 @@ struct Layout {
     int width;
     int height;
     bool too_small; // nothing below is set
-    int title_y;    // what a view says of itself; -1 on the main screen
+    int title_y;    // the view's own line; -1 on the main screen
     int table_y;    // the bar of column titles
     int body_y;
     int body_height;
-    int detail_y; // the selected function's lines, or -1
+    int detail_y; // the selected function's lines; -1: there are none
     int detail_height;
-    int footer_y; // keys, messages and prompts, or -1
-    struct LayoutColumn columns[COLUMN_COUNT];
+    int footer_y; // keys, messages and prompts; -1: there is none
+    struct LayoutColumn columns[LAYOUT_COLUMNS];
     int column_count;
 };
 
+struct LayoutSpace { // that a column needs
+    int width;       // cells; 0: the column is not there
+    int importance;  // 0 = never drops; the largest drops first; none twice
+    int room;        // cells that it must leave to the texts
+};
+
 struct LayoutWish {
-    bool sampled; // there are shares to show
-    bool bare;    // batch: nothing to select, no keys
+    bool bare;                         // no selection and no keys
+    const struct LayoutSpace *columns; // at most LAYOUT_COLUMNS
+    int column_count;
+    int name;  // the column that takes what the others leave
+    int place; // the column that shares that with it, where there is room
 };
 
 // The main screen.

@@ -7,6 +7,7 @@
 
 #include "tui/screen/keymap.h"
 #include "tui/screen/palette.h"
+#include "tui/text/text.h"
 
 #include <curses.h>
 #include <errno.h>

@@ -2,10 +2,11 @@
 // See annotate_row.h.
 #include "tui/views/annotate_row.h"
 
-#include "tui/model/column.h"
+#include "tui/model/row.h"
+#include "tui/screen/gauge.h"
 #include "tui/text/number.h"
-#include "tui/text/text.h"
 #include "tui/views/annotate_words.h"
+#include "tui/views/display.h"
 #include "tui/views/view_annotate.h"
 
 #include <math.h>
@@ -68,25 +69,14 @@ static void put_percent(struct Canvas *canvas, struct Box box, double share)
         snprintf(text, sizeof text, "%.0f%%", share * 100);
     else
         snprintf(text, sizeof text, "%.1f%%", share * 100);
-    Canvas_fit_right(canvas, box, Column_heat(share), text);
+    Canvas_fit_right(canvas, box, Gauge_heat(share), text);
 }
 
 static void put_bar(struct Canvas *canvas, struct Box box, int cells,
                     double part, uint8_t style)
 {
-    static const char *const eighths[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int whole, rest, x = box.x;
-    if (!(part > 0) || !cells)
-        return;
-    part = part > 1 ? 1 : part;
-    whole = (int)(part * cells);
-    rest = (int)(part * cells * 8) % 8;
-    for (int i = 0; i < whole; i++)
-        x = Canvas_put(canvas, box.y, x, box.x + cells, style, "█");
-    if (rest && !canvas->ascii)
-        Canvas_put(canvas, box.y, x, box.x + cells, style, eighths[rest - 1]);
-    else if (rest >= 4)
-        Canvas_put(canvas, box.y, x, box.x + cells, style, "█");
+    box.width = cells;
+    Gauge_bar(canvas, box, part, style);
 }
 
 // How long the bar of an instruction is. What one execution takes says nothing
@@ -97,7 +87,7 @@ static void put_part(struct Canvas *canvas, struct Box box, int cells,
 {
     double share = share_of(Row_u64(row->samples), all->samples);
     if (all->samples > 0)
-        put_bar(canvas, box, cells, share, Column_heat(share));
+        put_bar(canvas, box, cells, share, Gauge_heat(share));
     else if (all->least_cycles < all->most_cycles)
         put_bar(canvas, box, cells, row->cycles / all->most_cycles,
                 STYLE_FAINT);
@@ -106,7 +96,8 @@ static void put_part(struct Canvas *canvas, struct Box box, int cells,
 static void put_cycles(struct Canvas *canvas,
                        const struct AnnotatePlaces *places, int y,
                        const struct ListingRow *row,
-                       const struct Annotation *all, const struct Look *look)
+                       const struct Annotation *all,
+                       const struct Display *display)
 {
     struct Box box = on(places->cycles, y), number = box;
     char text[NUMBER_MAX];
@@ -115,8 +106,8 @@ static void put_cycles(struct Canvas *canvas,
         return;
     number.x += places->bar ? places->bar + 1 : 0;
     number.width -= places->bar ? places->bar + 1 : 0;
-    if (look->ns)
-        Number_ns(text, row->cycles / look->tsc_hz * 1e9);
+    if (display->ns)
+        Number_ns(text, row->cycles / display->tsc_hz * 1e9);
     else if (row->cycles < 9.95)
         snprintf(text, sizeof text, "%.1f", row->cycles);
     else
@@ -230,7 +221,7 @@ static void put_line_number(struct Canvas *canvas,
 static void draw_code(struct Canvas *canvas,
                       const struct AnnotatePlaces *places, int y,
                       const struct AnnotateView *view,
-                      const struct Entry *entry, const struct Look *look)
+                      const struct Entry *entry, const struct Display *display)
 {
     const struct ListingRow *row = &view->listing->rows[entry->row];
     char text[24];
@@ -245,7 +236,7 @@ static void draw_code(struct Canvas *canvas,
     if (places->time.width)
         put_percent(canvas, on(places->time, y),
                     share_of(Row_u64(row->samples), view->annotation.samples));
-    put_cycles(canvas, places, y, row, &view->annotation, look);
+    put_cycles(canvas, places, y, row, &view->annotation, display);
 }
 
 // --- Source lines
@@ -279,7 +270,7 @@ static void draw_source(struct Canvas *canvas,
     }
     if (!(share >= ANNOTATE_LEAST_SHARE))
         return;
-    put_bar(canvas, cycles, places->bar, share, Column_heat(share));
+    put_bar(canvas, cycles, places->bar, share, Gauge_heat(share));
     put_percent(canvas, cycles, share);
 }
 
@@ -319,7 +310,7 @@ static void draw_note(struct Canvas *canvas, int y,
 void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
                           const struct AnnotatePlaces *places,
                           const struct AnnotateView *view,
-                          const struct Look *look)
+                          const struct Display *display)
 {
     bool source = view->source.state == SOURCE_FINE;
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
@@ -335,7 +326,7 @@ void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
     if (places->time.width)
         Canvas_fit_right(canvas, on(places->time, y), STYLE_HEAD, "TIME");
     Canvas_fit_right(canvas, on(places->cycles, y), STYLE_HEAD,
-                     look->ns      ? "NS"
+                     display->ns   ? "NS"
                      : places->bar ? "CYCLES"
                                    : "CYC");
 }
@@ -345,7 +336,7 @@ void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
 void AnnotateRow_draw(struct Canvas *canvas, int y,
                       const struct AnnotatePlaces *places,
                       const struct AnnotateView *view,
-                      const struct Entry *entry, const struct Look *look)
+                      const struct Entry *entry, const struct Display *display)
 {
     switch (entry->kind) {
     case ENTRY_NOTE:
@@ -359,7 +350,7 @@ void AnnotateRow_draw(struct Canvas *canvas, int y,
         draw_gap(canvas, places, y, entry);
         break;
     case ENTRY_CODE:
-        draw_code(canvas, places, y, view, entry, look);
+        draw_code(canvas, places, y, view, entry, display);
         break;
     }
 }

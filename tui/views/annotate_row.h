@@ -9,7 +9,7 @@
 #include "tui/screen/canvas.h"
 
 struct AnnotateView;
-struct Look;
+struct Display;
 
 struct AnnotatePlaces { // columns; those of width 0 have no room
     struct Box line, offset, text, live, mark, hits, time, cycles;
@@ -22,10 +22,10 @@ struct AnnotatePlaces AnnotateRow_place(int width, bool sampled);
 void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
                           const struct AnnotatePlaces *places,
                           const struct AnnotateView *view,
-                          const struct Look *look);
+                          const struct Display *display);
 void AnnotateRow_draw(struct Canvas *canvas, int y,
                       const struct AnnotatePlaces *places,
                       const struct AnnotateView *view,
-                      const struct Entry *entry, const struct Look *look);
+                      const struct Entry *entry, const struct Display *display);
 
 #endif

@@ -5,6 +5,8 @@
 #include "tui/app/screen.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/display.h"
 
 #include <errno.h>
 #include <math.h>
@@ -29,13 +31,13 @@ static void add_calls(struct Strip *strip, const struct Row *row)
 }
 
 static void add_cycles(struct Strip *strip, const char *what,
-                       const char *cycles, const struct Look *look,
+                       const char *cycles, const struct Display *display,
                        int importance)
 {
     Strip_item(strip, importance);
     Strip_add(strip, STYLE_FAINT, "%s ", what);
     Strip_add(strip, STYLE_PLAIN, "%s%s", cycles,
-              look->ns && look->tsc_hz > 0 ? "" : " cyc");
+              display->ns && display->tsc_hz > 0 ? "" : " cyc");
 }
 
 static void add_state(struct Strip *strip, const struct Function *now)
@@ -93,7 +95,7 @@ static void add_period(struct Strip *strip, const struct AnnotateView *view)
         Strip_add(strip, STYLE_FAINT, " in %.0f s%s", view->period_s, about);
 }
 
-void AnnotateTitle_draw(struct Screen *screen, const struct Look *look)
+void AnnotateTitle_draw(struct Screen *screen, const struct Display *display)
 {
     const struct AnnotateView *view = &screen->annotate;
     const struct Row *row = Model_row_of(&screen->model, view->id);
@@ -130,10 +132,12 @@ void AnnotateTitle_draw(struct Screen *screen, const struct Look *look)
         char number[NUMBER_MAX];
         if (isfinite(now->avg_cycles))
             add_cycles(&strip, "avg",
-                       Column_mean(number, now->avg_cycles, look), look, 4);
+                       Display_mean(number, now->avg_cycles, display), display,
+                       4);
         if (isfinite(now->p99_cycles))
             add_cycles(&strip, "p99",
-                       Column_cost(number, now->p99_cycles, look), look, 6);
+                       Display_cost(number, now->p99_cycles, display), display,
+                       6);
         add_state(&strip, now);
     }
     Strip_draw(

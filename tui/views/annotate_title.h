@@ -4,9 +4,9 @@
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
 
-struct Look;
+struct Display;
 struct Screen;
 
-void AnnotateTitle_draw(struct Screen *screen, const struct Look *look);
+void AnnotateTitle_draw(struct Screen *screen, const struct Display *display);
 
 #endif

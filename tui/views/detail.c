@@ -2,8 +2,12 @@
 // See detail.h.
 #include "tui/views/detail.h"
 
+#include "tui/model/column.h"
+#include "tui/model/window.h"
+#include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 
 #include <stdio.h>
 
@@ -23,7 +27,7 @@ static void add_shares(struct Strip *strip, const struct Row *row)
     else if (basis == BASIS_NONE)
         Strip_add(strip, STYLE_FAINT, "no sample");
     else
-        Strip_add(strip, basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+        Strip_add(strip, basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
                   "%s", number);
     if (row->part) {
         Strip_add(strip, STYLE_FAINT, " in this thread");
@@ -104,7 +108,7 @@ static void add_sites(struct Strip *strip, const struct Row *row)
 }
 
 static void add_cost(struct Strip *strip, const struct Function *now,
-                     const struct Look *look)
+                     const struct Display *display)
 {
     char cycles[NUMBER_MAX], time[NUMBER_MAX];
     if (!isfinite(now->avg_cycles))
@@ -113,18 +117,19 @@ static void add_cost(struct Strip *strip, const struct Function *now,
     Strip_add(strip, STYLE_FAINT, "a call ");
     Strip_add(strip, STYLE_PLAIN, "%s cyc",
               Number_count(cycles, now->avg_cycles));
-    if (look->tsc_hz > 0)
+    if (display->tsc_hz > 0)
         Strip_add(strip, STYLE_FAINT, " = %s",
-                  Number_ns(time, now->avg_cycles / look->tsc_hz * 1e9));
+                  Number_ns(time, now->avg_cycles / display->tsc_hz * 1e9));
 }
 
 static void draw_numbers(struct Canvas *canvas, const struct Row *row,
-                         const struct Look *look, struct Strip *strip, int y)
+                         const struct Display *display, struct Strip *strip,
+                         int y)
 {
     add_shares(strip, row);
     add_samples(strip, row);
     add_calls(strip, row);
-    add_cost(strip, row->now, look);
+    add_cost(strip, row->now, display);
     add_sites(strip, row);
     Strip_draw(strip, canvas, (struct Box){y, 2, canvas->width - 3},
                canvas->width < 110 ? 2 : 3);
@@ -134,7 +139,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
 static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
 {
     const char *name = Column_text_key(COLUMN_FUNCTION, row);
-    char file[COLUMN_TEXT], line[24] = "";
+    char file[1024], line[24] = "";
     int end = canvas->width - 1;
     struct Box box = {y, 2, canvas->width * 3 / 5};
     if (row->now->line != NULL_U64)
@@ -151,7 +156,7 @@ static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
 }
 
 void Detail_draw(struct Canvas *canvas, const struct Model *model,
-                 const struct Layout *layout, const struct Look *look)
+                 const struct Layout *layout, const struct Display *display)
 {
     const struct Row *row = Model_selected(model);
     struct Strip strip;
@@ -166,6 +171,6 @@ void Detail_draw(struct Canvas *canvas, const struct Model *model,
                   Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
         Strip_flex(&strip, 20);
     }
-    draw_numbers(canvas, row, look, &strip,
+    draw_numbers(canvas, row, display, &strip,
                  layout->detail_y + layout->detail_height - 1);
 }

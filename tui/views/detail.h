@@ -7,8 +7,9 @@
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
+#include "tui/views/display.h"
 
 void Detail_draw(struct Canvas *canvas, const struct Model *model,
-                 const struct Layout *layout, const struct Look *look);
+                 const struct Layout *layout, const struct Display *display);
 
 #endif

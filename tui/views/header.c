@@ -2,8 +2,12 @@
 // See header.h.
 #include "tui/views/header.h"
 
-#include "tui/screen/strip.h"
+#include "tui/model/column.h"
+#include "tui/model/window.h"
+#include "tui/screen/gauge.h"
 #include "tui/text/number.h"
+#include "tui/views/table.h"
+#include "tui/views/table_cell.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -248,7 +252,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     }
     for (int i = 0; i < TREND_LENGTH; i++)
         most = fmax(most, model->trend[i]);
-    Column_bars(bars, sizeof bars, model->trend + TREND_LENGTH - cells, cells,
+    Gauge_trend(bars, sizeof bars, model->trend + TREND_LENGTH - cells, cells,
                 most);
     Strip_add(strip, STYLE_FAINT, "share ");
     Strip_add(strip, STYLE_ACCENT, "%s", bars);
@@ -345,9 +349,9 @@ static void add_choices(struct Strip *strip, const struct Model *model,
                         const struct Status *status)
 {
     enum ColumnId id = Model_sort_column(model);
-    const char *title = COLUMNS[id].time_title && status->look.ns
-                            ? COLUMNS[id].time_title
-                            : COLUMNS[id].title;
+    const char *title = TABLE[id].time_title && status->display.ns
+                            ? TABLE[id].time_title
+                            : TABLE[id].title;
     bool up = COLUMNS[id].by_text != model->invert;
     Header_add_since(strip, model);
     Strip_item(strip, 8);

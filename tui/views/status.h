@@ -3,7 +3,7 @@
 #ifndef OCULAR_TUI_VIEWS_STATUS_H
 #define OCULAR_TUI_VIEWS_STATUS_H
 
-#include "tui/model/column.h"
+#include "tui/views/display.h"
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@ struct Status {
     double rate_s;   // seconds between snapshots
     double silent_s; // since the process was last heard of, 0 = just now
     unsigned untraced_children; // Python processes that do not serve
-    struct Look look;
+    struct Display display;
     const char *notice;       // why there are no numbers yet, or NULL
     const char *message;      // on the bottom line, NULL = the keys
     int path_at, path_length; // of a file, in the message; 0 = none

@@ -3,7 +3,9 @@
 #include "tui/views/view_annotate.h"
 
 #include "tui/app/screen.h"
+#include "tui/model/column.h"
 #include "tui/model/json.h"
+#include "tui/text/text.h"
 #include "tui/views/annotate_row.h"
 #include "tui/views/annotate_title.h"
 #include "tui/views/header.h"
@@ -271,10 +273,11 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status)
     const struct Layout *layout = &screen->layout;
     struct List *list = &view->list;
     Header_draw_process(canvas, &screen->model, status);
-    AnnotateTitle_draw(screen, &status->look);
+    AnnotateTitle_draw(screen, &status->display);
     struct AnnotatePlaces places =
         AnnotateRow_place(canvas->width, isfinite(view->annotation.samples));
-    AnnotateRow_draw_bar(canvas, layout->table_y, &places, view, &status->look);
+    AnnotateRow_draw_bar(canvas, layout->table_y, &places, view,
+                         &status->display);
     List_fit(list, (long)view->annotation.count, layout->body_height);
     if (!view->annotation.count) {
         draw_nothing(screen);
@@ -286,7 +289,7 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status)
         if (index >= list->count)
             break;
         AnnotateRow_draw(canvas, y, &places, view,
-                         &view->annotation.entries[index], &status->look);
+                         &view->annotation.entries[index], &status->display);
         if (index != list->selected)
             continue;
         Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");

@@ -3,8 +3,11 @@
 #include "tui/views/view_callers.h"
 
 #include "tui/app/screen.h"
+#include "tui/model/column.h"
+#include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/header.h"
 
 #include <math.h>
@@ -142,7 +145,7 @@ static void put_share(struct Canvas *canvas, struct Box box,
     char text[NUMBER_MAX];
     enum Basis basis = Window_share(text, window, share);
     Canvas_fit_right(canvas, box,
-                     basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+                     basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
                      text);
 }
 

@@ -4,8 +4,10 @@
 
 #include "tui/app/screen.h"
 #include "tui/model/json.h"
+#include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/header.h"
 
 #include <errno.h>
@@ -221,7 +223,7 @@ static void draw_box(const struct Painter *painter, uint32_t branch,
     bool above = branch != painter->zoom &&
                  FlameTree_is_below(painter->tree, painter->zoom, branch);
     bool faint = above || basis < BASIS_FINE;
-    uint8_t style = faint ? STYLE_FAINT : (uint8_t)Column_heat(at->total);
+    uint8_t style = faint ? STYLE_FAINT : (uint8_t)Gauge_heat(at->total);
     if (y < 0 || width < 0)
         return;
     Canvas_put(canvas, y, span.x, span.end, STYLE_FAINT, "│");

@@ -3,7 +3,7 @@
 #include "tui/views/view_help.h"
 
 #include "tui/app/screen.h"
-#include "tui/model/column.h"
+#include "tui/views/table.h"
 #include "tui/views/view.h"
 
 #include <stdio.h>
@@ -154,7 +154,7 @@ static void add_legend(struct HelpText *help)
 {
     add_heading(help, "Columns");
     for (int i = 0; i < COLUMN_COUNT; i++)
-        add(help, STYLE_STRONG, COLUMNS[i].title, COLUMNS[i].about);
+        add(help, STYLE_STRONG, TABLE[i].title, TABLE[i].about);
     add_heading(help, "Marks");
     for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++)
         add(help, MARKS[i].style, MARKS[i].mark, MARKS[i].about);

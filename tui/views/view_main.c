@@ -3,11 +3,14 @@
 #include "tui/views/view_main.h"
 
 #include "tui/app/screen.h"
+#include "tui/model/column.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
 #include "tui/text/text.h"
 #include "tui/views/detail.h"
+#include "tui/views/display.h"
 #include "tui/views/header.h"
+#include "tui/views/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,29 +18,31 @@
 // --- The table
 
 static void draw_titles(struct Canvas *canvas, const struct Model *model,
-                        const struct Layout *layout, const struct Look *look)
+                        const struct Layout *layout,
+                        const struct Display *display)
 {
     enum ColumnId sort = Model_sort_column(model);
     int y = layout->table_y;
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
     for (int i = 0; i < layout->column_count; i++) {
         const struct LayoutColumn *place = &layout->columns[i];
-        const struct Column *column = &COLUMNS[place->id];
+        const struct TableColumn *column = &TABLE[place->id];
         struct Box box = {y, place->x, place->width};
-        uint8_t style = place->id == sort ? STYLE_HEAD_SORT : STYLE_HEAD;
-        const char *title =
-            look->ns && column->time_title ? column->time_title : column->title;
+        uint8_t style = place->id == (int)sort ? STYLE_HEAD_SORT : STYLE_HEAD;
+        const char *title = display->ns && column->time_title
+                                ? column->time_title
+                                : column->title;
         if (column->left)
             Canvas_fit(canvas, box, style, CUT_END, title);
         else
             Canvas_fit_right(canvas, box, style, title);
-        if (place->id != sort)
+        if (place->id != (int)sort)
             continue;
         // The arrow stands behind the title, in the gap if need be.
         int at = place->x + place->width;
         if (column->left)
             at = place->x + Canvas_measure(canvas, title);
-        bool up = column->by_text != model->invert;
+        bool up = COLUMNS[place->id].by_text != model->invert;
         Canvas_put(canvas, y, at, at + 1, style, up ? "▲" : "▼");
         box.width = at + 1 - place->x;
         Canvas_paint(canvas, box, style);
@@ -45,14 +50,15 @@ static void draw_titles(struct Canvas *canvas, const struct Model *model,
 }
 
 static void draw_row(struct Canvas *canvas, const struct Layout *layout,
-                     const struct Row *row, const struct Look *look, int y)
+                     const struct Row *row, const struct Display *display,
+                     int y)
 {
-    struct ColumnText cell;
+    struct TableText cell;
     for (int i = 0; i < layout->column_count; i++) {
         const struct LayoutColumn *place = &layout->columns[i];
-        const struct Column *column = &COLUMNS[place->id];
+        const struct TableColumn *column = &TABLE[place->id];
         struct Box box = {y, place->x, place->width};
-        Column_write(&cell, place->id, row, look);
+        Table_write(&cell, (enum ColumnId)place->id, row, display);
         const char *text = cell.text;
         if (place->id == COLUMN_FILE)
             Canvas_fit_path(canvas, box, cell.style, text);
@@ -99,7 +105,7 @@ static void draw_body(struct Canvas *canvas, const struct Model *model,
         int y = layout->body_y + i;
         if (!row)
             break;
-        draw_row(canvas, layout, row, &status->look, y);
+        draw_row(canvas, layout, row, &status->display, y);
         if (index != model->selected || layout->footer_y < 0)
             continue;
         Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
@@ -123,10 +129,10 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Layout *layout, const struct Status *status)
 {
     Header_draw(canvas, model, status);
-    draw_titles(canvas, model, layout, &status->look);
+    draw_titles(canvas, model, layout, &status->display);
     draw_body(canvas, model, layout, status);
     if (layout->detail_y >= 0)
-        Detail_draw(canvas, model, layout, &status->look);
+        Detail_draw(canvas, model, layout, &status->display);
 }
 
 // --- As a view
@@ -170,10 +176,10 @@ static void sort_by_neighbour(struct Screen *screen, int step)
     if (!layout->column_count)
         return;
     for (int i = 0; i < layout->column_count; i++)
-        if (layout->columns[i].id == Model_sort_column(&screen->model))
+        if (layout->columns[i].id == (int)Model_sort_column(&screen->model))
             at = i;
     at = (at + step + layout->column_count) % layout->column_count;
-    Model_sort_by(&screen->model, layout->columns[at].id);
+    Model_sort_by(&screen->model, (enum ColumnId)layout->columns[at].id);
 }
 
 // On a title: sort by it, or turn the order round. On a row: select it; on the
@@ -188,10 +194,10 @@ static void click(struct Screen *screen, int x, int y)
             const struct LayoutColumn *column = &layout->columns[i];
             if (x < column->x - 1 || x > column->x + column->width)
                 continue;
-            if (column->id == Model_sort_column(model))
+            if (column->id == (int)Model_sort_column(model))
                 Model_invert(model);
             else
-                Model_sort_by(model, column->id);
+                Model_sort_by(model, (enum ColumnId)column->id);
             return;
         }
     }

@@ -6,6 +6,7 @@
 #include "tui/model/deopt.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/header.h"
 
 #include <stdio.h>

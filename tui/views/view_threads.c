@@ -4,8 +4,12 @@
 #include "tui/views/view_threads.h"
 
 #include "tui/app/screen.h"
+#include "tui/model/column.h"
+#include "tui/model/window.h"
+#include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
+#include "tui/text/text.h"
 #include "tui/views/header.h"
 
 #include <stdio.h>
@@ -234,7 +238,7 @@ static void put_cpu(struct Canvas *canvas, struct Box box,
     char number[NUMBER_MAX];
     enum Basis basis = Window_share(number, window, share);
     put(canvas, box, BY_CPU,
-        basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT, number);
+        basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT, number);
 }
 
 // One thread's numbers as they are shown: since the reset, or the baseline.
@@ -353,7 +357,7 @@ static void draw_function(struct Canvas *canvas, struct Box box,
     int names = width >= 50 ? width * 3 / 5 : width;
     enum Basis basis = Window_share(number, window, share);
     Canvas_fit_right(canvas, (struct Box){box.y, box.x, 6},
-                     basis == BASIS_FINE ? Column_heat(share) : STYLE_FAINT,
+                     basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
                      number);
     if (!row) {
         Canvas_fit(canvas, (struct Box){box.y, x, width}, STYLE_FAINT, CUT_END,

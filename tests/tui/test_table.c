@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // How a function's numbers are written in their columns, null and marks too.
 #include "tests/tui/sample.h"
-#include "tui/model/column.h"
+#include "tui/screen/gauge.h"
+#include "tui/text/text.h"
+#include "tui/views/table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -13,15 +15,15 @@
 
 #include "tests/between.h"
 
-static const struct Look cycles = {false, false, 2e9};
-static const struct Look times = {true, false, 2e9};
+static const struct Display cycles = {false, false, 2e9};
+static const struct Display times = {true, false, 2e9};
 
-static struct ColumnText cell;
+static struct TableText cell;
 
 static const char *says(enum ColumnId id, const struct Row *row,
-                        const struct Look *look)
+                        const struct Display *display)
 {
-    COLUMNS[id].format(&cell, row, look);
+    TABLE[id].format(&cell, row, display);
     return cell.text;
 }
 
@@ -99,7 +101,7 @@ static void test_units(void **state)
     function.avg_cycles = 390;
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "390");
     assert_string_equal(says(COLUMN_AVG, &row, &times), "195ns");
-    struct Look unknown = {true, false, NAN};
+    struct Display unknown = {true, false, NAN};
     assert_string_equal(says(COLUMN_AVG, &row, &unknown), "390");
     function.avg_estimated = 1;
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
@@ -108,7 +110,7 @@ static void test_units(void **state)
 // The hooks' own cost is known to 20 ns: at 2 GHz 40 cycles.
 static void test_too_short_to_be_told(void **state)
 {
-    static const struct Look unknown = {true, false, NAN};
+    static const struct Display unknown = {true, false, NAN};
     static const enum ColumnId of_a_call[] = {COLUMN_MIN, COLUMN_P50,
                                               COLUMN_P99};
     struct Function function = nothing();
@@ -293,7 +295,7 @@ static void test_trend(void **state)
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▂");
     char out[4 * 3 + 1];
     float hostile[] = {INFINITY, -5, 1e30f};
-    Column_bars(out, sizeof out, hostile, 3, 1);
+    Gauge_trend(out, sizeof out, hostile, 3, 1);
     assert_string_equal(out, "·▁█");
 }
 
@@ -317,12 +319,12 @@ static void test_table(void **state)
     bool seen[COLUMN_COUNT] = {false};
     (void)state;
     for (int i = 0; i < COLUMN_COUNT; i++) {
-        const struct Column *column = &COLUMNS[i];
+        const struct TableColumn *column = &TABLE[i];
         assert_true(Text_width(column->title) <= column->width);
-        assert_true(column->by_text == (column->key == NULL));
+        assert_true(COLUMNS[i].by_text == (COLUMNS[i].key == NULL));
         assert_non_null(column->format);
         assert_non_null(column->about);
-        assert_int_equal(Column_find(column->name), i);
+        assert_int_equal(Column_find(COLUMNS[i].name), i);
         assert_between(column->importance, 0, COLUMN_COUNT - 1);
         assert_false(seen[column->importance]); // each rank once
         seen[column->importance] = true;
@@ -351,11 +353,11 @@ static void test_cells_fit_their_columns(void **state)
         function.calls_exact = 0;
         function.specialized_sites = function.specializable_sites = whole;
         for (int i = 0; i < COLUMN_FUNCTION; i++) {
-            const struct Look *look = whole & 1 ? &times : &cycles;
-            int width = Text_width(says((enum ColumnId)i, &row, look));
-            if (width > COLUMNS[i].width)
+            const struct Display *display = whole & 1 ? &times : &cycles;
+            int width = Text_width(says((enum ColumnId)i, &row, display));
+            if (width > TABLE[i].width)
                 print_error("%s: \"%s\"\n", COLUMNS[i].name, cell.text);
-            assert_true(width <= COLUMNS[i].width);
+            assert_true(width <= TABLE[i].width);
         }
     }
 }
@@ -370,23 +372,23 @@ static void test_long_names_are_bounded(void **state)
     strcpy(name + 9997, "end");
     function.name = function.file = name;
     function.line = 7;
-    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < COLUMN_TEXT);
+    assert_true(strlen(says(COLUMN_FUNCTION, &row, &cycles)) < TABLE_TEXT);
     assert_non_null(strstr(cell.text, "xend"));
     assert_non_null(strstr(says(COLUMN_FILE, &row, &cycles), "xend:7"));
     free(name);
 }
 
 static const char *changes(enum ColumnId id, const struct Row *row,
-                           const struct Look *look)
+                           const struct Display *display)
 {
-    Column_write(&cell, id, row, look);
+    Table_write(&cell, id, row, display);
     return cell.text;
 }
 
 static void test_changes_since_a_baseline(void **state)
 {
-    const struct Look look = {.baseline = true, .tsc_hz = 2e9};
-    struct Look time = {.ns = true, .baseline = true, .tsc_hz = 2e9};
+    const struct Display display = {.baseline = true, .tsc_hz = 2e9};
+    struct Display time = {.ns = true, .baseline = true, .tsc_hz = 2e9};
     struct Function function = nothing();
     struct Row row = row_of(&function);
     (void)state;
@@ -395,60 +397,61 @@ static void test_changes_since_a_baseline(void **state)
     function.calls = 1500;
     function.calls_exact = 1;
     // It was not there then: a share comes from nothing, a mean from nowhere.
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "+31.4%");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
-    assert_string_equal(changes(COLUMN_AVG, &row, &look), "");
-    assert_string_equal(changes(COLUMN_CALLS, &row, &look), "+1.5k");
+    assert_string_equal(changes(COLUMN_AVG, &row, &display), "");
+    assert_string_equal(changes(COLUMN_CALLS, &row, &display), "+1.5k");
     assert_int_equal(cell.style, STYLE_PLAIN);
     row.mark[COLUMN_SHARE] = .4;
     row.mark[COLUMN_AVG] = 300;
     row.mark[COLUMN_CALLS] = 1500;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "-8.6%");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "-8.6%");
     assert_int_equal(cell.style, STYLE_ARMED);
-    assert_string_equal(changes(COLUMN_AVG, &row, &look), "+100");
+    assert_string_equal(changes(COLUMN_AVG, &row, &display), "+100");
     assert_string_equal(changes(COLUMN_AVG, &row, &time), "+50ns");
-    assert_string_equal(changes(COLUMN_CALLS, &row, &look), "0");
+    assert_string_equal(changes(COLUMN_CALLS, &row, &display), "0");
     assert_true(Column_key(COLUMN_AVG, &row, true) == 100);
     assert_true(Column_key(COLUMN_AVG, &row, false) == 400);
     function.self_cycles = 900; // sums only grow: that is no news
     row.mark[COLUMN_SELF] = 200;
-    assert_string_equal(changes(COLUMN_SELF, &row, &look), "+700");
+    assert_string_equal(changes(COLUMN_SELF, &row, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
     function.specializable_sites = 10; // the more the better
     function.specialized_sites = 8;
     row.mark[COLUMN_SPEC] = .5;
-    assert_string_equal(changes(COLUMN_SPEC, &row, &look), "+30.0%");
+    assert_string_equal(changes(COLUMN_SPEC, &row, &display), "+30.0%");
     assert_int_equal(cell.style, STYLE_ARMED);
     row.mark[COLUMN_SPEC] = .9;
-    assert_string_equal(changes(COLUMN_SPEC, &row, &look), "-10.0%");
+    assert_string_equal(changes(COLUMN_SPEC, &row, &display), "-10.0%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     row.mark[COLUMN_SHARE] = .31401;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "0.0%"); // no sign
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display),
+                        "0.0%"); // no sign
     function.share = NAN;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
     row.window = (struct Window){30, 100, 100};
     row.mark[COLUMN_SHARE] = .3;
     function.share = .334;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "+3%");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.share = .306; // less than a sample
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "0.0%");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
-    assert_string_equal(changes(COLUMN_SHARE, &row, &look), "");
+    assert_string_equal(changes(COLUMN_SHARE, &row, &display), "");
     row.window = Window_unknown();
     // Every change fits its column.
     double sizes[] = {1e-9, .0123, .9999, 9.999, 12.34, 999.9};
     for (int i = 0; i < 6; i++) {
         row.mark[COLUMN_SHARE] = 0;
         function.share = sizes[i] < 10 ? sizes[i] : 9.99;
-        changes(COLUMN_SHARE, &row, &look);
-        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_SHARE].width);
+        changes(COLUMN_SHARE, &row, &display);
+        assert_true(Text_width(cell.text) <= TABLE[COLUMN_SHARE].width);
         row.mark[COLUMN_AVG] = 0;
         function.avg_cycles = sizes[i] * 1e9;
-        changes(COLUMN_AVG, &row, &look);
-        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_AVG].width);
+        changes(COLUMN_AVG, &row, &display);
+        assert_true(Text_width(cell.text) <= TABLE[COLUMN_AVG].width);
         changes(COLUMN_AVG, &row, &time);
-        assert_true(Text_width(cell.text) <= COLUMNS[COLUMN_AVG].width);
+        assert_true(Text_width(cell.text) <= TABLE[COLUMN_AVG].width);
     }
 }
 
