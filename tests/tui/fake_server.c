@@ -76,11 +76,11 @@ static void put(void *context, const struct Snapshot *snapshot)
     (void)snapshot;
 }
 
-static void start_export(struct Fake *fake, uint64_t viewer,
+static void start_export(struct Fake *fake, uint64_t ui,
                          const struct Message *message, struct Message *answer)
 {
     fake->export_file = dup(message->descriptor);
-    fake->exporting = viewer;
+    fake->exporting = ui;
     fake->export_request = message->request;
     fake->exported = 1000;
     atomic_store(&fake->finish, false);
@@ -88,8 +88,7 @@ static void start_export(struct Fake *fake, uint64_t viewer,
     answer->number = fake->exported;
 }
 
-static void request(void *context, uint64_t viewer,
-                    const struct Message *message)
+static void request(void *context, uint64_t ui, const struct Message *message)
 {
     struct Fake *fake = context;
     struct Message answer = {
@@ -106,7 +105,7 @@ static void request(void *context, uint64_t viewer,
         answer.stacks = Sample_stacks(fake->wish);
     }
     if (message->type == MESSAGE_EXPORT) {
-        start_export(fake, viewer, message, &answer);
+        start_export(fake, ui, message, &answer);
     } else if (message->type == MESSAGE_CANCEL) {
         struct Message stopped = {.type = MESSAGE_ERROR,
                                   .request = fake->export_request,
@@ -114,7 +113,7 @@ static void request(void *context, uint64_t viewer,
                                   .text = "stopped as asked"};
         if (fake->exporting) {
             close(fake->export_file);
-            Server_answer(fake->server, viewer, &stopped);
+            Server_answer(fake->server, ui, &stopped);
         }
         fake->exporting = 0;
     } else if (message->type == MESSAGE_BUDGET) {
@@ -130,7 +129,7 @@ static void request(void *context, uint64_t viewer,
         answer.number = EBUSY;
         answer.text = "it is armed \x1b[31malready";
     }
-    Server_answer(fake->server, viewer, &answer);
+    Server_answer(fake->server, ui, &answer);
     FlameTable_free(answer.stacks);
 }
 

@@ -2,6 +2,7 @@
 // What annotate says in words of an instruction, and what it keeps silent
 // about.
 #include "tui/model/row.h"
+#include "tui/views/annotate_state.h"
 #include "tui/views/annotate_words.h"
 #include "tui/views/view_annotate.h"
 
@@ -77,8 +78,8 @@ static void test_what_is_called(void **state)
                              .callee = "json.loads",
                              .c_samples = 61};
     struct Listing listing = {.rows = &row, .row_count = 1};
-    struct AnnotateView view = {.listing = &listing,
-                                .annotation = {.samples = 100}};
+    struct AnnotateState view = {.listing = &listing,
+                                 .annotation = {.samples = 100}};
     (void)state;
     AnnotateWords_argument(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  61% in C: json.loads");

@@ -6,8 +6,12 @@
 // is, not one in some.
 #include "tests/tui/sample.h"
 #include "tui/app/chooser.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_annotate.h"
+#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -25,7 +29,7 @@
 
 struct Stage { // a screen without a process
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
     struct SampleWish wish;
 };
 
@@ -36,47 +40,47 @@ static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
 {
     stage->wish = wish;
     stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Screen_init(&stage->screen, &stage->feed, ascii);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, ascii);
     for (wish.tick = 0; wish.tick < 4; wish.tick++)
-        assert_int_equal(Model_push(&stage->screen.model, Sample_new(wish)), 0);
+        assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
 }
 
 // The stacks or the code that the view in front waits for.
 static void deliver(struct Stage *stage)
 {
-    struct Screen *screen = &stage->screen;
+    struct Ui *ui = &stage->ui;
     uint64_t id = stage->feed.listing.id;
-    if (screen->view == VIEW_FLAME && !screen->flame.tree.count &&
+    if (ui->view == VIEW_FLAME && !ui->flame.tree.count &&
         !stage->wish.no_sampler) {
         struct FlameTable *stacks = Sample_stacks(stage->wish);
         if (stage->wish.hostile)
             Sample_make_hostile_stacks(stacks);
-        ViewFlame_take(&screen->flame, stacks);
+        FlameState_take(&ui->flame, stacks);
     }
-    if (screen->view != VIEW_ANNOTATE || !id || screen->annotate.listing)
+    if (ui->view != VIEW_ANNOTATE || !id || ui->annotate.listing)
         return;
     struct Listing *listing = Sample_listing(id, source_path);
     if (stage->wish.hostile)
         Sample_make_hostile(listing);
     stage->feed.listing.newest = listing;
-    ViewAnnotate_want(screen);
+    ViewAnnotate_want(ui);
 }
 
 // A view that has nothing to show proves nothing.
 static void check_is_fed(const struct Stage *stage)
 {
-    const struct Screen *screen = &stage->screen;
-    if (screen->view == VIEW_ANNOTATE)
-        assert_true(screen->annotate.annotation.count > 8);
-    if (screen->view == VIEW_CALLERS && !stage->wish.no_sampler)
-        assert_true(screen->callers.tree.count > 4);
-    if (screen->view == VIEW_FLAME && !stage->wish.no_sampler)
-        assert_true(screen->flame.tree.count > 8);
+    const struct Ui *ui = &stage->ui;
+    if (ui->view == VIEW_ANNOTATE)
+        assert_true(ui->annotate.annotation.count > 8);
+    if (ui->view == VIEW_CALLERS && !stage->wish.no_sampler)
+        assert_true(ui->callers.tree.count > 4);
+    if (ui->view == VIEW_FLAME && !stage->wish.no_sampler)
+        assert_true(ui->flame.tree.count > 8);
 }
 
 static void tear_down(struct Stage *stage)
 {
-    Screen_release(&stage->screen);
+    Ui_release(&stage->ui);
 }
 
 static void check_cells(const struct Canvas *canvas)
@@ -105,35 +109,34 @@ static bool is_blank(const struct Canvas *canvas, int y)
     return true;
 }
 
-static void complain(const struct Screen *screen, const char *what)
+static void complain(const struct Ui *ui, const char *what)
 {
     struct Bytes text;
     Bytes_init(&text);
-    Canvas_write(&screen->canvas, &text);
+    Canvas_write(&ui->canvas, &text);
     Bytes_put(&text, "", 1);
-    fail_msg("%s, %dx%d: %s\n%s", View_of(screen)->name, screen->canvas.width,
-             screen->canvas.height, what, (char *)text.data);
+    fail_msg("%s, %dx%d: %s\n%s", Navigation_front(ui)->name, ui->canvas.width,
+             ui->canvas.height, what, (char *)text.data);
 }
 
 static void check_screen(struct Stage *stage, int width, int height)
 {
-    struct Screen *screen = &stage->screen;
-    const struct Layout *layout = &screen->layout;
-    assert_int_equal(Screen_resize(screen, width, height), 0);
-    Screen_draw(screen);
-    check_cells(&screen->canvas);
+    struct Ui *ui = &stage->ui;
+    const struct Layout *layout = &ui->layout;
+    assert_int_equal(Ui_resize(ui, width, height), 0);
+    Frame_draw(ui);
+    check_cells(&ui->canvas);
     assert_int_equal(layout->too_small, width < 60 || height < 12);
-    if (screen->canvas.overdrawn)
-        complain(screen, "something is drawn over something else");
+    if (ui->canvas.overdrawn)
+        complain(ui, "something is drawn over something else");
     if (layout->too_small)
         return;
-    if (is_blank(&screen->canvas, 0) || is_blank(&screen->canvas, height - 1))
-        complain(screen, "the first or last line is blank");
+    if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
+        complain(ui, "the first or last line is blank");
     // What there is to read instead of rows stands a line lower.
-    if (screen->view != VIEW_HELP &&
-        is_blank(&screen->canvas, layout->body_y) &&
-        is_blank(&screen->canvas, layout->body_y + 1))
-        complain(screen, "the table is empty");
+    if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
+        is_blank(&ui->canvas, layout->body_y + 1))
+        complain(ui, "the table is empty");
 }
 
 // All of them in the full run, else a net that is fine where columns drop; a
@@ -153,12 +156,12 @@ static void check_every_size(const char *keys, bool ascii,
     struct Stage stage;
     uint32_t key;
     set_up(&stage, ascii, wish);
-    assert_int_equal(Screen_resize(&stage.screen, 150, 40), 0);
-    Screen_draw(&stage.screen);
+    assert_int_equal(Ui_resize(&stage.ui, 150, 40), 0);
+    Frame_draw(&stage.ui);
     while ((key = Key_parse(&keys)) != 0) {
-        Keyboard_press(&stage.screen, key);
+        Keyboard_press(&stage.ui, key);
         deliver(&stage);
-        Screen_draw(&stage.screen);
+        Frame_draw(&stage.ui);
     }
     check_is_fed(&stage);
     for (int width = 60; width <= 400;
@@ -289,17 +292,17 @@ static void test_resizing(void **state)
             'j', PRESS_END,    'k', PRESS_PAGE_DOWN, 'o',
             't', PRESS_ESCAPE, 'c', PRESS_ENTER,     'f'};
         check_screen(&stage, width, height);
-        if (stage.screen.layout.too_small)
+        if (stage.ui.layout.too_small)
             continue;
-        Keyboard_press(&stage.screen,
+        Keyboard_press(&stage.ui,
                        keys[(random >> 24) % (sizeof keys / sizeof *keys)]);
         deliver(&stage);
-        Screen_draw(&stage.screen);
-        const struct Model *model = &stage.screen.model;
-        if (stage.screen.view == VIEW_MAIN)
+        Frame_draw(&stage.ui);
+        const struct Model *model = &stage.ui.model;
+        if (stage.ui.view == VIEW_MAIN)
             assert_between(model->selected, model->top,
-                           model->top +
-                               (size_t)stage.screen.layout.body_height - 1);
+                           model->top + (size_t)stage.ui.layout.body_height -
+                               1);
     }
     tear_down(&stage);
 }

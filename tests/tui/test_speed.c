@@ -7,8 +7,11 @@
 // that is in milliseconds of a terminal's, `make bench ARGS=--viewer` says.)
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_annotate.h"
+#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -103,32 +106,32 @@ static double yardstick(void)
 
 struct Stage {
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
 };
 
 static void set_up(struct Stage *stage)
 {
     stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, 150, 40), 0);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, 150, 40), 0);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(Model_push(&stage->screen.model, decode()), 0);
-    Screen_draw(&stage->screen);
+        assert_int_equal(Model_push(&stage->ui.model, decode()), 0);
+    Frame_draw(&stage->ui);
 }
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    struct Screen *screen = &stage->screen;
-    Keyboard_press(screen, key);
-    if (screen->view == VIEW_ANNOTATE && stage->feed.listing.id &&
-        !screen->annotate.listing) {
+    struct Ui *ui = &stage->ui;
+    Keyboard_press(ui, key);
+    if (ui->view == VIEW_ANNOTATE && stage->feed.listing.id &&
+        !ui->annotate.listing) {
         stage->feed.listing.newest =
             Sample_listing(stage->feed.listing.id, "<string>");
-        ViewAnnotate_want(screen);
+        ViewAnnotate_want(ui);
     }
-    if (screen->view == VIEW_FLAME && !screen->flame.tree.count)
-        ViewFlame_take(&screen->flame, Sample_stacks((struct SampleWish){0}));
-    Screen_draw(screen);
+    if (ui->view == VIEW_FLAME && !ui->flame.tree.count)
+        FlameState_take(&ui->flame, Sample_stacks((struct SampleWish){0}));
+    Frame_draw(ui);
 }
 
 static double cost_of_key(struct Stage *stage, uint32_t key)
@@ -148,8 +151,8 @@ static double cost_of_snapshot(struct Stage *stage)
     for (int i = 0; i < TRIES; i++) {
         struct Snapshot *snapshot = decode();
         double began = cpu_now();
-        assert_int_equal(Model_push(&stage->screen.model, snapshot), 0);
-        Screen_draw(&stage->screen);
+        assert_int_equal(Model_push(&stage->ui.model, snapshot), 0);
+        Frame_draw(&stage->ui);
         least = fmin(least, cpu_now() - began);
     }
     return least;
@@ -202,7 +205,7 @@ static void test_every_view(void **state)
         press(&stage, PRESS_ESCAPE); // the prompt of /
         judge(views[i].name, "a snapshot", cost_of_snapshot(&stage) / unit,
               SNAPSHOT_MOST);
-        Screen_release(&stage.screen);
+        Ui_release(&stage.ui);
     }
 }
 

@@ -3,8 +3,12 @@
 // opens from every other one, and the way back is the way that was taken.
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/app/updates.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -20,64 +24,66 @@
 
 struct Stage { // a screen without a process
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
 };
 
 static void set_up(struct Stage *stage, int width, int height)
 {
     stage->feed = (struct Feed){.rate_s = 1};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
     for (unsigned tick = 0; tick < 3; tick++)
         assert_int_equal(
-            Model_push(&stage->screen.model,
+            Model_push(&stage->ui.model,
                        Sample_new((struct SampleWish){.tick = tick})),
             0);
-    Screen_draw(&stage->screen);
+    Frame_draw(&stage->ui);
 }
 
 static void set_up_blank(struct Stage *stage, int width, int height)
 {
     *stage = (struct Stage){.feed = {.rate_s = 1}};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
 }
 
 static void tear_down(struct Stage *stage)
 {
-    Screen_release(&stage->screen);
+    Ui_release(&stage->ui);
 }
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    Keyboard_press(&stage->screen, key);
-    Screen_draw(&stage->screen);
+    Keyboard_press(&stage->ui, key);
+    Frame_draw(&stage->ui);
 }
 
 // The bottom line.
 static void expect_offered(struct Stage *stage, const char *label, bool offered)
 {
-    const struct Canvas *canvas = &stage->screen.canvas;
+    const struct Canvas *canvas = &stage->ui.canvas;
     char line[512] = "";
     for (int x = 0; x < canvas->width && x < 500; x++)
         line[x] = (char)Canvas_cell(canvas, canvas->height - 1, x)->code;
     if ((strstr(line, label) != NULL) != offered)
-        fail_msg("%s: \"%s\" is%s offered: %s", View_of(&stage->screen)->name,
-                 label, offered ? " not" : "", line);
+        fail_msg("%s: \"%s\" is%s offered: %s",
+                 Navigation_front(&stage->ui)->name, label,
+                 offered ? " not" : "", line);
 }
 
 // Draws, and looks for words anywhere.
 static void expect_drawn(struct Stage *stage, const char *words, bool there)
 {
     struct Bytes drawn;
-    Screen_draw(&stage->screen);
+    Frame_draw(&stage->ui);
     Bytes_init(&drawn);
-    Canvas_write(&stage->screen.canvas, &drawn);
+    Canvas_write(&stage->ui.canvas, &drawn);
     Bytes_put_u8(&drawn, 0);
     assert_int_equal(drawn.error, 0);
     if ((strstr((char *)drawn.data, words) != NULL) != there)
-        fail_msg("%s: \"%s\" is%s there:\n%s", View_of(&stage->screen)->name,
-                 words, there ? " not" : "", drawn.data);
+        fail_msg("%s: \"%s\" is%s there:\n%s",
+                 Navigation_front(&stage->ui)->name, words, there ? " not" : "",
+                 drawn.data);
     Bytes_release(&drawn);
 }
 
@@ -85,32 +91,32 @@ static void expect_drawn(struct Stage *stage, const char *words, bool there)
 static void expect_refused(struct Stage *stage, const char *words)
 {
     static const uint32_t keys[] = {'a', 'c', PRESS_ENTER};
-    enum ViewId front = stage->screen.view;
-    stage->screen.message[0] = 0;
-    Screen_draw(&stage->screen);
+    enum ViewId front = stage->ui.view;
+    stage->ui.message[0] = 0;
+    Frame_draw(&stage->ui);
     expect_offered(stage, "a Re-arm", false);
     expect_offered(stage, "Enter Annotate", false);
     expect_offered(stage, "c Callers", false);
-    assert_int_equal(View_function(&stage->screen), 0);
+    assert_int_equal(Navigation_function(&stage->ui), 0);
     for (int i = 0; i < 3; i++) {
         const struct View *view = &VIEWS[front];
         if (View_request(view, keys[i]) >= REQUEST_OWN ||
-            View_opened_by(keys[i]) == front)
+            View_opened_by(VIEWS, keys[i]) == front)
             continue;
         press(stage, keys[i]);
-        assert_int_equal(stage->screen.view, front);
-        if (!strstr(stage->screen.message, words))
-            fail_msg("%s: \"%s\", not \"%s\"", view->name,
-                     stage->screen.message, words);
+        assert_int_equal(stage->ui.view, front);
+        if (!strstr(stage->ui.message, words))
+            fail_msg("%s: \"%s\", not \"%s\"", view->name, stage->ui.message,
+                     words);
     }
 }
 
 // Down to the hottest, so many times.
 static void select_box(struct Stage *stage, int depth)
 {
-    ViewFlame_take(&stage->screen.flame,
-                   Sample_stacks((struct SampleWish){.tick = 5}));
-    Screen_draw(&stage->screen);
+    FlameState_take(&stage->ui.flame,
+                    Sample_stacks((struct SampleWish){.tick = 5}));
+    Frame_draw(&stage->ui);
     while (depth--)
         press(stage, 'j');
 }
@@ -139,8 +145,9 @@ static void test_table(void **state)
             check_binding(&view->opens, view->name);
         for (int k = 0; k < BINDING_KEYS && view->opens.keys[k]; k++) {
             uint32_t key = view->opens.keys[k];
-            assert_int_equal(View_opened_by(key), id); // of no other view
-            assert_null(Keymap_find(key));             // of nothing else
+            assert_int_equal(View_opened_by(VIEWS, key),
+                             id);          // of no other view
+            assert_null(Keymap_find(key)); // of nothing else
         }
         for (const struct Binding *own = view->own; own && own->keys[0];
              own++) {
@@ -151,8 +158,8 @@ static void test_table(void **state)
                                  own->request); // no key twice
         }
     }
-    assert_int_equal(View_opened_by(0), VIEW_COUNT);
-    assert_int_equal(View_opened_by('X'), VIEW_COUNT);
+    assert_int_equal(View_opened_by(VIEWS, 0), VIEW_COUNT);
+    assert_int_equal(View_opened_by(VIEWS, 'X'), VIEW_COUNT);
 }
 
 // The key that opens a view, where it is not the view's in front and that view
@@ -176,20 +183,20 @@ static void test_every_view_from_every_view(void **state)
         for (int to = 1; to < VIEW_COUNT; to++) {
             struct Stage stage;
             set_up(&stage, 100, 30);
-            View_open(&stage.screen, (enum ViewId)from);
+            Navigation_open(&stage.ui, (enum ViewId)from);
             if (from == VIEW_FLAME)
                 select_box(&stage, 3);
-            Screen_draw(&stage.screen);
+            Frame_draw(&stage.ui);
             uint32_t key = opener(&VIEWS[from], (enum ViewId)to);
             if (key && to != from) {
                 press(&stage, key);
-                assert_int_equal(stage.screen.view, to);
+                assert_int_equal(stage.ui.view, to);
                 press(&stage, PRESS_ESCAPE);
             }
-            assert_int_equal(stage.screen.view, from);
+            assert_int_equal(stage.ui.view, from);
             if (from != VIEW_MAIN)
                 press(&stage, PRESS_ESCAPE);
-            assert_int_equal(stage.screen.view, VIEW_MAIN);
+            assert_int_equal(stage.ui.view, VIEW_MAIN);
             tear_down(&stage);
         }
 }
@@ -199,24 +206,24 @@ static void test_the_function_of_the_log(void **state)
 {
     static const uint64_t plan = 2; // Plan.execute, of the second line
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
-    Model_filter(&screen->model, "LOAD_ATTR"); // no function's name
-    assert_int_equal(screen->model.shown, 0);
+    Model_filter(&ui->model, "LOAD_ATTR"); // no function's name
+    assert_int_equal(ui->model.shown, 0);
     press(&stage, 'o');
-    assert_true(View_function(screen) == plan);
+    assert_true(Navigation_function(ui) == plan);
     expect_offered(&stage, "a Re-arm", true);
     press(&stage, PRESS_ENTER);
-    assert_int_equal(screen->view, VIEW_ANNOTATE);
-    assert_true(screen->annotate.id == plan);
+    assert_int_equal(ui->view, VIEW_ANNOTATE);
+    assert_true(ui->annotate.id == plan);
     press(&stage, PRESS_ESCAPE);
     press(&stage, 'c');
-    assert_int_equal(screen->view, VIEW_CALLERS);
-    assert_true(screen->callers.tree.root == plan);
+    assert_int_equal(ui->view, VIEW_CALLERS);
+    assert_true(ui->callers.tree.root == plan);
     press(&stage, PRESS_ESCAPE);
-    press(&stage, Key_click(20, screen->layout.body_y)); // it is selected
-    assert_true(screen->view == VIEW_ANNOTATE && screen->annotate.id == plan);
+    press(&stage, Key_click(20, ui->layout.body_y)); // it is selected
+    assert_true(ui->view == VIEW_ANNOTATE && ui->annotate.id == plan);
     press(&stage, PRESS_ESCAPE);
     press(&stage, PRESS_TAB);
     expect_refused(&stage, "No function is selected here.");
@@ -227,40 +234,40 @@ static void test_the_function_of_the_log(void **state)
 static void test_the_function_in_the_tree(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
-    struct CallersView *view = &screen->callers;
+    struct Ui *ui = &stage.ui;
+    struct CallersState *view = &ui->callers;
     (void)state;
     set_up(&stage, 150, 40);
-    Model_watch(&screen->model, &screen->model.snapshot->threads[0]);
+    Model_watch(&ui->model, &ui->model.snapshot->threads[0]);
     press(&stage, 'c');
     for (uint64_t id = 2; id <= 4; id += 2) { // 2 calls 4
-        for (int i = 0; i < 20 && View_function(screen) != id; i++)
+        for (int i = 0; i < 20 && Navigation_function(ui) != id; i++)
             press(&stage, 'j');
         expect_offered(&stage, "a Re-arm", true);
         press(&stage, PRESS_ENTER);
         assert_true(view->tree.root == id);
     }
-    assert_false(Model_choose(&screen->model, 4));
+    assert_false(Model_choose(&ui->model, 4));
     press(&stage, 'k');
     press(&stage, 'k');
     assert_int_equal(view->tree.branches[view->list.selected].kind,
                      BRANCH_OTHERS);
-    stage.screen.message[0] = 0;
-    Screen_draw(screen);
+    stage.ui.message[0] = 0;
+    Frame_draw(ui);
     expect_offered(&stage, "a Re-arm", false);
     press(&stage, 'a');
-    assert_non_null(strstr(screen->message, "No function is selected here."));
+    assert_non_null(strstr(ui->message, "No function is selected here."));
     press(&stage, 'j');
     press(&stage, 'j');
     press(&stage, PRESS_ENTER);
-    assert_true(screen->view == VIEW_ANNOTATE && screen->annotate.id == 4);
+    assert_true(ui->view == VIEW_ANNOTATE && ui->annotate.id == 4);
     tear_down(&stage);
 }
 
 static void test_the_function_of_a_box(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, 'f');
@@ -268,19 +275,19 @@ static void test_the_function_of_a_box(void **state)
     select_box(&stage, 0);
     expect_refused(&stage, "No function is selected here."); // all threads
     select_box(&stage, 2); // <module>, Plan.execute
-    assert_true(View_function(screen) == 2);
-    screen->message[0] = 0;
-    Screen_draw(screen);
+    assert_true(Navigation_function(ui) == 2);
+    ui->message[0] = 0;
+    Frame_draw(ui);
     expect_offered(&stage, "a Re-arm", true);
     press(&stage, 'c');
-    assert_int_equal(screen->view, VIEW_CALLERS);
-    assert_true(screen->callers.tree.root == 2);
+    assert_int_equal(ui->view, VIEW_CALLERS);
+    assert_true(ui->callers.tree.root == 2);
     tear_down(&stage);
 }
 
-static uint64_t selected_id(const struct Screen *screen)
+static uint64_t selected_id(const struct Ui *ui)
 {
-    return Model_selected(&screen->model)->id;
+    return Model_selected(&ui->model)->id;
 }
 
 static void type(struct Stage *stage, const char *text)
@@ -296,8 +303,8 @@ static void test_a_question_that_comes_late(void **state)
     static const struct Answer exists = {
         .request = MESSAGE_EXPORT, .failed = true, .error = EEXIST};
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
-    struct Prompt *prompt = &screen->prompt;
+    struct Ui *ui = &stage.ui;
+    struct Prompt *prompt = &ui->prompt;
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, 'e');
@@ -305,25 +312,25 @@ static void test_a_question_that_comes_late(void **state)
     type(&stage, "old.json");
     press(&stage, PRESS_ENTER);
     press(&stage, '/');
-    Screen_answer(screen, &exists);
+    Updates_answer(ui, &exists);
     type(&stage, "y");
     assert_int_equal(prompt->kind, PROMPT_SEARCH);
     assert_string_equal(prompt->text, "y");
-    assert_string_equal(screen->message, ""); // nothing was asked for
+    assert_string_equal(ui->message, ""); // nothing was asked for
     press(&stage, PRESS_ESCAPE);
     assert_int_equal(prompt->kind, PROMPT_OVERWRITE_EXPORT);
     assert_string_equal(prompt->text, "old.json");
     expect_drawn(&stage, "Overwrite? y/n", true);
     press(&stage, 'n');
-    Screen_draw(screen); // it is asked once
+    Frame_draw(ui); // it is asked once
     assert_int_equal(prompt->kind, PROMPT_NONE);
 
-    Screen_answer(screen, &exists);
-    Keyboard_press(screen, 'y'); // nobody has seen it yet
-    assert_string_equal(screen->message, "");
+    Updates_answer(ui, &exists);
+    Keyboard_press(ui, 'y'); // nobody has seen it yet
+    assert_string_equal(ui->message, "");
     expect_drawn(&stage, "Overwrite? y/n", true);
     press(&stage, 'y');
-    assert_non_null(strstr(screen->message, "cannot be asked")); // no process
+    assert_non_null(strstr(ui->message, "cannot be asked")); // no process
     assert_int_equal(prompt->kind, PROMPT_NONE);
     tear_down(&stage);
 }
@@ -333,29 +340,29 @@ static void test_a_question_that_comes_late(void **state)
 static void test_a_search_that_fails(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     for (int follows = 0; follows <= 1; follows++) {
         set_up(&stage, 150, 40);
         for (int i = 0; i < 2 * follows; i++)
             press(&stage, 'j');
-        uint64_t id = selected_id(screen);
+        uint64_t id = selected_id(ui);
         press(&stage, '/');
         press(&stage, 'i');
         press(&stage, 'd');
-        assert_string_equal(Model_selected(&screen->model)->now->name, "idle");
+        assert_string_equal(Model_selected(&ui->model)->now->name, "idle");
         if (follows)
-            Model_invert(&screen->model); // rows move while it is typed
+            Model_invert(&ui->model); // rows move while it is typed
         press(&stage, '#');
-        assert_true(selected_id(screen) == id);
+        assert_true(selected_id(ui) == id);
         press(&stage, follows ? PRESS_ESCAPE : PRESS_ENTER);
-        assert_int_equal(screen->prompt.kind, PROMPT_NONE);
-        assert_int_equal(Model_push(&screen->model,
-                                    Sample_new((struct SampleWish){.tick = 2})),
-                         0);
-        Screen_draw(screen);
-        assert_true(selected_id(screen) == id && View_function(screen) == id);
-        assert_int_equal(screen->model.follows, follows);
+        assert_int_equal(ui->prompt.kind, PROMPT_NONE);
+        assert_int_equal(
+            Model_push(&ui->model, Sample_new((struct SampleWish){.tick = 2})),
+            0);
+        Frame_draw(ui);
+        assert_true(selected_id(ui) == id && Navigation_function(ui) == id);
+        assert_int_equal(ui->model.follows, follows);
         tear_down(&stage);
     }
 }
@@ -364,17 +371,17 @@ static void test_a_search_that_fails(void **state)
 static void test_a_function_that_has_gone(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     struct Snapshot *later = Sample_new((struct SampleWish){.tick = 9});
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, PRESS_ENTER);
-    assert_true(View_function(screen) == 1);
+    assert_true(Navigation_function(ui) == 1);
     expect_offered(&stage, "a Re-arm", true);
     later->functions++;
     later->function_count--;
-    assert_int_equal(Model_push(&screen->model, later), 0);
-    Screen_draw(screen);
+    assert_int_equal(Model_push(&ui->model, later), 0);
+    Frame_draw(ui);
     expect_refused(&stage, "The process does not list this function.");
     tear_down(&stage);
 }
@@ -387,7 +394,7 @@ static void test_no_function_at_all(void **state)
     press(&stage, 't');
     expect_refused(&stage, "Threads: there is nothing to do that with here.");
     press(&stage, PRESS_ESCAPE);
-    Model_filter(&stage.screen.model, "nowhere to be found");
+    Model_filter(&stage.ui.model, "nowhere to be found");
     expect_refused(&stage, "No function is selected here.");
     tear_down(&stage);
 }
@@ -402,7 +409,7 @@ static void test_before_the_first_snapshot(void **state)
         if (id == VIEW_HELP)
             continue;
         set_up_blank(&stage, 80, 24);
-        View_open(&stage.screen, (enum ViewId)id);
+        Navigation_open(&stage.ui, (enum ViewId)id);
         expect_drawn(&stage,
                      asks ? "No function is selected."
                           : "Waiting for the first numbers",
@@ -425,10 +432,10 @@ static void test_without_a_sampler(void **state)
         set_up_blank(&stage, 150, 30);
         stage.feed.newest =
             Sample_new((struct SampleWish){.no_sampler = 1, .trouble = 1});
-        assert_int_equal(Screen_poll(&stage.screen), 1);
-        assert_non_null(strstr(stage.screen.message, "may not read"));
-        stage.screen.message[0] = 0; // once
-        View_open(&stage.screen, views[i]);
+        assert_int_equal(Updates_poll(&stage.ui), 1);
+        assert_non_null(strstr(stage.ui.message, "may not read"));
+        stage.ui.message[0] = 0; // once
+        Navigation_open(&stage.ui, views[i]);
         expect_drawn(&stage, "this process may not read its own", true);
         tear_down(&stage);
     }
@@ -449,7 +456,7 @@ static void test_what_cannot_be_asked(void **state)
                 {'p', "p Processes", "the list of processes"}};
     struct Recording recording = {0};
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     for (int what = 0; what < 3; what++)
         for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -458,19 +465,19 @@ static void test_what_cannot_be_asked(void **state)
             set_up(&stage, 250, 120); // all of the help
             stage.feed.ended = what == 1;
             stage.feed.recording = what == 2 ? &recording : NULL;
-            Screen_draw(screen);
+            Frame_draw(ui);
             if (keys[i].label)
                 expect_offered(&stage, keys[i].label, can);
-            View_open(screen, VIEW_HELP);
+            Navigation_open(ui, VIEW_HELP);
             expect_drawn(&stage, keys[i].about, can);
-            View_back(screen);
+            Navigation_back(ui);
             if (!can) {
                 press(&stage, keys[i].key);
-                assert_int_equal(screen->prompt.kind, PROMPT_NONE);
-                assert_false(screen->quit);
+                assert_int_equal(ui->prompt.kind, PROMPT_NONE);
+                assert_false(ui->quit);
                 assert_non_null(
-                    strstr(screen->message, leave ? "One process is recorded"
-                                                  : "and it has ended"));
+                    strstr(ui->message, leave ? "One process is recorded"
+                                              : "and it has ended"));
             }
             tear_down(&stage);
         }
@@ -485,16 +492,16 @@ static void test_ways_back(void **state)
     set_up(&stage, 80, 24);
     for (int round = 0; round < 2000; round++) {
         random = random * 1103515245 + 12345;
-        View_open(&stage.screen, (enum ViewId)((random >> 16) % VIEW_COUNT));
-        assert_between(stage.screen.depth, 0, VIEW_COUNT - 1);
-        for (int i = 0; i < stage.screen.depth; i++)
-            assert_int_not_equal(stage.screen.way[i], stage.screen.view);
+        Navigation_open(&stage.ui, (enum ViewId)((random >> 16) % VIEW_COUNT));
+        assert_between(stage.ui.depth, 0, VIEW_COUNT - 1);
+        for (int i = 0; i < stage.ui.depth; i++)
+            assert_int_not_equal(stage.ui.way[i], stage.ui.view);
         if (random % 7 == 0)
-            View_back(&stage.screen);
+            Navigation_back(&stage.ui);
     }
-    while (View_back(&stage.screen))
+    while (Navigation_back(&stage.ui))
         ;
-    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
     tear_down(&stage);
 }
 
@@ -502,8 +509,8 @@ static void test_ways_back(void **state)
 static void test_clicks_on_the_main_screen(void **state)
 {
     struct Stage stage;
-    struct Model *model = &stage.screen.model;
-    const struct Layout *layout = &stage.screen.layout;
+    struct Model *model = &stage.ui.model;
+    const struct Layout *layout = &stage.ui.layout;
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, Key_click(30, layout->body_y + 4));
@@ -523,28 +530,28 @@ static void test_clicks_on_the_main_screen(void **state)
     }
     press(&stage, Key_click(3, 0)); // the header is no row
     press(&stage, Key_click(4000, 4000));
-    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
     tear_down(&stage);
 }
 
 static void test_clicks_among_threads(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, 't');
-    press(&stage, Key_click(20, screen->layout.body_y + 2));
-    assert_int_equal(screen->threads.list.selected, 2);
-    assert_int_equal(screen->view, VIEW_THREADS);
-    press(&stage, Key_click(20, screen->layout.body_y + 2));
-    assert_int_equal(screen->view, VIEW_MAIN);
-    assert_true(screen->model.one_thread);
-    assert_int_equal(screen->model.thread.tid, 48214);
+    press(&stage, Key_click(20, ui->layout.body_y + 2));
+    assert_int_equal(ui->threads.list.selected, 2);
+    assert_int_equal(ui->view, VIEW_THREADS);
+    press(&stage, Key_click(20, ui->layout.body_y + 2));
+    assert_int_equal(ui->view, VIEW_MAIN);
+    assert_true(ui->model.one_thread);
+    assert_int_equal(ui->model.thread.tid, 48214);
     press(&stage, 't');
-    press(&stage, Key_click(20, screen->layout.table_y)); // CPU TIME
-    press(&stage, Key_click(20, screen->layout.table_y));
-    assert_true(screen->threads.invert);
+    press(&stage, Key_click(20, ui->layout.table_y)); // CPU TIME
+    press(&stage, Key_click(20, ui->layout.table_y));
+    assert_true(ui->threads.invert);
     tear_down(&stage);
 }
 
@@ -565,27 +572,26 @@ static struct Snapshot *with_a_tid_twice(unsigned tick)
 static void test_a_tid_that_comes_again(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     struct Snapshot *snapshot = with_a_tid_twice(3);
-    const struct List *list = &screen->threads.list;
+    const struct List *list = &ui->threads.list;
     (void)state;
     set_up(&stage, 150, 40);
-    assert_int_equal(Model_push(&screen->model, snapshot), 0);
+    assert_int_equal(Model_push(&ui->model, snapshot), 0);
     press(&stage, 't');
     for (int i = 1; i <= 5; i++) { // each of them can be selected
         press(&stage, 'j');
         assert_int_equal(list->selected, i);
-        Screen_draw(screen);
+        Frame_draw(ui);
         assert_int_equal(list->selected, i);
     }
     for (int i = 0; i < 3; i++)
         press(&stage, 'k');
-    assert_int_equal(Model_push(&screen->model, with_a_tid_twice(4)), 0);
-    Screen_draw(screen);
+    assert_int_equal(Model_push(&ui->model, with_a_tid_twice(4)), 0);
+    Frame_draw(ui);
     assert_int_equal(list->selected, 2);
     press(&stage, PRESS_ENTER);
-    assert_true(Model_thread(&screen->model) ==
-                &screen->model.snapshot->threads[1]);
+    assert_true(Model_thread(&ui->model) == &ui->model.snapshot->threads[1]);
     press(&stage, 't');
     expect_drawn(&stage, "● Thread-1 (serve)", true);
     expect_drawn(&stage, "● has ended", false);
@@ -593,10 +599,10 @@ static void test_a_tid_that_comes_again(void **state)
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
-    assert_int_equal(Model_push(&screen->model, snapshot), 0);
+    assert_int_equal(Model_push(&ui->model, snapshot), 0);
     expect_drawn(&stage, "● Thread-1 (serve) (e…", true);
     expect_drawn(&stage, "● pool-0", false);
-    assert_true(screen->threads.pin.ended);
+    assert_true(ui->threads.pin.ended);
     tear_down(&stage);
 }
 
@@ -614,9 +620,9 @@ static void test_a_tid_that_comes_again_since_a_reset(void **state)
         threads_of(later)[1].cpu_s = i < 2 ? .123 : 60;
         if (i >= 2)
             threads_of(later)[1].name = "another";
-        assert_int_equal(Model_push(&stage.screen.model, before), 0);
+        assert_int_equal(Model_push(&stage.ui.model, before), 0);
         press(&stage, keys[i % 2]);
-        assert_int_equal(Model_push(&stage.screen.model, later), 0);
+        assert_int_equal(Model_push(&stage.ui.model, later), 0);
         press(&stage, 't');
         expect_drawn(&stage, i < 2 ? " 123ms      900" : " 60s      900", true);
         tear_down(&stage);
@@ -628,7 +634,7 @@ static void test_a_tid_that_comes_again_since_a_reset(void **state)
 static void test_a_thread_and_a_baseline(void **state)
 {
     struct Stage stage;
-    struct Screen *screen = &stage.screen;
+    struct Ui *ui = &stage.ui;
     (void)state;
     set_up(&stage, 150, 40);
     press(&stage, 'b');
@@ -636,15 +642,15 @@ static void test_a_thread_and_a_baseline(void **state)
     press(&stage, 't');
     press(&stage, 'j');
     press(&stage, PRESS_ENTER);
-    assert_true(screen->model.one_thread);
-    assert_non_null(strstr(screen->message,
+    assert_true(ui->model.one_thread);
+    assert_non_null(strstr(ui->message,
                            "The baseline is dropped: shares "
                            "are those of thread MainThread"));
     expect_drawn(&stage, "change in", false);
     press(&stage, 'b');
     press(&stage, PRESS_ESCAPE);
-    assert_false(screen->model.one_thread);
-    assert_non_null(strstr(screen->message,
+    assert_false(ui->model.one_thread);
+    assert_non_null(strstr(ui->message,
                            "The baseline is dropped: shares "
                            "are those of all threads"));
     expect_drawn(&stage, "change in", false);
@@ -670,8 +676,8 @@ static void test_sorting_threads(void **state)
         set_up(&stage, width, 24);
         press(&stage, 't');
         for (int i = 0; i < 14; i++) {
-            const struct Canvas *canvas = &stage.screen.canvas;
-            int y = stage.screen.layout.table_y;
+            const struct Canvas *canvas = &stage.ui.canvas;
+            int y = stage.ui.layout.table_y;
             if (count_arrows(canvas, y) != 1)
                 fail_msg("%d columns, %d times F6: no title has the arrow",
                          width, i);
@@ -686,8 +692,8 @@ static void test_sorting_threads(void **state)
 // All that a key may change, but its message.
 static void picture(struct Stage *stage, struct Bytes *out)
 {
-    const struct Screen *screen = &stage->screen;
-    const struct Canvas *canvas = &screen->canvas;
+    const struct Ui *ui = &stage->ui;
+    const struct Canvas *canvas = &ui->canvas;
     Bytes_init(out);
     for (int y = 0; y < canvas->height - 1; y++)
         for (int x = 0; x < canvas->width; x++) {
@@ -695,10 +701,10 @@ static void picture(struct Stage *stage, struct Bytes *out)
             Bytes_put_u32(out, cell->code);
             Bytes_put_u8(out, cell->style);
         }
-    Bytes_put_u8(out, screen->prompt.kind);
-    Bytes_put_u8(out, screen->view);
-    Bytes_put_u8(out, screen->quit);
-    Bytes_put_u8(out, screen->leave);
+    Bytes_put_u8(out, ui->prompt.kind);
+    Bytes_put_u8(out, ui->view);
+    Bytes_put_u8(out, ui->quit);
+    Bytes_put_u8(out, ui->leave);
     assert_int_equal(out->error, 0);
 }
 
@@ -710,13 +716,13 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_MAIN] = "jjj",  [VIEW_CALLERS] = "jjj", [VIEW_ANNOTATE] = "jjjj",
         [VIEW_OPCODES] = "j", [VIEW_THREADS] = "jj",  [VIEW_FLAME] = "jj"};
     set_up(stage, 250, 40);
-    View_open(&stage->screen, id);
+    Navigation_open(&stage->ui, id);
     if (id == VIEW_FLAME)
         select_box(stage, 0);
     stage->feed.listing.newest =
         Sample_listing(1, "tests/tui/sample_source.txt");
-    Screen_poll(&stage->screen);
-    Screen_draw(&stage->screen);
+    Updates_poll(&stage->ui);
+    Frame_draw(&stage->ui);
     for (const char *key = moves[id]; key && *key; key++)
         press(stage, (uint32_t)*key);
 }
@@ -730,12 +736,12 @@ static void look_after(enum ViewId id, const struct Binding *binding,
     open_whole(&stage, id);
     if (binding) {
         expect_offered(&stage, binding->label, true);
-        Keyboard_press(&stage.screen, binding->keys[0]);
+        Keyboard_press(&stage.ui, binding->keys[0]);
     }
-    assert_int_equal(Model_push(&stage.screen.model,
-                                Sample_new((struct SampleWish){.tick = 3})),
-                     0);
-    Screen_draw(&stage.screen);
+    assert_int_equal(
+        Model_push(&stage.ui.model, Sample_new((struct SampleWish){.tick = 3})),
+        0);
+    Frame_draw(&stage.ui);
     picture(&stage, out);
     Listing_free(stage.feed.listing.newest);
     tear_down(&stage);
@@ -787,8 +793,8 @@ static void test_every_key_in_every_view(void **state)
                 if (key == 0x100)
                     key = PRESS_UP;
                 set_up(&stage, sizes[size][0], sizes[size][1]);
-                View_open(&stage.screen, (enum ViewId)id);
-                Screen_draw(&stage.screen);
+                Navigation_open(&stage.ui, (enum ViewId)id);
+                Frame_draw(&stage.ui);
                 press(&stage, key);
                 press(&stage, key);
                 press(&stage, PRESS_ESCAPE);
@@ -805,11 +811,11 @@ static void test_pausing_what_has_ended(void **state)
     set_up(&stage, 150, 40);
     expect_offered(&stage, "Space Pause", true);
     stage.feed.ended = true;
-    Screen_draw(&stage.screen);
+    Frame_draw(&stage.ui);
     expect_offered(&stage, "Space Pause", false);
     press(&stage, ' ');
     assert_false(stage.feed.paused);
-    assert_non_null(strstr(stage.screen.message, "It has ended"));
+    assert_non_null(strstr(stage.ui.message, "It has ended"));
     stage.feed.paused = true;
     press(&stage, ' ');
     assert_false(stage.feed.paused);

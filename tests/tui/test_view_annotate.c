@@ -4,9 +4,14 @@
 // nothing to show.
 #include "ipc/heap.h"
 #include "tests/tui/sample.h"
+#include "tui/app/frame.h"
+#include "tui/app/json_output.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/app/updates.h"
 #include "tui/screen/gauge.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_annotate.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -22,7 +27,7 @@
 
 struct Stage { // a screen without a process
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
 };
 
 static char source_path[] = "/tmp/ocular-view-XXXXXX";
@@ -39,24 +44,24 @@ static const char source_text[] =
 static void set_up(struct Stage *stage, int width, int height)
 {
     stage->feed = (struct Feed){.rate_s = 1, .pid = getpid()};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
-    assert_int_equal(Model_push(&stage->screen.model,
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
+    assert_int_equal(Model_push(&stage->ui.model,
                                 Sample_new((struct SampleWish){.tick = 1})),
                      0);
-    Screen_draw(&stage->screen);
+    Frame_draw(&stage->ui);
 }
 
 static void tear_down(struct Stage *stage)
 {
     Listing_free(stage->feed.listing.newest);
-    Screen_release(&stage->screen);
+    Ui_release(&stage->ui);
 }
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    Keyboard_press(&stage->screen, key);
-    Screen_draw(&stage->screen);
+    Keyboard_press(&stage->ui, key);
+    Frame_draw(&stage->ui);
 }
 
 // The answer to what the view has asked for.
@@ -65,8 +70,8 @@ static void answer(struct Stage *stage, struct Listing *listing)
     Listing_free(stage->feed.listing.newest);
     stage->feed.listing.newest = listing;
     stage->feed.listing.number = 0;
-    Screen_poll(&stage->screen);
-    Screen_draw(&stage->screen);
+    Updates_poll(&stage->ui);
+    Frame_draw(&stage->ui);
 }
 
 static void open_view(struct Stage *stage, int width, int height,
@@ -74,15 +79,15 @@ static void open_view(struct Stage *stage, int width, int height,
 {
     set_up(stage, width, height);
     press(stage, PRESS_ENTER);
-    assert_int_equal(stage->screen.view, VIEW_ANNOTATE);
-    answer(stage, Sample_listing(stage->screen.annotate.id, file));
+    assert_int_equal(stage->ui.view, VIEW_ANNOTATE);
+    answer(stage, Sample_listing(stage->ui.annotate.id, file));
 }
 
 static char *text_of(struct Stage *stage)
 {
     struct Bytes bytes;
     Bytes_init(&bytes);
-    Canvas_write(&stage->screen.canvas, &bytes);
+    Canvas_write(&stage->ui.canvas, &bytes);
     Bytes_put(&bytes, "", 1);
     assert_int_equal(bytes.error, 0);
     return (char *)bytes.data;
@@ -172,8 +177,8 @@ static void test_every_size(void **state)
     open_view(&stage, 60, 12, source_path);
     for (int width = 60; width <= 250; width += 1 + width / 40)
         for (int height = 12; height <= 70; height += 7) {
-            assert_int_equal(Screen_resize(&stage.screen, width, height), 0);
-            Screen_draw(&stage.screen);
+            assert_int_equal(Ui_resize(&stage.ui, width, height), 0);
+            Frame_draw(&stage.ui);
             EXPECT("SOURCE / BYTECODE", "HITS", "CYC");
             EXPECT("def run(self, rows):");
             press(&stage, PRESS_END);
@@ -192,14 +197,14 @@ static void test_what_a_narrow_screen_says(void **state)
     (void)state;
     open_view(&stage, 60, 30, source_path);
     for (int width = 60; width < 116; width++) {
-        assert_int_equal(Screen_resize(&stage.screen, width, 30), 0);
-        Screen_draw(&stage.screen);
+        assert_int_equal(Ui_resize(&stage.ui, width, 30), 0);
+        Frame_draw(&stage.ui);
         EXPECT("FOR_ITER", "to L2", "-> LIST", ">=512");
         EXPECT("LOAD_GLOBAL", "json", "-> deopt!", ">=512");
         EXPECT("CALL", "1", "-> PY_EX", ">=512");
         EXPECT("BINARY_OP", "*", "-> never", ">=512");
     }
-    assert_int_equal(Screen_resize(&stage.screen, 150, 120), 0);
+    assert_int_equal(Ui_resize(&stage.ui, 150, 120), 0);
     press(&stage, '?');
     EXPECT("-> deopt!");
     EXPECT("-> never");
@@ -209,7 +214,7 @@ static void test_what_a_narrow_screen_says(void **state)
 // The cells of a line's bar and their style; the line has that text in it.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
-    const struct Canvas *canvas = &stage->screen.canvas;
+    const struct Canvas *canvas = &stage->ui.canvas;
     char *frame = text_of(stage);
     int y = 0, cells = 0;
     const char *found = strstr(frame, text);
@@ -243,8 +248,7 @@ static void test_bars(void **state)
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
     tear_down(&stage);
     open_view(&stage, 150, 40, source_path);
-    struct Listing *listing =
-        Sample_listing(stage.screen.annotate.id, source_path);
+    struct Listing *listing = Sample_listing(stage.ui.annotate.id, source_path);
     struct ListingRow *rows = (void *)(uintptr_t)listing->rows;
     struct ListingRow copy[16];
     memcpy(copy, rows, listing->row_count * sizeof *rows);
@@ -257,7 +261,7 @@ static void test_bars(void **state)
     assert_int_equal(style, STYLE_FAINT);
     assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 4);
     assert_int_equal(style, STYLE_FAINT);
-    listing = Sample_listing(stage.screen.annotate.id, source_path);
+    listing = Sample_listing(stage.ui.annotate.id, source_path);
     for (size_t i = 0; i < listing->row_count; i++)
         copy[i].cycles = 20; // a block alone: there is nothing to compare
     listing->rows = copy;
@@ -273,8 +277,7 @@ static void test_what_is_not_listed(void **state)
     struct Stage stage;
     (void)state;
     open_view(&stage, 100, 30, source_path);
-    struct Listing *listing =
-        Sample_listing(stage.screen.annotate.id, source_path);
+    struct Listing *listing = Sample_listing(stage.ui.annotate.id, source_path);
     listing->instructions = 41234 + listing->row_count;
     answer(&stage, listing);
     press(&stage, PRESS_END);
@@ -283,7 +286,7 @@ static void test_what_is_not_listed(void **state)
     EXPECT("does not jump");
     tear_down(&stage);
     open_view(&stage, 60, 12, "<string>");
-    listing = Sample_listing(stage.screen.annotate.id, "<string>");
+    listing = Sample_listing(stage.ui.annotate.id, "<string>");
     listing->instructions = NULL_U64;
     answer(&stage, listing);
     press(&stage, PRESS_END);
@@ -313,7 +316,7 @@ static void test_keys(void **state)
     press(&stage, PRESS_ENTER);
     EXPECT("▸", "BINARY_OP");
     press(&stage, PRESS_ESCAPE);
-    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
     tear_down(&stage);
 }
 
@@ -325,9 +328,9 @@ static void test_json(void **state)
     set_up(&stage, 100, 30);
     press(&stage, PRESS_ENTER);
     Bytes_init(&json);
-    assert_int_equal(Screen_json(&stage.screen, &json), -ENODATA);
-    answer(&stage, Sample_listing(stage.screen.annotate.id, source_path));
-    assert_int_equal(Screen_json(&stage.screen, &json), 0);
+    assert_int_equal(JsonOutput_write(&stage.ui, &json), -ENODATA);
+    answer(&stage, Sample_listing(stage.ui.annotate.id, source_path));
+    assert_int_equal(JsonOutput_write(&stage.ui, &json), 0);
     Bytes_put(&json, "", 1);
     assert_non_null(strstr((char *)json.data, "\"name\":\"A.run\""));
     assert_non_null(strstr((char *)json.data, "\"callee\":\"json.loads\""));
@@ -343,7 +346,7 @@ static void fail_with(struct Stage *stage, int error, const char *why)
     listing->error = error;
     listing->number = 0;
     snprintf(listing->why, sizeof listing->why, "%s", why);
-    Screen_draw(&stage->screen);
+    Frame_draw(&stage->ui);
 }
 
 static void test_while_there_is_nothing(void **state)
@@ -355,7 +358,7 @@ static void test_while_there_is_nothing(void **state)
     EXPECT("Asking the process for the code");
     stage.feed.listing.number = 7; // asked long ago
     stage.feed.listing.asked_at = Feed_now() - 9;
-    Screen_draw(&stage.screen);
+    Frame_draw(&stage.ui);
     EXPECT("has not answered for 9 s");
     fail_with(&stage, EOPNOTSUPP, "this process's Ocular cannot do that");
     EXPECT("older Ocular", "this process's Ocular cannot do that");
@@ -376,13 +379,13 @@ static void test_a_function_that_is_replaced(void **state)
     (void)state;
     set_up(&stage, 120, 30);
     press(&stage, PRESS_ENTER);
-    struct AnnotateView *view = &stage.screen.annotate;
-    const struct Row *row = Model_row_of(&stage.screen.model, view->id);
+    struct AnnotateState *view = &stage.ui.annotate;
+    const struct Row *row = Model_row_of(&stage.ui.model, view->id);
     struct Listing *listing = Sample_listing(view->id, source_path);
     const struct Row *other = NULL;
-    for (size_t i = 0; i < stage.screen.model.row_count; i++)
-        if (stage.screen.model.rows[i].id > row->id && !other)
-            other = &stage.screen.model.rows[i];
+    for (size_t i = 0; i < stage.ui.model.row_count; i++)
+        if (stage.ui.model.rows[i].id > row->id && !other)
+            other = &stage.ui.model.rows[i];
     if (!other)
         skip();
     listing->name = other->now->name;
@@ -391,7 +394,7 @@ static void test_a_function_that_is_replaced(void **state)
     answer(&stage, listing);
     fail_with(&stage, ENOENT, "gone");
     uint64_t id = other->id;
-    ViewAnnotate_want(&stage.screen);
+    ViewAnnotate_want(&stage.ui);
     assert_true(view->id == id);
     assert_null(view->listing);
     tear_down(&stage);
@@ -404,8 +407,8 @@ static void test_a_late_answer(void **state)
     (void)state;
     set_up(&stage, 120, 30);
     press(&stage, PRESS_ENTER);
-    answer(&stage, Sample_listing(stage.screen.annotate.id + 1, source_path));
-    assert_null(stage.screen.annotate.listing);
+    answer(&stage, Sample_listing(stage.ui.annotate.id + 1, source_path));
+    assert_null(stage.ui.annotate.listing);
     EXPECT("Asking the process");
     tear_down(&stage);
 }
@@ -414,7 +417,7 @@ static void test_a_late_answer(void **state)
 static void answer_at(struct Stage *stage, double at_s, uint64_t more)
 {
     struct Listing *listing =
-        Sample_listing(stage->screen.annotate.id, source_path);
+        Sample_listing(stage->ui.annotate.id, source_path);
     size_t size = listing->row_count * sizeof *listing->rows;
     struct ListingRow *rows = Arena_alloc(&listing->arena, size);
 

@@ -2,8 +2,10 @@
 // The tree of callers and callees: keys that unfold, fold, go to a function and
 // come back, at every size.
 #include "tests/tui/sample.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -18,25 +20,25 @@
 
 struct Stage { // a screen without a process
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
 };
 
 static void set_up(struct Stage *stage, int width, int height, bool sampled)
 {
     stage->feed = (struct Feed){.rate_s = 1};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
     assert_int_equal(
-        Model_push(&stage->screen.model,
+        Model_push(&stage->ui.model,
                    Sample_new((struct SampleWish){.no_sampler = !sampled})),
         0);
-    Screen_draw(&stage->screen);
+    Frame_draw(&stage->ui);
 }
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    Keyboard_press(&stage->screen, key);
-    Screen_draw(&stage->screen);
+    Keyboard_press(&stage->ui, key);
+    Frame_draw(&stage->ui);
 }
 
 // The selected line has this text.
@@ -44,7 +46,7 @@ static void expect(struct Stage *stage, const char *wanted)
 {
     struct Bytes bytes;
     Bytes_init(&bytes);
-    Canvas_write(&stage->screen.canvas, &bytes);
+    Canvas_write(&stage->ui.canvas, &bytes);
     Bytes_put(&bytes, "", 1);
     char *at = strstr((char *)bytes.data, "\n▸");
     if (!at)
@@ -61,12 +63,12 @@ static void test_keys(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 120, 40, true);
-    struct CallersView *view = &stage.screen.callers;
-    uint64_t first = Model_selected(&stage.screen.model)->id;
+    struct CallersState *view = &stage.ui.callers;
+    uint64_t first = Model_selected(&stage.ui.model)->id;
     press(&stage, 'c');
-    assert_int_equal(stage.screen.view, VIEW_CALLERS);
+    assert_int_equal(stage.ui.view, VIEW_CALLERS);
     assert_true(view->tree.root == first);
-    expect(&stage, Model_selected(&stage.screen.model)->now->name);
+    expect(&stage, Model_selected(&stage.ui.model)->now->name);
     size_t folded = view->tree.count;
     press(&stage, 'j');
     expect(&stage, "CALLEES");
@@ -84,19 +86,19 @@ static void test_keys(void **state)
     uint64_t id = view->tree.branches[view->list.selected].id;
     press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
-    assert_true(Model_selected(&stage.screen.model)->id == id);
+    assert_true(Model_selected(&stage.ui.model)->id == id);
     press(&stage, PRESS_ENTER); // in the middle: as everywhere
-    assert_int_equal(stage.screen.view, VIEW_ANNOTATE);
-    assert_true(stage.screen.annotate.id == id);
+    assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
+    assert_true(stage.ui.annotate.id == id);
     press(&stage, PRESS_ESCAPE);
     assert_true(view->tree.root == id);
     press(&stage, PRESS_ESCAPE);
     assert_true(view->tree.root == first);
-    assert_int_equal(stage.screen.view, VIEW_CALLERS);
+    assert_int_equal(stage.ui.view, VIEW_CALLERS);
     press(&stage, PRESS_ESCAPE);
-    assert_int_equal(stage.screen.view, VIEW_MAIN);
-    assert_true(Model_selected(&stage.screen.model)->id == first);
-    Screen_release(&stage.screen);
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
+    assert_true(Model_selected(&stage.ui.model)->id == first);
+    Ui_release(&stage.ui);
 }
 
 // The function that is gone to is the one that other views open, whether the
@@ -106,9 +108,9 @@ static void test_a_filter_that_hides_it(void **state)
     struct Stage stage;
     (void)state;
     set_up(&stage, 120, 40, true);
-    struct CallersView *view = &stage.screen.callers;
-    uint64_t first = Model_selected(&stage.screen.model)->id;
-    Model_filter(&stage.screen.model, "EqualityConstraint.execute");
+    struct CallersState *view = &stage.ui.callers;
+    uint64_t first = Model_selected(&stage.ui.model)->id;
+    Model_filter(&stage.ui.model, "EqualityConstraint.execute");
     press(&stage, 'c');
     press(&stage, PRESS_END);
     for (int i = 0; i < 30 && view->depth == 0; i++) {
@@ -117,22 +119,21 @@ static void test_a_filter_that_hides_it(void **state)
     }
     assert_int_equal(view->depth, 1);
     assert_true(view->tree.root != first);
-    assert_string_equal(stage.screen.model.filter,
-                        "EqualityConstraint.execute");
+    assert_string_equal(stage.ui.model.filter, "EqualityConstraint.execute");
     view->list.selected = 0;
     while (view->tree.branches[view->list.selected].kind != BRANCH_ROOT)
         press(&stage, 'j');
     press(&stage, PRESS_ENTER);
-    assert_int_equal(stage.screen.view, VIEW_ANNOTATE);
-    assert_true(stage.screen.annotate.id == view->tree.root);
-    Screen_release(&stage.screen);
+    assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
+    assert_true(stage.ui.annotate.id == view->tree.root);
+    Ui_release(&stage.ui);
 }
 
 static bool title_has(struct Stage *stage, const char *word)
 {
     struct Bytes bytes;
     Bytes_init(&bytes);
-    Canvas_write(&stage->screen.canvas, &bytes);
+    Canvas_write(&stage->ui.canvas, &bytes);
     Bytes_put(&bytes, "", 1);
     char *title = strstr((char *)bytes.data, "Callers and callees");
     assert_non_null(title);
@@ -144,9 +145,9 @@ static bool title_has(struct Stage *stage, const char *word)
 
 static void take(struct Stage *stage, unsigned tick)
 {
-    ViewFlame_take(&stage->screen.flame,
-                   Sample_stacks((struct SampleWish){.tick = tick}));
-    Screen_draw(&stage->screen);
+    FlameState_take(&stage->ui.flame,
+                    Sample_stacks((struct SampleWish){.tick = tick}));
+    Frame_draw(&stage->ui);
 }
 
 // Another window: by the stacks, of CPU time alone; r begins one.
@@ -176,7 +177,7 @@ static void test_windows(void **state)
     assert_true(title_has(&stage, "over 2 s, 200 samples, since r"));
     press(&stage, 'w');
     assert_true(title_has(&stage, "running or waiting"));
-    Screen_release(&stage.screen);
+    Ui_release(&stage.ui);
 }
 
 static void test_every_size_and_key(void **state)
@@ -192,12 +193,12 @@ static void test_every_size_and_key(void **state)
     for (int round = 0; round < 3000; round++) {
         random = random * 1103515245 + 12345;
         if (round % 50 == 0)
-            Screen_resize(&stage.screen, 60 + (int)(random >> 16) % 200,
-                          12 + (int)(random >> 20) % 60);
+            Ui_resize(&stage.ui, 60 + (int)(random >> 16) % 200,
+                      12 + (int)(random >> 20) % 60);
         press(&stage, keys[(random >> 16) % (sizeof keys / sizeof *keys)]);
-        assert_between(stage.screen.callers.depth, 0, CALLERS_WAY);
+        assert_between(stage.ui.callers.depth, 0, CALLERS_WAY);
     }
-    Screen_release(&stage.screen);
+    Ui_release(&stage.ui);
 }
 
 static void test_without_a_sampler(void **state)
@@ -207,7 +208,7 @@ static void test_without_a_sampler(void **state)
     set_up(&stage, 120, 40, false);
     press(&stage, 'c');
     expect(&stage, "Who calls whom is sampled");
-    Screen_release(&stage.screen);
+    Ui_release(&stage.ui);
 }
 
 int main(void)

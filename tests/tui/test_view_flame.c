@@ -2,8 +2,12 @@
 // tui/views/view_flame: boxes lie inside their callers' at every size, and the
 // keys lead where they say.
 #include "tests/tui/sample.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
-#include "tui/app/screen.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_flame.h"
+#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -15,7 +19,7 @@
 
 struct Stage { // a screen without a process
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
 };
 
 static void set_up(struct Stage *stage, int width, int height)
@@ -23,28 +27,28 @@ static void set_up(struct Stage *stage, int width, int height)
     struct SampleWish wish = {.tick = 5};
 
     stage->feed = (struct Feed){.rate_s = 1};
-    Screen_init(&stage->screen, &stage->feed, false);
-    assert_int_equal(Screen_resize(&stage->screen, width, height), 0);
-    assert_int_equal(Model_push(&stage->screen.model, Sample_new(wish)), 0);
-    View_open(&stage->screen, VIEW_FLAME);
-    ViewFlame_take(&stage->screen.flame, Sample_stacks(wish));
-    Screen_draw(&stage->screen);
+    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
+    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
+    assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
+    Navigation_open(&stage->ui, VIEW_FLAME);
+    FlameState_take(&stage->ui.flame, Sample_stacks(wish));
+    Frame_draw(&stage->ui);
 }
 
 static void tear_down(struct Stage *stage)
 {
-    Screen_release(&stage->screen);
+    Ui_release(&stage->ui);
 }
 
 static void press(struct Stage *stage, uint32_t key)
 {
-    Keyboard_press(&stage->screen, key);
-    Screen_draw(&stage->screen);
+    Keyboard_press(&stage->ui, key);
+    Frame_draw(&stage->ui);
 }
 
 static const char *selected(const struct Stage *stage)
 {
-    const struct FlameView *view = &stage->screen.flame;
+    const struct FlameState *view = &stage->ui.flame;
     bool whole;
     uint32_t at = FlameTree_find(&view->tree, &view->selected, &whole);
 
@@ -54,7 +58,7 @@ static const char *selected(const struct Stage *stage)
 
 static const char *zoomed(const struct Stage *stage)
 {
-    const struct FlameView *view = &stage->screen.flame;
+    const struct FlameState *view = &stage->ui.flame;
     bool whole;
 
     return view->tree.branches[FlameTree_find(&view->tree, &view->zoom, &whole)]
@@ -67,7 +71,7 @@ static void shows(const struct Stage *stage, const char *text, bool expected)
     bool found;
 
     Bytes_init(&bytes);
-    Canvas_write(&stage->screen.canvas, &bytes);
+    Canvas_write(&stage->ui.canvas, &bytes);
     Bytes_put_u8(&bytes, 0);
     found = strstr((char *)bytes.data, text) != NULL;
     if (found != expected)
@@ -98,10 +102,10 @@ static void test_moving(void **state)
     press(&stage, PRESS_UP);
     assert_string_equal(selected(&stage), "all threads");
     press(&stage, PRESS_END);
-    assert_int_not_equal(stage.screen.flame.selected.depth, 0);
+    assert_int_not_equal(stage.ui.flame.selected.depth, 0);
     press(&stage, PRESS_HOME);
     assert_string_equal(selected(&stage), "all threads");
-    assert_int_equal(stage.screen.view, VIEW_FLAME);
+    assert_int_equal(stage.ui.view, VIEW_FLAME);
     tear_down(&stage);
 }
 
@@ -125,16 +129,16 @@ static void test_zoom(void **state)
     assert_string_equal(zoomed(&stage), "<module>");
     press(&stage, PRESS_ESCAPE);
     assert_string_equal(zoomed(&stage), "all threads");
-    assert_int_equal(stage.screen.view, VIEW_FLAME);
+    assert_int_equal(stage.ui.view, VIEW_FLAME);
     press(&stage, PRESS_ESCAPE);
-    assert_int_equal(stage.screen.view, VIEW_MAIN);
+    assert_int_equal(stage.ui.view, VIEW_MAIN);
     tear_down(&stage);
 }
 
 static void test_clicks(void **state)
 {
     struct Stage stage;
-    const struct Layout *layout = &stage.screen.layout;
+    const struct Layout *layout = &stage.ui.layout;
 
     (void)state;
     set_up(&stage, 100, 30);
@@ -226,12 +230,12 @@ static void test_what_is_gone_for_the_moment(void **state)
     press(&stage, 'j');
     press(&stage, PRESS_ENTER);
     less->row_count = 2; // root and <module>
-    ViewFlame_take(&stage.screen.flame, less);
-    Screen_draw(&stage.screen);
+    FlameState_take(&stage.ui.flame, less);
+    Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "<module>");
-    ViewFlame_take(&stage.screen.flame,
-                   Sample_stacks((struct SampleWish){.tick = 7}));
-    Screen_draw(&stage.screen);
+    FlameState_take(&stage.ui.flame,
+                    Sample_stacks((struct SampleWish){.tick = 7}));
+    Frame_draw(&stage.ui);
     assert_string_equal(zoomed(&stage), "Plan.execute");
     tear_down(&stage);
 }
@@ -242,18 +246,18 @@ static void test_nothing_to_see(void **state)
 
     (void)state;
     set_up(&stage, 80, 24);
-    stage.screen.flame.seen_at -= 60; // long gone
-    ViewFlame_open(&stage.screen, 0);
-    Screen_draw(&stage.screen);
+    stage.ui.flame.seen_at -= 60; // long gone
+    ViewFlame_open(&stage.ui, 0);
+    Frame_draw(&stage.ui);
     shows(&stage, "Waiting", true);
     press(&stage, 'j'); // nothing to move among
     press(&stage, PRESS_ENTER);
-    ViewFlame_refuse(&stage.screen.flame, "no sampler\x1b[31m runs");
-    Screen_draw(&stage.screen);
+    FlameState_refuse(&stage.ui.flame, "no sampler\x1b[31m runs");
+    Frame_draw(&stage.ui);
     shows(&stage, "no sampler", true);
     shows(&stage, "\x1b", false);
-    ViewFlame_take(&stage.screen.flame, FlameTable_new());
-    Screen_draw(&stage.screen);
+    FlameState_take(&stage.ui.flame, FlameTable_new());
+    Frame_draw(&stage.ui);
     shows(&stage, "are none", true);
     tear_down(&stage);
 }
@@ -272,8 +276,8 @@ static void test_every_size(void **state)
 
         set_up(&stage, sizes[i][0], sizes[i][1]);
         for (const char *key = keys; *key; key++) {
-            const struct Canvas *canvas = &stage.screen.canvas;
-            int y = stage.screen.layout.body_y;
+            const struct Canvas *canvas = &stage.ui.canvas;
+            int y = stage.ui.layout.body_y;
 
             press(&stage, (uint32_t)*key);
             for (; y < canvas->height - 3; y++)
@@ -301,22 +305,23 @@ static void test_opened_too_late(void **state)
     (void)state;
     set_up(&stage, 100, 30);
     stage.feed.ended = true;
-    View_back(&stage.screen);
-    View_open(&stage.screen, VIEW_FLAME); // the stacks of the end
-    Screen_draw(&stage.screen);
+    Navigation_back(&stage.ui);
+    Navigation_open(&stage.ui, VIEW_FLAME); // the stacks of the end
+    Frame_draw(&stage.ui);
     shows(&stage, "has ended", false);
     shows(&stage, "EqualityConstraint", true);
-    View_back(&stage.screen);
-    assert_int_equal(Model_push(&stage.screen.model, later), 0);
-    View_open(&stage.screen, VIEW_FLAME); // of a minute ago they tell nothing
-    Screen_draw(&stage.screen);
+    Navigation_back(&stage.ui);
+    assert_int_equal(Model_push(&stage.ui.model, later), 0);
+    Navigation_open(&stage.ui,
+                    VIEW_FLAME); // of a minute ago they tell nothing
+    Frame_draw(&stage.ui);
     shows(&stage, "The program has ended, and its stacks were not asked", true);
     stage.feed.ended = false;
     stage.feed.paused = true;
-    Screen_draw(&stage.screen);
+    Frame_draw(&stage.ui);
     shows(&stage, "Space goes on", true);
     stage.feed.paused = false;
-    Screen_draw(&stage.screen);
+    Frame_draw(&stage.ui);
     shows(&stage, "Waiting for the first stacks", true);
     tear_down(&stage);
 }
@@ -336,20 +341,20 @@ static double total_of(unsigned tick)
 
 static void take(struct Stage *stage, unsigned tick)
 {
-    ViewFlame_take(&stage->screen.flame,
-                   Sample_stacks((struct SampleWish){.tick = tick}));
-    Screen_draw(&stage->screen);
+    FlameState_take(&stage->ui.flame,
+                    Sample_stacks((struct SampleWish){.tick = tick}));
+    Frame_draw(&stage->ui);
 }
 
 // w: what is shown is of another window, which the title names.
 static void test_windows(void **state)
 {
-    const struct FlameView *view;
+    const struct FlameState *view;
     struct Stage stage;
 
     (void)state;
     set_up(&stage, 100, 30); // the sampler has run for 7 s
-    view = &stage.screen.flame;
+    view = &stage.ui.flame;
     press(&stage, 'w');
     shows(&stage, "no other yet", true);
     take(&stage, 8);
@@ -367,10 +372,10 @@ static void test_windows(void **state)
     shows(&stage, "no other yet", true);
     take(&stage, 38);
     shows(&stage, "over 5 s, 500 samples, since r", true);
-    View_back(&stage.screen); // elsewhere it begins with what comes
+    Navigation_back(&stage.ui); // elsewhere it begins with what comes
     press(&stage, 'r');
     take(&stage, 39);
-    View_open(&stage.screen, VIEW_FLAME);
+    Navigation_open(&stage.ui, VIEW_FLAME);
     take(&stage, 44);
     shows(&stage, "over 5 s, 500 samples, since r", true);
     press(&stage, 'w');

@@ -3,9 +3,11 @@
 // snapshots. GOLDEN=write stores what is drawn now; look at the difference
 // before you commit it.
 #include "tests/tui/sample.h"
+#include "tui/screen/too_small.h"
 #include "tui/views/bottom.h"
 #include "tui/views/table.h"
 #include "tui/views/view_main.h"
+#include "tui/views/view_table.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -56,8 +58,10 @@ static void compose(const struct Scene *scene, struct Canvas *canvas)
     Model_scroll(&model, layout.body_height);
     ViewMain_draw(canvas, &model, &layout, &scene->status);
     if (layout.footer_y >= 0)
-        Bottom_draw(canvas, layout.footer_y, &VIEWS[VIEW_MAIN],
-                    VIEWS[VIEW_MAIN].can | CAN_REACH, &scene->status);
+        Bottom_draw(canvas, layout.footer_y,
+                    (struct BottomKeys){VIEWS, VIEW_MAIN,
+                                        VIEWS[VIEW_MAIN].can | CAN_REACH},
+                    &scene->status);
     Model_release(&model);
 }
 
@@ -192,7 +196,8 @@ static void test_a_long_path_in_a_message(void **state)
         status.path_length = (int)strlen(cases[i].path);
         Canvas_init(&canvas, false);
         Canvas_resize(&canvas, cases[i].width, 1);
-        Bottom_draw(&canvas, 0, &VIEWS[VIEW_MAIN], 0, &status);
+        Bottom_draw(&canvas, 0, (struct BottomKeys){VIEWS, VIEW_MAIN, 0},
+                    &status);
         Bytes_init(&text);
         Canvas_write(&canvas, &text);
         Bytes_put(&text, "", 1);
@@ -282,7 +287,7 @@ static void test_too_small(void **state)
         struct Canvas canvas;
         Canvas_init(&canvas, false);
         Canvas_resize(&canvas, width, 2);
-        ViewMain_draw_small(&canvas);
+        TooSmall_draw(&canvas);
         assert_true(width < 10 || canvas.cells[0].code == 'o');
         Canvas_release(&canvas);
     }

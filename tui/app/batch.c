@@ -2,8 +2,12 @@
 // See batch.h.
 #include "tui/app/batch.h"
 
+#include "tui/app/frame.h"
+#include "tui/app/json_output.h"
 #include "tui/app/keyboard.h"
+#include "tui/app/updates.h"
 #include "tui/screen/keymap.h"
+#include "tui/views/navigation.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,73 +42,72 @@ static int default_width(void)
 }
 
 // Without a size a frame is as long as there are functions.
-static int fit(struct Screen *screen, const struct Options *options)
+static int fit(struct Ui *ui, const struct Options *options)
 {
     int width = options->width, height = options->height;
     if (!width && options->keys) {
         width = default_width();
         height = HEIGHT;
     } else if (!width) {
-        screen->bare = true;
+        ui->bare = true;
         width = default_width();
-        height = LAYOUT_HEADER + 2 + (int)screen->model.shown;
+        height = LAYOUT_HEADER + 2 + (int)ui->model.shown;
         if (height < LAYOUT_MIN_HEIGHT)
             height = LAYOUT_MIN_HEIGHT;
     }
-    return Screen_resize(screen, width, height);
+    return Ui_resize(ui, width, height);
 }
 
-static void next_frame(struct Screen *screen)
+static void next_frame(struct Ui *ui)
 {
-    struct Feed *feed = screen->feed;
+    struct Feed *feed = ui->feed;
     double until = Feed_now() + FRAME_S + 2 * feed->rate_s;
     Feed_step(feed);
-    while (Screen_poll(screen) == 0 && !feed->ended && !feed->paused &&
+    while (Updates_poll(ui) == 0 && !feed->ended && !feed->paused &&
            Feed_now() < until)
         Feed_wait(feed, 50);
 }
 
-static void take_answers(struct Screen *screen)
+static void take_answers(struct Ui *ui)
 {
     double until = Feed_now() + ANSWER_MS / 1e3;
-    while (Feed_is_waiting(screen->feed) && Feed_now() < until) {
-        Feed_wait(screen->feed, 50);
-        Screen_poll(screen);
+    while (Feed_is_waiting(ui->feed) && Feed_now() < until) {
+        Feed_wait(ui->feed, 50);
+        Updates_poll(ui);
     }
 }
 
 // Presses the keys on the first snapshot; a key may change what a later one
 // means, hence the frame composed for each, and so may what it has asked for.
-static void press(struct Screen *screen, const char *keys)
+static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;
-    while ((key = Key_parse(&keys)) != 0 && !screen->quit) {
-        Screen_draw(screen);
+    while ((key = Key_parse(&keys)) != 0 && !ui->quit) {
+        Frame_draw(ui);
         for (int i = 0; i < Key_frames(key); i++)
-            next_frame(screen);
+            next_frame(ui);
         if (!Key_frames(key))
-            Keyboard_press(screen, key);
-        take_answers(screen);
+            Keyboard_press(ui, key);
+        take_answers(ui);
     }
 }
 
-static int print(struct Screen *screen, const struct Options *options,
-                 long number)
+static int print(struct Ui *ui, const struct Options *options, long number)
 {
     struct Bytes out;
     Bytes_init(&out);
     int error = 0;
     if (!options->json || options->keys)
-        error = fit(screen, options);
+        error = fit(ui, options);
     if (!error && number == 0 && options->keys)
-        press(screen, options->keys);
+        press(ui, options->keys);
     if (!error && options->json) {
-        error = Screen_json(screen, &out);
+        error = JsonOutput_write(ui, &out);
     } else if (!error) {
         if (number)
             Bytes_put(&out, "\n", 1);
-        Screen_draw(screen);
-        Canvas_write(&screen->canvas, &out);
+        Frame_draw(ui);
+        Canvas_write(&ui->canvas, &out);
     }
     if (!error)
         error = flush(&out);
@@ -113,28 +116,28 @@ static int print(struct Screen *screen, const struct Options *options,
 }
 
 // Was tracing armed for us just now? Then there is nothing to read yet.
-static bool is_empty(const struct Screen *screen)
+static bool is_empty(const struct Ui *ui)
 {
-    return *screen->feed->notice && !screen->feed->ended &&
-           screen->model.snapshot->uptime_s < ARMED_S;
+    return *ui->feed->notice && !ui->feed->ended &&
+           ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-int Batch_run(struct Screen *screen, const struct Options *options, char *why,
+int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size)
 {
-    struct Feed *feed = screen->feed;
+    struct Feed *feed = ui->feed;
     long shown = 0;
     *why = 0;
-    while (!screen->quit && (!options->frames || shown < options->frames)) {
+    while (!ui->quit && (!options->frames || shown < options->frames)) {
         Feed_step(feed);
-        int taken = Screen_poll(screen);
+        int taken = Updates_poll(ui);
         int error;
-        if (taken > 0 && is_empty(screen))
+        if (taken > 0 && is_empty(ui))
             taken = 0;
-        error = taken > 0 ? print(screen, options, shown) : taken;
+        error = taken > 0 ? print(ui, options, shown) : taken;
         if (error == -ENODATA)
             snprintf(why, why_size, "%s: there is nothing to print yet",
-                     View_of(screen)->name);
+                     Navigation_front(ui)->name);
         else if (error)
             snprintf(why, why_size, "cannot go on: %s", strerror(-error));
         if (error)
@@ -145,7 +148,7 @@ int Batch_run(struct Screen *screen, const struct Options *options, char *why,
         if (!taken)
             Feed_wait(feed, WAIT_MS);
     }
-    if (shown || screen->quit)
+    if (shown || ui->quit)
         return 0;
     snprintf(why, why_size, "%s, before any snapshot came", feed->reason);
     return -EPIPE;

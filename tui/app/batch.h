@@ -5,11 +5,11 @@
 #define OCULAR_TUI_APP_BATCH_H
 
 #include "tui/app/options.h"
-#include "tui/app/screen.h"
+#include "tui/views/ui.h"
 
 // Prints until the frames asked for are out or the program ends. 0, or -errno
 // with `why` in words; a program that ends after a frame is no error.
-int Batch_run(struct Screen *screen, const struct Options *options, char *why,
+int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size);
 
 #endif

@@ -5,10 +5,10 @@
 #include "ipc/process.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/layout.h"
+#include "tui/screen/too_small.h"
 #include "tui/text/text.h"
-#include "tui/views/view.h"
 #include "tui/views/view_help.h"
-#include "tui/views/view_main.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -205,11 +205,11 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
     chooser->too_small =
         width < LAYOUT_MIN_WIDTH || canvas->height < LAYOUT_MIN_HEIGHT;
     if (chooser->too_small) {
-        ViewMain_draw_small(canvas);
+        TooSmall_draw(canvas);
         return;
     }
     if (chooser->help) {
-        ViewHelp_draw(canvas, &chooser->help_top, CAN_REACH);
+        ViewHelp_draw(canvas, VIEWS, &chooser->help_top, CAN_REACH);
         draw_bottom(chooser, canvas);
         return;
     }
@@ -266,7 +266,7 @@ enum ChooserAnswer Chooser_key(struct Chooser *chooser, uint32_t key)
             List_select(&chooser->list, index);
         return index >= 0 && again ? CHOOSER_CHOSEN : CHOOSER_NONE;
     }
-    if (View_opened_by(key) == VIEW_HELP)
+    if (View_opened_by(VIEWS, key) == VIEW_HELP)
         chooser->help = true;
     else if (request == REQUEST_BACK && chooser->back)
         return CHOOSER_BACK;

@@ -7,36 +7,37 @@
 #include "tui/screen/keymap.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
+#include "tui/views/navigation.h"
+#include "tui/views/view_threads.h"
 
 #include <stdio.h>
 
 // --- Requests to the process
 
-static void rearm(struct Screen *screen)
+static void rearm(struct Ui *ui)
 {
-    uint64_t id = View_function(screen);
-    const struct Row *row = Model_row_of(&screen->model, id);
+    uint64_t id = Navigation_function(ui);
+    const struct Row *row = Model_row_of(&ui->model, id);
     char text[256], name[160];
     Text_clean(name, sizeof name, Column_text_key(COLUMN_FUNCTION, row));
     snprintf(text, sizeof text, "Re-arming %s…", name);
-    Screen_asked(screen, Feed_rearm(screen->feed, id), text);
+    Ui_say_asked(ui, Feed_rearm(ui->feed, id), text);
 }
 
 // A recording is played faster or slower.
-static void change_speed(struct Screen *screen, int step)
+static void change_speed(struct Ui *ui, int step)
 {
-    double speed = screen->feed->speed * (step < 0 ? 2 : .5);
+    double speed = ui->feed->speed * (step < 0 ? 2 : .5);
     if (speed >= 1. / 16 && speed <= 64)
-        Feed_speed(screen->feed, speed);
-    Screen_say(screen, false, "The recording plays at %gx.",
-               screen->feed->speed);
+        Feed_speed(ui->feed, speed);
+    Ui_say(ui, false, "The recording plays at %gx.", ui->feed->speed);
 }
 
-static void change_rate(struct Screen *screen, int step)
+static void change_rate(struct Ui *ui, int step)
 {
     static const double rates[] = {0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60};
     const int count = sizeof rates / sizeof rates[0];
-    double now = screen->feed->rate_s, next = now;
+    double now = ui->feed->rate_s, next = now;
     char text[64], number[NUMBER_MAX];
     for (int i = 0; i < count; i++) {
         if (step > 0 && rates[i] > now * 1.001) {
@@ -48,142 +49,139 @@ static void change_rate(struct Screen *screen, int step)
     }
     snprintf(text, sizeof text, "A snapshot every %s",
              Number_seconds(number, next));
-    Screen_asked(screen, Feed_rate(screen->feed, next), text);
+    Ui_say_asked(ui, Feed_rate(ui->feed, next), text);
 }
 
 // --- What the viewer does by itself
 
-static void toggle_units(struct Screen *screen)
+static void toggle_units(struct Ui *ui)
 {
-    const struct Snapshot *snapshot = screen->model.snapshot;
+    const struct Snapshot *snapshot = ui->model.snapshot;
     if (snapshot && snapshot->tsc_hz > 0)
-        screen->ns = !screen->ns;
+        ui->ns = !ui->ns;
     else
-        Screen_say(screen, true,
-                   "The process does not say how fast its clock is.");
+        Ui_say(ui, true, "The process does not say how fast its clock is.");
 }
 
-static void go_back(struct Screen *screen)
+static void go_back(struct Ui *ui)
 {
     for (int i = 0; i < FEED_PENDING; i++) {
-        const struct FeedPending *pending = &screen->feed->pending[i];
+        const struct FeedPending *pending = &ui->feed->pending[i];
         if (pending->number && pending->type == MESSAGE_EXPORT) {
-            Screen_asked(screen, Feed_cancel(screen->feed),
-                         "Stopping the export…");
+            Ui_say_asked(ui, Feed_cancel(ui->feed), "Stopping the export…");
             return;
         }
     }
-    if (View_back(screen))
+    if (Navigation_back(ui))
         return;
-    if (*screen->model.filter)
-        Model_filter(&screen->model, "");
-    else if (screen->model.one_thread)
-        ViewThreads_choose(screen, NULL);
+    if (*ui->model.filter)
+        Model_filter(&ui->model, "");
+    else if (ui->model.one_thread)
+        ViewThreads_choose(ui, NULL);
 }
 
 // --- Keys
 
-static void carry_out(struct Screen *screen, int request)
+static void carry_out(struct Ui *ui, int request)
 {
     switch (request) {
     case REQUEST_SEARCH:
-        Question_open(screen, PROMPT_SEARCH);
+        Question_open(ui, PROMPT_SEARCH);
         break;
     case REQUEST_SEARCH_NEXT:
-        Question_find(screen, 1);
+        Question_find(ui, 1);
         break;
     case REQUEST_SEARCH_PREVIOUS:
-        Question_find(screen, -1);
+        Question_find(ui, -1);
         break;
     case REQUEST_FILTER:
-        Question_open(screen, PROMPT_FILTER);
+        Question_open(ui, PROMPT_FILTER);
         break;
     case REQUEST_BACK:
-        go_back(screen);
+        go_back(ui);
         break;
     case REQUEST_UNITS:
-        toggle_units(screen);
+        toggle_units(ui);
         break;
     case REQUEST_PAUSE:
-        Feed_pause(screen->feed, !screen->feed->paused);
+        Feed_pause(ui->feed, !ui->feed->paused);
         break;
     case REQUEST_FASTER:
     case REQUEST_SLOWER:
-        (screen->feed->replay ? change_speed : change_rate)(
-            screen, request == REQUEST_FASTER ? -1 : 1);
+        (ui->feed->replay ? change_speed : change_rate)(
+            ui, request == REQUEST_FASTER ? -1 : 1);
         break;
     case REQUEST_RESET:
-        Model_reset(&screen->model);
-        ViewFlame_reset(screen);
-        ViewCallers_reset(screen);
-        ViewAnnotate_reset(screen);
-        Screen_say(screen, false,
-                   "Calls, cycles and events count from now on; AVG, "
-                   "P50 and P99 do not.");
+        Model_reset(&ui->model);
+        for (int i = 0; i < VIEW_COUNT; i++)
+            if (ui->views[i].reset)
+                ui->views[i].reset(ui);
+        Ui_say(ui, false,
+               "Calls, cycles and events count from now on; AVG, "
+               "P50 and P99 do not.");
         break;
     case REQUEST_BASELINE:
-        Model_baseline(&screen->model);
-        Screen_say(screen, false,
-                   screen->model.baseline
-                       ? "Columns show the change since now. b again drops it."
-                       : "The baseline is dropped.");
+        Model_baseline(&ui->model);
+        Ui_say(ui, false,
+               ui->model.baseline
+                   ? "Columns show the change since now. b again drops it."
+                   : "The baseline is dropped.");
         break;
     case REQUEST_REARM:
-        rearm(screen);
+        rearm(ui);
         break;
     case REQUEST_REARM_ALL:
-        Screen_asked(screen, Feed_rearm(screen->feed, 0),
-                     "Re-arming all functions…");
+        Ui_say_asked(ui, Feed_rearm(ui->feed, 0), "Re-arming all functions…");
         break;
     case REQUEST_BUDGET:
-        Question_open(screen, PROMPT_BUDGET);
+        Question_open(ui, PROMPT_BUDGET);
         break;
     case REQUEST_EXPORT:
-        Question_open(screen, PROMPT_EXPORT);
+        Question_open(ui, PROMPT_EXPORT);
         break;
     case REQUEST_SAVE:
-        Question_open(screen, PROMPT_SAVE);
+        Question_open(ui, PROMPT_SAVE);
         break;
     case REQUEST_REDRAW:
-        screen->redraw = true;
+        ui->redraw = true;
         break;
     case REQUEST_PROCESSES:
-        screen->leave = screen->quit = true;
+        ui->leave = ui->quit = true;
         break;
     case REQUEST_QUIT:
-        screen->quit = true;
+        ui->quit = true;
         break;
     }
 }
 
-static void press(struct Screen *screen, uint32_t key)
+static void press(struct Ui *ui, uint32_t key)
 {
-    const struct View *view = View_of(screen);
+    const struct View *view = Navigation_front(ui);
     int request = View_request(view, key);
-    enum ViewId opened = View_opened_by(key);
+    enum ViewId opened = View_opened_by(ui->views, key);
     const struct Binding *binding =
-        opened == VIEW_COUNT ? Keymap_find(key) : &VIEWS[opened].opens;
-    if (view->press(screen, request, key) || !binding)
+        opened == VIEW_COUNT ? Keymap_find(key) : &ui->views[opened].opens;
+    if (view->press(ui, request, key) || !binding)
         return;
-    if (opened == screen->view)
-        View_back(screen);
-    else if (View_refuses(screen, binding))
+    if (opened == ui->view)
+        Navigation_back(ui);
+    else if (Navigation_refuses(ui, binding))
         return;
     else if (opened != VIEW_COUNT)
-        View_open(screen, opened);
+        Navigation_open(ui, opened);
     else
-        carry_out(screen, request);
+        carry_out(ui, request);
 }
 
-void Keyboard_press(struct Screen *screen, uint32_t key)
+void Keyboard_press(struct Ui *ui, uint32_t key)
 {
-    screen->message[0] = 0;
-    if (screen->layout.too_small)
-        screen->quit |= Keymap_request(key) == REQUEST_QUIT;
-    else if (screen->prompt.kind != PROMPT_NONE)
-        Question_press(screen, key);
+    ui->message[0] = 0;
+    if (ui->layout.too_small)
+        ui->quit |= Keymap_request(key) == REQUEST_QUIT;
+    else if (ui->prompt.kind != PROMPT_NONE)
+        Question_press(ui, key);
     else
-        press(screen, key);
-    if (View_of(screen)->want)
-        View_of(screen)->want(screen);
+        press(ui, key);
+    if (Navigation_front(ui)->want)
+        Navigation_front(ui)->want(ui);
 }

@@ -4,8 +4,8 @@
 #ifndef OCULAR_TUI_APP_KEYBOARD_H
 #define OCULAR_TUI_APP_KEYBOARD_H
 
-#include "tui/app/screen.h"
+#include "tui/views/ui.h"
 
-void Keyboard_press(struct Screen *screen, uint32_t key);
+void Keyboard_press(struct Ui *ui, uint32_t key);
 
 #endif

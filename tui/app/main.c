@@ -4,12 +4,15 @@
 #include "ipc/version.h"
 #include "tui/app/batch.h"
 #include "tui/app/chooser.h"
+#include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/options.h"
-#include "tui/app/screen.h"
 #include "tui/app/startup.h"
+#include "tui/app/updates.h"
 #include "tui/screen/terminal.h"
 #include "tui/text/text.h"
+#include "tui/views/ui.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -91,59 +94,59 @@ static int pick(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
 // --- The screen
 
 // What was typed before a question came up is no answer to it.
-static void draw(struct Screen *screen, struct Terminal *terminal)
+static void draw(struct Ui *ui, struct Terminal *terminal)
 {
-    bool asked = Prompt_is_question(&screen->prompt);
-    Screen_draw(screen);
-    if (screen->redraw)
+    bool asked = Prompt_is_question(&ui->prompt);
+    Frame_draw(ui);
+    if (ui->redraw)
         Terminal_distrust(terminal);
-    screen->redraw = false;
-    Terminal_draw(terminal, &screen->canvas);
-    while (!asked && Prompt_is_question(&screen->prompt) &&
+    ui->redraw = false;
+    Terminal_draw(terminal, &ui->canvas);
+    while (!asked && Prompt_is_question(&ui->prompt) &&
            Terminal_key(terminal) != 0)
         ;
 }
 
 // The keys that wait are done, and what they did is seen. Each is drawn: the
 // next one may mean another thing then.
-static void press_keys(struct Screen *screen, struct Terminal *terminal)
+static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
     uint32_t key;
-    while (!screen->quit && (key = Terminal_key(terminal)) != 0) {
-        Keyboard_press(screen, key);
-        if (*screen->existing) // a question may come up
-            draw(screen, terminal);
+    while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
+        Keyboard_press(ui, key);
+        if (*ui->existing) // a question may come up
+            draw(ui, terminal);
         else
-            Screen_draw(screen);
+            Frame_draw(ui);
         any = true;
     }
     if (any)
-        draw(screen, terminal);
+        draw(ui, terminal);
 }
 
 // A large snapshot takes milliseconds to decode, and others to take in: a key
 // waits for one of both at most, and is on the screen before the other.
-static int show(struct Screen *screen, struct Terminal *terminal,
+static int show(struct Ui *ui, struct Terminal *terminal,
                 const struct Options *options)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
     bool drawn = false; // a key means what is seen
-    while (!error && !screen->quit && !(events & TERMINAL_QUIT)) {
+    while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
             Terminal_size(terminal, &width, &height);
-            error = Screen_resize(screen, width, height);
+            error = Ui_resize(ui, width, height);
         }
         if (drawn && !error) {
-            press_keys(screen, terminal);
-            Screen_receive(screen);
-            press_keys(screen, terminal);
+            press_keys(ui, terminal);
+            Updates_receive(ui);
+            press_keys(ui, terminal);
         }
-        if (screen->quit)
+        if (ui->quit)
             break;
-        taken = error ? error : Screen_poll(screen);
+        taken = error ? error : Updates_poll(ui);
         error = taken < 0 ? taken : error;
         shown += taken > 0;
         if (error || (options->frames && shown > options->frames))
@@ -151,11 +154,11 @@ static int show(struct Screen *screen, struct Terminal *terminal,
         // A large snapshot comes in many pieces: only the last is worth a
         // frame. Keys have been drawn.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
-            screen->changed)
-            draw(screen, terminal);
+            ui->changed)
+            draw(ui, terminal);
         drawn = true;
-        events = Terminal_wait(terminal, Feed_fd(screen->feed),
-                               Feed_has_more(screen->feed) ? 0 : TICK_MS);
+        events = Terminal_wait(terminal, Feed_fd(ui->feed),
+                               Feed_has_more(ui->feed) ? 0 : TICK_MS);
     }
     return error;
 }
@@ -165,7 +168,7 @@ static int watch(const struct Options *options, const struct Served *served,
                  struct Terminal *terminal, bool *leave, char *why)
 {
     struct Feed feed;
-    struct Screen screen;
+    struct Ui ui;
     struct Recording recording;
     int error = options->replay
                     ? Feed_replay(&feed, options->replay, terminal, why, WHY)
@@ -180,19 +183,19 @@ static int watch(const struct Options *options, const struct Served *served,
         }
         Feed_record(&feed, &recording);
     }
-    Screen_init(&screen, &feed, options->ascii);
-    screen.model.sort = options->sort;
+    Ui_init(&ui, VIEWS, &feed, options->ascii);
+    ui.model.sort = options->sort;
     if (options->filter)
-        Model_filter(&screen.model, options->filter);
+        Model_filter(&ui.model, options->filter);
     if (terminal) {
-        error = show(&screen, terminal, options);
+        error = show(&ui, terminal, options);
         if (error)
             snprintf(why, WHY, "cannot go on: %s", strerror(-error));
     } else {
-        error = Batch_run(&screen, options, why, WHY);
+        error = Batch_run(&ui, options, why, WHY);
     }
-    *leave = screen.leave;
-    Screen_release(&screen);
+    *leave = ui.leave;
+    Ui_release(&ui);
     Feed_close(&feed);
     if (!options->record)
         return error;

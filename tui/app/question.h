@@ -5,11 +5,11 @@
 #ifndef OCULAR_TUI_APP_QUESTION_H
 #define OCULAR_TUI_APP_QUESTION_H
 
-#include "tui/app/screen.h"
+#include "tui/views/ui.h"
 
-void Question_open(struct Screen *screen, enum PromptKind kind);
-void Question_press(struct Screen *screen, uint32_t key);
+void Question_open(struct Ui *ui, enum PromptKind kind);
+void Question_press(struct Ui *ui, uint32_t key);
 // The next (step 1) or previous (-1) match of the last search.
-void Question_find(struct Screen *screen, int step);
+void Question_find(struct Ui *ui, int step);
 
 #endif

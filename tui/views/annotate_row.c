@@ -5,9 +5,9 @@
 #include "tui/model/row.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/number.h"
+#include "tui/views/annotate_state.h"
 #include "tui/views/annotate_words.h"
 #include "tui/views/display.h"
-#include "tui/views/view_annotate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -182,21 +182,21 @@ static void put_live(struct Canvas *canvas, const struct AnnotatePlaces *places,
 
 static void put_code_text(struct Canvas *canvas,
                           const struct AnnotatePlaces *places, int y,
-                          const struct AnnotateView *view, size_t index)
+                          const struct AnnotateState *state, size_t index)
 {
-    const struct ListingRow *row = &view->listing->rows[index];
+    const struct ListingRow *row = &state->listing->rows[index];
     struct Box box = on(places->text, y);
     int end = box.x + box.width, x = box.x + LABEL_CELLS;
     char label[16], argument[400], tail[120] = "";
     enum Style style = STYLE_PLAIN;
-    if (view->annotation.labels[index]) {
-        snprintf(label, sizeof label, "L%u:", view->annotation.labels[index]);
+    if (state->annotation.labels[index]) {
+        snprintf(label, sizeof label, "L%u:", state->annotation.labels[index]);
         Canvas_fit_right(canvas, (struct Box){y, box.x, LABEL_CELLS - 1},
                          STYLE_ACCENT, label);
     }
     int after = Canvas_put(canvas, y, x, end, STYLE_PLAIN,
                            row->opcode ? row->opcode : "?");
-    AnnotateWords_argument(argument, sizeof argument, view, row);
+    AnnotateWords_argument(argument, sizeof argument, state, row);
     if (!places->live.width)
         style = AnnotateWords_short(tail, sizeof tail, row);
     x += box.width >= 50 ? OPCODE_WIDE : OPCODE_CELLS;
@@ -220,32 +220,32 @@ static void put_line_number(struct Canvas *canvas,
 
 static void draw_code(struct Canvas *canvas,
                       const struct AnnotatePlaces *places, int y,
-                      const struct AnnotateView *view,
+                      const struct AnnotateState *state,
                       const struct Entry *entry, const struct Display *display)
 {
-    const struct ListingRow *row = &view->listing->rows[entry->row];
+    const struct ListingRow *row = &state->listing->rows[entry->row];
     char text[24];
-    if (view->source.state != SOURCE_FINE && entry->first)
+    if (state->source.state != SOURCE_FINE && entry->first)
         put_line_number(canvas, places, y, entry->line, STYLE_PLAIN);
     snprintf(text, sizeof text, "%llu", (unsigned long long)row->offset);
     Canvas_fit_right(canvas, on(places->offset, y), STYLE_FAINT, text);
-    put_code_text(canvas, places, y, view, entry->row);
+    put_code_text(canvas, places, y, state, entry->row);
     if (places->live.width)
         put_live(canvas, places, y, row);
     put_hits(canvas, places, y, row);
     if (places->time.width)
         put_percent(canvas, on(places->time, y),
-                    share_of(Row_u64(row->samples), view->annotation.samples));
-    put_cycles(canvas, places, y, row, &view->annotation, display);
+                    share_of(Row_u64(row->samples), state->annotation.samples));
+    put_cycles(canvas, places, y, row, &state->annotation, display);
 }
 
 // --- Source lines
 
 // Blanks at the line's beginning that the function's first line has, too.
-static size_t shared_indent(const struct AnnotateView *view, const char *line)
+static size_t shared_indent(const struct AnnotateState *state, const char *line)
 {
     char first[LINE_BYTES] = "";
-    const char *def = Source_line(&view->source, view->listing->line);
+    const char *def = Source_line(&state->source, state->listing->line);
     if (def)
         Source_expand(first, sizeof first, def);
     size_t all = strspn(first, " "), here = strspn(line, " ");
@@ -254,19 +254,19 @@ static size_t shared_indent(const struct AnnotateView *view, const char *line)
 
 static void draw_source(struct Canvas *canvas,
                         const struct AnnotatePlaces *places, int y,
-                        const struct AnnotateView *view,
+                        const struct AnnotateState *state,
                         const struct Entry *entry)
 {
     char text[LINE_BYTES];
-    const char *line = Source_line(&view->source, entry->line);
-    double share = share_of(entry->samples, view->annotation.samples);
+    const char *line = Source_line(&state->source, entry->line);
+    double share = share_of(entry->samples, state->annotation.samples);
     struct Box box = on(places->text, y), cycles = on(places->cycles, y);
     put_line_number(canvas, places, y, entry->line, STYLE_FAINT);
     if (line) { // it has no hits: up to the bars
         Source_expand(text, sizeof text, line);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
-                   text + shared_indent(view, text));
+                   text + shared_indent(state, text));
     }
     if (!(share >= ANNOTATE_LEAST_SHARE))
         return;
@@ -291,28 +291,28 @@ static void draw_gap(struct Canvas *canvas, const struct AnnotatePlaces *places,
 }
 
 static void draw_note(struct Canvas *canvas, int y,
-                      const struct AnnotateView *view)
+                      const struct AnnotateState *state)
 {
     static const char also[] = " Bytecode only.";
     char text[280 + sizeof also];
-    bool fine = view->source.state == SOURCE_FINE;
+    bool fine = state->source.state == SOURCE_FINE;
     snprintf(text, sizeof text,
              fine ? "%s: it may not be what runs." : "No source: %s.",
-             view->source.why);
+             state->source.why);
     if (!fine &&
         Canvas_measure(canvas, text) + (int)sizeof also <= canvas->width - 1)
         strcat(text, also);
     Canvas_fit(canvas, (struct Box){y, 1, canvas->width - 2},
-               view->source.state == SOURCE_NONE ? STYLE_FAINT : STYLE_ALERT,
+               state->source.state == SOURCE_NONE ? STYLE_FAINT : STYLE_ALERT,
                CUT_END, text);
 }
 
 void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
                           const struct AnnotatePlaces *places,
-                          const struct AnnotateView *view,
+                          const struct AnnotateState *state,
                           const struct Display *display)
 {
-    bool source = view->source.state == SOURCE_FINE;
+    bool source = state->source.state == SOURCE_FINE;
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
     Canvas_fit_right(canvas, on(places->line, y), STYLE_HEAD, "LINE");
     Canvas_fit_right(canvas, on(places->offset, y), STYLE_HEAD, "OFFS");
@@ -335,22 +335,22 @@ void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
 
 void AnnotateRow_draw(struct Canvas *canvas, int y,
                       const struct AnnotatePlaces *places,
-                      const struct AnnotateView *view,
+                      const struct AnnotateState *state,
                       const struct Entry *entry, const struct Display *display)
 {
     switch (entry->kind) {
     case ENTRY_NOTE:
-        draw_note(canvas, y, view);
+        draw_note(canvas, y, state);
         break;
     case ENTRY_SOURCE:
-        draw_source(canvas, places, y, view, entry);
+        draw_source(canvas, places, y, state, entry);
         break;
     case ENTRY_GAP:
     case ENTRY_MORE:
         draw_gap(canvas, places, y, entry);
         break;
     case ENTRY_CODE:
-        draw_code(canvas, places, y, view, entry, display);
+        draw_code(canvas, places, y, state, entry, display);
         break;
     }
 }

@@ -8,7 +8,7 @@
 #include "tui/model/annotation.h"
 #include "tui/screen/canvas.h"
 
-struct AnnotateView;
+struct AnnotateState;
 struct Display;
 
 struct AnnotatePlaces { // columns; those of width 0 have no room
@@ -21,11 +21,11 @@ struct AnnotatePlaces { // columns; those of width 0 have no room
 struct AnnotatePlaces AnnotateRow_place(int width, bool sampled);
 void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
                           const struct AnnotatePlaces *places,
-                          const struct AnnotateView *view,
+                          const struct AnnotateState *state,
                           const struct Display *display);
 void AnnotateRow_draw(struct Canvas *canvas, int y,
                       const struct AnnotatePlaces *places,
-                      const struct AnnotateView *view,
+                      const struct AnnotateState *state,
                       const struct Entry *entry, const struct Display *display);
 
 #endif

@@ -2,11 +2,11 @@
 // See annotate_title.h.
 #include "tui/views/annotate_title.h"
 
-#include "tui/app/screen.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/display.h"
+#include "tui/views/ui.h"
 
 #include <errno.h>
 #include <math.h>
@@ -79,11 +79,11 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
 }
 
 // What the shares rest on, where that is little or not the whole run.
-static void add_period(struct Strip *strip, const struct AnnotateView *view)
+static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
-    const char *about = History_about(&view->history, view->period);
-    bool whole = view->period == PERIOD_SINCE && !view->history.mark.totals;
-    double samples = view->annotation.samples;
+    const char *about = History_about(&state->history, state->period);
+    bool whole = state->period == PERIOD_SINCE && !state->history.mark.totals;
+    double samples = state->annotation.samples;
     if (!isfinite(samples) || (whole && !(samples > 0)) ||
         (whole && samples >= FEW_SAMPLES))
         return;
@@ -92,31 +92,31 @@ static void add_period(struct Strip *strip, const struct AnnotateView *view)
     Strip_add(strip, STYLE_PLAIN, "%.0f", samples);
     Strip_add(strip, STYLE_FAINT, " sample%s", samples == 1 ? "" : "s");
     if (!whole)
-        Strip_add(strip, STYLE_FAINT, " in %.0f s%s", view->period_s, about);
+        Strip_add(strip, STYLE_FAINT, " in %.0f s%s", state->period_s, about);
 }
 
-void AnnotateTitle_draw(struct Screen *screen, const struct Display *display)
+void AnnotateTitle_draw(struct Ui *ui, const struct Display *display)
 {
-    const struct AnnotateView *view = &screen->annotate;
-    const struct Row *row = Model_row_of(&screen->model, view->id);
+    const struct AnnotateState *state = &ui->annotate;
+    const struct Row *row = Model_row_of(&ui->model, state->id);
     const struct Function *now = row ? row->now : NULL;
-    const struct Listing *listing = view->listing;
+    const struct Listing *listing = state->listing;
     char name[256];
     struct Strip strip;
     Strip_init(&strip);
     Strip_item(&strip, 0);
-    Text_clean(name, sizeof name, view->name);
+    Text_clean(name, sizeof name, state->name);
     Strip_add(&strip, STYLE_STRONG, "%s", name);
     Strip_flex(&strip, 20);
     if (now)
         add_place(&strip, now->file, now->line);
     else if (listing)
         add_place(&strip, listing->file, listing->line);
-    if (screen->feed->listing.error == ENOENT &&
-        screen->feed->listing.id == view->id) {
+    if (ui->feed->listing.error == ENOENT &&
+        ui->feed->listing.id == state->id) {
         Strip_item(&strip, 1);
         Strip_add(&strip, STYLE_ALERT, "gone");
-    } else if (view->replaced) {
+    } else if (state->replaced) {
         Strip_item(&strip, 6);
         Strip_add(&strip, STYLE_FAINT, "made anew");
     }
@@ -124,7 +124,7 @@ void AnnotateTitle_draw(struct Screen *screen, const struct Display *display)
         Strip_item(&strip, 7);
         Strip_add(&strip, STYLE_FAINT, "cycles are of generic opcodes");
     }
-    add_period(&strip, view);
+    add_period(&strip, state);
     if (now) {
         struct Row whole = *row; // since the start, as HITS are
         whole.base = (struct RowBase){0};
@@ -140,7 +140,6 @@ void AnnotateTitle_draw(struct Screen *screen, const struct Display *display)
                        6);
         add_state(&strip, now);
     }
-    Strip_draw(
-        &strip, &screen->canvas,
-        (struct Box){screen->layout.title_y, 1, screen->canvas.width - 2}, 3);
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }

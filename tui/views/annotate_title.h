@@ -5,8 +5,8 @@
 #define OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
 
 struct Display;
-struct Screen;
+struct Ui;
 
-void AnnotateTitle_draw(struct Screen *screen, const struct Display *display);
+void AnnotateTitle_draw(struct Ui *ui, const struct Display *display);
 
 #endif

@@ -5,22 +5,22 @@
 #include "tui/model/row.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/view_annotate.h"
+#include "tui/views/annotate_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
 void AnnotateWords_argument(char *out, size_t size,
-                            const struct AnnotateView *view,
+                            const struct AnnotateState *state,
                             const struct ListingRow *row)
 {
     size_t target = LISTING_ROWS;
     char words[160], callee[160];
     *out = 0;
     if (row->target != NULL_U64)
-        target = Annotation_row(view->listing, row->target);
-    if (target < view->listing->row_count)
-        snprintf(out, size, "to L%u", view->annotation.labels[target]);
+        target = Annotation_row(state->listing, row->target);
+    if (target < state->listing->row_count)
+        snprintf(out, size, "to L%u", state->annotation.labels[target]);
     else if (row->words && Text_clean(words, sizeof words, row->words))
         snprintf(out, size, "%s", words);
     else if (row->argument != NULL_U64)
@@ -28,7 +28,7 @@ void AnnotateWords_argument(char *out, size_t size,
     if (!row->callee)
         return;
     Text_clean(callee, sizeof callee, row->callee);
-    double all = view->annotation.samples;
+    double all = state->annotation.samples;
     double in_c = all > 0 ? Row_u64(row->c_samples) / all : NAN;
     size_t used = strlen(out);
     if (in_c >= ANNOTATE_LEAST_SHARE)

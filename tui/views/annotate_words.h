@@ -9,14 +9,14 @@
 
 #include <stddef.h>
 
-struct AnnotateView;
+struct AnnotateState;
 
 #define ANNOTATE_LEAST_SHARE 0.005 // of the function's time: less is not told
 #define ANNOTATE_SHORT_WORD 9      // AnnotateWords_short's own are not longer
 
 // The argument: in words, as a label, or as a number; and what a call calls.
 void AnnotateWords_argument(char *out, size_t size,
-                            const struct AnnotateView *view,
+                            const struct AnnotateState *state,
                             const struct ListingRow *row);
 // How often it has run without ever being specialised, if that is known.
 void AnnotateWords_never(char *out, size_t size, const struct ListingRow *row);

@@ -29,17 +29,18 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
 
 // The view's own keys, then those that open other views, then everybody's:
 // what it can do just now.
-static void draw_keys(struct Canvas *canvas, int y, const struct View *view,
-                      unsigned can)
+static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
+    const struct View *views = keys.views, *view = &views[keys.front];
+    unsigned can = keys.can;
     struct Strip strip;
     Strip_init(&strip);
     for (size_t i = 0; view->own && view->own[i].keys[0]; i++)
         add_keys(&strip, &view->own[i]);
     for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
-        if (&VIEWS[i] != view && !is_taken(view, &VIEWS[i].opens) &&
-            !(VIEWS[i].opens.ability & ~can))
-            add_keys(&strip, &VIEWS[i].opens);
+        if (&views[i] != view && !is_taken(view, &views[i].opens) &&
+            !(views[i].opens.ability & ~can))
+            add_keys(&strip, &views[i].opens);
     for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
         if (!(KEYMAP[i].ability & ~can))
             add_keys(&strip, &KEYMAP[i]);
@@ -82,8 +83,8 @@ static void draw_message(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, style, CUT_END, after);
 }
 
-void Bottom_draw(struct Canvas *canvas, int y, const struct View *view,
-                 unsigned can, const struct Status *status)
+void Bottom_draw(struct Canvas *canvas, int y, struct BottomKeys keys,
+                 const struct Status *status)
 {
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
     if (status->prompt)
@@ -91,5 +92,5 @@ void Bottom_draw(struct Canvas *canvas, int y, const struct View *view,
     else if (status->message)
         draw_message(canvas, (struct Box){y, 1, canvas->width - 2}, status);
     else
-        draw_keys(canvas, y, view, can);
+        draw_keys(canvas, y, keys);
 }

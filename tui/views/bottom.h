@@ -7,8 +7,13 @@
 #include "tui/screen/canvas.h"
 #include "tui/views/view.h"
 
-// `can`: View_can.
-void Bottom_draw(struct Canvas *canvas, int y, const struct View *view,
-                 unsigned can, const struct Status *status);
+struct BottomKeys {
+    const struct View *views; // VIEW_COUNT of them
+    enum ViewId front;
+    unsigned can; // enum Ability: a key that needs another one is not offered
+};
+
+void Bottom_draw(struct Canvas *canvas, int y, struct BottomKeys keys,
+                 const struct Status *status);
 
 #endif

@@ -2,13 +2,12 @@
 // See view_annotate.h.
 #include "tui/views/view_annotate.h"
 
-#include "tui/app/screen.h"
-#include "tui/model/column.h"
 #include "tui/model/json.h"
 #include "tui/text/text.h"
 #include "tui/views/annotate_row.h"
 #include "tui/views/annotate_title.h"
 #include "tui/views/header.h"
+#include "tui/views/ui.h"
 
 #include <errno.h>
 #include <math.h>
@@ -45,207 +44,81 @@ const struct Binding VIEW_ANNOTATE_KEYS[] = {
 
 // --- Which function
 
-static void forget(struct AnnotateView *view)
+void ViewAnnotate_open(struct Ui *ui, uint64_t function)
 {
-    Listing_free(view->listing);
-    view->listing = NULL;
-    view->rows = NULL;
-    Source_release(&view->source);
-    Annotation_release(&view->annotation);
-    History_release(&view->history);
-    Moment_release(&view->now);
-    view->list = (struct List){0};
-    view->replaced = false;
-}
-
-void ViewAnnotate_release(struct AnnotateView *view)
-{
-    forget(view);
-}
-
-static void look_at(struct AnnotateView *view, const struct Row *row)
-{
-    uint64_t id = row ? row->id : 0;
-    if (id && id == view->id)
-        return;
-    forget(view);
-    view->id = id;
-    view->period = PERIOD_SINCE;
-    snprintf(view->name, sizeof view->name, "%.250s",
-             row ? Column_text_key(COLUMN_FUNCTION, row) : "");
-}
-
-void ViewAnnotate_open(struct Screen *screen, uint64_t function)
-{
-    look_at(&screen->annotate, Model_row_of(&screen->model, function));
+    AnnotateState_select(&ui->annotate, Model_row_of(&ui->model, function));
     // So that it stays selected on the main screen, if it is there at all.
-    Model_choose(&screen->model, function);
+    Model_choose(&ui->model, function);
 }
 
-uint64_t ViewAnnotate_function(const struct Screen *screen)
+uint64_t ViewAnnotate_function(const struct Ui *ui)
 {
-    return screen->annotate.id;
+    return ui->annotate.id;
 }
 
-// The same function, made anew: a reload, a decorator that runs again.
-static const struct Row *find_successor(const struct Screen *screen)
+// Shows a new listing, or reports that memory is out.
+static void shown(struct Ui *ui, int error)
 {
-    const struct AnnotateView *view = &screen->annotate;
-    const struct Model *model = &screen->model;
-    const struct Row *found = NULL;
-    if (!view->listing || !view->listing->name || !view->listing->file)
-        return NULL;
-    for (size_t i = 0; i < model->row_count; i++) {
-        const struct Row *row = &model->rows[i];
-        const struct Function *now = row->now;
-        if (now && now->id > view->id && now->name && now->file &&
-            !strcmp(now->name, view->listing->name) &&
-            !strcmp(now->file, view->listing->file) &&
-            now->line == view->listing->line && (!found || now->id > found->id))
-            found = row;
-    }
-    return found;
+    if (error)
+        Ui_say(ui, true, "There is no memory for so much code.");
+    ui->changed = true;
 }
 
-static void follow_successor(struct Screen *screen)
+static void follow_successor(struct Ui *ui)
 {
-    struct AnnotateView *view = &screen->annotate;
-    const struct FeedListing *answer = &screen->feed->listing;
+    struct AnnotateState *state = &ui->annotate;
+    const struct FeedListing *answer = &ui->feed->listing;
     const struct Row *row;
-    if (answer->id != view->id || answer->error != ENOENT)
+    if (answer->id != state->id || answer->error != ENOENT)
         return;
-    row = find_successor(screen);
+    row = AnnotateState_successor(state, &ui->model);
     if (!row)
         return;
-    look_at(view, row);
-    view->replaced = true;
-    Model_choose(&screen->model, row->id);
+    AnnotateState_select(state, row);
+    state->replaced = true;
+    Model_choose(&ui->model, row->id);
 }
 
-// --- What comes
-
-static struct SourceWish wish_of(const struct Screen *screen)
+void ViewAnnotate_reset(struct Ui *ui)
 {
-    const struct Listing *listing = screen->annotate.listing;
-    return (struct SourceWish){.pid = screen->feed->pid,
-                               .file = listing->file ? listing->file : "",
-                               .process_start_s = listing->process_start_s};
+    struct AnnotateState *state = &ui->annotate;
+    if (ui->view == VIEW_ANNOTATE && state->listing)
+        shown(ui, AnnotateState_mark(state));
 }
 
-static double known(uint64_t count)
+static void next_period(struct Ui *ui)
 {
-    return count == NULL_U64 ? 0 : (double)count;
+    struct AnnotateState *state = &ui->annotate;
+    int error = AnnotateState_next_period(state);
+    if (state->listing)
+        shown(ui, error);
 }
 
-static struct Moment moment_of(const struct Listing *listing)
+void ViewAnnotate_want(struct Ui *ui)
 {
-    struct Moment moment = {.at_s = listing->at_s};
-    moment.totals = calloc(listing->row_count + 1, sizeof *moment.totals);
-    for (size_t i = 0; moment.totals && i < listing->row_count; i++) {
-        const struct ListingRow *row = &listing->rows[i];
-        moment.totals[i] = (struct Total){row->offset, known(row->samples),
-                                          known(row->c_samples)};
-    }
-    moment.count = moment.totals ? listing->row_count : 0;
-    return moment;
-}
-
-// The view's own rows, in which the samples may be others than those that came.
-static struct ListingRow *copy_rows(struct Listing *listing)
-{
-    size_t size = listing->row_count * sizeof *listing->rows;
-    struct ListingRow *rows = size ? Arena_alloc(&listing->arena, size) : NULL;
-    if (!rows)
-        return NULL;
-    memcpy(rows, listing->rows, size);
-    listing->rows = rows;
-    return rows;
-}
-
-// Gives the rows the samples of the period.
-static void weigh(struct Screen *screen)
-{
-    struct AnnotateView *view = &screen->annotate;
-    const struct Moment *now = &view->now, *then;
-    struct ListingRow *rows = view->rows;
-    then = History_begin(&view->history, now->at_s, view->period);
-    view->period_s = now->at_s - then->at_s;
-    for (size_t i = 0; rows && i < now->count; i++) {
-        struct Total since = Moment_since(then, &now->totals[i]);
-        if (rows[i].samples != NULL_U64)
-            rows[i].samples = (uint64_t)since.all;
-        if (rows[i].c_samples != NULL_U64)
-            rows[i].c_samples = (uint64_t)since.in_c;
-    }
-    Annotation_release(&view->annotation);
-    if (Annotation_make(&view->annotation, view->listing, &view->source))
-        Screen_say(screen, true, "There is no memory for so much code.");
-    screen->changed = true;
-}
-
-void ViewAnnotate_reset(struct Screen *screen)
-{
-    struct AnnotateView *view = &screen->annotate;
-    if (screen->view != VIEW_ANNOTATE || !view->listing)
-        return;
-    History_mark(&view->history, &view->now);
-    view->period = PERIOD_SINCE;
-    weigh(screen);
-}
-
-static void next_period(struct Screen *screen)
-{
-    struct AnnotateView *view = &screen->annotate;
-    view->period = view->period == PERIOD_SINCE ? PERIOD_5_S : view->period + 1;
-    if (view->listing)
-        weigh(screen);
-}
-
-static void take_listing(struct Screen *screen, struct Listing *listing)
-{
-    struct AnnotateView *view = &screen->annotate;
-    bool first = view->listing == NULL;
-    Listing_free(view->listing);
-    view->listing = listing;
-    struct SourceWish wish = wish_of(screen);
-    if (first || Source_is_stale(&view->source, &wish)) {
-        Source_release(&view->source);
-        Source_load(&view->source, &wish);
-    }
-    Moment_release(&view->now);
-    view->now = moment_of(listing);
-    view->rows = copy_rows(listing);
-    History_note(&view->history, &view->now);
-    weigh(screen);
-}
-
-void ViewAnnotate_want(struct Screen *screen)
-{
-    struct AnnotateView *view = &screen->annotate;
-    struct Listing *listing = Feed_take_listing(screen->feed);
-    if (listing && listing->id == view->id)
-        take_listing(screen, listing);
+    struct AnnotateState *state = &ui->annotate;
+    struct Listing *listing = Feed_take_listing(ui->feed);
+    if (listing && listing->id == state->id)
+        shown(ui, AnnotateState_take(state, listing, ui->feed->pid));
     else
         Listing_free(listing);
-    follow_successor(screen);
-    Feed_want_listing(screen->feed, view->id);
+    follow_successor(ui);
+    Feed_want_listing(ui->feed, state->id);
 }
-
-// --- The body
 
 // --- The screen
 
 // What to read while there is no code.
-static void draw_nothing(struct Screen *screen)
+static void draw_nothing(struct Ui *ui)
 {
-    const struct FeedListing *answer = &screen->feed->listing;
+    const struct FeedListing *answer = &ui->feed->listing;
     char text[400], why[280];
-    struct Box box = {screen->layout.body_y, 1, screen->canvas.width - 2};
+    struct Box box = {ui->layout.body_y, 1, ui->canvas.width - 2};
     double silent = Feed_now() - answer->asked_at;
     Text_clean(why, sizeof why, answer->why);
-    if (!screen->annotate.id)
+    if (!ui->annotate.id)
         snprintf(text, sizeof text, "No function is selected.");
-    else if (screen->feed->ended)
+    else if (ui->feed->ended)
         snprintf(text, sizeof text,
                  "The program has ended before its code was asked for.");
     else if (answer->error == EOPNOTSUPP)
@@ -262,25 +135,25 @@ static void draw_nothing(struct Screen *screen)
                  silent);
     else
         snprintf(text, sizeof text, "Asking the process for the code…");
-    Canvas_fit(&screen->canvas, box, answer->error ? STYLE_ALERT : STYLE_FAINT,
+    Canvas_fit(&ui->canvas, box, answer->error ? STYLE_ALERT : STYLE_FAINT,
                CUT_END, text);
 }
 
-void ViewAnnotate_show(struct Screen *screen, const struct Status *status)
+void ViewAnnotate_show(struct Ui *ui, const struct Status *status)
 {
-    struct AnnotateView *view = &screen->annotate;
-    struct Canvas *canvas = &screen->canvas;
-    const struct Layout *layout = &screen->layout;
-    struct List *list = &view->list;
-    Header_draw_process(canvas, &screen->model, status);
-    AnnotateTitle_draw(screen, &status->display);
+    struct AnnotateState *state = &ui->annotate;
+    struct Canvas *canvas = &ui->canvas;
+    const struct Layout *layout = &ui->layout;
+    struct List *list = &state->list;
+    Header_draw_process(canvas, &ui->model, status);
+    AnnotateTitle_draw(ui, &status->display);
     struct AnnotatePlaces places =
-        AnnotateRow_place(canvas->width, isfinite(view->annotation.samples));
-    AnnotateRow_draw_bar(canvas, layout->table_y, &places, view,
+        AnnotateRow_place(canvas->width, isfinite(state->annotation.samples));
+    AnnotateRow_draw_bar(canvas, layout->table_y, &places, state,
                          &status->display);
-    List_fit(list, (long)view->annotation.count, layout->body_height);
-    if (!view->annotation.count) {
-        draw_nothing(screen);
+    List_fit(list, (long)state->annotation.count, layout->body_height);
+    if (!state->annotation.count) {
+        draw_nothing(ui);
         return;
     }
     for (int i = 0; i < layout->body_height; i++) {
@@ -288,8 +161,8 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status)
         int y = layout->body_y + i;
         if (index >= list->count)
             break;
-        AnnotateRow_draw(canvas, y, &places, view,
-                         &view->annotation.entries[index], &status->display);
+        AnnotateRow_draw(canvas, y, &places, state,
+                         &state->annotation.entries[index], &status->display);
         if (index != list->selected)
             continue;
         Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
@@ -299,56 +172,56 @@ void ViewAnnotate_show(struct Screen *screen, const struct Status *status)
 
 // --- Keys
 
-static bool has_text(const struct AnnotateView *view, const struct Entry *entry,
-                     const char *text)
+static bool has_text(const struct AnnotateState *state,
+                     const struct Entry *entry, const char *text)
 {
     const struct ListingRow *row;
     if (entry->kind == ENTRY_SOURCE)
-        return Text_has(Source_line(&view->source, entry->line), text);
+        return Text_has(Source_line(&state->source, entry->line), text);
     if (entry->kind != ENTRY_CODE)
         return false;
-    row = &view->listing->rows[entry->row];
+    row = &state->listing->rows[entry->row];
     return Text_has(row->opcode, text) || Text_has(row->live, text) ||
            Text_has(row->words, text) || Text_has(row->callee, text);
 }
 
-bool ViewAnnotate_find(struct Screen *screen, int step, bool here)
+bool ViewAnnotate_find(struct Ui *ui, int step, bool here)
 {
-    struct AnnotateView *view = &screen->annotate;
-    long count = (long)view->annotation.count;
+    struct AnnotateState *state = &ui->annotate;
+    long count = (long)state->annotation.count;
     for (long away = here ? 0 : 1; away <= count && count; away++) {
-        long index = (view->list.selected + step * away + 2 * count) % count;
-        if (!has_text(view, &view->annotation.entries[index],
-                      screen->model.search))
+        long index = (state->list.selected + step * away + 2 * count) % count;
+        if (!has_text(state, &state->annotation.entries[index],
+                      ui->model.search))
             continue;
-        List_select(&view->list, index);
+        List_select(&state->list, index);
         return true;
     }
     return false;
 }
 
-static void follow(struct Screen *screen)
+static void follow(struct Ui *ui)
 {
-    struct AnnotateView *view = &screen->annotate;
+    struct AnnotateState *state = &ui->annotate;
     const struct Entry *entry;
     size_t row = LISTING_ROWS;
-    if (!view->annotation.count)
+    if (!state->annotation.count)
         return;
-    entry = &view->annotation.entries[view->list.selected];
+    entry = &state->annotation.entries[state->list.selected];
     if (entry->kind == ENTRY_CODE &&
-        view->listing->rows[entry->row].target != NULL_U64)
-        row = Annotation_row(view->listing,
-                             view->listing->rows[entry->row].target);
-    if (row < view->listing->row_count)
-        List_select(&view->list,
-                    (long)Annotation_entry(&view->annotation, row));
+        state->listing->rows[entry->row].target != NULL_U64)
+        row = Annotation_row(state->listing,
+                             state->listing->rows[entry->row].target);
+    if (row < state->listing->row_count)
+        List_select(&state->list,
+                    (long)Annotation_entry(&state->annotation, row));
     else
-        Screen_say(screen, true, "This line does not jump.");
+        Ui_say(ui, true, "This line does not jump.");
 }
 
 // What an entry took of the function's time: as sampled, or else as the hooks
 // have seen it.
-static double weight_of(const struct AnnotateView *view,
+static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {
     const struct ListingRow *row;
@@ -356,53 +229,53 @@ static double weight_of(const struct AnnotateView *view,
         return isnan(entry->samples) ? -1 : entry->samples;
     if (entry->kind != ENTRY_CODE)
         return -1;
-    row = &view->listing->rows[entry->row];
-    if (view->annotation.samples > 0)
+    row = &state->listing->rows[entry->row];
+    if (state->annotation.samples > 0)
         return Row_u64(row->samples);
     return row->cycles * Row_u64(row->hits);
 }
 
-static void go_to_hottest(struct Screen *screen)
+static void go_to_hottest(struct Ui *ui)
 {
-    struct AnnotateView *view = &screen->annotate;
+    struct AnnotateState *state = &ui->annotate;
     double most = 0;
-    for (size_t i = 0; i < view->annotation.count; i++) {
-        double weight = weight_of(view, &view->annotation.entries[i]);
+    for (size_t i = 0; i < state->annotation.count; i++) {
+        double weight = weight_of(state, &state->annotation.entries[i]);
         if (!(weight > most))
             continue;
         most = weight;
-        List_select(&view->list, (long)i);
+        List_select(&state->list, (long)i);
     }
     if (!(most > 0))
-        Screen_say(screen, true, "Nothing is known of its time yet.");
+        Ui_say(ui, true, "Nothing is known of its time yet.");
 }
 
-static void click(struct Screen *screen, int y)
+static void click(struct Ui *ui, int y)
 {
-    struct List *list = &screen->annotate.list;
-    long index = List_at(list, y - screen->layout.body_y);
+    struct List *list = &ui->annotate.list;
+    long index = List_at(list, y - ui->layout.body_y);
     if (index >= 0)
         List_select(list, index);
 }
 
-bool ViewAnnotate_press(struct Screen *screen, int request, uint32_t key)
+bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key)
 {
     if (request == ANNOTATE_FOLLOW)
-        follow(screen);
+        follow(ui);
     else if (request == ANNOTATE_HOTTEST)
-        go_to_hottest(screen);
+        go_to_hottest(ui);
     else if (request == ANNOTATE_PERIOD)
-        next_period(screen);
+        next_period(ui);
     else if (request == REQUEST_CLICK)
-        click(screen, Key_y(key));
+        click(ui, Key_y(key));
     else
-        return List_move(&screen->annotate.list, request);
+        return List_move(&ui->annotate.list, request);
     return true;
 }
 
-int ViewAnnotate_json(const struct Screen *screen, struct Bytes *out)
+int ViewAnnotate_json(const struct Ui *ui, struct Bytes *out)
 {
-    if (!screen->annotate.listing)
+    if (!ui->annotate.listing)
         return -ENODATA;
-    return Json_listing(out, screen->annotate.listing);
+    return Json_listing(out, ui->annotate.listing);
 }

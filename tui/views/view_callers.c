@@ -2,13 +2,14 @@
 // See view_callers.h.
 #include "tui/views/view_callers.h"
 
-#include "tui/app/screen.h"
 #include "tui/model/column.h"
 #include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
+#include "tui/views/navigation.h"
+#include "tui/views/ui.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,96 +46,38 @@ const struct Binding VIEW_CALLERS_KEYS[] = {
     {.request = 0},
 };
 
-void ViewCallers_release(struct CallersView *view)
+// The snapshot has the calls of the sampler's own window. For another one this
+// view counts the flame graph's stacks, of which that view keeps a minute.
+void ViewCallers_want(struct Ui *ui)
 {
-    Tree_release(&view->tree);
-    Calls_release(&view->calls);
+    if (ui->callers.period != PERIOD_LATELY)
+        FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
 }
 
-// The snapshot has who called whom lately. For another window the flame graph's
-// stacks are counted, and the answers of the last minute are that view's.
-void ViewCallers_want(struct Screen *screen)
+static void go_to(struct Ui *ui, uint64_t id)
 {
-    if (screen->callers.period != PERIOD_LATELY)
-        ViewFlame_want(screen);
+    CallersState_go_to(&ui->callers, id);
+    // The main screen selects it, too, if it is there at all.
+    Model_choose(&ui->model, id);
 }
 
-void ViewCallers_reset(struct Screen *screen)
+void ViewCallers_open(struct Ui *ui, uint64_t function)
 {
-    if (screen->view == VIEW_CALLERS)
-        screen->callers.period = PERIOD_SINCE;
+    ui->callers.depth = 0;
+    go_to(ui, function);
 }
 
-static void count(struct Screen *screen)
+uint64_t ViewCallers_function(const struct Ui *ui)
 {
-    struct CallersView *view = &screen->callers;
-    const struct FlameView *flame = &screen->flame;
-    struct FlameShare *shares = NULL;
-    const struct Moment *then =
-        History_begin(&flame->history, flame->now.at_s, view->period);
-    if (view->period != PERIOD_LATELY && flame->tree.count)
-        shares = FlameShares_since(then, &flame->now);
-    view->own = shares && Calls_count(&view->calls, flame->tree.table, shares,
-                                      flame->now.count) == 0;
-    double running = 0; // of all samples, also in what is not traced
-    for (size_t i = 0; view->own && i < flame->now.count; i++)
-        running += shares[i].self;
-    free(shares);
-    view->window = screen->model.window;
-    if (!view->own)
-        return;
-    view->window = (struct Window){flame->now.at_s - then->at_s,
-                                   flame->now.samples - then->samples, NAN};
-    if (running > 0)
-        view->window.per_share = view->window.samples / running;
+    const struct CallersState *state = &ui->callers;
+    const struct Branch *branch = CallersState_selected(state);
+    return branch ? branch->id : state->tree.root;
 }
 
-static void go_to(struct Screen *screen, uint64_t id)
+void ViewCallers_reset(struct Ui *ui)
 {
-    Tree_root(&screen->callers.tree, id);
-    screen->callers.selected = 1; // the middle's
-    // The main screen stays with it, if it is there at all.
-    Model_choose(&screen->model, id);
-}
-
-void ViewCallers_open(struct Screen *screen, uint64_t function)
-{
-    screen->callers.depth = 0;
-    go_to(screen, function);
-}
-
-// Lays the tree out, and finds the selected branch in it again.
-static void build(struct Screen *screen)
-{
-    struct CallersView *view = &screen->callers;
-    count(screen);
-    if (!screen->model.snapshot || Tree_build(&view->tree, &screen->model,
-                                              view->own ? &view->calls : NULL))
-        view->tree.count = 0;
-    for (size_t i = 0; i < view->tree.count; i++)
-        if (view->tree.branches[i].key == view->selected)
-            view->list.selected = (long)i;
-    List_fit(&view->list, (long)view->tree.count, screen->layout.body_height);
-}
-
-static const struct Branch *selected(const struct CallersView *view)
-{
-    size_t index = (size_t)view->list.selected;
-    return index < view->tree.count ? &view->tree.branches[index] : NULL;
-}
-
-uint64_t ViewCallers_function(const struct Screen *screen)
-{
-    const struct CallersView *view = &screen->callers;
-    const struct Branch *branch = selected(view);
-    return branch ? branch->id : view->tree.root;
-}
-
-static void pin(struct CallersView *view)
-{
-    const struct Branch *branch = selected(view);
-    if (branch)
-        view->selected = branch->key;
+    if (ui->view == VIEW_CALLERS)
+        ui->callers.period = PERIOD_SINCE;
 }
 
 // --- Drawing
@@ -184,11 +127,11 @@ static void put_file(struct Canvas *canvas, struct Box box,
     Canvas_fit_path(canvas, box, STYLE_FAINT, file);
 }
 
-static void put_function(struct Screen *screen, struct Box box, int x,
+static void put_function(struct Ui *ui, struct Box box, int x,
                          const struct Branch *branch)
 {
-    struct Canvas *canvas = &screen->canvas;
-    const struct Row *row = Model_row_of(&screen->model, branch->id);
+    struct Canvas *canvas = &ui->canvas;
+    const struct Row *row = Model_row_of(&ui->model, branch->id);
     int end = box.x + box.width, file = 0;
     char text[1024];
     if (!row || !row->now) {
@@ -209,8 +152,7 @@ static void put_function(struct Screen *screen, struct Box box, int x,
         put_file(canvas, (struct Box){box.y, end - file, file}, row->now);
 }
 
-static void draw_branch(struct Screen *screen, int y,
-                        const struct Branch *branch)
+static void draw_branch(struct Ui *ui, int y, const struct Branch *branch)
 {
     static const char *const words[] = {
         [BRANCH_CALLERS] = "CALLERS, whom its time is for",
@@ -219,26 +161,25 @@ static void draw_branch(struct Screen *screen, int y,
         [BRANCH_BOTTOM] = "(nobody: the bottom of a stack)",
         [BRANCH_OTHERS] = "(others, each too small)",
     };
-    struct Canvas *canvas = &screen->canvas;
+    struct Canvas *canvas = &ui->canvas;
     struct Box box = {y, 17, canvas->width - 18};
     int end = box.x + box.width;
     int x = put_limbs(canvas, y, box.x, end, branch);
-    put_share(canvas, (struct Box){y, 2, 6}, &screen->callers.window,
+    put_share(canvas, (struct Box){y, 2, 6}, &ui->callers.window,
               branch->share);
     put_part(canvas, (struct Box){y, 9, 6}, branch->part);
     if (branch->kind == BRANCH_FUNCTION || branch->kind == BRANCH_ROOT)
-        put_function(screen, box, x, branch);
+        put_function(ui, box, x, branch);
     else
         Canvas_fit(canvas, (struct Box){y, x, end - x}, STYLE_FAINT, CUT_END,
                    words[branch->kind]);
 }
 
-static void draw_title(struct Screen *screen)
+static void draw_title(struct Ui *ui)
 {
-    const struct Row *row =
-        Model_row_of(&screen->model, screen->callers.tree.root);
-    const struct CallersView *view = &screen->callers;
-    const struct Window *window = &view->window;
+    const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
+    const struct CallersState *state = &ui->callers;
+    const struct Window *window = &state->window;
     char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
     struct Strip strip;
     Strip_init(&strip);
@@ -251,7 +192,8 @@ static void draw_title(struct Screen *screen)
         Strip_item(&strip, 1);
         Strip_add(&strip, STYLE_ACCENT, "%s", name);
         Strip_flex(&strip, 16);
-        struct CallTotal all = Tree_total(now, view->own ? &view->calls : NULL);
+        struct CallTotal all =
+            Tree_total(now, state->own ? &state->calls : NULL);
         if (Window_share(number, window, all.total)) {
             Strip_item(&strip, 3);
             Strip_add(&strip, STYLE_FAINT, "with callees ");
@@ -264,63 +206,62 @@ static void draw_title(struct Screen *screen)
         }
         Strip_item(&strip, 2);
         Strip_add(&strip, STYLE_FAINT,
-                  view->own ? "running" : "running or waiting");
+                  state->own ? "running" : "running or waiting");
         if (*Window_text(text, window))
             Strip_add(&strip, STYLE_FAINT, ", over %s", text);
-        if (view->period != PERIOD_LATELY)
+        if (state->period != PERIOD_LATELY)
             Strip_add(&strip, STYLE_FAINT, "%s",
-                      view->own
-                          ? History_about(&screen->flame.history, view->period)
+                      state->own
+                          ? History_about(&ui->flame.history, state->period)
                           : ", no other yet");
         Strip_item(&strip, 4);
         Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
     }
-    Strip_draw(
-        &strip, &screen->canvas,
-        (struct Box){screen->layout.title_y, 1, screen->canvas.width - 2}, 3);
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-static void draw_nothing(struct Screen *screen)
+static void draw_nothing(struct Ui *ui)
 {
-    const struct Snapshot *now = screen->model.snapshot;
-    struct Box box = {screen->layout.body_y, 1, screen->canvas.width - 2};
+    const struct Snapshot *now = ui->model.snapshot;
+    struct Box box = {ui->layout.body_y, 1, ui->canvas.width - 2};
     const char *text = "No function is selected.";
     bool sampled = !now || isfinite(now->sampler_hz);
     if (!sampled)
         text = "Who calls whom is sampled, and no sampler runs.";
-    else if (screen->callers.tree.root)
+    else if (ui->callers.tree.root)
         text = "This function is not listed any more.";
-    Canvas_fit(&screen->canvas, box, STYLE_FAINT, CUT_END, text);
+    Canvas_fit(&ui->canvas, box, STYLE_FAINT, CUT_END, text);
     box.y++;
     if (!sampled && now->sampler_trouble)
-        Canvas_fit(&screen->canvas, box, STYLE_ALERT, CUT_END,
+        Canvas_fit(&ui->canvas, box, STYLE_ALERT, CUT_END,
                    now->sampler_trouble);
 }
 
-void ViewCallers_show(struct Screen *screen, const struct Status *status)
+void ViewCallers_show(struct Ui *ui, const struct Status *status)
 {
-    struct CallersView *view = &screen->callers;
-    struct Canvas *canvas = &screen->canvas;
-    const struct Layout *layout = &screen->layout;
+    struct CallersState *state = &ui->callers;
+    struct Canvas *canvas = &ui->canvas;
+    const struct Layout *layout = &ui->layout;
     int y = layout->table_y;
-    Header_draw_process(canvas, &screen->model, status);
-    build(screen);
-    draw_title(screen);
+    Header_draw_process(canvas, &ui->model, status);
+    CallersState_build(state, &ui->flame, &ui->model, layout->body_height);
+    draw_title(ui);
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
     // Not SHARE, which is without waiting.
     Canvas_fit_right(canvas, (struct Box){y, 2, 6}, STYLE_HEAD, "TIME");
     Canvas_fit_right(canvas, (struct Box){y, 9, 6}, STYLE_HEAD, "PART");
     Canvas_put(canvas, y, 17, canvas->width, STYLE_HEAD, "FUNCTION");
-    if (!view->tree.count || !screen->model.sampled) {
-        draw_nothing(screen);
+    if (!state->tree.count || !ui->model.sampled) {
+        draw_nothing(ui);
         return;
     }
     for (int i = 0; i < layout->body_height; i++) {
-        long index = view->list.top + i;
-        if (index >= view->list.count)
+        long index = state->list.top + i;
+        if (index >= state->list.count)
             break;
-        draw_branch(screen, layout->body_y + i, &view->tree.branches[index]);
-        if (index != view->list.selected)
+        draw_branch(ui, layout->body_y + i, &state->tree.branches[index]);
+        if (index != state->list.selected)
             continue;
         Canvas_put(canvas, layout->body_y + i, 0, 1, STYLE_ACCENT, "▸");
         Canvas_select(canvas,
@@ -330,125 +271,122 @@ void ViewCallers_show(struct Screen *screen, const struct Status *status)
 
 // --- Keys
 
-bool ViewCallers_find(struct Screen *screen, int step, bool here)
+bool ViewCallers_find(struct Ui *ui, int step, bool here)
 {
-    struct CallersView *view = &screen->callers;
-    long count = (long)view->tree.count;
+    struct CallersState *state = &ui->callers;
+    long count = (long)state->tree.count;
     for (long away = here ? 0 : 1; away <= count && count; away++) {
-        long index = (view->list.selected + step * away + 2 * count) % count;
-        const struct Branch *branch = &view->tree.branches[index];
+        long index = (state->list.selected + step * away + 2 * count) % count;
+        const struct Branch *branch = &state->tree.branches[index];
         const struct Row *row =
-            branch->id ? Model_row_of(&screen->model, branch->id) : NULL;
-        if (!row || !Text_has(Column_text_key(COLUMN_FUNCTION, row),
-                              screen->model.search))
+            branch->id ? Model_row_of(&ui->model, branch->id) : NULL;
+        if (!row ||
+            !Text_has(Column_text_key(COLUMN_FUNCTION, row), ui->model.search))
             continue;
-        List_select(&view->list, index);
-        pin(view);
+        List_select(&state->list, index);
+        CallersState_pin(state);
         return true;
     }
     return false;
 }
 
 // False: the one in the middle is opened as everywhere.
-static bool go(struct Screen *screen)
+static bool go(struct Ui *ui)
 {
-    struct CallersView *view = &screen->callers;
-    const struct Branch *branch = selected(view);
+    struct CallersState *state = &ui->callers;
+    const struct Branch *branch = CallersState_selected(state);
     if (!branch || branch->kind == BRANCH_ROOT)
         return false;
     if (branch->kind != BRANCH_FUNCTION ||
-        !Model_row_of(&screen->model, branch->id)) {
-        Screen_say(screen, true, "There is no function to go to on this line.");
+        !Model_row_of(&ui->model, branch->id)) {
+        Ui_say(ui, true, "There is no function to go to on this line.");
         return true;
     }
-    if (view->depth == CALLERS_WAY) // the oldest is forgotten
-        memmove(view->way, view->way + 1,
-                (size_t)--view->depth * sizeof *view->way);
-    view->way[view->depth++] = view->tree.root;
-    go_to(screen, branch->id);
+    CallersState_remember(state);
+    go_to(ui, branch->id);
     return true;
 }
 
-static bool go_back(struct Screen *screen)
+static bool go_back(struct Ui *ui)
 {
-    struct CallersView *view = &screen->callers;
-    if (!view->depth)
+    struct CallersState *state = &ui->callers;
+    if (!state->depth)
         return false;
-    go_to(screen, view->way[--view->depth]);
+    go_to(ui, state->way[--state->depth]);
     return true;
 }
 
-static void unfold(struct Screen *screen)
+static void unfold(struct Ui *ui)
 {
-    struct CallersView *view = &screen->callers;
-    const struct Branch *branch = selected(view);
+    struct CallersState *state = &ui->callers;
+    const struct Branch *branch = CallersState_selected(state);
     if (branch && branch->again)
-        Screen_say(screen, true, "It calls itself: it stands above already.");
+        Ui_say(ui, true, "It calls itself: it stands above already.");
     else if (branch && branch->open)
-        List_select(&view->list, view->list.selected + 1);
-    else if (!branch || !Tree_toggle(&view->tree, branch))
-        Screen_say(screen, true, "There is nothing to unfold on this line.");
+        List_select(&state->list, state->list.selected + 1);
+    else if (!branch || !Tree_toggle(&state->tree, branch))
+        Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
 
 // Folds the branch, or goes to the one that it hangs on, or back.
-static bool fold(struct Screen *screen)
+static bool fold(struct Ui *ui)
 {
-    struct CallersView *view = &screen->callers;
-    const struct Branch *branch = selected(view);
+    struct CallersState *state = &ui->callers;
+    const struct Branch *branch = CallersState_selected(state);
     if (!branch || branch->depth == 0)
-        return go_back(screen);
+        return go_back(ui);
     if (branch->open)
-        return Tree_toggle(&view->tree, branch);
-    for (long i = view->list.selected; i-- > 0;)
-        if (view->tree.branches[i].depth < branch->depth) {
-            List_select(&view->list, i);
+        return Tree_toggle(&state->tree, branch);
+    for (long i = state->list.selected; i-- > 0;)
+        if (state->tree.branches[i].depth < branch->depth) {
+            List_select(&state->list, i);
             break;
         }
     return true;
 }
 
-static void click(struct Screen *screen, int y)
+static void click(struct Ui *ui, int y)
 {
-    struct CallersView *view = &screen->callers;
-    long index = List_at(&view->list, y - screen->layout.body_y);
+    struct CallersState *state = &ui->callers;
+    long index = List_at(&state->list, y - ui->layout.body_y);
     if (index < 0)
         return;
-    if (index == view->list.selected)
-        unfold(screen);
+    if (index == state->list.selected)
+        unfold(ui);
     else
-        List_select(&view->list, index);
+        List_select(&state->list, index);
 }
 
-bool ViewCallers_press(struct Screen *screen, int request, uint32_t key)
+bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
 {
-    struct CallersView *view = &screen->callers;
+    struct CallersState *state = &ui->callers;
     bool done = true;
     if (request == CALLERS_PERIOD) {
-        view->period = (view->period + 1) % PERIODS;
-        ViewCallers_want(screen);
+        state->period = (state->period + 1) % PERIODS;
+        ViewCallers_want(ui);
         return true;
     }
-    if (!view->tree.count)
+    if (!state->tree.count)
         return false;
     if (request == CALLERS_GO)
-        return go(screen);
+        return go(ui);
     if (request == REQUEST_BACK)
-        return go_back(screen);
+        return go_back(ui);
     if (request == CALLERS_UNFOLD) {
-        unfold(screen);
+        unfold(ui);
     } else if (request == CALLERS_FOLD) {
-        uint64_t root = view->tree.root;
-        done = fold(screen);
+        uint64_t root = state->tree.root;
+        done = fold(ui);
         if (!done)
-            return View_back(screen);
-        if (root != view->tree.root)
+            return Navigation_back(ui);
+        if (root != state->tree.root)
             return true; // it is selected by its key
     } else if (request == REQUEST_CLICK) {
-        click(screen, Key_y(key));
+        click(ui, Key_y(key));
     } else {
-        done = List_move(&view->list, request);
+        done = List_move(&state->list, request);
     }
     if (done)
-        pin(view);
+        CallersState_pin(state);
     return done;
 }

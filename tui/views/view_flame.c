@@ -2,13 +2,13 @@
 // See view_flame.h.
 #include "tui/views/view_flame.h"
 
-#include "tui/app/screen.h"
 #include "tui/model/json.h"
 #include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
+#include "tui/views/ui.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLD_S 5.0   // what was shown so long ago is not shown again
 #define LEAST_CUT 4 // narrower names are better off without the mark of a cut
 
 enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT, FLAME_PERIOD };
@@ -35,103 +34,33 @@ const struct Binding VIEW_FLAME_KEYS[] = {
     {.request = 0},
 };
 
-// --- What comes
-
-void ViewFlame_open(struct Screen *screen, uint64_t function)
+void ViewFlame_open(struct Ui *ui, uint64_t function)
 {
-    struct FlameView *view = &screen->flame;
-    const struct Snapshot *now = screen->model.snapshot;
     (void)function;
-    // What was seen when it was open last may be long gone.
-    if (!now || !(fabs(now->uptime_s - view->seen_at) <= OLD_S))
-        FlameTree_release(&view->tree);
-    view->refused[0] = 0;
-    view->asked_at = NAN;
+    FlameState_open(&ui->flame, ui->model.snapshot);
 }
 
-// Once a snapshot. What a live process would send now is not of the moment that
-// a paused screen shows.
-void ViewFlame_want(struct Screen *screen)
+void ViewFlame_want(struct Ui *ui)
 {
-    struct FlameView *view = &screen->flame;
-    const struct Snapshot *now = screen->model.snapshot;
-    if (!now || (screen->feed->paused && !screen->feed->replay) ||
-        *view->refused || view->asked_at == now->uptime_s)
-        return;
-    view->asked_at = now->uptime_s;
-    Feed_flame(screen->feed);
+    FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
 }
 
-// Gives the tree's table the shares of the period that is wished for.
-static void weigh(struct FlameView *view)
+void ViewFlame_reset(struct Ui *ui)
 {
-    const struct Moment *now = &view->now, *then;
-    struct FlameShare *shares = NULL;
-    then = History_begin(&view->history, now->at_s, view->period);
-    if (view->period != PERIOD_LATELY)
-        shares = FlameShares_since(then, now);
-    view->own = FlameTree_weigh(&view->tree, shares) == 0 && shares;
-    view->window = (struct Window){now->at_s - then->at_s,
-                                   now->samples - then->samples, NAN};
-    if (view->own && view->tree.branches[0].total > 0)
-        view->window.per_share =
-            view->window.samples / view->tree.branches[0].total;
-    free(shares);
-}
-
-void ViewFlame_take(struct FlameView *view, struct FlameTable *table)
-{
-    view->seen_at = view->asked_at;
-    if (FlameTree_take(&view->tree, table)) {
-        ViewFlame_refuse(view, "The process sent stacks that are none.");
+    struct FlameState *state = &ui->flame;
+    if (ui->view == VIEW_FLAME && state->tree.count) {
+        FlameState_mark(state);
         return;
     }
-    Moment_release(&view->now);
-    view->now = FlameTree_moment(&view->tree);
-    History_note(&view->history, &view->now);
-    if (view->marking)
-        History_mark(&view->history, &view->now);
-    view->marking = false;
-    weigh(view);
-}
-
-void ViewFlame_reset(struct Screen *screen)
-{
-    struct FlameView *view = &screen->flame;
-    if (screen->view == VIEW_FLAME && view->tree.count) {
-        History_mark(&view->history, &view->now);
-        view->period = PERIOD_SINCE;
-        weigh(view);
-    } else {
-        view->marking = true;
-        view->asked_at = NAN;
-        ViewFlame_want(screen);
-    }
-}
-
-static void next_period(struct FlameView *view)
-{
-    view->period = (view->period + 1) % PERIODS;
-    if (view->tree.count)
-        weigh(view);
+    state->marking = true;
+    state->asked_at = NAN;
+    ViewFlame_want(ui);
 }
 
 // What shares on the screen rest on.
-static const struct Window *window_of(const struct Screen *screen)
+static const struct Window *window_of(const struct Ui *ui)
 {
-    return screen->flame.own ? &screen->flame.window : &screen->model.window;
-}
-
-void ViewFlame_refuse(struct FlameView *view, const char *why)
-{
-    snprintf(view->refused, sizeof view->refused, "%s", why);
-}
-
-void ViewFlame_release(struct FlameView *view)
-{
-    FlameTree_release(&view->tree);
-    History_release(&view->history);
-    Moment_release(&view->now);
+    return ui->flame.own ? &ui->flame.window : &ui->model.window;
 }
 
 // --- Geometry
@@ -198,7 +127,7 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
 // --- Drawing
 
 struct Painter {
-    struct Screen *screen;
+    struct Ui *ui;
     const struct FlameTree *tree;
     uint32_t zoom, selected;
     struct Span body;
@@ -215,8 +144,8 @@ static void draw_box(const struct Painter *painter, uint32_t branch,
                      struct Span span)
 {
     const struct FlameBranch *at = &painter->tree->branches[branch];
-    struct Canvas *canvas = &painter->screen->canvas;
-    const struct Window *window = window_of(painter->screen);
+    struct Canvas *canvas = &painter->ui->canvas;
+    const struct Window *window = window_of(painter->ui);
     char share[NUMBER_MAX];
     enum Basis basis = Window_share(share, window, at->total);
     int y = line_of(painter, at->depth), width = span.end - span.x - 1;
@@ -247,7 +176,7 @@ static void draw_children(const struct Painter *painter, uint32_t branch,
                           struct Span span)
 {
     const struct FlameTree *tree = painter->tree;
-    struct Canvas *canvas = &painter->screen->canvas;
+    struct Canvas *canvas = &painter->ui->canvas;
     int y = line_of(painter, tree->branches[branch].depth + 1);
     struct Shelf row = shelf_below(tree, branch, span);
     for (uint32_t i = tree->branches[branch].child; i;
@@ -292,7 +221,7 @@ static void draw_graph(const struct Painter *painter)
 static void draw_selected(const struct Painter *painter, int y)
 {
     const struct FlameBranch *at = &painter->tree->branches[painter->selected];
-    const struct Window *window = window_of(painter->screen);
+    const struct Window *window = window_of(painter->ui);
     char text[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
@@ -327,14 +256,14 @@ static void draw_selected(const struct Painter *painter, int y)
                   (unsigned long long)at->line);
         Strip_flex(&strip, 12);
     }
-    Strip_draw(&strip, &painter->screen->canvas,
-               (struct Box){y, 1, painter->screen->canvas.width - 2}, 3);
+    Strip_draw(&strip, &painter->ui->canvas,
+               (struct Box){y, 1, painter->ui->canvas.width - 2}, 3);
 }
 
-static void draw_title(struct Screen *screen)
+static void draw_title(struct Ui *ui)
 {
-    const struct FlameTree *tree = &screen->flame.tree;
-    const struct Window *window = window_of(screen);
+    const struct FlameTree *tree = &ui->flame.tree;
+    const struct Window *window = window_of(ui);
     char number[NUMBER_MAX], text[WINDOW_TEXT];
     struct Strip strip;
     Strip_init(&strip);
@@ -355,23 +284,22 @@ static void draw_title(struct Screen *screen)
             Strip_add(&strip, STYLE_FAINT, " over ");
             Strip_add(&strip, STYLE_PLAIN, "%s", text);
         }
-        if (screen->flame.period != PERIOD_LATELY)
+        if (ui->flame.period != PERIOD_LATELY)
             Strip_add(&strip, STYLE_FAINT, "%s",
-                      screen->flame.own ? History_about(&screen->flame.history,
-                                                        screen->flame.period)
-                                        : ", no other yet");
+                      ui->flame.own
+                          ? History_about(&ui->flame.history, ui->flame.period)
+                          : ", no other yet");
     }
-    Strip_draw(
-        &strip, &screen->canvas,
-        (struct Box){screen->layout.title_y, 1, screen->canvas.width - 2}, 3);
+    Strip_draw(&strip, &ui->canvas,
+               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
 // The bar: which way it goes, and what is zoomed in on.
-static void draw_bar(struct Screen *screen, uint32_t zoom)
+static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
-    const struct FlameTree *tree = &screen->flame.tree;
-    struct Canvas *canvas = &screen->canvas;
-    struct Box bar = {screen->layout.table_y, 0, canvas->width};
+    const struct FlameTree *tree = &ui->flame.tree;
+    struct Canvas *canvas = &ui->canvas;
+    struct Box bar = {ui->layout.table_y, 0, canvas->width};
     char text[512];
     snprintf(text, sizeof text,
              zoom ? "zoomed in on %.300s"
@@ -382,83 +310,67 @@ static void draw_bar(struct Screen *screen, uint32_t zoom)
                CUT_END, text);
 }
 
-static void say(struct Screen *screen, const char *text)
+static void say(struct Ui *ui, const char *text)
 {
-    const struct Layout *layout = &screen->layout;
-    Canvas_fit(&screen->canvas,
-               (struct Box){layout->body_y + 1, 2, screen->canvas.width - 3},
+    const struct Layout *layout = &ui->layout;
+    Canvas_fit(&ui->canvas,
+               (struct Box){layout->body_y + 1, 2, ui->canvas.width - 3},
                STYLE_PLAIN, CUT_END, text);
 }
 
-// The zoom and the selection as the newest tree has them. What is gone for the
-// moment is represented by its caller.
-static uint32_t selected_of(const struct FlameView *view, uint32_t zoom)
+static struct Painter prepare(struct Ui *ui)
 {
-    bool whole;
-    uint32_t branch = FlameTree_find(&view->tree, &view->selected, &whole);
-    return FlameTree_is_below(&view->tree, branch, zoom) ? branch : zoom;
-}
-
-static uint32_t zoom_of(const struct FlameView *view)
-{
-    bool whole;
-    return FlameTree_find(&view->tree, &view->zoom, &whole);
-}
-
-static struct Painter prepare(struct Screen *screen)
-{
-    struct FlameView *view = &screen->flame;
-    const struct Layout *layout = &screen->layout;
-    uint32_t zoom = zoom_of(view);
+    struct FlameState *state = &ui->flame;
+    const struct Layout *layout = &ui->layout;
+    uint32_t zoom = FlameState_zoom(state);
     struct Painter painter = {
-        .screen = screen,
-        .tree = &view->tree,
+        .ui = ui,
+        .tree = &state->tree,
         .zoom = zoom,
-        .selected = selected_of(view, zoom),
-        .body = {0, screen->canvas.width},
+        .selected = FlameState_selected(state, zoom),
+        .body = {0, ui->canvas.width},
         .y = layout->body_y,
         .height = layout->body_height > 1 ? layout->body_height - 1 : 1,
     };
-    int depth = view->tree.branches[painter.selected].depth;
-    if (view->top > depth)
-        view->top = depth;
-    if (view->top < depth - painter.height + 1)
-        view->top = depth - painter.height + 1;
-    painter.top = view->top;
+    int depth = state->tree.branches[painter.selected].depth;
+    if (state->top > depth)
+        state->top = depth;
+    if (state->top < depth - painter.height + 1)
+        state->top = depth - painter.height + 1;
+    painter.top = state->top;
     return painter;
 }
 
-static const char *why_empty(const struct Screen *screen,
-                             const struct Status *status)
+static const char *why_empty(const struct Ui *ui, const struct Status *status)
 {
-    const struct FlameView *view = &screen->flame;
-    if (*view->refused)
-        return view->refused;
-    if (view->tree.count)
+    const struct FlameState *state = &ui->flame;
+    if (*state->refused)
+        return state->refused;
+    if (state->tree.count)
         return "No sample of the window found a thread running.";
-    if (!screen->model.snapshot)
+    if (!ui->model.snapshot)
         return Status_waiting(status);
-    if (status->ended && !screen->feed->replay)
+    if (status->ended && !ui->feed->replay)
         return "The program has ended, and its stacks were not asked for.";
-    if (status->paused && !screen->feed->replay)
+    if (status->paused && !ui->feed->replay)
         return "Paused, and the stacks of this moment were not asked for: "
                "Space goes on.";
     return "Waiting for the first stacks.";
 }
 
-void ViewFlame_show(struct Screen *screen, const struct Status *status)
+void ViewFlame_show(struct Ui *ui, const struct Status *status)
 {
-    struct FlameView *view = &screen->flame;
-    const struct Layout *layout = &screen->layout;
-    Header_draw_process(&screen->canvas, &screen->model, status);
-    draw_title(screen);
-    if (!view->tree.count || !(view->tree.branches[0].total > 0)) {
-        draw_bar(screen, 0);
-        say(screen, why_empty(screen, status));
+    struct FlameState *state = &ui->flame;
+    const struct Layout *layout = &ui->layout;
+    Header_draw_process(&ui->canvas, &ui->model, status);
+    draw_title(ui);
+    if (!state->tree.count || !(state->tree.branches[0].total > 0)) {
+        draw_bar(ui, 0);
+        say(ui, why_empty(ui, status));
         return;
     }
-    struct Painter painter = prepare(screen);
-    draw_bar(screen, painter.zoom);
+    struct Painter painter = prepare(ui);
+    draw_bar(ui, painter.zoom);
     draw_graph(&painter);
     draw_selected(&painter, layout->body_y + layout->body_height - 1);
 }
@@ -467,25 +379,20 @@ void ViewFlame_show(struct Screen *screen, const struct Status *status)
 
 // That of the selected box; all threads together, and what is too deep to be
 // told, are none.
-uint64_t ViewFlame_function(const struct Screen *screen)
+uint64_t ViewFlame_function(const struct Ui *ui)
 {
-    const struct FlameView *view = &screen->flame;
-    if (!view->tree.count)
+    const struct FlameState *state = &ui->flame;
+    if (!state->tree.count)
         return 0;
-    uint32_t branch = selected_of(view, zoom_of(view));
-    uint64_t id = view->tree.branches[branch].id;
+    uint32_t branch = FlameState_selected(state, FlameState_zoom(state));
+    uint64_t id = state->tree.branches[branch].id;
     return id == NULL_U64 ? 0 : id;
 }
 
-int ViewFlame_json(const struct Screen *screen, struct Bytes *out)
+int ViewFlame_json(const struct Ui *ui, struct Bytes *out)
 {
-    const struct FlameTree *tree = &screen->flame.tree;
+    const struct FlameTree *tree = &ui->flame.tree;
     return tree->count ? Json_stacks(out, tree->table) : -ENODATA;
-}
-
-static void select_branch(struct FlameView *view, uint32_t branch)
-{
-    FlameTree_path(&view->tree, branch, &view->selected);
 }
 
 // Of a branch at or below the zoom: has it a box, or is it too narrow?
@@ -497,43 +404,20 @@ static bool is_shown(const struct Painter *painter, uint32_t branch)
 }
 
 // The nearest box to a side in the same line, whoever calls it.
-static void move_sideways(struct Painter *painter, struct FlameView *view,
+static void move_sideways(struct Painter *painter, struct FlameState *state,
                           int step)
 {
-    int depth = view->tree.branches[painter->selected].depth;
+    int depth = state->tree.branches[painter->selected].depth;
     uint32_t at = painter->selected;
     do {
-        at = FlameTree_next(&view->tree, at, step);
-        if (view->tree.branches[at].depth == depth &&
-            FlameTree_is_below(&view->tree, at, painter->zoom) &&
+        at = FlameTree_next(&state->tree, at, step);
+        if (state->tree.branches[at].depth == depth &&
+            FlameTree_is_below(&state->tree, at, painter->zoom) &&
             is_shown(painter, at)) {
-            select_branch(view, at);
+            FlameState_select(state, at);
             return;
         }
     } while (at); // no further than the end
-}
-
-// Down to the hottest of those that are called, up to the caller.
-static void move_along(struct FlameView *view, uint32_t from, int steps)
-{
-    uint32_t zoom_depth = (uint32_t)view->zoom.depth;
-    for (; steps > 0; steps--) {
-        uint32_t child = FlameTree_hottest(&view->tree, from);
-        from = child ? child : from;
-    }
-    for (; steps < 0 && (uint32_t)view->tree.branches[from].depth > zoom_depth;
-         steps++)
-        from = view->tree.branches[from].parent;
-    select_branch(view, from);
-}
-
-static bool zoom_out(struct FlameView *view)
-{
-    if (!view->zoom.depth)
-        return false;
-    view->selected = view->zoom;
-    view->zoom.depth--;
-    return true;
 }
 
 // The box at a place on the screen; false: there is none.
@@ -565,69 +449,64 @@ static bool branch_at(const struct Painter *painter, int x, int y,
     return true;
 }
 
-static void zoom_to(struct FlameView *view, uint32_t branch)
-{
-    FlameTree_path(&view->tree, branch, &view->zoom);
-    view->selected = view->zoom;
-}
-
 // A box that is selected is zoomed in on, a caller of the zoom is zoomed out
 // to.
-static void click(struct Painter *painter, struct FlameView *view, uint32_t key)
+static void click(struct Painter *painter, struct FlameState *state,
+                  uint32_t key)
 {
     uint32_t branch;
     if (!branch_at(painter, Key_x(key), Key_y(key), &branch))
         return;
     if (branch == painter->selected ||
-        !FlameTree_is_below(&view->tree, branch, painter->zoom))
-        zoom_to(view, branch);
+        !FlameTree_is_below(&state->tree, branch, painter->zoom))
+        FlameState_zoom_to(state, branch);
     else
-        select_branch(view, branch);
+        FlameState_select(state, branch);
 }
 
-bool ViewFlame_press(struct Screen *screen, int request, uint32_t key)
+bool ViewFlame_press(struct Ui *ui, int request, uint32_t key)
 {
-    struct FlameView *view = &screen->flame;
+    struct FlameState *state = &ui->flame;
     if (request == REQUEST_BACK)
-        return zoom_out(view);
+        return FlameState_zoom_out(state);
     if (request == FLAME_PERIOD) {
-        next_period(view);
+        FlameState_next_period(state);
         return true;
     }
-    if (!view->tree.count) // nothing to move among
+    if (!state->tree.count) // nothing to move among
         return request >= REQUEST_OWN;
-    struct Painter painter = prepare(screen);
+    struct Painter painter = prepare(ui);
     int page = painter.height > 1 ? painter.height - 1 : 1;
     switch (request) {
     case FLAME_ZOOM:
-        zoom_to(view, painter.selected);
+        FlameState_zoom_to(state, painter.selected);
         return true;
     case FLAME_LEFT:
     case FLAME_RIGHT:
-        move_sideways(&painter, view, request == FLAME_LEFT ? -1 : 1);
+        move_sideways(&painter, state, request == FLAME_LEFT ? -1 : 1);
         return true;
     case REQUEST_UP:
     case REQUEST_SCROLL_UP:
-        move_along(view, painter.selected, -1);
+        FlameState_move(state, painter.selected, -1);
         return true;
     case REQUEST_DOWN:
     case REQUEST_SCROLL_DOWN:
-        move_along(view, painter.selected, 1);
+        FlameState_move(state, painter.selected, 1);
         return true;
     case REQUEST_PAGE_UP:
-        move_along(view, painter.selected, -page);
+        FlameState_move(state, painter.selected, -page);
         return true;
     case REQUEST_PAGE_DOWN:
-        move_along(view, painter.selected, page);
+        FlameState_move(state, painter.selected, page);
         return true;
     case REQUEST_HOME:
-        select_branch(view, painter.zoom);
+        FlameState_select(state, painter.zoom);
         return true;
     case REQUEST_END:
-        move_along(view, painter.selected, FLAME_DEPTH);
+        FlameState_move(state, painter.selected, FLAME_DEPTH);
         return true;
     case REQUEST_CLICK:
-        click(&painter, view, key);
+        click(&painter, state, key);
         return true;
     default:
         return false;
@@ -636,7 +515,7 @@ bool ViewFlame_press(struct Screen *screen, int request, uint32_t key)
 
 // Selects it where it has a box: zoomed out as far as it lies outside, or in on
 // itself where it is too narrow.
-static void reveal(struct Painter *painter, struct FlameView *view,
+static void reveal(struct Painter *painter, struct FlameState *state,
                    uint32_t branch)
 {
     const struct FlameTree *tree = painter->tree;
@@ -644,38 +523,37 @@ static void reveal(struct Painter *painter, struct FlameView *view,
         painter->zoom = tree->branches[painter->zoom].parent;
     if (!is_shown(painter, branch))
         painter->zoom = branch;
-    FlameTree_path(tree, painter->zoom, &view->zoom);
-    select_branch(view, branch);
+    FlameTree_path(tree, painter->zoom, &state->zoom);
+    FlameState_select(state, branch);
 }
 
-void ViewFlame_keep(struct Screen *screen)
+bool ViewFlame_find(struct Ui *ui, int step, bool here)
 {
-    screen->flame.kept_zoom = screen->flame.zoom;
-    screen->flame.kept_selected = screen->flame.selected;
-}
-
-void ViewFlame_back(struct Screen *screen)
-{
-    screen->flame.zoom = screen->flame.kept_zoom;
-    screen->flame.selected = screen->flame.kept_selected;
-}
-
-bool ViewFlame_find(struct Screen *screen, int step, bool here)
-{
-    struct FlameView *view = &screen->flame;
-    if (!view->tree.count)
+    struct FlameState *state = &ui->flame;
+    if (!state->tree.count)
         return false;
-    struct Painter painter = prepare(screen);
+    struct Painter painter = prepare(ui);
     uint32_t from = painter.selected, at = from;
     if (!here)
-        at = FlameTree_next(&view->tree, at, step);
+        at = FlameTree_next(&state->tree, at, step);
     do {
-        if (at &&
-            Text_has(view->tree.branches[at].name, screen->model.search)) {
-            reveal(&painter, view, at);
+        if (at && Text_has(state->tree.branches[at].name, ui->model.search)) {
+            reveal(&painter, state, at);
             return true;
         }
-        at = FlameTree_next(&view->tree, at, step);
+        at = FlameTree_next(&state->tree, at, step);
     } while (at != from);
     return false;
+}
+
+void ViewFlame_keep(struct Ui *ui)
+{
+    ui->flame.kept_zoom = ui->flame.zoom;
+    ui->flame.kept_selected = ui->flame.selected;
+}
+
+void ViewFlame_back(struct Ui *ui)
+{
+    ui->flame.zoom = ui->flame.kept_zoom;
+    ui->flame.selected = ui->flame.kept_selected;
 }

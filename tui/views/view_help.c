@@ -2,9 +2,9 @@
 // See view_help.h.
 #include "tui/views/view_help.h"
 
-#include "tui/app/screen.h"
+#include "tui/views/navigation.h"
 #include "tui/views/table.h"
-#include "tui/views/view.h"
+#include "tui/views/ui.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct HelpLine {
 struct HelpText {
     int term; // cells for what is explained
     int room; // ... and for the text; what is longer goes on in the next line
-    unsigned reach; // View_reach: what is beyond it is left out
+    unsigned reach; // Navigation_reach: what is beyond it is left out
     struct HelpLine lines[LINES];
     int count;
 };
@@ -72,17 +72,17 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
 }
 
 // The keys that open views, and those that one view alone has.
-static void add_views(struct HelpText *help)
+static void add_views(struct HelpText *help, const struct View *views)
 {
     add_heading(help, "Views");
     for (int i = 0; i < VIEW_COUNT; i++)
-        if (VIEWS[i].opens.keys[0])
-            add_binding(help, &VIEWS[i].opens);
+        if (views[i].opens.keys[0])
+            add_binding(help, &views[i].opens);
     for (int i = 0; i < VIEW_COUNT; i++) {
-        const struct Binding *own = VIEWS[i].own;
+        const struct Binding *own = views[i].own;
         if (!own || i == VIEW_HELP)
             continue;
-        add_heading(help, VIEWS[i].name);
+        add_heading(help, views[i].name);
         for (; own->keys[0]; own++)
             add_binding(help, own);
     }
@@ -190,7 +190,8 @@ static int clamp(int top, int count, int lines)
     return top < 0 ? 0 : top;
 }
 
-void ViewHelp_draw(struct Canvas *canvas, int *top, unsigned reach)
+void ViewHelp_draw(struct Canvas *canvas, const struct View *views, int *top,
+                   unsigned reach)
 {
     struct HelpText keys = {.reach = reach}, legend = {.count = 0};
     int width = canvas->width, lines = canvas->height - 4;
@@ -201,7 +202,7 @@ void ViewHelp_draw(struct Canvas *canvas, int *top, unsigned reach)
     legend.term = LEGEND_WIDTH;
     keys.room = left.width - keys.term - 3;
     legend.room = width - width / 2 - 1 - legend.term - 3;
-    add_views(&keys);
+    add_views(&keys, views);
     add_keys(&keys);
     add_legend(right);
     int count = keys.count > legend.count ? keys.count : legend.count;
@@ -230,50 +231,50 @@ const struct Binding VIEW_HELP_KEYS[] = {
     {.request = 0},
 };
 
-void ViewHelp_open(struct Screen *screen, uint64_t function)
+void ViewHelp_open(struct Ui *ui, uint64_t function)
 {
     (void)function;
-    screen->help_top = 0;
+    ui->help_top = 0;
 }
 
-void ViewHelp_show(struct Screen *screen, const struct Status *status)
+void ViewHelp_show(struct Ui *ui, const struct Status *status)
 {
     (void)status;
-    ViewHelp_draw(&screen->canvas, &screen->help_top, View_reach(screen));
+    ViewHelp_draw(&ui->canvas, ui->views, &ui->help_top, Navigation_reach(ui));
 }
 
-bool ViewHelp_press(struct Screen *screen, int request, uint32_t key)
+bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
 {
-    int page = screen->canvas.height - 5;
+    int page = ui->canvas.height - 5;
     (void)key;
     switch (request) {
     case REQUEST_UP:
-        screen->help_top--;
+        ui->help_top--;
         return true;
     case REQUEST_DOWN:
-        screen->help_top++;
+        ui->help_top++;
         return true;
     case REQUEST_SCROLL_UP:
-        screen->help_top -= LIST_SCROLL;
+        ui->help_top -= LIST_SCROLL;
         return true;
     case REQUEST_SCROLL_DOWN:
-        screen->help_top += LIST_SCROLL;
+        ui->help_top += LIST_SCROLL;
         return true;
     case REQUEST_PAGE_UP:
-        screen->help_top -= page;
+        ui->help_top -= page;
         return true;
     case REQUEST_PAGE_DOWN:
     case HELP_PAGE: // as in every reader of text
-        screen->help_top += page;
+        ui->help_top += page;
         return true;
     case REQUEST_HOME:
-        screen->help_top = 0;
+        ui->help_top = 0;
         return true;
     case REQUEST_END:
-        screen->help_top = LINES;
+        ui->help_top = LINES;
         return true;
     case HELP_CLOSE:
-        View_back(screen);
+        Navigation_back(ui);
         return true;
     default:
         // Nothing that cannot be seen here is changed from here.

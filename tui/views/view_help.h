@@ -6,19 +6,17 @@
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 
 #include "tui/screen/canvas.h"
-#include "tui/screen/keymap.h"
-#include "tui/views/status.h"
-
-struct Screen;
+#include "tui/views/view.h"
 
 // Draws from line *top on, which is moved into range. What is beyond `reach`
-// (View_reach) is left out.
-void ViewHelp_draw(struct Canvas *canvas, int *top, unsigned reach);
+// (Navigation_reach) is left out.
+void ViewHelp_draw(struct Canvas *canvas, const struct View *views, int *top,
+                   unsigned reach);
 
 // As a row of VIEWS.
 extern const struct Binding VIEW_HELP_KEYS[];
-void ViewHelp_open(struct Screen *screen, uint64_t function);
-void ViewHelp_show(struct Screen *screen, const struct Status *status);
-bool ViewHelp_press(struct Screen *screen, int request, uint32_t key);
+void ViewHelp_open(struct Ui *ui, uint64_t function);
+void ViewHelp_show(struct Ui *ui, const struct Status *status);
+bool ViewHelp_press(struct Ui *ui, int request, uint32_t key);
 
 #endif

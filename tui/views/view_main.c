@@ -2,7 +2,6 @@
 // See view_main.h.
 #include "tui/views/view_main.h"
 
-#include "tui/app/screen.h"
 #include "tui/model/column.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"
@@ -10,7 +9,9 @@
 #include "tui/views/detail.h"
 #include "tui/views/display.h"
 #include "tui/views/header.h"
+#include "tui/views/navigation.h"
 #include "tui/views/table.h"
+#include "tui/views/ui.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,16 +116,6 @@ static void draw_body(struct Canvas *canvas, const struct Model *model,
         draw_empty(canvas, model, layout, status);
 }
 
-void ViewMain_draw_small(struct Canvas *canvas)
-{
-    char text[80];
-    snprintf(text, sizeof text, "ocular-top needs %dx%d, this is %dx%d (q)",
-             LAYOUT_MIN_WIDTH, LAYOUT_MIN_HEIGHT, canvas->width,
-             canvas->height);
-    Canvas_fit(canvas, (struct Box){0, 0, canvas->width}, STYLE_PLAIN, CUT_END,
-               text);
-}
-
 void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Layout *layout, const struct Status *status)
 {
@@ -137,57 +128,56 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
 
 // --- As a view
 
-void ViewMain_show(struct Screen *screen, const struct Status *status)
+void ViewMain_show(struct Ui *ui, const struct Status *status)
 {
-    Model_scroll(&screen->model, screen->layout.body_height);
-    ViewMain_draw(&screen->canvas, &screen->model, &screen->layout, status);
+    Model_scroll(&ui->model, ui->layout.body_height);
+    ViewMain_draw(&ui->canvas, &ui->model, &ui->layout, status);
 }
 
-bool ViewMain_find(struct Screen *screen, int step, bool here)
+bool ViewMain_find(struct Ui *ui, int step, bool here)
 {
-    return Model_find(&screen->model, step, here);
+    return Model_find(&ui->model, step, here);
 }
 
-void ViewMain_keep(struct Screen *screen)
+void ViewMain_keep(struct Ui *ui)
 {
-    const struct Row *row = Model_selected(&screen->model);
-    screen->origin = row ? row->id : 0;
-    screen->origin_follows = screen->model.follows;
+    const struct Row *row = Model_selected(&ui->model);
+    ui->origin = row ? row->id : 0;
+    ui->origin_follows = ui->model.follows;
 }
 
 // Whatever rows have moved since.
-void ViewMain_back(struct Screen *screen)
+void ViewMain_back(struct Ui *ui)
 {
-    if (!screen->origin_follows ||
-        !Model_choose(&screen->model, screen->origin))
-        Model_home(&screen->model);
+    if (!ui->origin_follows || !Model_choose(&ui->model, ui->origin))
+        Model_home(&ui->model);
 }
 
-uint64_t ViewMain_function(const struct Screen *screen)
+uint64_t ViewMain_function(const struct Ui *ui)
 {
-    const struct Row *row = Model_selected(&screen->model);
+    const struct Row *row = Model_selected(&ui->model);
     return row ? row->id : 0;
 }
 
-static void sort_by_neighbour(struct Screen *screen, int step)
+static void sort_by_neighbour(struct Ui *ui, int step)
 {
-    const struct Layout *layout = &screen->layout;
+    const struct Layout *layout = &ui->layout;
     int at = 0;
     if (!layout->column_count)
         return;
     for (int i = 0; i < layout->column_count; i++)
-        if (layout->columns[i].id == (int)Model_sort_column(&screen->model))
+        if (layout->columns[i].id == (int)Model_sort_column(&ui->model))
             at = i;
     at = (at + step + layout->column_count) % layout->column_count;
-    Model_sort_by(&screen->model, (enum ColumnId)layout->columns[at].id);
+    Model_sort_by(&ui->model, (enum ColumnId)layout->columns[at].id);
 }
 
 // On a title: sort by it, or turn the order round. On a row: select it; on the
 // one that is selected: open it.
-static void click(struct Screen *screen, int x, int y)
+static void click(struct Ui *ui, int x, int y)
 {
-    const struct Layout *layout = &screen->layout;
-    struct Model *model = &screen->model;
+    const struct Layout *layout = &ui->layout;
+    struct Model *model = &ui->model;
     long row = y - layout->body_y;
     if (y == layout->table_y) {
         for (int i = 0; i < layout->column_count; i++) {
@@ -208,17 +198,16 @@ static void click(struct Screen *screen, int x, int y)
     if (row)
         Model_move(model, row);
     else
-        View_enter(screen);
+        Navigation_enter(ui);
 }
 
-bool ViewMain_press(struct Screen *screen, int request, uint32_t key)
+bool ViewMain_press(struct Ui *ui, int request, uint32_t key)
 {
-    struct Model *model = &screen->model;
-    long page =
-        screen->layout.body_height > 1 ? screen->layout.body_height - 1 : 1;
+    struct Model *model = &ui->model;
+    long page = ui->layout.body_height > 1 ? ui->layout.body_height - 1 : 1;
     switch (request) {
     case REQUEST_CLICK:
-        click(screen, Key_x(key), Key_y(key));
+        click(ui, Key_x(key), Key_y(key));
         return true;
     case REQUEST_SCROLL_UP:
         Model_move(model, -LIST_SCROLL);
@@ -245,10 +234,10 @@ bool ViewMain_press(struct Screen *screen, int request, uint32_t key)
         Model_end(model);
         return true;
     case REQUEST_SORT_NEXT:
-        sort_by_neighbour(screen, 1);
+        sort_by_neighbour(ui, 1);
         return true;
     case REQUEST_SORT_PREVIOUS:
-        sort_by_neighbour(screen, -1);
+        sort_by_neighbour(ui, -1);
         return true;
     case REQUEST_INVERT:
         Model_invert(model);

@@ -7,22 +7,18 @@
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
 #include "tui/screen/layout.h"
-#include "tui/views/status.h"
-
-struct Screen;
+#include "tui/views/view.h"
 
 // Draws a model and changes nothing.
 void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Layout *layout, const struct Status *status);
-// One line that asks for a larger terminal.
-void ViewMain_draw_small(struct Canvas *canvas);
 
 // As a row of VIEWS.
-void ViewMain_show(struct Screen *screen, const struct Status *status);
-bool ViewMain_press(struct Screen *screen, int request, uint32_t key);
-bool ViewMain_find(struct Screen *screen, int step, bool here);
-void ViewMain_keep(struct Screen *screen);
-void ViewMain_back(struct Screen *screen);
-uint64_t ViewMain_function(const struct Screen *screen);
+void ViewMain_show(struct Ui *ui, const struct Status *status);
+bool ViewMain_press(struct Ui *ui, int request, uint32_t key);
+bool ViewMain_find(struct Ui *ui, int step, bool here);
+void ViewMain_keep(struct Ui *ui);
+void ViewMain_back(struct Ui *ui);
+uint64_t ViewMain_function(const struct Ui *ui);
 
 #endif

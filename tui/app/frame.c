@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// See frame.h.
+#include "tui/app/frame.h"
+
+#include "ipc/version.h"
+#include "tui/screen/too_small.h"
+#include "tui/views/bottom.h"
+#include "tui/views/navigation.h"
+#include "tui/views/table.h"
+
+#include <math.h>
+
+static const char *prompt_label(const struct Prompt *prompt)
+{
+    static const char *const labels[] = {
+        [PROMPT_SEARCH] = "Search:",
+        [PROMPT_FILTER] = "Filter (Esc shows all):",
+        [PROMPT_EXPORT] = "Export the timeline to:",
+        [PROMPT_SAVE] = "Save as JSON to:",
+        [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
+        [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
+        [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
+    };
+    return labels[prompt->kind];
+}
+
+static void fill_status(const struct Ui *ui, struct Status *status)
+{
+    const struct Feed *feed = ui->feed;
+    const struct Snapshot *snapshot = ui->model.snapshot;
+    double silent = Feed_now() - feed->heard_at;
+    bool patient = silent < 3 * feed->rate_s || silent < 3 || feed->replay;
+    *status = (struct Status){
+        .version = OCULAR_VERSION,
+        .paused = feed->paused,
+        .ended = feed->ended,
+        .replay = feed->replay ? feed->speed : 0,
+        .rate_s = feed->rate_s,
+        .silent_s = patient || ui->bare ? 0 : silent,
+        .untraced_children = ui->children.untraced,
+        .display = {.ns = ui->ns,
+                    .baseline = ui->model.baseline,
+                    .tsc_hz = snapshot ? snapshot->tsc_hz : NAN},
+    };
+    if (*feed->notice)
+        status->notice = feed->notice;
+    if (*ui->message && Feed_now() < ui->message_until) {
+        status->message = ui->message;
+        status->path_at = ui->path_at;
+        status->path_length = ui->path_length;
+        status->alert = ui->alert;
+    }
+    if (ui->prompt.kind != PROMPT_NONE) {
+        status->prompt = prompt_label(&ui->prompt);
+        status->typed = ui->prompt.text;
+    }
+}
+
+static void ask_about_existing(struct Ui *ui)
+{
+    if (!*ui->existing || ui->prompt.kind != PROMPT_NONE)
+        return;
+    Prompt_open(&ui->prompt, PROMPT_OVERWRITE_EXPORT, ui->existing);
+    ui->existing[0] = 0;
+}
+
+void Frame_draw(struct Ui *ui)
+{
+    struct Canvas *canvas = &ui->canvas;
+    const struct Model *model = &ui->model;
+    const struct View *view = Navigation_front(ui);
+    struct Layout *layout = &ui->layout;
+    struct Status status;
+    struct TableWish wish = {.sampled = model->sampled || !model->snapshot,
+                             .bare = ui->bare};
+    if (ui->view == VIEW_MAIN)
+        Table_layout(layout, canvas->width, canvas->height, wish);
+    else
+        Layout_view(layout, canvas->width, canvas->height);
+    Canvas_clear(canvas);
+    ui->changed = false;
+    if (!layout->too_small)
+        ask_about_existing(ui);
+    fill_status(ui, &status);
+    if (layout->too_small) {
+        TooSmall_draw(canvas);
+        return;
+    }
+    view->draw(ui, &status);
+    if (layout->footer_y < 0)
+        return;
+    struct BottomKeys keys = {ui->views, ui->view, Navigation_can(ui)};
+    Bottom_draw(canvas, layout->footer_y, keys, &status);
+}

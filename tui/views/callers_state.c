@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// See callers_state.h.
+#include "tui/views/callers_state.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void CallersState_release(struct CallersState *state)
+{
+    Tree_release(&state->tree);
+    Calls_release(&state->calls);
+}
+
+void CallersState_go_to(struct CallersState *state, uint64_t id)
+{
+    Tree_root(&state->tree, id);
+    state->selected = 1; // the middle's
+}
+
+// The oldest makes room.
+void CallersState_remember(struct CallersState *state)
+{
+    if (state->depth == CALLERS_WAY)
+        memmove(state->way, state->way + 1,
+                (size_t)--state->depth * sizeof *state->way);
+    state->way[state->depth++] = state->tree.root;
+}
+
+static void count(struct CallersState *state, const struct FlameState *flame,
+                  const struct Model *model)
+{
+    struct FlameShare *shares = NULL;
+    const struct Moment *then =
+        History_begin(&flame->history, flame->now.at_s, state->period);
+    if (state->period != PERIOD_LATELY && flame->tree.count)
+        shares = FlameShares_since(then, &flame->now);
+    state->own = shares && Calls_count(&state->calls, flame->tree.table, shares,
+                                       flame->now.count) == 0;
+    double running = 0; // of all samples, also in what is not traced
+    for (size_t i = 0; state->own && i < flame->now.count; i++)
+        running += shares[i].self;
+    free(shares);
+    state->window = model->window;
+    if (!state->own)
+        return;
+    state->window = (struct Window){flame->now.at_s - then->at_s,
+                                    flame->now.samples - then->samples, NAN};
+    if (running > 0)
+        state->window.per_share = state->window.samples / running;
+}
+
+void CallersState_build(struct CallersState *state,
+                        const struct FlameState *flame,
+                        const struct Model *model, int height)
+{
+    count(state, flame, model);
+    if (!model->snapshot ||
+        Tree_build(&state->tree, model, state->own ? &state->calls : NULL))
+        state->tree.count = 0;
+    for (size_t i = 0; i < state->tree.count; i++)
+        if (state->tree.branches[i].key == state->selected)
+            state->list.selected = (long)i;
+    List_fit(&state->list, (long)state->tree.count, height);
+}
+
+const struct Branch *CallersState_selected(const struct CallersState *state)
+{
+    size_t index = (size_t)state->list.selected;
+    return index < state->tree.count ? &state->tree.branches[index] : NULL;
+}
+
+void CallersState_pin(struct CallersState *state)
+{
+    const struct Branch *branch = CallersState_selected(state);
+    if (branch)
+        state->selected = branch->key;
+}

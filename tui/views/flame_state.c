@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// See flame_state.h.
+#include "tui/views/flame_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OLD_S 5.0 // what was shown so long ago is not shown again
+
+void FlameState_release(struct FlameState *state)
+{
+    FlameTree_release(&state->tree);
+    History_release(&state->history);
+    Moment_release(&state->now);
+}
+
+void FlameState_open(struct FlameState *state, const struct Snapshot *now)
+{
+    if (!now || !(fabs(now->uptime_s - state->seen_at) <= OLD_S))
+        FlameTree_release(&state->tree);
+    state->refused[0] = 0;
+    state->asked_at = NAN;
+}
+
+// A live process would send what is true now, which is not what a paused screen
+// shows.
+void FlameState_ask(struct FlameState *state, struct Feed *feed,
+                    const struct Snapshot *now)
+{
+    if (!now || (feed->paused && !feed->replay) || *state->refused ||
+        state->asked_at == now->uptime_s)
+        return;
+    state->asked_at = now->uptime_s;
+    Feed_flame(feed);
+}
+
+void FlameState_refuse(struct FlameState *state, const char *why)
+{
+    snprintf(state->refused, sizeof state->refused, "%s", why);
+}
+
+// Gives the tree the shares of the period.
+static void weigh(struct FlameState *state)
+{
+    const struct Moment *now = &state->now, *then;
+    struct FlameShare *shares = NULL;
+    then = History_begin(&state->history, now->at_s, state->period);
+    if (state->period != PERIOD_LATELY)
+        shares = FlameShares_since(then, now);
+    state->own = FlameTree_weigh(&state->tree, shares) == 0 && shares;
+    state->window = (struct Window){now->at_s - then->at_s,
+                                    now->samples - then->samples, NAN};
+    if (state->own && state->tree.branches[0].total > 0)
+        state->window.per_share =
+            state->window.samples / state->tree.branches[0].total;
+    free(shares);
+}
+
+void FlameState_take(struct FlameState *state, struct FlameTable *table)
+{
+    state->seen_at = state->asked_at;
+    if (FlameTree_take(&state->tree, table)) {
+        FlameState_refuse(state, "The process sent stacks that are none.");
+        return;
+    }
+    Moment_release(&state->now);
+    state->now = FlameTree_moment(&state->tree);
+    History_note(&state->history, &state->now);
+    if (state->marking)
+        History_mark(&state->history, &state->now);
+    state->marking = false;
+    weigh(state);
+}
+
+void FlameState_mark(struct FlameState *state)
+{
+    History_mark(&state->history, &state->now);
+    state->period = PERIOD_SINCE;
+    weigh(state);
+}
+
+void FlameState_next_period(struct FlameState *state)
+{
+    state->period = (state->period + 1) % PERIODS;
+    if (state->tree.count)
+        weigh(state);
+}
+
+// --- Which boxes
+
+uint32_t FlameState_zoom(const struct FlameState *state)
+{
+    bool whole;
+    return FlameTree_find(&state->tree, &state->zoom, &whole);
+}
+
+uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom)
+{
+    bool whole;
+    uint32_t branch = FlameTree_find(&state->tree, &state->selected, &whole);
+    return FlameTree_is_below(&state->tree, branch, zoom) ? branch : zoom;
+}
+
+void FlameState_select(struct FlameState *state, uint32_t branch)
+{
+    FlameTree_path(&state->tree, branch, &state->selected);
+}
+
+void FlameState_zoom_to(struct FlameState *state, uint32_t branch)
+{
+    FlameTree_path(&state->tree, branch, &state->zoom);
+    state->selected = state->zoom;
+}
+
+bool FlameState_zoom_out(struct FlameState *state)
+{
+    if (!state->zoom.depth)
+        return false;
+    state->selected = state->zoom;
+    state->zoom.depth--;
+    return true;
+}
+
+void FlameState_move(struct FlameState *state, uint32_t from, int steps)
+{
+    uint32_t zoom_depth = (uint32_t)state->zoom.depth;
+    for (; steps > 0; steps--) {
+        uint32_t child = FlameTree_hottest(&state->tree, from);
+        from = child ? child : from;
+    }
+    for (; steps < 0 && (uint32_t)state->tree.branches[from].depth > zoom_depth;
+         steps++)
+        from = state->tree.branches[from].parent;
+    FlameState_select(state, from);
+}

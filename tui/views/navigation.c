@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// See navigation.h.
+#include "tui/views/navigation.h"
+
+const struct View *Navigation_front(const struct Ui *ui)
+{
+    return &ui->views[ui->view];
+}
+
+uint64_t Navigation_function(const struct Ui *ui)
+{
+    const struct View *view = Navigation_front(ui);
+    uint64_t id = view->function ? view->function(ui) : 0;
+    return Model_row_of(&ui->model, id) ? id : 0;
+}
+
+unsigned Navigation_reach(const struct Ui *ui)
+{
+    const struct Feed *feed = ui->feed;
+    unsigned ask = feed->replay || feed->ended ? 0 : CAN_ASK;
+    unsigned leave = feed->replay || feed->recording ? 0 : CAN_LEAVE;
+    return ask | leave | (feed->ended && !feed->paused ? 0 : CAN_PAUSE);
+}
+
+unsigned Navigation_can(const struct Ui *ui)
+{
+    unsigned can = Navigation_front(ui)->can | Navigation_reach(ui);
+    return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
+}
+
+// Why a recording, or a process that has ended, does not do that.
+static void say_beyond(struct Ui *ui, unsigned beyond)
+{
+    const struct Feed *feed = ui->feed;
+    if (beyond & CAN_PAUSE)
+        Ui_say(ui, true, "It has ended: nothing more is to come.");
+    else if (feed->replay)
+        Ui_say(ui, true,
+               beyond & CAN_ASK
+                   ? "That needs a live program, and this is a recording."
+                   : "This is a recording of one process.");
+    else if (beyond & CAN_ASK)
+        Ui_say(ui, true, "That needs the program, and it has ended.");
+    else
+        Ui_say(ui, true, "One process is recorded: q ends the recording.");
+}
+
+bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
+{
+    const struct View *view = Navigation_front(ui);
+    unsigned beyond = binding->ability & CAN_REACH & ~Navigation_reach(ui);
+    if (beyond)
+        say_beyond(ui, beyond);
+    else if (binding->ability & ~view->can & ~CAN_REACH)
+        Ui_say(ui, true, "%s: there is nothing to do that with here.",
+               view->name);
+    else if ((binding->ability & ~Navigation_can(ui)) == 0)
+        return false;
+    else if (view->function(ui))
+        Ui_say(ui, true, "The process does not list this function.");
+    else
+        Ui_say(ui, true, "No function is selected here.");
+    return true;
+}
+
+// A view is on the way back at most once: opened again, it is gone back to.
+void Navigation_open(struct Ui *ui, enum ViewId id)
+{
+    const struct View *view = &ui->views[id];
+    uint64_t function = Navigation_function(ui);
+    int depth = 0;
+    if (id == ui->view)
+        return;
+    while (depth < ui->depth && ui->way[depth] != id)
+        depth++;
+    if (depth == ui->depth)
+        ui->way[ui->depth++] = ui->view;
+    else
+        ui->depth = depth;
+    ui->view = id;
+    if (view->open)
+        view->open(ui, function);
+    if (view->want)
+        view->want(ui);
+}
+
+bool Navigation_back(struct Ui *ui)
+{
+    if (!ui->depth)
+        return false;
+    ui->view = ui->way[--ui->depth];
+    if (Navigation_front(ui)->want)
+        Navigation_front(ui)->want(ui);
+    return true;
+}
+
+bool Navigation_enter(struct Ui *ui)
+{
+    enum ViewId opened = View_opened_by(ui->views, PRESS_ENTER);
+    if (opened == VIEW_COUNT || opened == ui->view ||
+        Navigation_refuses(ui, &ui->views[opened].opens))
+        return false;
+    Navigation_open(ui, opened);
+    return true;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// See ui.h.
+#include "tui/views/ui.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MESSAGE_S 6.0 // seconds that a message stays
+
+void Ui_init(struct Ui *ui, const struct View *views, struct Feed *feed,
+             bool ascii)
+{
+    *ui = (struct Ui){.views = views, .feed = feed};
+    Model_init(&ui->model);
+    Canvas_init(&ui->canvas, ascii);
+}
+
+void Ui_release(struct Ui *ui)
+{
+    AnnotateState_release(&ui->annotate);
+    CallersState_release(&ui->callers);
+    Model_release(&ui->model);
+    FlameState_release(&ui->flame);
+    Canvas_release(&ui->canvas);
+}
+
+int Ui_resize(struct Ui *ui, int width, int height)
+{
+    return Canvas_resize(&ui->canvas, width, height);
+}
+
+// --- Messages
+
+static void say(struct Ui *ui, bool alert, const char *format,
+                va_list arguments)
+{
+    vsnprintf(ui->message, sizeof ui->message, format, arguments);
+    ui->path_at = ui->path_length = 0;
+    ui->alert = alert;
+    ui->message_until = Feed_now() + MESSAGE_S;
+}
+
+void Ui_say(struct Ui *ui, bool alert, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(ui, alert, format, arguments);
+    va_end(arguments);
+}
+
+void Ui_say_path(struct Ui *ui, const char *path, bool alert,
+                 const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(ui, alert, format, arguments);
+    va_end(arguments);
+    const char *found = strstr(ui->message, path);
+    if (!found)
+        return;
+    ui->path_at = (int)(found - ui->message);
+    ui->path_length = (int)strlen(path);
+}
+
+void Ui_say_asked(struct Ui *ui, int error, const char *asked)
+{
+    if (ui->feed->replay)
+        Ui_say(ui, true, "That needs a live program, and this is a recording.");
+    else if (ui->feed->ended)
+        Ui_say(ui, true, "That needs the program, and it has ended.");
+    else if (error)
+        Ui_say(ui, true, "The process cannot be asked: %s", strerror(-error));
+    else
+        Ui_say(ui, false, "%s", asked);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// The table of all views: a new view is a row here. The app hands it to the
+// viewer, so that views do not include each other. Read only, any thread.
+#ifndef OCULAR_TUI_VIEWS_VIEW_TABLE_H
+#define OCULAR_TUI_VIEWS_VIEW_TABLE_H
+
+#include "tui/views/view.h"
+
+extern const struct View VIEWS[VIEW_COUNT];
+
+#endif
