@@ -21,6 +21,21 @@ MAY_INCLUDE = {
     "tui": {"ipc"},
 }
 
+# What a room of a folder may include of the folder's other rooms. A folder that
+# has rooms has no file outside of them.
+ROOMS = {
+    "tui": {
+        "text": set(),
+        "screen": {"text"},
+        "model": {"text"},
+        "views": {"text", "screen", "model"},
+        "app": {"text", "screen", "model", "views"},
+    },
+}
+
+# The folders in which no modules include each other in a circle.
+WITHOUT_CYCLES = ("tui",)
+
 # Foreign headers by pattern, and the files that are their home. Everything
 # else in <> must be the C library's.
 HOMES = {
@@ -70,6 +85,8 @@ def complaints(name, text):
             found.append(f'{name}: "{header}" is not written from the root')
         elif other != folder and other not in MAY_INCLUDE[folder]:
             found.append(f"{name}: {folder}/ must not include {header}")
+        elif other == folder and folder in ROOMS:
+            found += wall_complaints(name, header)
     for header in foreign:
         homes = home_of(header)
         if homes is None:
@@ -78,6 +95,18 @@ def complaints(name, text):
         elif name not in homes and f"{folder}/*" not in homes:
             found.append(f"{name}: <{header}> lives in {', '.join(homes) or 'no file'}")
     return found
+
+
+def wall_complaints(name, header):
+    """What is wrong with an include from one room of a folder to another."""
+    folder, *path = name.split("/")
+    room, other = path[0], header.split("/")[1]
+    rooms = ROOMS[folder]
+    if room not in rooms or other not in rooms:
+        return [f"{name}: {header} crosses no known wall (see ROOMS)"]
+    if other != room and other not in rooms[room]:
+        return [f"{name}: {folder}/{room}/ must not include {header}"]
+    return []
 
 
 def home_of(header):
@@ -95,6 +124,77 @@ def test_includes(folder):
         if name.startswith(f"{folder}/"):
             found += complaints(name, path.read_text())
     assert not found, "\n".join(found)
+
+
+def test_folders_with_rooms_have_no_file_outside():
+    outside = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ROOMS
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.relative_to(ROOT / folder).as_posix().count("/") != 1
+    ]
+    assert not outside, "\n".join(outside)
+
+
+def test_every_room_is_known():
+    for folder, rooms in ROOMS.items():
+        there = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
+        assert there == set(rooms)
+
+
+def module_of(name):
+    """A header and its source are one module."""
+    return name.rsplit(".", 1)[0]
+
+
+def module_graph(folder):
+    """For each module of a folder the modules that it includes."""
+    graph = {}
+    for path in sorted((ROOT / folder).rglob("*.[ch]")):
+        module = module_of(path.relative_to(ROOT).as_posix())
+        ours = {module_of(header) for header in includes(path.read_text())[0]}
+        graph.setdefault(module, set()).update(ours - {module})
+    return {module: others & graph.keys() for module, others in graph.items()}
+
+
+def cycles(graph):
+    """The strongly connected components of more than one node, by Tarjan."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in number:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], number[other])
+        if low[node] == number[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in graph:
+        if node not in number:
+            visit(node)
+    return found
+
+
+@pytest.mark.parametrize("folder", WITHOUT_CYCLES)
+def test_no_modules_include_each_other(folder):
+    found = cycles(module_graph(folder))
+    assert not found, "\n".join(" <-> ".join(each) for each in found)
+
+
+def test_cycles_are_found():
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": set()}
+    assert cycles(graph) == [["a", "b", "c"]]
+    graph["c"] = {"d"}
+    assert cycles(graph) == []
+    graph["e"] = {"d"}
+    assert cycles(graph) == [["d", "e"]]
 
 
 def reachable(path):
@@ -276,6 +376,12 @@ def test_what_the_documents_name_exists():
         ("tracer/lane.c", "#include <glib.h>"),
         ("tracer/lane.c", '#include "lane.h"'),
         ("python/hook.c", '#include "tui/model/model.h"'),
+        ("tui/screen/layout.c", '#include "tui/model/column.h"'),
+        ("tui/model/column.c", '#include "tui/screen/canvas.h"'),
+        ("tui/model/feed.c", '#include "tui/views/ui.h"'),
+        ("tui/text/text.c", '#include "tui/screen/canvas.h"'),
+        ("tui/views/ui.c", '#include "tui/app/frame.h"'),
+        ("tui/ui.c", '#include "tui/text/text.h"'),
     ],
 )
 def test_the_rules_refuse(name, line):
@@ -290,6 +396,9 @@ def test_the_rules_refuse(name, line):
         ("tui/screen/terminal.c", "#include <curses.h>"),
         ("tracer/rcu.c", "#include <urcu-bp.h>"),
         ("ipc/server.c", "#include <sys/epoll.h>"),
+        ("tui/views/ui.c", '#include "tui/model/feed.h"'),
+        ("tui/app/main.c", '#include "tui/screen/terminal.h"'),
+        ("tui/model/feed.c", '#include "ipc/client.h"'),
     ],
 )
 def test_the_rules_allow(name, line):
