@@ -385,7 +385,7 @@ static void test_history(void **state)
         snapshot->function_count = 0;
         Model_push(&model, snapshot);
         assert_int_equal(model.shown, 0);
-        assert_int_equal(model.row_count, 12);
+        assert_int_equal(model.rows.count, 12);
     }
     push(9);
     for (size_t i = 0; i < model.shown; i++)
@@ -399,7 +399,7 @@ static void test_history(void **state)
         snapshot->function_count = 1;
         Model_push(&model, snapshot);
     }
-    assert_int_equal(model.row_count, 1);
+    assert_int_equal(model.rows.count, 1);
 }
 
 static void test_tally(void **state)

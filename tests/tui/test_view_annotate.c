@@ -383,9 +383,9 @@ static void test_a_function_that_is_replaced(void **state)
     const struct Row *row = Model_row_of(&stage.ui.model, view->id);
     struct Listing *listing = Sample_listing(view->id, source_path);
     const struct Row *other = NULL;
-    for (size_t i = 0; i < stage.ui.model.row_count; i++)
-        if (stage.ui.model.rows[i].id > row->id && !other)
-            other = &stage.ui.model.rows[i];
+    for (size_t i = 0; i < stage.ui.model.rows.count; i++)
+        if (stage.ui.model.rows.items[i].id > row->id && !other)
+            other = &stage.ui.model.rows.items[i];
     if (!other)
         skip();
     listing->name = other->now->name;

@@ -9,6 +9,8 @@
 #include "tui/model/column.h"
 #include "tui/model/mark.h"
 #include "tui/model/row.h"
+#include "tui/model/row_order.h"
+#include "tui/model/row_table.h"
 #include "tui/model/tally.h"
 #include "tui/model/thread_key.h"
 
@@ -18,12 +20,9 @@
 
 struct Model {
     struct Snapshot *snapshot; // owned; NULL before the first
-    struct Row *rows;          // in no order, one for each id
-    size_t row_count;
-    size_t row_capacity;
-    uint32_t *slots; // open hash of row indexes + 1, by id
-    size_t slot_count;
-    uint32_t *order; // indexes of the rows that pass the filter, sorted
+    struct RowTable rows;
+    uint32_t *order; // indexes of the rows that are shown, sorted; owned
+    size_t order_capacity;
     size_t shown;
     struct Window window; // of the snapshot
     bool sampled;         // some function has a share

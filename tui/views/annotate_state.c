@@ -40,8 +40,8 @@ const struct Row *AnnotateState_successor(const struct AnnotateState *state,
     const struct Row *found = NULL;
     if (!listing || !listing->name || !listing->file)
         return NULL;
-    for (size_t i = 0; i < model->row_count; i++) {
-        const struct Row *row = &model->rows[i];
+    for (size_t i = 0; i < model->rows.count; i++) {
+        const struct Row *row = &model->rows.items[i];
         const struct Function *now = row->now;
         if (now && now->id > state->id && now->name && now->file &&
             !strcmp(now->name, listing->name) &&

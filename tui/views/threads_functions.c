@@ -50,8 +50,8 @@ static int draw_of_all(struct Ui *ui, struct Box box, int height)
     const struct Model *model = &ui->model;
     const struct Row *hottest[FUNCTIONS_MOST];
     int count = 0, most = height < FUNCTIONS_MOST ? height : FUNCTIONS_MOST;
-    for (size_t i = 0; i < model->row_count; i++) {
-        const struct Row *row = &model->rows[i];
+    for (size_t i = 0; i < model->rows.count; i++) {
+        const struct Row *row = &model->rows.items[i];
         int at = count;
         if (!row->now ||
             Window_basis(&row->window, row->now->share) == BASIS_NONE)

@@ -3,6 +3,7 @@
 #include "tui/views/view_callers.h"
 
 #include "tui/model/column.h"
+#include "tui/model/window.h"
 #include "tui/screen/gauge.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"

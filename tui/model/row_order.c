@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// See row_order.h.
+#define _GNU_SOURCE 1 // qsort_r
+#include "tui/model/row_order.h"
+
+#include "tui/model/window.h"
+#include "tui/text/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct SortItem {
+    double key;
+    const char *text;
+    double share;
+    double recent; // cycles a second
+    double self;   // cycles
+    uint64_t id;
+    uint32_t row;
+    bool idle;
+};
+
+struct SortWay {
+    bool by_text;
+    bool sinks; // idle functions are last either way
+    int sign;   // -1 turns the order round
+};
+
+static int larger_first(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+// Rows of the same key stand by what they cost. The id is last, so that rows do
+// not change places from one snapshot to the next.
+static int compare_equals(const struct SortItem *a, const struct SortItem *b)
+{
+    int result = a->idle - b->idle;
+    if (!result)
+        result = larger_first(a->share, b->share);
+    if (!result)
+        result = larger_first(a->recent, b->recent);
+    if (!result)
+        result = larger_first(a->self, b->self);
+    return result ? result : (a->id > b->id) - (a->id < b->id);
+}
+
+// Null is last either way.
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct SortItem *a = left, *b = right;
+    const struct SortWay *way = context;
+    int result = way->sinks ? a->idle - b->idle : 0;
+    if (result)
+        return result;
+    if (way->by_text) {
+        result = way->sign * strcmp(a->text, b->text);
+    } else if (isnan(a->key) || isnan(b->key)) {
+        result = isnan(a->key) - isnan(b->key);
+    } else {
+        result = way->sign * larger_first(a->key, b->key);
+    }
+    return result ? result : compare_equals(a, b);
+}
+
+bool RowOrder_matches(const struct Row *row, const char *text)
+{
+    if (row->part && isnan(row->part_share))
+        return false;
+    return Text_has(row->now->name, text) || Text_has(row->now->file, text);
+}
+
+// A share below the window's least is what is left of a forgotten sample: 0.
+static double seen_share(const struct Row *row, double share)
+{
+    return Window_basis(&row->window, share) == BASIS_NONE && share > 0 ? 0
+                                                                        : share;
+}
+
+static struct SortItem item_of(const struct RowTable *table, size_t index,
+                               const struct OrderWish *wish)
+{
+    const struct Row *row = &table->items[index];
+    enum ColumnId id = wish->column;
+    const struct Column *column = &COLUMNS[id];
+    double share = Row_share(row), self = Row_self(row);
+    struct SortItem item = {
+        .share = isnan(share) ? 0 : seen_share(row, share),
+        .recent = Row_recent_cost(row),
+        .self = isnan(self) ? 0 : self,
+        .id = row->id,
+        .row = (uint32_t)index,
+        .idle = Row_is_idle(row),
+    };
+    if (column->by_text)
+        item.text = Column_text_key(id, row);
+    else
+        item.key = Column_key(id, row, wish->baseline);
+    if (id == COLUMN_SHARE && !wish->baseline)
+        item.key = seen_share(row, item.key);
+    else if (id == COLUMN_SHARE && // less than a sample is no change
+             Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
+        item.key = isnan(item.key) ? NAN : 0;
+    return item;
+}
+
+static size_t collect(const struct RowTable *table, struct SortItem *items,
+                      const struct OrderWish *wish, size_t *hidden)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct Row *row = &table->items[i];
+        if (!row->now || !RowOrder_matches(row, wish->filter))
+            continue;
+        items[count] = item_of(table, i, wish);
+        if (wish->hide_idle && items[count].idle)
+            ++*hidden;
+        else
+            count++;
+    }
+    return count;
+}
+
+static size_t make_unsorted(uint32_t *order, const struct RowTable *table,
+                            const struct OrderWish *wish)
+{
+    size_t shown = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (table->items[i].now &&
+            RowOrder_matches(&table->items[i], wish->filter))
+            order[shown++] = (uint32_t)i;
+    return shown;
+}
+
+size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
+                     const struct OrderWish *wish, size_t *hidden)
+{
+    struct SortItem *items = malloc((table->count + 1) * sizeof *items);
+    const struct Column *column = &COLUMNS[wish->column];
+    struct SortWay way = {.by_text = column->by_text,
+                          .sinks = column->sampled,
+                          .sign = wish->invert ? -1 : 1};
+    *hidden = 0;
+    if (!items)
+        return make_unsorted(order, table, wish);
+    size_t shown = collect(table, items, wish, hidden);
+    qsort_r(items, shown, sizeof *items, compare, &way);
+    for (size_t i = 0; i < shown; i++)
+        order[i] = items[i].row;
+    free(items);
+    return shown;
+}
