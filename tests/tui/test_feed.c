@@ -124,9 +124,9 @@ static void test_a_flood_is_taken_in_parts(void **state)
 
 static uint32_t export_number(const struct Feed *feed)
 {
-    for (int i = 0; i < FEED_PENDING; i++)
-        if (feed->pending[i].type == MESSAGE_EXPORT)
-            return feed->pending[i].number;
+    for (int i = 0; i < PENDING_MOST; i++)
+        if (feed->pending.items[i].type == MESSAGE_EXPORT)
+            return feed->pending.items[i].number;
     return 0;
 }
 

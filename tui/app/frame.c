@@ -29,12 +29,13 @@ static void fill_status(const struct Ui *ui, struct Status *status)
     const struct Feed *feed = ui->feed;
     const struct Snapshot *snapshot = ui->model.snapshot;
     double silent = Feed_now() - feed->heard_at;
-    bool patient = silent < 3 * feed->rate_s || silent < 3 || feed->replay;
+    bool patient =
+        silent < 3 * feed->rate_s || silent < 3 || Feed_is_replay(feed);
     *status = (struct Status){
         .version = OCULAR_VERSION,
         .paused = feed->paused,
         .ended = feed->ended,
-        .replay = feed->replay ? feed->speed : 0,
+        .replay = Feed_is_replay(feed) ? feed->speed : 0,
         .rate_s = feed->rate_s,
         .silent_s = patient || ui->bare ? 0 : silent,
         .untraced_children = ui->children.untraced,

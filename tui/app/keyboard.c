@@ -65,12 +65,9 @@ static void toggle_units(struct Ui *ui)
 
 static void go_back(struct Ui *ui)
 {
-    for (int i = 0; i < FEED_PENDING; i++) {
-        const struct FeedPending *pending = &ui->feed->pending[i];
-        if (pending->number && pending->type == MESSAGE_EXPORT) {
-            Ui_say_asked(ui, Feed_cancel(ui->feed), "Stopping the export…");
-            return;
-        }
+    if (Feed_is_exporting(ui->feed)) {
+        Ui_say_asked(ui, Feed_cancel(ui->feed), "Stopping the export…");
+        return;
     }
     if (Navigation_back(ui))
         return;
@@ -108,7 +105,7 @@ static void carry_out(struct Ui *ui, int request)
         break;
     case REQUEST_FASTER:
     case REQUEST_SLOWER:
-        (ui->feed->replay ? change_speed : change_rate)(
+        (Feed_is_replay(ui->feed) ? change_speed : change_rate)(
             ui, request == REQUEST_FASTER ? -1 : 1);
         break;
     case REQUEST_RESET:

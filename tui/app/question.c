@@ -49,7 +49,7 @@ static void start_export(struct Ui *ui, bool overwrite)
     const char *path = ui->export_path;
     memcpy(ui->export_path, ui->prompt.text, sizeof ui->export_path);
     int error = Feed_export(ui->feed, path, overwrite);
-    if (!error || error == -EPIPE || feed->replay)
+    if (!error || error == -EPIPE || Feed_is_replay(feed))
         Ui_say_asked(ui, error, "Exporting the timeline… Esc stops.");
     else if (error == -EEXIST)
         memcpy(ui->existing, path, sizeof ui->existing);

@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-// So long without an answer a function's code is asked for anew.
-#define LISTING_LATE_S 5.0
 // So much is taken in at once; the rest waits, for keys and signals come first.
 // One who sends without pause would keep them waiting for ever.
 #define TAKEN_MAX 256
@@ -26,9 +24,9 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size)
 {
     *feed = (struct Feed){.heard_at = Feed_now(), .pid = served->pid};
-    int error = Client_open(&feed->client, served, why, why_size);
+    int error = Client_open(&feed->link.client, served, why, why_size);
     if (error) {
-        feed->client = NULL;
+        feed->link.client = NULL;
         return error;
     }
     Feed_rate(feed, rate_s); // a process that dies here is noticed on reading
@@ -39,63 +37,50 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size)
 {
     *feed = (struct Feed){.heard_at = Feed_now(), .rate_s = 1, .speed = 1};
-    return Replay_open(&feed->replay, path, paced, why, why_size);
+    return Replay_open(&feed->link.replay, path, paced, why, why_size);
 }
 
 void Feed_record(struct Feed *feed, struct Recording *recording)
 {
     feed->recording = recording;
-    if (feed->client)
-        Recording_add(recording, Client_hello(feed->client), Feed_now());
+    if (feed->link.client)
+        Recording_add(recording, Client_hello(feed->link.client), Feed_now());
 }
 
 void Feed_close(struct Feed *feed)
 {
-    if (feed->client && feed->export.there)
-        Feed_cancel(feed); // else it would write on, to what has no name
+    if (feed->link.client && feed->export.there)
+        Feed_cancel(feed); // else the process would write on, to no name
     ExportFile_drop(&feed->export);
-    if (feed->client)
-        Client_close(feed->client);
-    Replay_close(feed->replay);
-    feed->replay = NULL;
+    FeedLink_close(&feed->link);
     Snapshot_free(feed->newest);
-    Listing_free(feed->listing.newest);
-    feed->client = NULL;
     feed->newest = NULL;
-    feed->listing.newest = NULL;
+    FeedListing_release(&feed->listing);
     FlameTable_free(feed->stacks);
     feed->stacks = NULL;
 }
 
 int Feed_fd(struct Feed *feed)
 {
-    if (feed->replay)
-        return Replay_fd(feed->replay);
-    return feed->client ? Client_fd(feed->client) : -1;
+    return FeedLink_fd(&feed->link);
+}
+
+bool Feed_is_replay(const struct Feed *feed)
+{
+    return feed->link.replay != NULL;
 }
 
 static void end(struct Feed *feed, const char *reason)
 {
     snprintf(feed->reason, sizeof feed->reason, "%s", reason);
     feed->ended = true;
-    if (feed->client)
-        Client_close(feed->client);
-    feed->client = NULL;
+    FeedLink_hang_up(&feed->link);
     ExportFile_drop(&feed->export);
-    memset(feed->pending, 0, sizeof feed->pending);
-    feed->listing.number = 0;
-    feed->wish = (struct FeedWish){0};
+    feed->pending = (struct Pending){0};
+    FeedListing_end(&feed->listing);
 }
 
 // --- What arrives
-
-static struct FeedPending *find(struct Feed *feed, uint32_t number)
-{
-    for (int i = 0; number && i < FEED_PENDING; i++)
-        if (feed->pending[i].number == number)
-            return &feed->pending[i];
-    return NULL;
-}
 
 // The process has written all of it, or gives up.
 static void finish_export(struct Feed *feed, struct Answer *answer)
@@ -118,7 +103,8 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
 static bool take_answer(struct Feed *feed, const struct Message *message,
                         struct Answer *answer)
 {
-    struct FeedPending *pending = find(feed, message->request);
+    struct PendingRequest *pending =
+        Pending_find(&feed->pending, message->request);
     if (!pending)
         return false;
     bool failed = message->type == MESSAGE_ERROR;
@@ -137,7 +123,7 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
     if (answer->done && pending->type == MESSAGE_EXPORT)
         finish_export(feed, answer);
     if (answer->done)
-        *pending = (struct FeedPending){0};
+        *pending = (struct PendingRequest){0};
     return answer->failed || (answer->request != MESSAGE_RATE &&
                               answer->request != MESSAGE_CANCEL);
 }
@@ -145,9 +131,10 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
 // Whoever asked for it, this viewer or its recording: it is the newest.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
-    struct FeedPending *pending = find(feed, message->request);
+    struct PendingRequest *pending =
+        Pending_find(&feed->pending, message->request);
     if (pending)
-        *pending = (struct FeedPending){0};
+        *pending = (struct PendingRequest){0};
     FlameTable_free(feed->stacks);
     feed->stacks = message->stacks;
     message->stacks = NULL;
@@ -164,27 +151,6 @@ static const char *why_ended(int error, bool replay)
         return "The process sent what is not Ocular's protocol";
     return error == -ENOMEM ? "There is no memory for what the process sent"
                             : "The process has ended";
-}
-
-// True when the message answers the newest wish for a function's code.
-static bool take_listing(struct Feed *feed, struct Message *message)
-{
-    struct FeedListing *listing = &feed->listing;
-    if (!listing->number || message->request != listing->number)
-        return false;
-    listing->number = 0;
-    listing->error = 0;
-    feed->wish.waits = false;
-    if (message->type == MESSAGE_LISTING && message->listing) {
-        Listing_free(listing->newest);
-        listing->newest = message->listing;
-        message->listing = NULL;
-        return true;
-    }
-    listing->error = message->number ? (int)message->number : EIO;
-    snprintf(listing->why, sizeof listing->why, "%s",
-             message->text ? message->text : strerror(listing->error));
-    return true;
 }
 
 static bool take(struct Feed *feed, struct Message *message,
@@ -205,10 +171,10 @@ static bool take(struct Feed *feed, struct Message *message,
             end(feed, message->text ? message->text : why_ended(-EPIPE, false));
             return false;
         }
-        return !take_listing(feed, message) &&
+        return !FeedListing_take(&feed->listing, message) &&
                take_answer(feed, message, answer);
     case MESSAGE_LISTING:
-        take_listing(feed, message);
+        FeedListing_take(&feed->listing, message);
         return false;
     case MESSAGE_REPLY:
         return take_answer(feed, message, answer);
@@ -227,63 +193,23 @@ static bool take(struct Feed *feed, struct Message *message,
     }
 }
 
-// --- What is recorded
+// --- Taking it in
 
-static bool is_refused(const struct FeedListing *listing)
-{
-    return listing->error == ENOENT || listing->error == EOPNOTSUPP;
-}
-
-// A request for a listing. One that is late may never be answered.
-static bool is_under_way(uint32_t number, double asked_at, double now)
-{
-    return number && now - asked_at < LISTING_LATE_S;
-}
-
-// What is recorded must be able to show every view: code is asked for in turn.
+// A recording must be able to show every view: stacks and code are asked for.
 static void record(struct Feed *feed, const struct Message *message)
 {
-    struct FeedWish *wish = &feed->wish;
+    struct Message ask = {.type = MESSAGE_FLAME};
     Recording_add(feed->recording, message, feed->heard_at);
-    if (wish->number && message->request == wish->number)
-        *wish = (struct FeedWish){0};
-    if (message->type != MESSAGE_SNAPSHOT || !message->snapshot ||
-        feed->recording->error)
-        return;
-    Client_request(feed->client, &(struct Message){.type = MESSAGE_FLAME});
-    if (!is_under_way(wish->number, wish->asked_at, feed->heard_at) &&
-        (!wish->id || wish->number))
-        *wish = (struct FeedWish){.id = Recording_wish(feed->recording,
-                                                       message->snapshot,
-                                                       feed->heard_at)};
-    wish->waits = feed->listing.looked_at && !is_refused(&feed->listing);
-    feed->listing.looked_at = false;
+    if (message->type == MESSAGE_SNAPSHOT && message->snapshot &&
+        !feed->recording->error)
+        Client_request(feed->link.client, &ask);
+    FeedListing_recorded(&feed->listing, feed->recording, message,
+                         feed->heard_at);
 }
-
-// A process has one such request of a viewer under way: another takes its
-// place, without an answer. So the user and the recording take turns, the user
-// first.
-static void ask_wish(struct Feed *feed)
-{
-    struct FeedWish *wish = &feed->wish;
-    const struct FeedListing *listing = &feed->listing;
-    struct Message ask = {.type = MESSAGE_DETAIL, .number = wish->id};
-    double now = Feed_now();
-    if (!feed->client || !wish->id || wish->number || wish->waits ||
-        is_under_way(listing->number, listing->asked_at, now) ||
-        Client_request(feed->client, &ask))
-        return;
-    wish->number = ask.request;
-    wish->asked_at = now;
-}
-
-// --- Taking it in
 
 static int receive(struct Feed *feed, struct Message *message)
 {
-    if (feed->replay)
-        return Replay_next(feed->replay, message);
-    int result = Client_next(feed->client, message);
+    int result = FeedLink_next(&feed->link, message);
     if (result > 0 && feed->recording) {
         feed->heard_at = Feed_now();
         record(feed, message);
@@ -297,14 +223,14 @@ static int receive(struct Feed *feed, struct Message *message)
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||
-           (feed->taken && feed->client &&
+           (feed->taken && feed->link.client &&
             Feed_now() - feed->taking_since >= TAKING_MAX_S);
 }
 
 static int take_all(struct Feed *feed, struct Answer *answer)
 {
     struct Message message = {0};
-    while (feed->client || feed->replay) {
+    while (FeedLink_answers(&feed->link)) {
         feed->more = is_enough(feed);
         if (feed->more)
             return 0;
@@ -314,7 +240,7 @@ static int take_all(struct Feed *feed, struct Answer *answer)
         if (result == 0 || (result < 0 && feed->ended))
             return 0;
         if (result < 0) {
-            end(feed, why_ended(result, feed->replay));
+            end(feed, why_ended(result, Feed_is_replay(feed)));
             return 0;
         }
         bool shown = take(feed, &message, answer);
@@ -331,7 +257,7 @@ int Feed_next(struct Feed *feed, struct Answer *answer)
     if (take_all(feed, answer))
         return 1;
     feed->taken = 0;
-    ask_wish(feed);
+    FeedListing_ask_recorded(&feed->listing, &feed->link, Feed_now());
     return 0;
 }
 
@@ -360,7 +286,7 @@ struct Snapshot *Feed_take(struct Feed *feed)
 struct FlameTable *Feed_take_stacks(struct Feed *feed)
 {
     struct FlameTable *stacks = feed->stacks;
-    if (feed->paused && !feed->replay)
+    if (feed->paused && !feed->link.replay)
         return NULL;
     feed->stacks = NULL;
     return stacks;
@@ -368,56 +294,48 @@ struct FlameTable *Feed_take_stacks(struct Feed *feed)
 
 void Feed_step(struct Feed *feed)
 {
-    if (feed->replay)
-        Replay_step(feed->replay);
+    if (feed->link.replay)
+        Replay_step(feed->link.replay);
 }
 
 void Feed_speed(struct Feed *feed, double speed)
 {
     feed->speed = speed;
-    Replay_speed(feed->replay, speed);
+    Replay_speed(feed->link.replay, speed);
 }
 
 void Feed_pause(struct Feed *feed, bool paused)
 {
     feed->paused = paused;
-    if (feed->replay)
-        Replay_pause(feed->replay, paused);
-}
-
-bool Feed_is_waiting(const struct Feed *feed)
-{
-    for (int i = 0; i < FEED_PENDING; i++)
-        if (feed->pending[i].number && feed->pending[i].type != MESSAGE_RATE &&
-            feed->pending[i].type != MESSAGE_CANCEL)
-            return true;
-    return feed->listing.number != 0;
+    if (feed->link.replay)
+        Replay_pause(feed->link.replay, paused);
 }
 
 // --- Requests
 
 static int request(struct Feed *feed, struct Message *message)
 {
-    if (!feed->client && !feed->replay)
-        return -EPIPE;
-    int error = feed->replay ? Replay_request(feed->replay, message)
-                             : Client_request(feed->client, message);
-    if (error)
-        return error;
-    // When all are taken an old one makes room: nobody will answer it any more.
-    // An export may take its time, and there is one at most.
-    struct FeedPending *place = &feed->pending[0];
-    if (place->type == MESSAGE_EXPORT)
-        place++;
-    for (int i = 0; i < FEED_PENDING; i++)
-        if (!feed->pending[i].number) {
-            place = &feed->pending[i];
-            break;
-        }
-    *place = (struct FeedPending){.number = message->request,
-                                  .type = message->type,
-                                  .about = message->number};
-    return 0;
+    int error = FeedLink_request(&feed->link, message);
+    if (!error)
+        Pending_add(&feed->pending, message);
+    return error;
+}
+
+bool Feed_is_waiting(const struct Feed *feed)
+{
+    return feed->listing.number || Pending_is_awaited(&feed->pending);
+}
+
+bool Feed_is_exporting(const struct Feed *feed)
+{
+    return Pending_has(&feed->pending, MESSAGE_EXPORT);
+}
+
+int Feed_flame(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_FLAME};
+    return Pending_has(&feed->pending, MESSAGE_FLAME) ? 0
+                                                      : request(feed, &message);
 }
 
 int Feed_rate(struct Feed *feed, double rate_s)
@@ -445,7 +363,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     struct ExportFile *file = &feed->export;
     struct Message message = {.type = MESSAGE_EXPORT};
     int error;
-    if (!feed->client)
+    if (!feed->link.client)
         return request(feed, &message); // says why not
     if (file->there)
         return -EBUSY;
@@ -468,41 +386,10 @@ int Feed_cancel(struct Feed *feed)
 
 // --- One function's code
 
-// Is it time to ask again? Of what is refused for good nobody asks.
-static bool is_listing_due(const struct Feed *feed, double now)
-{
-    const struct FeedListing *listing = &feed->listing;
-    const struct FeedWish *wish = &feed->wish;
-    if (!listing->id || (!feed->client && !feed->replay))
-        return false;
-    if (!listing->asked_at)
-        return true;
-    if (listing->number)
-        return !is_under_way(listing->number, listing->asked_at, now);
-    return listing->behind && !feed->paused && !is_refused(listing) &&
-           !is_under_way(wish->number, wish->asked_at, now); // whose turn it is
-}
-
 void Feed_want_listing(struct Feed *feed, uint64_t function)
 {
-    struct FeedListing *listing = &feed->listing;
-    struct Message message = {.type = MESSAGE_DETAIL, .number = function};
-    double now = Feed_now();
-    if (listing->id != function) {
-        Listing_free(listing->newest);
-        *listing = (struct FeedListing){.id = function};
-    }
-    listing->looked_at = function != 0;
-    if (!is_listing_due(feed, now))
-        return;
-    if (feed->replay ? Replay_request(feed->replay, &message)
-                     : Client_request(feed->client, &message))
-        return;
-    listing->number = message.request;
-    listing->asked_at = now;
-    listing->behind = false;
-    feed->wish.number = 0; // which this has removed: it comes after
-    feed->wish.waits = true;
+    FeedListing_want(&feed->listing, &feed->link, function, feed->paused,
+                     Feed_now());
 }
 
 struct Listing *Feed_take_listing(struct Feed *feed)
@@ -515,13 +402,4 @@ struct Listing *Feed_take_listing(struct Feed *feed)
 bool Feed_has_listing(const struct Feed *feed)
 {
     return feed->listing.newest != NULL;
-}
-
-int Feed_flame(struct Feed *feed)
-{
-    struct Message message = {.type = MESSAGE_FLAME};
-    for (int i = 0; i < FEED_PENDING; i++)
-        if (feed->pending[i].number && feed->pending[i].type == MESSAGE_FLAME)
-            return 0;
-    return request(feed, &message);
 }

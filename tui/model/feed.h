@@ -6,14 +6,14 @@
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
-#include "ipc/client.h"
 #include "tui/model/export_file.h"
+#include "tui/model/feed_link.h"
+#include "tui/model/feed_listing.h"
+#include "tui/model/pending.h"
 #include "tui/model/recording.h"
-#include "tui/model/replay.h"
 
 #include <stdbool.h>
 
-#define FEED_PENDING 16
 #define FEED_RATE_MIN 0.1 // seconds, as the wire allows
 #define FEED_RATE_MAX 60.0
 
@@ -28,36 +28,9 @@ struct Answer { // to a request
     char text[1024]; // a stranger's words, or ""
 };
 
-struct FeedPending {
-    uint32_t number; // 0 = free
-    enum MessageType type;
-    uint64_t about;
-};
-
-// The code of one function, asked for again and again.
-struct FeedListing {
-    uint64_t id;            // of the function, 0 = none is wanted
-    uint32_t number;        // of the request that is not answered yet, 0 = none
-    double asked_at;        // Feed_now() of the newest request, 0 = none
-    bool looked_at;         // somebody has wanted it since the last snapshot
-    bool behind;            // a snapshot has come since
-    struct Listing *newest; // not yet taken; owned
-    int error;              // why there is none, as errno; 0 = nothing is wrong
-    char why[256];          // a stranger's words
-};
-
-// The code of a function that the recording is to have.
-struct FeedWish {
-    uint64_t id;     // 0 = none
-    uint32_t number; // of the request under way, 0 = it is not asked for yet
-    double asked_at; // Feed_now() of it
-    bool waits;      // for the answer about the function that is looked at
-};
-
 struct Feed {
-    pid_t pid;                   // as seen from here; 0 = not known
-    struct Client *client;       // NULL once it has ended
-    struct Replay *replay;       // instead; answers even when it has ended
+    pid_t pid; // as seen from here; 0 = not known
+    struct FeedLink link;
     struct Recording *recording; // borrowed, or NULL
     double speed;                // of the replay
     bool paused;
@@ -71,9 +44,8 @@ struct Feed {
     bool more;           // it stopped though there may be more
     struct Snapshot *newest;   // not yet taken; owned
     struct FlameTable *stacks; // the same
-    struct FeedPending pending[FEED_PENDING];
+    struct Pending pending;
     struct FeedListing listing;
-    struct FeedWish wish;
     struct ExportFile export; // of the one that is under way
 };
 
@@ -89,7 +61,8 @@ int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
 // From now on what arrives is recorded, too.
 void Feed_record(struct Feed *feed, struct Recording *recording);
 void Feed_close(struct Feed *feed);
-int Feed_fd(struct Feed *feed); // to poll, or -1
+int Feed_fd(struct Feed *feed);               // to poll, or -1
+bool Feed_is_replay(const struct Feed *feed); // else a live process
 
 // Takes in what has arrived. 1: *answer is one to show, call again; 0: nothing
 // more for now. Of one who sends without pause it takes so much at a time;
@@ -115,6 +88,7 @@ struct Listing *Feed_take_listing(struct Feed *feed);
 bool Feed_has_listing(const struct Feed *feed);
 // Is some request not answered yet?
 bool Feed_is_waiting(const struct Feed *feed);
+bool Feed_is_exporting(const struct Feed *feed);
 
 // Requests: 0 or -errno (-EPIPE: it has ended).
 int Feed_rate(struct Feed *feed, double rate_s);

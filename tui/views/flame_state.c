@@ -28,7 +28,7 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now)
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now)
 {
-    if (!now || (feed->paused && !feed->replay) || *state->refused ||
+    if (!now || (feed->paused && !Feed_is_replay(feed)) || *state->refused ||
         state->asked_at == now->uptime_s)
         return;
     state->asked_at = now->uptime_s;

@@ -17,8 +17,8 @@ uint64_t Navigation_function(const struct Ui *ui)
 unsigned Navigation_reach(const struct Ui *ui)
 {
     const struct Feed *feed = ui->feed;
-    unsigned ask = feed->replay || feed->ended ? 0 : CAN_ASK;
-    unsigned leave = feed->replay || feed->recording ? 0 : CAN_LEAVE;
+    unsigned ask = Feed_is_replay(feed) || feed->ended ? 0 : CAN_ASK;
+    unsigned leave = Feed_is_replay(feed) || feed->recording ? 0 : CAN_LEAVE;
     return ask | leave | (feed->ended && !feed->paused ? 0 : CAN_PAUSE);
 }
 
@@ -34,7 +34,7 @@ static void say_beyond(struct Ui *ui, unsigned beyond)
     const struct Feed *feed = ui->feed;
     if (beyond & CAN_PAUSE)
         Ui_say(ui, true, "It has ended: nothing more is to come.");
-    else if (feed->replay)
+    else if (Feed_is_replay(feed))
         Ui_say(ui, true,
                beyond & CAN_ASK
                    ? "That needs a live program, and this is a recording."

@@ -65,7 +65,7 @@ void Ui_say_path(struct Ui *ui, const char *path, bool alert,
 
 void Ui_say_asked(struct Ui *ui, int error, const char *asked)
 {
-    if (ui->feed->replay)
+    if (Feed_is_replay(ui->feed))
         Ui_say(ui, true, "That needs a live program, and this is a recording.");
     else if (ui->feed->ended)
         Ui_say(ui, true, "That needs the program, and it has ended.");

@@ -351,9 +351,9 @@ static const char *why_empty(const struct Ui *ui, const struct Status *status)
         return "No sample of the window found a thread running.";
     if (!ui->model.snapshot)
         return Status_waiting(status);
-    if (status->ended && !ui->feed->replay)
+    if (status->ended && !Feed_is_replay(ui->feed))
         return "The program has ended, and its stacks were not asked for.";
-    if (status->paused && !ui->feed->replay)
+    if (status->paused && !Feed_is_replay(ui->feed))
         return "Paused, and the stacks of this moment were not asked for: "
                "Space goes on.";
     return "Waiting for the first stacks.";
