@@ -6,7 +6,6 @@
 
 #include "tui/model/model.h"
 #include "tui/screen/canvas.h"
-#include "tui/screen/strip.h"
 #include "tui/views/status.h"
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
@@ -14,7 +13,5 @@ void Header_draw(struct Canvas *canvas, const struct Model *model,
 // Its first line alone.
 void Header_draw_process(struct Canvas *canvas, const struct Model *model,
                          const struct Status *status);
-// Since when is counted, and that changes are shown: an item of a view's line.
-void Header_add_since(struct Strip *strip, const struct Model *model);
 
 #endif

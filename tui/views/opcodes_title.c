@@ -4,7 +4,7 @@
 
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
-#include "tui/views/header.h"
+#include "tui/views/header_since.h"
 
 #include <math.h>
 
@@ -87,7 +87,7 @@ void OpcodesTitle_draw(struct Ui *ui)
                   tally->deopts > 0 ? ">=" : "",
                   Number_count(number, tally->deopts));
     }
-    Header_add_since(&strip, &ui->model);
+    HeaderSince_add(&strip, &ui->model);
     if (*ui->model.filter) {
         Strip_item(&strip, 0);
         Strip_right(&strip);

@@ -7,6 +7,7 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
+#include "tui/views/header_since.h"
 #include "tui/views/navigation.h"
 #include "tui/views/threads_functions.h"
 #include "tui/views/threads_list.h"
@@ -64,7 +65,7 @@ static void draw_title(struct Ui *ui, const struct ThreadOrder *order)
     if (now->threads_dropped != NULL_U64 && now->threads_dropped)
         Strip_add(&strip, STYLE_FAINT, ", %s more have, and are not listed",
                   Number_grouped(number, now->threads_dropped));
-    Header_add_since(&strip, &ui->model);
+    HeaderSince_add(&strip, &ui->model);
     if (isfinite(now->sampler_hz)) {
         Strip_item(&strip, 3);
         Strip_add(&strip, STYLE_FAINT, "shares of one core");

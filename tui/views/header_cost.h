@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The second line of the main screen: what watching costs. Draws only; one
+// thread.
+#ifndef OCULAR_TUI_VIEWS_HEADER_COST_H
+#define OCULAR_TUI_VIEWS_HEADER_COST_H
+
+#include "tui/model/model.h"
+#include "tui/screen/canvas.h"
+
+// The model must have a snapshot.
+void HeaderCost_draw(struct Canvas *canvas, const struct Model *model);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// See header_whole.h.
+#include "tui/views/header_whole.h"
+
+#include "tui/model/column.h"
+#include "tui/model/window.h"
+#include "tui/screen/gauge.h"
+#include "tui/screen/strip.h"
+#include "tui/text/number.h"
+#include "tui/views/header_line.h"
+#include "tui/views/header_since.h"
+#include "tui/views/table.h"
+#include "tui/views/table_cell.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define MUCH .01 // a share that is missing from the rows is shown from here on
+
+static void add_share(struct Strip *strip, const struct Model *model, int cells)
+{
+    char bars[4 * TREND_LENGTH], number[NUMBER_MAX];
+    double most = 1;
+    Strip_item(strip, 1);
+    if (!isfinite(Model_share(model))) {
+        if (isfinite(model->snapshot->sampler_hz)) {
+            Strip_add(strip, STYLE_FAINT, "no sample yet");
+            return;
+        }
+        Strip_add(strip, STYLE_FAINT, "shares are not sampled");
+        if (model->snapshot->sampler_trouble)
+            Strip_add(strip, STYLE_ALERT, ": %.200s",
+                      model->snapshot->sampler_trouble);
+        Strip_flex(strip, cells > TREND_CELLS ? 66 : 23); // the first words
+        return;
+    }
+    for (int i = 0; i < TREND_LENGTH; i++)
+        most = fmax(most, model->trend[i]);
+    Gauge_trend(bars, sizeof bars, model->trend + TREND_LENGTH - cells, cells,
+                most);
+    Strip_add(strip, STYLE_FAINT, "share ");
+    Strip_add(strip, STYLE_ACCENT, "%s", bars);
+    enum Basis basis = Window_share(number, &model->window, Model_share(model));
+    Strip_add(strip, basis == BASIS_FINE ? STYLE_PLAIN : STYLE_FAINT, " %s",
+              basis == BASIS_NONE ? "no" : number);
+    Strip_add(strip, STYLE_FAINT, " cpu");
+}
+
+// What the shares rest on, and where the samples come from.
+static void add_window(struct Strip *strip, const struct Model *model)
+{
+    const struct Snapshot *snapshot = model->snapshot;
+    char text[WINDOW_TEXT];
+    if (!*Window_text(text, &model->window))
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_FAINT, "over ");
+    Strip_add(strip, STYLE_PLAIN, "%s", text);
+    Strip_item(strip, snapshot->sampler_signal == NULL_U64 ? 3 : 6);
+    if (snapshot->sampler_signal == NULL_U64)
+        Strip_add(strip, STYLE_PARTIAL, "by looks alone");
+    else
+        Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu",
+                  (unsigned long long)snapshot->sampler_signal);
+}
+
+static void add_if_much(struct Strip *strip, int importance, enum Style style,
+                        const char *label, double share)
+{
+    char number[NUMBER_MAX];
+    if (!(share > MUCH))
+        return;
+    Strip_item(strip, importance);
+    Strip_add(strip, style, "%s ", label);
+    Strip_add(strip, style == STYLE_FAINT ? STYLE_PLAIN : style, "%s",
+              Number_percent(number, share));
+}
+
+// What the rows below do not tell: samples without a whole stack, which their
+// shares lack, and time in what has no row (the help has these words).
+static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
+{
+    double samples = Row_u64(snapshot->sampler_samples), gone = 0;
+    for (size_t i = 0; i < snapshot->retired_count; i++)
+        if (isfinite(snapshot->retired[i].run_share))
+            gone += snapshot->retired[i].run_share;
+    add_if_much(strip, 3, STYLE_ALERT, "unread",
+                Row_u64(snapshot->sampler_unknown) / samples);
+    add_if_much(strip, 3, STYLE_ALERT, "too deep",
+                Row_u64(snapshot->sampler_truncated) / samples);
+    add_if_much(strip, 7, STYLE_FAINT, "untraced", snapshot->sampler_elsewhere);
+    add_if_much(strip, 7, STYLE_FAINT, "gone", gone);
+}
+
+static void add_specialisation(struct Strip *strip, const struct Tally *tally)
+{
+    char number[NUMBER_MAX];
+    if (tally->specializable > 0) {
+        Strip_item(strip, 4);
+        Strip_add(strip, STYLE_FAINT, "specialised ");
+        Strip_add(strip, STYLE_PLAIN, "%.0f%%",
+                  tally->specialized / tally->specializable * 100);
+        Strip_add(strip, STYLE_FAINT, " of %s sites",
+                  Number_grouped(number, (uint64_t)tally->specializable));
+    }
+    if (isfinite(tally->deopts_per_s)) {
+        bool some = tally->deopts_per_s >= 0.05;
+        Strip_item(strip, some ? 3 : 5);
+        Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
+        // Bytecode is looked at a few times a second: there may be more.
+        Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
+                  some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
+    }
+}
+
+static void add_choices(struct Strip *strip, const struct Model *model,
+                        const struct Status *status)
+{
+    enum ColumnId id = Model_sort_column(model);
+    const char *title = TABLE[id].time_title && status->display.ns
+                            ? TABLE[id].time_title
+                            : TABLE[id].title;
+    bool up = COLUMNS[id].by_text != model->invert;
+    HeaderSince_add(strip, model);
+    Strip_item(strip, 8);
+    Strip_add(strip, STYLE_FAINT, "cyc = TSC ticks, wall clock");
+    if (model->hide_idle) {
+        Strip_item(strip, 1);
+        Strip_add(strip, STYLE_PROMPT, "%zu idle hidden", model->hidden);
+        Strip_add(strip, STYLE_FAINT, " (i)");
+    }
+    Strip_item(strip, 2);
+    Strip_right(strip);
+    Strip_add(strip, STYLE_FAINT, "sort ");
+    Strip_add(strip, STYLE_PLAIN, "%s %s", title, up ? "▲" : "▼");
+    Strip_item(strip, *model->filter ? 0 : 7);
+    Strip_add(strip, STYLE_FAINT, "filter ");
+    Strip_add(strip, *model->filter ? STYLE_PROMPT : STYLE_FAINT, "%s",
+              *model->filter ? model->filter : "—");
+    Strip_flex(strip, 8);
+}
+
+// An older process lists no others, and says nothing of them (null).
+static size_t count_living(const struct Snapshot *snapshot)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        count += snapshot->threads[i].ended != 1;
+    return count;
+}
+
+// A thread's rows do not add up to what it has: this is the rest.
+static void add_unlisted(struct Strip *strip, const struct Model *model)
+{
+    double share = Model_unlisted(model);
+    char number[NUMBER_MAX];
+    if (!(share >= 0.0005)) // it would be written as zero
+        return;
+    Strip_item(strip, 2);
+    Strip_add(strip, STYLE_FAINT, "others ");
+    Strip_add(strip, STYLE_PLAIN, "%s", Number_percent(number, share));
+}
+
+static void add_threads(struct Strip *strip, const struct Model *model)
+{
+    const struct Thread *thread = Model_thread(model);
+    size_t living = count_living(model->snapshot);
+    char number[NUMBER_MAX];
+    Number_grouped(number, living);
+    if (model->one_thread) {
+        Strip_item(strip, 0);
+        Strip_add(strip, STYLE_FAINT, "thread ");
+        Strip_add(strip, STYLE_PROMPT, "%.64s",
+                  thread && thread->name ? thread->name : "that has ended");
+        Strip_flex(strip, 22);
+        Strip_add(strip, STYLE_FAINT, " of %s", number);
+    } else if (living) {
+        HeaderLine_label(strip, 6, "threads", number);
+        Strip_add(strip, STYLE_FAINT, " (all)");
+    }
+}
+
+static void add_children(struct Strip *strip, unsigned untraced)
+{
+    if (!untraced)
+        return;
+    Strip_item(strip, 3);
+    Strip_add(strip, STYLE_ALERT, "%u Python %s not traced", untraced,
+              untraced == 1 ? "child is" : "children are");
+}
+
+void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
+                      const struct Status *status)
+{
+    struct Strip strip;
+    Strip_init(&strip);
+    add_share(&strip, model,
+              canvas->width >= HEADER_WIDEST ? 24
+              : canvas->width >= HEADER_WIDE ? 16
+                                             : TREND_CELLS);
+    if (model->sampled)
+        add_window(&strip, model);
+    add_specialisation(&strip, &model->tally);
+    add_threads(&strip, model);
+    add_children(&strip, status->untraced_children);
+    add_unlisted(&strip, model);
+    if (!model->one_thread)
+        add_unseen(&strip, model->snapshot);
+    add_choices(&strip, model, status);
+    HeaderLine_draw(&strip, canvas, 2);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The third line of the main screen: how the process fares as a whole. Draws
+// only; one thread.
+#ifndef OCULAR_TUI_VIEWS_HEADER_WHOLE_H
+#define OCULAR_TUI_VIEWS_HEADER_WHOLE_H
+
+#include "tui/model/model.h"
+#include "tui/screen/canvas.h"
+#include "tui/views/status.h"
+
+// The model must have a snapshot.
+void HeaderWhole_draw(struct Canvas *canvas, const struct Model *model,
+                      const struct Status *status);
+
+#endif
