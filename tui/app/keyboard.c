@@ -52,6 +52,24 @@ static void change_rate(struct Ui *ui, int step)
     Ui_say_asked(ui, Feed_rate(ui->feed, next), text);
 }
 
+static void ask_process(struct Ui *ui, int request)
+{
+    switch (request) {
+    case REQUEST_REARM:
+        rearm(ui);
+        break;
+    case REQUEST_REARM_ALL:
+        Ui_say_asked(ui, Feed_rearm(ui->feed, 0), "Re-arming all functions…");
+        break;
+    case REQUEST_BUDGET:
+        Question_open(ui, PROMPT_BUDGET);
+        break;
+    case REQUEST_EXPORT:
+        Question_open(ui, PROMPT_EXPORT);
+        break;
+    }
+}
+
 // --- What the viewer does by itself
 
 static void toggle_units(struct Ui *ui)
@@ -61,6 +79,26 @@ static void toggle_units(struct Ui *ui)
         ui->ns = !ui->ns;
     else
         Ui_say(ui, true, "The process does not say how fast its clock is.");
+}
+
+static void reset(struct Ui *ui)
+{
+    Model_reset(&ui->model);
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (ui->views[i].reset)
+            ui->views[i].reset(ui);
+    Ui_say(ui, false,
+           "Calls, cycles and events count from now on; AVG, P50 and P99 do "
+           "not.");
+}
+
+static void toggle_baseline(struct Ui *ui)
+{
+    Model_baseline(&ui->model);
+    Ui_say(ui, false,
+           ui->model.baseline
+               ? "Columns show the change since now. b again drops it."
+               : "The baseline is dropped.");
 }
 
 static void go_back(struct Ui *ui)
@@ -109,32 +147,10 @@ static void carry_out(struct Ui *ui, int request)
             ui, request == REQUEST_FASTER ? -1 : 1);
         break;
     case REQUEST_RESET:
-        Model_reset(&ui->model);
-        for (int i = 0; i < VIEW_COUNT; i++)
-            if (ui->views[i].reset)
-                ui->views[i].reset(ui);
-        Ui_say(ui, false,
-               "Calls, cycles and events count from now on; AVG, "
-               "P50 and P99 do not.");
+        reset(ui);
         break;
     case REQUEST_BASELINE:
-        Model_baseline(&ui->model);
-        Ui_say(ui, false,
-               ui->model.baseline
-                   ? "Columns show the change since now. b again drops it."
-                   : "The baseline is dropped.");
-        break;
-    case REQUEST_REARM:
-        rearm(ui);
-        break;
-    case REQUEST_REARM_ALL:
-        Ui_say_asked(ui, Feed_rearm(ui->feed, 0), "Re-arming all functions…");
-        break;
-    case REQUEST_BUDGET:
-        Question_open(ui, PROMPT_BUDGET);
-        break;
-    case REQUEST_EXPORT:
-        Question_open(ui, PROMPT_EXPORT);
+        toggle_baseline(ui);
         break;
     case REQUEST_SAVE:
         Question_open(ui, PROMPT_SAVE);
@@ -148,6 +164,8 @@ static void carry_out(struct Ui *ui, int request)
     case REQUEST_QUIT:
         ui->quit = true;
         break;
+    default:
+        ask_process(ui, request);
     }
 }
 

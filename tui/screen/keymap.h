@@ -6,33 +6,11 @@
 #ifndef OCULAR_TUI_SCREEN_KEYMAP_H
 #define OCULAR_TUI_SCREEN_KEYMAP_H
 
+#include "tui/screen/key.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// A key is its code point, or one of these.
-enum Key {
-    PRESS_NONE = 0,
-    PRESS_TAB = 9,
-    PRESS_ENTER = 13,
-    PRESS_ESCAPE = 27,
-    PRESS_BACKSPACE = 127,
-    PRESS_UP = 0x110000,
-    PRESS_DOWN,
-    PRESS_LEFT,
-    PRESS_RIGHT,
-    PRESS_PAGE_UP,
-    PRESS_PAGE_DOWN,
-    PRESS_HOME,
-    PRESS_END,
-    PRESS_DELETE,
-    PRESS_F1, // F2.. follow
-    PRESS_F12 = PRESS_F1 + 11,
-    PRESS_WHEEL_UP,
-    PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // at a cell: Key_click
-    PRESS_FRAMES = 0x3000000 // of --keys only: waits for so many snapshots
-};
 
 enum Request {
     REQUEST_NONE,
@@ -106,23 +84,5 @@ extern const size_t KEYMAP_COUNT;
 bool Binding_has(const struct Binding *binding, uint32_t key);
 const struct Binding *Keymap_find(uint32_t key); // or NULL
 int Keymap_request(uint32_t key);                // enum Request
-
-#define KEY_PLACES 0x1000 // columns and lines that a click can name
-
-uint32_t Key_click(int x, int y);
-bool Key_is_click(uint32_t key);
-int Key_x(uint32_t key);
-int Key_y(uint32_t key);
-int Key_frames(uint32_t key); // 0: it is a key
-
-#define KEY_NAME_MAX 20
-
-// "F6", "PgUp", "Space", "a"; returns name.
-const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text ("jj<Enter>", "<lt>" is "<", "<Click:9:4>" is
-// the tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for
-// snapshots), *at advanced. 0 at the end, or where no key can be read (then *at
-// stays).
-uint32_t Key_parse(const char **at);
 
 #endif

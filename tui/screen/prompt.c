@@ -2,7 +2,7 @@
 // See prompt.h.
 #include "tui/screen/prompt.h"
 
-#include "tui/screen/keymap.h"
+#include "tui/screen/key.h"
 #include "tui/text/text.h"
 
 #include <stdio.h>

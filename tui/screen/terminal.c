@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See terminal.h. Signals are read from a descriptor, so nothing runs at odd
-// moments; only a crash has a handler, and it only writes and sets.
+// moments; only a crash has a handler (crash.h).
 #define _GNU_SOURCE 1
 #define NCURSES_WIDECHAR 1
 #include "tui/screen/terminal.h"
 
-#include "tui/screen/keymap.h"
+#include "tui/screen/crash.h"
+#include "tui/screen/key.h"
 #include "tui/screen/palette.h"
 #include "tui/text/text.h"
 
@@ -20,7 +21,6 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <term.h>
-#include <termios.h>
 #include <unistd.h>
 
 #define ESCAPE_MS 25 // a lone Esc acts after so long
@@ -36,26 +36,6 @@ struct Terminal {
 
 static const int watched[] = {SIGHUP,   SIGINT,  SIGTERM, SIGQUIT,
                               SIGWINCH, SIGTSTP, SIGCONT};
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-
-// --- Crash: what must be known beforehand, since a handler may ask nothing.
-// A signal handler has no argument of ours, hence the only static data here.
-
-static struct {
-    char restore[256]; // leaves the alternate screen, shows the cursor...
-    volatile sig_atomic_t size;
-    struct termios mode;
-    int fd;
-    char stack[16384]; // a stack overflow is a crash, too
-} crash;
-
-static int save_byte(int byte)
-{
-    if (crash.size < (int)sizeof crash.restore)
-        crash.restore[crash.size++] = (char)byte;
-    return byte;
-}
-
 static bool has_string(const char *capability)
 {
     char *string = tigetstr(capability);
@@ -65,40 +45,19 @@ static bool has_string(const char *capability)
 static void save_string(const char *capability)
 {
     if (has_string(capability))
-        tputs(tigetstr(capability), 1, save_byte);
+        tputs(tigetstr(capability), 1, Crash_add);
 }
 
-static void on_crash(int number)
-{
-    if (crash.size) {
-        ssize_t ignored = write(crash.fd, crash.restore, (size_t)crash.size);
-        (void)ignored;
-        tcsetattr(crash.fd, TCSANOW, &crash.mode);
-    }
-    raise(number); // SA_RESETHAND: this one kills, and may leave a core
-}
-
-static void guard_against_crashes(void)
-{
-    stack_t stack = {.ss_sp = crash.stack, .ss_size = sizeof crash.stack};
-    struct sigaction action = {.sa_handler = on_crash,
-                               .sa_flags =
-                                   SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
-    sigaltstack(&stack, NULL);
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
-        sigaction(crashes[i], &action, NULL);
-}
-
+// Prepares what gives the terminal back if we crash from now on.
 static void save_for_crash(int fd)
 {
-    crash.fd = fd;
-    crash.size = 0;
+    Crash_begin(fd);
     save_string("sgr0");
     save_string("rmkx");
-    // No capability says only this; what has a mouse speaks xterm's language.
+    // No capability says only this; terminals with a mouse understand xterm's.
     if (has_string("kmous"))
         for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
-            save_byte(*byte);
+            Crash_add(*byte);
     save_string("cnorm");
     save_string("rmcup");
 }
@@ -214,7 +173,7 @@ int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
         return -ENOTSUP;
     }
     terminal->in = open_input(&terminal->own_in);
-    if (!terminal->in || tcgetattr(fileno(terminal->in), &crash.mode)) {
+    if (!terminal->in || !Crash_save_mode(fileno(terminal->in))) {
         snprintf(why, why_size,
                  "there is no keyboard (stdin is no terminal): use --batch");
         if (terminal->in && terminal->own_in)
@@ -224,7 +183,7 @@ int Terminal_open(struct Terminal **out, struct TerminalWish wish, char *why,
     }
     save_for_crash(STDOUT_FILENO);
     block_signals(terminal);
-    guard_against_crashes();
+    Crash_guard();
     terminal->screen = newterm(name, stdout, terminal->in);
     if (!terminal->screen || terminal->signals < 0) {
         snprintf(why, why_size,
@@ -247,9 +206,7 @@ void Terminal_close(struct Terminal *terminal)
         endwin();
         delscreen(terminal->screen);
     }
-    crash.size = 0;
-    for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
-        signal(crashes[i], SIG_DFL);
+    Crash_unguard();
     if (terminal->signals >= 0)
         close(terminal->signals);
     sigprocmask(SIG_SETMASK, &terminal->old_mask, NULL);
@@ -324,7 +281,7 @@ static void stop(struct Terminal *terminal)
     sigset_t mask;
     def_prog_mode();
     endwin();
-    crash.size = 0;
+    Crash_forget();
     sigemptyset(&mask);
     sigaddset(&mask, SIGTSTP);
     sigaddset(&mask, SIGCONT);
