@@ -7,7 +7,7 @@
 #include "tui/screen/layout.h"
 #include "tui/screen/too_small.h"
 #include "tui/text/text.h"
-#include "tui/views/view_help.h"
+#include "tui/views/help_page.h"
 #include "tui/views/view_table.h"
 
 #include <errno.h>
@@ -209,7 +209,7 @@ void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
         return;
     }
     if (chooser->help) {
-        ViewHelp_draw(canvas, VIEWS, &chooser->help_top, CAN_REACH);
+        HelpPage_draw(canvas, VIEWS, &chooser->help_top, CAN_REACH);
         draw_bottom(chooser, canvas);
         return;
     }

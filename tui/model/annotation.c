@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define GAP_MOST 8 // lines without code that are shown
 #define GAP_EDGE 2 // of more, so many before and behind what is left out

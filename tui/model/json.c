@@ -8,7 +8,6 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static struct json_object *from_record(const struct Record *record,
                                        const void *value);

@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: MIT
-// See replay.h. The file is read twice: once at the beginning for the places of
-// its frames, of which only their starts are looked at, and each frame again
-// when it is wanted.
+// See replay.h.
 #include "tui/model/replay.h"
+
 #include "ipc/heap.h"
 #include "ipc/now.h"
-
-#include "ipc/version.h"
-#include "tui/model/recording.h"
+#include "tui/model/recording_index.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#define FRAME_START 12u // magic, type, length, request number
-#define ID_END 12u      // of a LISTING's payload: its length, its first field
 #define ASKED 16
-
-struct Entry {
-    double time;
-    off_t at; // of the frame
-    size_t size;
-    enum MessageType type;
-    uint64_t about; // LISTING: the function
-};
 
 struct Answer { // owed to a request
     uint32_t number;
@@ -38,17 +23,14 @@ struct Answer { // owed to a request
 };
 
 struct Replay {
-    int fd;
+    struct RecordingIndex index;
     int timer;
     bool paced, paused;
     bool may_step;
     double clock; // recorded seconds that have been played at `clock_at`
     double clock_at;
     double speed;
-    struct Entry *entries;
-    size_t count, capacity;
-    size_t next;  // of the entries that come by themselves
-    bool damaged; // what follows the last entry is none
+    size_t next; // of the entries that come by themselves
     struct Answer answers[ASKED];
     size_t answer_count;
     uint32_t last_number;
@@ -69,112 +51,6 @@ static bool is_answer(enum MessageType type)
     return false;
 }
 
-// --- Reading
-
-// A frame, decoded. 0, or -errno (a file that was damaged meanwhile).
-static int read_entry(const struct Replay *replay, const struct Entry *entry,
-                      struct Message *message)
-{
-    uint8_t *bytes = malloc(entry->size);
-    long used = -EIO;
-    if (!bytes)
-        return -ENOMEM;
-    if (pread(replay->fd, bytes, entry->size, entry->at) == (long)entry->size)
-        used = Message_decode(message, bytes, entry->size, WIRE_MAX_FRAME);
-    free(bytes);
-    if (used == 0)
-        return -EPROTO;
-    return used < 0 ? (int)used : 0;
-}
-
-static int add_entry(struct Replay *replay, struct Entry entry)
-{
-    if (replay->count == replay->capacity) {
-        size_t capacity = replay->capacity ? 2 * replay->capacity : 256;
-        struct Entry *entries =
-            realloc(replay->entries, capacity * sizeof *entries);
-        if (!entries)
-            return -ENOMEM;
-        replay->entries = entries;
-        replay->capacity = capacity;
-    }
-    replay->entries[replay->count++] = entry;
-    return 0;
-}
-
-// What the process that was recorded spoke. 0 or -EPROTONOSUPPORT, in words.
-static int check_version(const struct Replay *replay, const struct Entry *entry,
-                         char *why, size_t why_size)
-{
-    struct Message hello;
-    if (read_entry(replay, entry, &hello))
-        return 0; // said when it would be its turn
-    uint32_t version = hello.version;
-    if (version != WIRE_VERSION)
-        snprintf(why, why_size,
-                 "it holds protocol %u (Ocular %.60s), this ocular-top %s "
-                 "reads %d: use the ocular-top that it was recorded with",
-                 (unsigned)version, hello.text ? hello.text : "?",
-                 OCULAR_VERSION, WIRE_VERSION);
-    Message_release(&hello);
-    return version == WIRE_VERSION ? 0 : -EPROTONOSUPPORT;
-}
-
-// The entry whose first `size` bytes these are. False: it is none.
-static bool read_start(struct Entry *entry, const uint8_t *start, size_t size)
-{
-    struct Cursor cursor = Cursor_of(start, size);
-    entry->time = Cursor_f64(&cursor);
-    bool framed = memcmp(cursor.at, "Oc", 2) == 0;
-    Cursor_u16(&cursor);
-    entry->type = (enum MessageType)Cursor_u16(&cursor);
-    entry->size = FRAME_START + (size_t)Cursor_u32(&cursor);
-    Cursor_u32(&cursor); // the request's number
-    if (entry->type == MESSAGE_LISTING && entry->size >= FRAME_START + ID_END) {
-        Cursor_u32(&cursor);
-        entry->about = Cursor_u64(&cursor);
-    }
-    return framed && entry->size <= WIRE_MAX_FRAME && entry->time >= 0;
-}
-
-// The places of all frames. A last one that was cut off is left out.
-static int scan(struct Replay *replay, off_t size, char *why, size_t why_size)
-{
-    off_t at = RECORDING_MAGIC_SIZE;
-    int error = 0;
-    while (!error && size - at >= (off_t)(RECORDING_TIME_SIZE + FRAME_START)) {
-        uint8_t start[RECORDING_TIME_SIZE + FRAME_START + ID_END] = {0};
-        struct Entry entry = {.at = at + RECORDING_TIME_SIZE};
-        if (pread(replay->fd, start, sizeof start, at) <
-            (long)(RECORDING_TIME_SIZE + FRAME_START))
-            return -EIO;
-        replay->damaged = !read_start(&entry, start, sizeof start);
-        if (replay->damaged || entry.at + (off_t)entry.size > size)
-            break;
-        error = add_entry(replay, entry);
-        if (!error && entry.type == MESSAGE_HELLO)
-            error = check_version(replay, &entry, why, why_size);
-        at = entry.at + (off_t)entry.size;
-    }
-    return error;
-}
-
-static int open_file(struct Replay *replay, const char *path, char *why,
-                     size_t why_size)
-{
-    char magic[RECORDING_MAGIC_SIZE];
-    struct stat status;
-    // Non-blocking: a pipe is refused, not waited for.
-    replay->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (replay->fd < 0 || fstat(replay->fd, &status))
-        return -errno;
-    if (!S_ISREG(status.st_mode) ||
-        pread(replay->fd, magic, sizeof magic, 0) != sizeof magic ||
-        memcmp(magic, RECORDING_MAGIC, sizeof magic) != 0)
-        return -EPROTO;
-    return scan(replay, status.st_size, why, why_size);
-}
-
 int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
                 size_t why_size)
 {
@@ -182,18 +58,16 @@ int Replay_open(struct Replay **out, const char *path, bool paced, char *why,
     *out = NULL;
     if (!replay)
         return -ENOMEM;
-    replay->fd = -1;
+    replay->index.fd = -1;
     replay->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     replay->paced = paced;
     replay->speed = 1;
     replay->clock_at = Now_s(CLOCK_MONOTONIC);
     char reason[200] = "";
-    int error = replay->timer < 0
-                    ? -errno
-                    : open_file(replay, path, reason, sizeof reason);
-    bool shows = false;
-    for (size_t i = 0; i < replay->count; i++)
-        shows |= replay->entries[i].type == MESSAGE_SNAPSHOT;
+    int error = replay->timer < 0 ? -errno
+                                  : RecordingIndex_open(&replay->index, path,
+                                                        reason, sizeof reason);
+    bool shows = RecordingIndex_has(&replay->index, MESSAGE_SNAPSHOT);
     if (error == -EPROTO || (!error && !shows))
         snprintf(why, why_size, "%s is no recording of ocular-top --record%s",
                  path, error ? "" : ": there is no snapshot in it");
@@ -212,11 +86,9 @@ void Replay_close(struct Replay *replay)
 {
     if (!replay)
         return;
-    if (replay->fd >= 0)
-        close(replay->fd);
+    RecordingIndex_close(&replay->index);
     if (replay->timer >= 0)
         close(replay->timer);
-    free(replay->entries);
     free(replay);
 }
 
@@ -268,8 +140,8 @@ int Replay_fd(struct Replay *replay)
     double due = INFINITY;
     if (replay->answer_count || !replay->paced)
         due = 0;
-    else if (replay->next < replay->count && !replay->paused)
-        due = (replay->entries[replay->next].time - played(replay)) /
+    else if (replay->next < replay->index.count && !replay->paused)
+        due = (replay->index.entries[replay->next].time - played(replay)) /
               replay->speed;
     wake_after(replay, due);
     return replay->timer;
@@ -284,7 +156,9 @@ static int give_answer(struct Replay *replay, struct Message *message)
     memmove(replay->answers, replay->answers + 1,
             replay->answer_count * sizeof answer);
     if (answer.entry >= 0 &&
-        read_entry(replay, &replay->entries[answer.entry], message) == 0) {
+        RecordingIndex_read(&replay->index,
+                            &replay->index.entries[answer.entry],
+                            message) == 0) {
         message->request = answer.number;
         return 1;
     }
@@ -303,8 +177,9 @@ int Replay_next(struct Replay *replay, struct Message *message)
 {
     if (replay->answer_count)
         return give_answer(replay, message);
-    while (replay->next < replay->count) {
-        const struct Entry *entry = &replay->entries[replay->next];
+    while (replay->next < replay->index.count) {
+        const struct RecordingEntry *entry =
+            &replay->index.entries[replay->next];
         bool shows = entry->type == MESSAGE_SNAPSHOT;
         if (is_answer(entry->type) || entry->type == MESSAGE_HELLO) {
             replay->next++;
@@ -315,31 +190,16 @@ int Replay_next(struct Replay *replay, struct Message *message)
             return 0;
         replay->may_step = replay->may_step && !shows;
         replay->next++;
-        int error = read_entry(replay, entry, message);
+        int error = RecordingIndex_read(&replay->index, entry, message);
         if (!error)
             return 1;
-        replay->next = replay->count;
-        replay->damaged = error != -ENOMEM;
+        replay->next = replay->index.count;
+        replay->index.damaged = error != -ENOMEM;
         return error == -ENOMEM ? error : -EPROTO;
     }
     if (!replay->paced && !replay->may_step)
         return 0;
-    return replay->damaged ? -EPROTO : -EPIPE;
-}
-
-// The newest answer that had come by then, or else the first that came later.
-static long find_answer(const struct Replay *replay, enum MessageType type,
-                        uint64_t about)
-{
-    long found = -1;
-    for (size_t i = 0; i < replay->count; i++) {
-        const struct Entry *entry = &replay->entries[i];
-        if (i >= replay->next && found >= 0)
-            break;
-        if (entry->type == type && entry->about == about)
-            found = (long)i;
-    }
-    return found;
+    return replay->index.damaged ? -EPROTO : -EPIPE;
 }
 
 int Replay_request(struct Replay *replay, struct Message *request)
@@ -351,7 +211,8 @@ int Replay_request(struct Replay *replay, struct Message *request)
         return -ENOTSUP;
     if (replay->answer_count == ASKED)
         return -EBUSY;
-    long entry = find_answer(replay, kinds[kind].answer, request->number);
+    long entry = RecordingIndex_find(&replay->index, replay->next,
+                                     kinds[kind].answer, request->number);
     request->request = ++replay->last_number;
     replay->answers[replay->answer_count++] =
         (struct Answer){request->request, entry};

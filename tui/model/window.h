@@ -8,8 +8,6 @@
 #include "ipc/snapshot.h"
 #include "tui/text/number.h"
 
-#include <stdbool.h>
-
 #define WINDOW_TEXT 64
 // A sample fades as it ages. One that is as old as the window is long counts
 // for e^-2 of a fresh one, which counts for two: less than that is none.

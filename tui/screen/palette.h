@@ -8,8 +8,6 @@
 
 #include "tui/screen/canvas.h"
 
-#include <stdbool.h>
-
 enum PaletteAttribute { // bits
     PALETTE_BOLD = 1,
     PALETTE_DIM = 2,

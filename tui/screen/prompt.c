@@ -5,7 +5,6 @@
 #include "tui/screen/key.h"
 #include "tui/text/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void Prompt_open(struct Prompt *prompt, enum PromptKind kind, const char *text)

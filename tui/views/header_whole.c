@@ -13,7 +13,6 @@
 #include "tui/views/table_cell.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define MUCH .01 // a share that is missing from the rows is shown from here on
 

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { ANNOTATE_FOLLOW = REQUEST_OWN, ANNOTATE_HOTTEST, ANNOTATE_PERIOD };
 

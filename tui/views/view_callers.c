@@ -3,21 +3,14 @@
 #include "tui/views/view_callers.h"
 
 #include "tui/model/column.h"
-#include "tui/model/window.h"
-#include "tui/screen/gauge.h"
-#include "tui/screen/strip.h"
-#include "tui/text/number.h"
 #include "tui/text/text.h"
+#include "tui/views/callers_title.h"
+#include "tui/views/callers_tree.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define FILE_FROM 90 // width from which on there is a column for the file
 
 enum { CALLERS_GO = REQUEST_OWN, CALLERS_UNFOLD, CALLERS_FOLD, CALLERS_PERIOD };
 
@@ -83,145 +76,6 @@ void ViewCallers_reset(struct Ui *ui)
 
 // --- Drawing
 
-static void put_share(struct Canvas *canvas, struct Box box,
-                      const struct Window *window, double share)
-{
-    char text[NUMBER_MAX];
-    enum Basis basis = Window_share(text, window, share);
-    Canvas_fit_right(canvas, box,
-                     basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT,
-                     text);
-}
-
-static void put_part(struct Canvas *canvas, struct Box box, double part)
-{
-    char text[NUMBER_MAX];
-    Canvas_fit_right(canvas, box, STYLE_FAINT, Window_plain_share(text, part));
-}
-
-// "│  ├─ ▸ "; the x behind it.
-static int put_limbs(struct Canvas *canvas, int y, int x, int end,
-                     const struct Branch *branch)
-{
-    for (int i = 1; i < branch->depth; i++)
-        x = Canvas_put(canvas, y, x, end, STYLE_FAINT,
-                       branch->bars & 1u << i ? "│  " : "   ");
-    if (branch->depth)
-        x = Canvas_put(canvas, y, x, end, STYLE_FAINT,
-                       branch->last ? "└─ " : "├─ ");
-    if (branch->opens)
-        x = Canvas_put(canvas, y, x, end, STYLE_ACCENT,
-                       branch->open ? "▾ " : "▸ ");
-    return x;
-}
-
-static void put_file(struct Canvas *canvas, struct Box box,
-                     const struct Function *function)
-{
-    char file[1024];
-    const char *path = function->file ? function->file : "?";
-    if (function->line != NULL_U64)
-        snprintf(file, sizeof file, "%s:%llu", Text_tail(path, 960),
-                 (unsigned long long)function->line);
-    else
-        snprintf(file, sizeof file, "%s", Text_tail(path, 960));
-    Canvas_fit_path(canvas, box, STYLE_FAINT, file);
-}
-
-static void put_function(struct Ui *ui, struct Box box, int x,
-                         const struct Branch *branch)
-{
-    struct Canvas *canvas = &ui->canvas;
-    const struct Row *row = Model_row_of(&ui->model, branch->id);
-    int end = box.x + box.width, file = 0;
-    char text[1024];
-    if (!row || !row->now) {
-        Canvas_put(canvas, box.y, x, end, STYLE_FAINT,
-                   "a function that is not listed any more");
-        return;
-    }
-    if (canvas->width >= FILE_FROM)
-        file = (end - box.x) * 2 / 5;
-    snprintf(text, sizeof text, "%s%s",
-             Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960),
-             branch->again ? " (again)" : "");
-    if (end - file - x > 3)
-        Canvas_fit(canvas, (struct Box){box.y, x, end - file - x - 2},
-                   branch->kind == BRANCH_ROOT ? STYLE_STRONG : STYLE_PLAIN,
-                   CUT_START, text);
-    if (file)
-        put_file(canvas, (struct Box){box.y, end - file, file}, row->now);
-}
-
-static void draw_branch(struct Ui *ui, int y, const struct Branch *branch)
-{
-    static const char *const words[] = {
-        [BRANCH_CALLERS] = "CALLERS, whom its time is for",
-        [BRANCH_CALLEES] = "CALLEES, where its time goes",
-        [BRANCH_SELF] = "(itself)",
-        [BRANCH_BOTTOM] = "(nobody: the bottom of a stack)",
-        [BRANCH_OTHERS] = "(others, each too small)",
-    };
-    struct Canvas *canvas = &ui->canvas;
-    struct Box box = {y, 17, canvas->width - 18};
-    int end = box.x + box.width;
-    int x = put_limbs(canvas, y, box.x, end, branch);
-    put_share(canvas, (struct Box){y, 2, 6}, &ui->callers.window,
-              branch->share);
-    put_part(canvas, (struct Box){y, 9, 6}, branch->part);
-    if (branch->kind == BRANCH_FUNCTION || branch->kind == BRANCH_ROOT)
-        put_function(ui, box, x, branch);
-    else
-        Canvas_fit(canvas, (struct Box){y, x, end - x}, STYLE_FAINT, CUT_END,
-                   words[branch->kind]);
-}
-
-static void draw_title(struct Ui *ui)
-{
-    const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
-    const struct CallersState *state = &ui->callers;
-    const struct Window *window = &state->window;
-    char number[NUMBER_MAX], text[WINDOW_TEXT], name[256];
-    struct Strip strip;
-    Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Callers and callees");
-    if (row && row->now) {
-        const struct Function *now = row->now;
-        Text_clean(name, sizeof name,
-                   Text_tail(Column_text_key(COLUMN_FUNCTION, row), 240));
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_ACCENT, "%s", name);
-        Strip_flex(&strip, 16);
-        struct CallTotal all =
-            Tree_total(now, state->own ? &state->calls : NULL);
-        if (Window_share(number, window, all.total)) {
-            Strip_item(&strip, 3);
-            Strip_add(&strip, STYLE_FAINT, "with callees ");
-            Strip_add(&strip, STYLE_PLAIN, "%s", number);
-            Strip_add(&strip, STYLE_FAINT, " of a core");
-            if (Window_share(number, window, all.self)) {
-                Strip_add(&strip, STYLE_FAINT, ", by itself ");
-                Strip_add(&strip, STYLE_PLAIN, "%s", number);
-            }
-        }
-        Strip_item(&strip, 2);
-        Strip_add(&strip, STYLE_FAINT,
-                  state->own ? "running" : "running or waiting");
-        if (*Window_text(text, window))
-            Strip_add(&strip, STYLE_FAINT, ", over %s", text);
-        if (state->period != PERIOD_LATELY)
-            Strip_add(&strip, STYLE_FAINT, "%s",
-                      state->own
-                          ? History_about(&ui->flame.history, state->period)
-                          : ", no other yet");
-        Strip_item(&strip, 4);
-        Strip_add(&strip, STYLE_FAINT, "PART: of the function it hangs on");
-    }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
-}
-
 static void draw_nothing(struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;
@@ -247,7 +101,7 @@ void ViewCallers_show(struct Ui *ui, const struct Status *status)
     int y = layout->table_y;
     Header_draw_process(canvas, &ui->model, status);
     CallersState_build(state, &ui->flame, &ui->model, layout->body_height);
-    draw_title(ui);
+    CallersTitle_draw(ui);
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
     // Not SHARE, which is without waiting.
     Canvas_fit_right(canvas, (struct Box){y, 2, 6}, STYLE_HEAD, "TIME");
@@ -261,7 +115,7 @@ void ViewCallers_show(struct Ui *ui, const struct Status *status)
         long index = state->list.top + i;
         if (index >= state->list.count)
             break;
-        draw_branch(ui, layout->body_y + i, &state->tree.branches[index]);
+        CallersTree_draw(ui, layout->body_y + i, &state->tree.branches[index]);
         if (index != state->list.selected)
             continue;
         Canvas_put(canvas, layout->body_y + i, 0, 1, STYLE_ACCENT, "▸");

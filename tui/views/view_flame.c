@@ -15,8 +15,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FLAME_ZOOM = REQUEST_OWN, FLAME_LEFT, FLAME_RIGHT, FLAME_PERIOD };
 

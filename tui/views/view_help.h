@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The help: every key of the keymap, every column of the table, and what the
-// marks mean. Printed from the same tables that drive keys and columns. One
-// thread.
+// The help as a view: its keys, and which line is the first. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 
-#include "tui/screen/canvas.h"
 #include "tui/views/view.h"
-
-// Draws from line *top on, which is moved into range. What is beyond `reach`
-// (Navigation_reach) is left out.
-void ViewHelp_draw(struct Canvas *canvas, const struct View *views, int *top,
-                   unsigned reach);
 
 // As a row of VIEWS.
 extern const struct Binding VIEW_HELP_KEYS[];

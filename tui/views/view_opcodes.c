@@ -9,9 +9,6 @@
 #include "tui/views/opcodes_title.h"
 #include "tui/views/ui.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define SIDE_BY_SIDE 120 // from here on the pairs stand at the right
 #define PAIRS_WIDTH 52
 

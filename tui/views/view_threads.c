@@ -13,10 +13,6 @@
 #include "tui/views/threads_list.h"
 #include "tui/views/ui.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SIDE_BY_SIDE 110 // from here on the functions stand at the right
 #define LIST_WIDTH 60
 

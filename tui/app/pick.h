@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// The chooser on a terminal. Called by main, on its thread.
+#ifndef OCULAR_TUI_APP_PICK_H
+#define OCULAR_TUI_APP_PICK_H
+
+#include "tui/app/chooser.h"
+#include "tui/screen/terminal.h"
+
+// Lets the user choose from the list: enum ChooserAnswer, or -errno.
+int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii);
+
+#endif

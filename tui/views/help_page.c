@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// See help_page.h.
+#include "tui/views/help_page.h"
+
+#include "tui/views/help_text.h"
+#include "tui/views/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define KEYS_WIDTH 20
+#define LEGEND_WIDTH 11 // a column's title, a mark
+#define SIDE_BY_SIDE 140
+
+static void add_binding(struct HelpText *help, const struct Binding *binding)
+{
+    char term[64] = "", name[KEY_NAME_MAX];
+    size_t used = 0;
+    for (int i = 0; i < BINDING_KEYS && binding->keys[i]; i++)
+        used +=
+            (size_t)snprintf(term + used, sizeof term - used, "%s%s",
+                             i ? "  " : "", Key_name(name, binding->keys[i]));
+    HelpText_add(help, STYLE_STRONG, term, binding->about);
+}
+
+// The keys that open views, and those that one view alone has.
+static void add_views(struct HelpText *help, const struct View *views)
+{
+    HelpText_heading(help, "Views");
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (views[i].opens.keys[0])
+            add_binding(help, &views[i].opens);
+    for (int i = 0; i < VIEW_COUNT; i++) {
+        const struct Binding *own = views[i].own;
+        if (!own || i == VIEW_HELP)
+            continue;
+        HelpText_heading(help, views[i].name);
+        for (; own->keys[0]; own++)
+            add_binding(help, own);
+    }
+}
+
+// Does the help explain it under that heading?
+static bool is_listed(unsigned reach, const struct Binding *binding,
+                      const char *group)
+{
+    return strcmp(binding->group, group) == 0 &&
+           !(binding->ability & CAN_REACH & ~reach);
+}
+
+// A group is printed where its first key is, with all of its keys.
+static void add_keys(struct HelpText *help, unsigned reach)
+{
+    for (size_t i = 0; i < KEYMAP_COUNT; i++) {
+        const char *group = KEYMAP[i].group;
+        bool first = is_listed(reach, &KEYMAP[i], group);
+        for (size_t k = 0; k < i; k++)
+            first &= !is_listed(reach, &KEYMAP[k], group);
+        if (!first)
+            continue;
+        HelpText_heading(help, group);
+        for (size_t k = i; k < KEYMAP_COUNT; k++)
+            if (is_listed(reach, &KEYMAP[k], group))
+                add_binding(help, &KEYMAP[k]);
+    }
+}
+
+static const struct {
+    enum Style style;
+    const char *mark, *about;
+} MARKS[] = {
+    {STYLE_ARMED, "● armed", "every call is counted and timed"},
+    {STYLE_PARTIAL, "◐ partial", "some of its hooks are taken out"},
+    {STYLE_DARK, "○ dark",
+     "all are: it runs at full speed and is only sampled"},
+    {STYLE_ALERT, "61s!", "older than 30 s, though it runs: a re-arms it"},
+    {STYLE_STRONG, ">= 512", "at least so many: it was dark for a time"},
+    {STYLE_STRONG, "~ 8.1G", "an estimate from samples and mean cost"},
+    {STYLE_STRONG, "< 53",
+     "a call so short that it cannot be told from nothing"},
+    {STYLE_STRONG, "< 0.3%", "less than one sample; blank: none in the window"},
+    {STYLE_FAINT, "3%  ~20", "dimmed, one digit: from fewer than ten samples"},
+    {STYLE_FAINT, "over 30 s",
+     "in the header: the window of all shares, and its samples"},
+    {STYLE_FAINT, "untraced",
+     "in the header: share spent in code that is not traced"},
+    {STYLE_FAINT, "gone",
+     "share, since the start, of functions that exist no more"},
+    {STYLE_ALERT, "unread",
+     "of the samples: stacks that could not be read, in no share"},
+    {STYLE_ALERT, "too deep",
+     "of the samples: stacks of more than 128 calls, cut there"},
+    {STYLE_ALERT, "-> deopt!",
+     "in annotate: was specialised, is its base again"},
+    {STYLE_FAINT, "-> never",
+     "in annotate: it can be specialised, and never was"},
+    {STYLE_HEAT_3, "███",
+     "in annotate: share of the function's time, as sampled"},
+    {STYLE_FAINT, "███ faint",
+     "where nothing is sampled: cycles, if they differ"},
+    {STYLE_STRONG, "cyc",
+     "ticks of the time stamp counter: wall clock, not CPU time"},
+};
+
+static void add_legend(struct HelpText *help)
+{
+    HelpText_heading(help, "Columns");
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        HelpText_add(help, STYLE_STRONG, TABLE[i].title, TABLE[i].about);
+    HelpText_heading(help, "Marks");
+    for (size_t i = 0; i < sizeof MARKS / sizeof *MARKS; i++)
+        HelpText_add(help, MARKS[i].style, MARKS[i].mark, MARKS[i].about);
+}
+
+static int clamp(int top, int count, int lines)
+{
+    int most = count > lines ? count - lines : 0;
+    if (top > most)
+        top = most;
+    return top < 0 ? 0 : top;
+}
+
+void HelpPage_draw(struct Canvas *canvas, const struct View *views, int *top,
+                   unsigned reach)
+{
+    struct HelpText keys = {.count = 0}, legend = {.count = 0};
+    int width = canvas->width, lines = canvas->height - 4;
+    bool both = width >= SIDE_BY_SIDE;
+    struct HelpText *right = both ? &legend : &keys;
+    struct Box left = {2, 2, both ? width / 2 - 3 : width - 3};
+    keys.term = KEYS_WIDTH;
+    legend.term = LEGEND_WIDTH;
+    keys.room = left.width - keys.term - 3;
+    legend.room = width - width / 2 - 1 - legend.term - 3;
+    add_views(&keys, views);
+    add_keys(&keys, reach);
+    add_legend(right);
+    int count = keys.count > legend.count ? keys.count : legend.count;
+    *top = clamp(*top, count, lines);
+    if (both)
+        HelpText_draw(&legend, canvas, *top,
+                      (struct Box){2, width / 2, width - width / 2 - 1});
+    HelpText_draw(&keys, canvas, *top, left);
+    Canvas_put(canvas, 0, 1, width, STYLE_ACCENT, "ocular-top");
+    Canvas_put(canvas, 0, 13, width, STYLE_FAINT, "keys, columns and marks");
+    if (count <= lines)
+        return;
+    char where[48];
+    snprintf(where, sizeof where, "%d-%d of %d", *top + 1, *top + lines, count);
+    Canvas_fit_right(canvas, (struct Box){0, 38, width - 39}, STYLE_FAINT,
+                     where);
+}
