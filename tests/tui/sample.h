@@ -12,7 +12,7 @@ struct SampleWish {
     unsigned tick;   // the how many-th snapshot: numbers grow with it
     unsigned extra;  // functions beside the dozen
     int no_sampler;  // all shares are null
-    int trouble;     // and it is told why
+    int trouble;     // ... and the snapshot says why
     int no_overhead; // the tracer does not measure itself
     int hostile;     // names of all kinds, up to 10 kB long, in all places
 };

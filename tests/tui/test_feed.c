@@ -30,7 +30,7 @@ struct Traced {
 };
 
 // `times` in one piece: a socket holds more of one than of many.
-static void tell_often(struct Traced *process, struct Message message,
+static void send_often(struct Traced *process, struct Message message,
                        int times)
 {
     struct Bytes bytes;
@@ -42,9 +42,9 @@ static void tell_often(struct Traced *process, struct Message message,
     Bytes_release(&bytes);
 }
 
-static void tell(struct Traced *process, struct Message message)
+static void send_message(struct Traced *process, struct Message message)
 {
-    tell_often(process, message, 1);
+    send_often(process, message, 1);
 }
 
 static void *welcome(void *argument)
@@ -106,10 +106,10 @@ static void test_a_flood_is_taken_in_parts(void **state)
     (void)state;
     begin(&process, &feed);
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
-    tell_often(&process, notice, MANY);
+    send_often(&process, notice, MANY);
     assert_int_equal(Feed_next(&feed, &answer), 0); // makes room
     assert_true(Feed_has_more(&feed));
-    tell(&process, (struct Message){.type = MESSAGE_END});
+    send_message(&process, (struct Message){.type = MESSAGE_END});
     // Nothing more comes: what waits in the client's buffer is not forgotten.
     while (!feed.ended) {
         assert_int_equal(Feed_next(&feed, &answer), 0);
@@ -142,7 +142,7 @@ static void test_so_are_answers(void **state)
     uint32_t number = export_number(&feed);
     struct Message progress = {
         .type = MESSAGE_REPLY, .request = number, .value = .5};
-    tell_often(&process, progress, MANY);
+    send_often(&process, progress, MANY);
     while (Feed_next(&feed, &answer))
         shown++;
     assert_between(shown, 1, MANY / 2);
@@ -190,7 +190,7 @@ static void answer_export(struct Traced *process, struct Feed *feed,
                           struct Message message, struct Answer *answer)
 {
     message.request = export_number(feed);
-    tell(process, message);
+    send_message(process, message);
     assert_true(Feed_wait(feed, 600000));
     assert_int_equal(Feed_next(feed, answer), 1);
 }
@@ -265,7 +265,7 @@ static void test_an_export_that_fails(void **state)
     // The process goes away in the middle of the next one.
     assert_int_equal(Feed_export(&feed, path, false), 0);
     assert_int_equal(files_beside(path), 1);
-    tell(&process, (struct Message){.type = MESSAGE_END});
+    send_message(&process, (struct Message){.type = MESSAGE_END});
     assert_true(Feed_wait(&feed, 600000));
     assert_int_equal(Feed_next(&feed, &answer), 0);
     assert_true(feed.ended);
@@ -273,7 +273,7 @@ static void test_an_export_that_fails(void **state)
     finish(&process, &feed);
 }
 
-// The user leaves in the middle: the process is told, and nothing stays.
+// The user leaves in the middle: the process gets a message, and nothing stays.
 static void test_an_export_that_is_left(void **state)
 {
     struct Traced process;
@@ -348,26 +348,26 @@ static uint64_t asked(struct Traced *process, uint32_t *number)
     return id;
 }
 
-static void tell_code(struct Traced *process, uint64_t id, uint32_t number)
+static void send_code(struct Traced *process, uint64_t id, uint32_t number)
 {
     struct Message message = {.type = MESSAGE_LISTING,
                               .request = number,
                               .listing = Sample_listing(id, "<string>")};
-    tell(process, message);
+    send_message(process, message);
     Listing_free(message.listing);
 }
 
-static void tell_snapshot(struct Traced *process, unsigned tick)
+static void send_snapshot(struct Traced *process, unsigned tick)
 {
     struct Message message = {
         .type = MESSAGE_SNAPSHOT,
         .snapshot = Sample_new((struct SampleWish){.tick = tick})};
-    tell(process, message);
+    send_message(process, message);
     Snapshot_free(message.snapshot);
 }
 
 // As the screen does while annotate shows a function: true, there is its code.
-static bool look(struct Feed *feed, uint64_t id)
+static bool show(struct Feed *feed, uint64_t id)
 {
     struct Answer answer;
     while (Feed_next(feed, &answer) || Feed_has_more(feed))
@@ -404,7 +404,7 @@ static bool is_recorded(const char *path, uint64_t id)
     return found;
 }
 
-// Nobody wants the code of what was looked at any more: the recording's turns
+// No view wants that function's code any more: the recording's turns
 // follow one another. The function of the first.
 static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
@@ -412,9 +412,9 @@ static uint64_t go_back(struct Traced *process, struct Feed *feed,
     uint32_t number;
     Feed_next(feed, &(struct Answer){0});
     uint64_t other = asked(process, &number);
-    tell_code(process, other, number);
+    send_code(process, other, number);
     for (int i = 0; i < 2; i++) {
-        tell_snapshot(process, tick++);
+        send_snapshot(process, tick++);
         Feed_next(feed, &(struct Answer){0});
         Snapshot_free(Feed_take(feed));
     }
@@ -424,7 +424,7 @@ static uint64_t go_back(struct Traced *process, struct Feed *feed,
 
 static void test_the_user_and_the_recording_take_turns(void **state)
 {
-    enum { LOOKED_AT = 5 };
+    enum { SHOWN = 5 };
     struct Traced process;
     struct Feed feed;
     struct Recording recording;
@@ -437,44 +437,44 @@ static void test_the_user_and_the_recording_take_turns(void **state)
     unlink(path);
     assert_int_equal(Recording_open(&recording, path, why, sizeof why), 0);
     Feed_record(&feed, &recording);
-    // Nobody looks: the hottest function's.
-    tell_snapshot(&process, tick++);
+    // No view shows code: the hottest function's is asked for.
+    send_snapshot(&process, tick++);
     Feed_next(&feed, &(struct Answer){0});
     Snapshot_free(Feed_take(&feed));
     uint64_t first = asked(&process, &number);
     assert_int_equal(first, 1);
     // Who sees nothing yet does not wait for it.
-    Feed_want_listing(&feed, LOOKED_AT);
+    Feed_want_listing(&feed, SHOWN);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(asked(&process, &number), LOOKED_AT);
+        assert_int_equal(asked(&process, &number), SHOWN);
         for (int late = 0; late < 3; late++) {
-            tell_snapshot(&process, tick++);
-            assert_false(look(&feed, LOOKED_AT));
+            send_snapshot(&process, tick++);
+            assert_false(show(&feed, SHOWN));
             assert_int_equal(asked(&process, &number), 0); // nothing else
         }
         assert_true(feed.listing.number);
-        tell_code(&process, LOOKED_AT, number);
-        assert_true(look(&feed, LOOKED_AT));
+        send_code(&process, SHOWN, number);
+        assert_true(show(&feed, SHOWN));
         // Its turn, however long that takes.
         uint64_t other = asked(&process, &number);
         assert_true(other && (other != first || i == 0));
         first = other;
-        tell_snapshot(&process, tick++);
-        assert_false(look(&feed, LOOKED_AT));
+        send_snapshot(&process, tick++);
+        assert_false(show(&feed, SHOWN));
         assert_int_equal(asked(&process, &number), 0);
-        tell_code(&process, other, number);
-        assert_false(look(&feed, LOOKED_AT));
+        send_code(&process, other, number);
+        assert_false(show(&feed, SHOWN));
         turns += asked(&process, &number) == 0;
-        tell_snapshot(&process, tick++);
-        assert_false(look(&feed, LOOKED_AT));
+        send_snapshot(&process, tick++);
+        assert_false(show(&feed, SHOWN));
     }
     assert_int_equal(turns, 3);
     asked(&process, &number);
-    tell_code(&process, LOOKED_AT, number);
+    send_code(&process, SHOWN, number);
     uint64_t other = go_back(&process, &feed, tick);
     finish(&process, &feed);
     assert_int_equal(Recording_close(&recording), 0);
-    assert_true(is_recorded(path, LOOKED_AT));
+    assert_true(is_recorded(path, SHOWN));
     assert_true(is_recorded(path, first));
     assert_true(is_recorded(path, other));
     unlink(path);

@@ -49,7 +49,7 @@ static void check(const struct FlameTree *tree)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    do { // each is met once on the way, and backwards it is the same way
+    do { // the walk finds each once, and backwards it is the same walk
         uint32_t next = FlameTree_next(tree, at, 1);
 
         assert_int_equal(FlameTree_next(tree, next, -1), at);

@@ -185,14 +185,14 @@ static void test_what_shares_rest_on(void **state)
     snapshot = Sample_new((struct SampleWish){0});
     snapshot->sampler_signal = NULL_U64;
     draw(f, snapshot, 100);
-    assert_true(says(f, "by looks alone"));
-    assert_int_equal(style_of(f, 2, "by looks"), STYLE_PARTIAL);
+    assert_true(says(f, "by wall-clock samples"));
+    assert_int_equal(style_of(f, 2, "by wall-clock"), STYLE_PARTIAL);
     snapshot = Sample_new((struct SampleWish){0}); // an older process
     snapshot->sampler_window_s = snapshot->sampler_window_samples = NAN;
     draw(f, snapshot, 150);
     assert_false(says(f, "samples"));
     draw(f, Sample_new((struct SampleWish){.no_sampler = 1}), 150);
-    assert_false(says(f, "by looks"));
+    assert_false(says(f, "by wall-clock"));
 }
 
 static void test_idle_functions_are_counted(void **state)
@@ -264,7 +264,7 @@ static int tear_down(void **state)
 
 // --- What the rows lack
 
-// It is told where it is much, and not where nobody measures it.
+// The header shows it where it is much, and not where nobody measures it.
 static void test_what_the_rows_lack(void **state)
 {
     struct Fixture *f = *state;

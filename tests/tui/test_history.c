@@ -116,7 +116,7 @@ static void test_another_trace(void **state)
     note(1, 0.5, 0, 0);
     assert_int_equal(history.count, 1);
     assert_null(history.mark.totals);
-    now = (struct Moment){.at_s = 3}; // nothing is told apart
+    now = (struct Moment){.at_s = 3}; // without totals
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
 }

@@ -241,7 +241,7 @@ static void test_one_thread(void **state)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        assert_true(isnan(row->trend[TREND_LENGTH - 2])); // another subject's
+        assert_true(isnan(row->trend[TREND_LENGTH - 2])); // another thread's
     }
     check_order();
     push(2); // the choice stays
@@ -261,7 +261,7 @@ static void test_one_thread(void **state)
     assert_int_equal(model.shown, 0);
 }
 
-// A thread may tell of functions before the process has listed any.
+// A thread may report functions before the process has listed any.
 static void test_one_thread_without_functions(void **state)
 {
     struct Caller part = {7, .5};
@@ -503,10 +503,10 @@ static void test_a_baseline_of_others(void **state)
     }
 }
 
-static bool is_deopt(const char *from, const char *to, uint64_t told)
+static bool is_deopt(const char *from, const char *to, uint64_t reported)
 {
     return Deopt_is(
-        &(struct Transition){.from = from, .to = to, .deopt = told});
+        &(struct Transition){.from = from, .to = to, .deopt = reported});
 }
 
 static void test_deopts(void **state)

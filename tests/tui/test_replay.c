@@ -303,7 +303,7 @@ static void test_damaged_in_the_middle(void **state)
     }
 }
 
-// Nothing but a view that asks for it notices, and that view is told.
+// Nothing but a view that asks for it notices, and that view gets an error.
 static void test_a_damaged_answer(void **state)
 {
     struct Replay *replay;

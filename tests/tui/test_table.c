@@ -227,7 +227,7 @@ static void test_estimates_from_few_samples(void **state)
     function.share = function.cpu_share = .05;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.wait_share = .5; // sixty looks found it waiting
+    function.wait_share = .5; // sixty samples found it waiting
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "~1.2k");
     function.share = function.cpu_share = function.wait_share = 0;
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
@@ -290,7 +290,7 @@ static void test_trend(void **state)
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "·▁▂▃▄▅▆▇");
     for (int i = 0; i < 8; i++)
         Row_push_trend(&row, 0);
-    assert_string_equal(says(COLUMN_TREND, &row, &cycles), ""); // not met
+    assert_string_equal(says(COLUMN_TREND, &row, &cycles), ""); // in no sample
     Row_push_trend(&row, .001);
     assert_string_equal(says(COLUMN_TREND, &row, &cycles), "▁▁▁▁▁▁▁▂");
     char out[4 * 3 + 1];

@@ -46,10 +46,10 @@ static void test_deopts(void **state)
                                           900, 0};
 
     (void)state;
-    assert_true(isnan(deopts_between(NULL, NULL))); // nobody looks
+    assert_true(isnan(deopts_between(NULL, NULL))); // nobody records them
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // In a storm the base opcode is hardly ever met.
+    // In a storm the base opcode is hardly ever seen.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }

@@ -53,7 +53,7 @@ static void test_equal(void **state)
     other.ended = 1;
     same = ThreadKey_of(&other);
     assert_false(ThreadKey_equal(&key, &same));
-    other.ended = NULL_U64; // not told: it lives
+    other.ended = NULL_U64; // not reported: it lives
     same = ThreadKey_of(&other);
     assert_true(ThreadKey_equal(&key, &same));
     other.name = NULL;

@@ -15,7 +15,7 @@
 #define MOST 8
 
 // Function i + 1 has the callers in edges[i], by id, with shares in per cent.
-struct Edges {
+struct CallEdges {
     struct {
         uint64_t id; // 0 ends
         int share;
@@ -23,7 +23,7 @@ struct Edges {
     int total, self;
 };
 
-static struct Model model_of(const struct Edges *edges, size_t count)
+static struct Model model_of(const struct CallEdges *edges, size_t count)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct Function *functions =
@@ -86,7 +86,7 @@ static const struct Branch *branch_of(const struct Tree *tree, uint64_t id)
 }
 
 // 1 calls 2 and 3, both call 4.
-static const struct Edges diamond[] = {
+static const struct CallEdges diamond[] = {
     {{{0}}, 100, 10},
     {{{1, 40}}, 40, 5},
     {{{1, 50}}, 50, 20},
@@ -133,7 +133,7 @@ static void test_parts_are_of_what_they_hang_on(void **state)
 // The whole and its parts are estimated apart: no part is more than all of it.
 static void test_no_part_is_more_than_the_whole(void **state)
 {
-    static const struct Edges noisy[] = {
+    static const struct CallEdges noisy[] = {
         {{{2, 13}}, 10, 12},
         {{{0}}, 12, 0},
     };
@@ -176,7 +176,7 @@ static void test_unfolding(void **state)
 
 static void test_recursion_ends(void **state)
 {
-    static const struct Edges circle[] = {
+    static const struct CallEdges circle[] = {
         {{{2, 50}, {1, 20}}, 60, 5},
         {{{1, 50}}, 55, 5},
     };
@@ -214,7 +214,7 @@ static void test_no_more_than_there_is_room_for(void **state)
 
 static void test_without_shares(void **state)
 {
-    static const struct Edges none[] = {{{{0}}, 0, 0}};
+    static const struct CallEdges none[] = {{{{0}}, 0, 0}};
     struct Model model = model_of(none, 1);
     struct Tree tree = {0};
     (void)state;

@@ -729,8 +729,8 @@ static void open_whole(struct Stage *stage, enum ViewId id)
 
 // Without a key, or after one; with the next numbers, since a change since now
 // is none before.
-static void look_after(enum ViewId id, const struct Binding *binding,
-                       struct Bytes *out)
+static void check_after(enum ViewId id, const struct Binding *binding,
+                        struct Bytes *out)
 {
     struct Stage stage;
     open_whole(&stage, id);
@@ -754,8 +754,8 @@ static void check_key(enum ViewId id, const struct Binding *binding)
     // What is asked of the process is in no picture: test_screen.py has it.
     if (!binding->label || binding->request == REQUEST_REARM)
         return;
-    look_after(id, NULL, &without);
-    look_after(id, binding, &with);
+    check_after(id, NULL, &without);
+    check_after(id, binding, &with);
     if (without.size == with.size &&
         !memcmp(without.data, with.data, with.size))
         fail_msg("%s: %s is offered and does nothing", VIEWS[id].name,

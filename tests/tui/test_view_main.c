@@ -259,7 +259,7 @@ static void test_batch(void **state)
 }
 
 // Whatever the size and the wishes, nothing harmful gets onto the canvas and
-// nothing is drawn outside (the sanitizers would tell).
+// nothing is drawn outside (the sanitizers would report it).
 static void test_every_size_is_harmless(void **state)
 {
     (void)state;

@@ -17,10 +17,10 @@
 
 #define WIDTH 150
 #define HEIGHT 40
-#define ANSWER_MS 2000 // how long --keys waits for what it asked for
+#define ANSWER_MS 2000 // that --keys waits for answers
 #define WAIT_MS 1000
-#define FRAME_S 2   // that <Frame> waits beyond the rate, at most
-#define ARMED_S 0.9 // of tracing that are worth a frame
+#define FRAME_S 2   // seconds that <Frame> waits beyond the rate, at most
+#define ARMED_S 0.9 // seconds of tracing that are worth a frame
 
 static int flush(struct Bytes *bytes)
 {
@@ -41,7 +41,7 @@ static int default_width(void)
     return WIDTH;
 }
 
-// Without a size a frame is as long as there are functions.
+// Without a size a frame has a line for each function.
 static int fit(struct Ui *ui, const struct Options *options)
 {
     int width = options->width, height = options->height;
@@ -77,8 +77,9 @@ static void take_answers(struct Ui *ui)
     }
 }
 
-// Presses the keys on the first snapshot; a key may change what a later one
-// means, hence the frame composed for each, and so may what it has asked for.
+// Presses the keys on the first snapshot. A key, or the answer to what it asks,
+// may change what the next key means: so each key gets a frame and waits for
+// answers.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;
@@ -115,7 +116,7 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Was tracing armed for us just now? Then there is nothing to read yet.
+// Has tracing begun just now, for us? Then there is nothing to print yet.
 static bool is_empty(const struct Ui *ui)
 {
     return *ui->feed->notice && !ui->feed->ended &&

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FIRST_LINE 3 // of the list
+#define FIRST_LINE 3 // line of the list's first row
 #define USER_WIDTH 12
 #define COMMAND_LEAST 20
-#define DEPTH_MOST 16 // beyond it, children stand beside their parents
+#define DEPTH_MOST 16 // deeper children stand beside their parents
 
 // --- The list
 
@@ -34,8 +34,9 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
     return true;
 }
 
-// Appends the children of `parent` to `rows`, each with its own. Process ids
-// cannot form a ring, but what /proc says may: a row is taken once.
+// Appends the children of `parent` to `rows`, each with its own children. /proc
+// changes while we read it and may show a ring of parents, so a row is taken
+// once.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -96,7 +97,7 @@ void Chooser_select(struct Chooser *chooser, pid_t pid)
             chooser->list.selected = i;
 }
 
-long Chooser_look(struct Chooser *chooser)
+long Chooser_refresh(struct Chooser *chooser)
 {
     const struct Served *selected = Chooser_selected(chooser);
     pid_t pid = selected ? selected->pid : 0;
@@ -134,7 +135,7 @@ static int command_at(const struct Chooser *chooser)
     return chooser->users ? 12 + USER_WIDTH + 2 : 12;
 }
 
-// Without the folder of the program, which says the least and comes first.
+// Leaves out the program's folder, which says the least.
 static const char *short_command(const char *command)
 {
     const char *name = command;
@@ -155,7 +156,7 @@ static void draw_line(const struct Chooser *chooser, struct Canvas *canvas,
     if (chooser->users)
         Canvas_fit(canvas, (struct Box){y, 12, USER_WIDTH}, STYLE_PLAIN,
                    CUT_END, row->user);
-    if (row->depth) { // as far as a command has room
+    if (row->depth) { // indents while a command has room
         int depth = (end - x - COMMAND_LEAST) / 2;
         x += 2 * (row->depth < depth ? row->depth : depth);
         Canvas_put(canvas, y, x - 2, end, STYLE_FAINT, "└ ");

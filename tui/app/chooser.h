@@ -40,7 +40,7 @@ enum ChooserAnswer {
 
 // Looks for processes; keeps the selection on the same one. The count, or
 // -errno.
-long Chooser_look(struct Chooser *chooser);
+long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects that process, if it is there.
 void Chooser_select(struct Chooser *chooser, pid_t pid);

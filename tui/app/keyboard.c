@@ -24,7 +24,7 @@ static void rearm(struct Ui *ui)
     Ui_say_asked(ui, Feed_rearm(ui->feed, id), text);
 }
 
-// A recording is played faster or slower.
+// Plays a recording faster (step -1) or slower.
 static void change_speed(struct Ui *ui, int step)
 {
     double speed = ui->feed->speed * (step < 0 ? 2 : .5);

@@ -6,9 +6,10 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-#define TICK_MS 1000 // the screen says how long the process has been silent
+#define TICK_MS 1000 // a frame shows for how long the process has been silent
 
-// What was typed before a question came up is no answer to it.
+// Drops the keys that the user typed before a question came up: they do not
+// answer it.
 static void draw(struct Ui *ui, struct Terminal *terminal)
 {
     bool asked = Prompt_is_question(&ui->prompt);
@@ -22,8 +23,8 @@ static void draw(struct Ui *ui, struct Terminal *terminal)
         ;
 }
 
-// The keys that wait are done, and what they did is seen. Each is drawn: the
-// next one may mean another thing then.
+// Presses the keys that wait, and draws. A frame is composed after each key,
+// since it may change what the next one means.
 static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
@@ -40,13 +41,14 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
         draw(ui, terminal);
 }
 
-// A large snapshot takes milliseconds to decode, and others to take in: a key
-// waits for one of both at most, and is on the screen before the other.
+// Decoding a large snapshot takes milliseconds, and so does taking it into the
+// model. A key waits for one of the two at most, and is on the screen before
+// the other.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // a key means what is seen
+    bool drawn = false; // keys wait for the first frame
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -65,8 +67,8 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot comes in many pieces: only the last is worth a
-        // frame. Keys have been drawn.
+        // A large snapshot comes in many pieces, and only the last is worth a
+        // frame. press_keys() has drawn what keys did.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed)
             draw(ui, terminal);

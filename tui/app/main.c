@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ocular-top: reads the command line, finds the process, and runs the screen
-// or the batch. The only file of the viewer that prints and exits.
+// ocular-top: reads the command line, finds the process, and watches it, on the
+// terminal or as the batch. The only file of the viewer that reports errors and
+// exits.
 #include "ipc/version.h"
 #include "tui/app/chooser.h"
 #include "tui/app/options.h"
@@ -56,8 +57,8 @@ static void too_many(const struct Chooser *chooser)
     Bytes_release(&list);
 }
 
-// From the list to a process and back, until the user has had enough. `served`
-// is where to begin, NULL: with the list.
+// Goes from the list to a process and back, until the user quits. Begins with
+// `served`, NULL: with the list.
 static int go_round(const struct Options *options, const struct Served *served,
                     struct Terminal *terminal, char *why)
 {
@@ -69,7 +70,7 @@ static int go_round(const struct Options *options, const struct Served *served,
         now = *served;
     do {
         if (leave) {
-            Chooser_look(&chooser);
+            Chooser_refresh(&chooser);
             Chooser_select(&chooser, now.pid);
             int answer = Pick_run(&chooser, terminal, options->ascii);
             error = answer < 0 ? answer : 0;
@@ -82,7 +83,7 @@ static int go_round(const struct Options *options, const struct Served *served,
         leave = false;
         error = Watch_run(options, &now, terminal, &leave, why);
         chooser.back = !error;
-        if (error && picked) { // it has gone meanwhile, or refuses
+        if (error && picked) { // the process is gone meanwhile, or refuses us
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
         }
@@ -91,8 +92,8 @@ static int go_round(const struct Options *options, const struct Served *served,
     return error < 0 ? error : 0;
 }
 
-// The process to begin with, or *several. 0, -errno with `why`, or -ESRCH
-// without: nobody serves.
+// Finds the process to begin with, or *several. 0, -errno with `why`, or -ESRCH
+// without: no process serves.
 static int find(const struct Options *options, struct Served *served,
                 bool *several, char *why)
 {
@@ -103,7 +104,7 @@ static int find(const struct Options *options, struct Served *served,
     if (options->pid)
         return Startup_find(served, options->pid, STARTUP_PATIENCE_S, stderr,
                             why, WHY);
-    long count = Chooser_look(&chooser);
+    long count = Chooser_refresh(&chooser);
     *several = count > 1;
     if (count == 1)
         *served = *Chooser_selected(&chooser);
@@ -139,10 +140,10 @@ static int run(const struct Options *options)
     return EXIT_FINE;
 }
 
-static void look_around(struct Options *options)
+static void read_environment(struct Options *options)
 {
     const char *no_color = getenv("NO_COLOR");
-    // Only characters: a decimal comma would be no JSON.
+    // Only characters: a decimal comma would break JSON.
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         options->ascii = true;
@@ -167,6 +168,6 @@ int main(int argc, char **argv)
               stdout);
         return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
     }
-    look_around(&options);
+    read_environment(&options);
     return run(&options);
 }

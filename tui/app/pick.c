@@ -2,9 +2,8 @@
 // See pick.h.
 #include "tui/app/pick.h"
 
-#define REFRESH_MS 1000 // the list is read again
+#define REFRESH_MS 1000 // the list is read again so often
 
-// Lets the user pick: what he chose (enum ChooserAnswer), or -errno.
 int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
 {
     struct Canvas canvas;
@@ -25,7 +24,7 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
         while (!answer && (key = Terminal_key(terminal)) != 0)
             answer = Chooser_key(chooser, key);
         if (!answer && !(events & TERMINAL_KEYS))
-            Chooser_look(chooser);
+            Chooser_refresh(chooser);
     }
     Canvas_release(&canvas);
     if (error)

@@ -16,7 +16,7 @@
 
 // --- What the answers do
 
-// "2", "0.5 %": a share, or NAN.
+// Reads "2" or "0.5 %" as a share; NAN: it is none.
 static double read_percent(const char *text)
 {
     char *end;
@@ -126,8 +126,8 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Search and filter act while they are typed. A search is back where it began
-// where nothing matches.
+// Search and filter act while the user types. A search without a match is back
+// where it began.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#define YOUNG_S 10 // Python, its imports and the measuring of the hooks
+#define YOUNG_S                                                                \
+    10 // seconds that Python, its imports and the calibration may take
 #define PAUSE_NS 50000000L
 
 bool Startup_is_likely(double age_s, const char *command)

@@ -85,7 +85,7 @@ int Updates_poll(struct Ui *ui)
     if (!snapshot)
         return 0;
     ui->changed = true;
-    Children_look(&ui->children, ui->feed->pid, Feed_now());
+    Children_update(&ui->children, ui->feed->pid, Feed_now());
     if (!ui->model.snapshot && snapshot->sampler_trouble)
         Ui_say(ui, true, "No sampler: %s.", snapshot->sampler_trouble);
     int error = Model_push(&ui->model, snapshot);

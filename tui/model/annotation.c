@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Instructions stand below their source line, in the order of the source; a
-// line that several stretches of code belong to is there once. Without source
-// they stand in the order of their offsets.
+// See annotation.h. Instructions stand below their source line, in the order of
+// the source. A line is there once, even if several pieces of code belong to
+// it. Without source, instructions stand in the order of their offsets.
 #include "tui/model/annotation.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #define GAP_MOST 8 // lines without code that are shown
-#define GAP_EDGE 2 // of more, so many before and behind what is left out
+#define GAP_EDGE 2 // of a longer gap, lines shown at each end
 
-struct Place { // a row and the line it counts to
+struct Place { // a row and the line that it belongs to
     uint64_t line;
     uint32_t row;
 };
@@ -23,7 +23,8 @@ static int compare_places(const void *left, const void *right)
     return lines ? lines : (a->row > b->row) - (a->row < b->row);
 }
 
-// An instruction without a line goes with the one before it.
+// Makes one place a row. An instruction without a line belongs to the line of
+// the one before it.
 static struct Place *make_places(const struct Listing *listing)
 {
     struct Place *places = malloc((listing->row_count + 1) * sizeof *places);
@@ -50,7 +51,7 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Lines from..to, none of which has code.
+// Adds the lines from `from` to before `to`, none of which has code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)
 {
@@ -162,8 +163,8 @@ static void sum_up(struct Annotation *annotation, const struct Listing *listing)
     }
 }
 
-// Entries that there may be: each row with a line of its own, what stands
-// between two lines, a note before and another behind all.
+// Returns how many entries there may be: each row with a line of its own, the
+// lines between two of them, and a note at each end.
 static size_t room_for(const struct Listing *listing)
 {
     return 2 + listing->row_count * (2 + GAP_MOST + 1);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define END_SIZE 22u // of the record at the end
+#define END_SIZE 22u // bytes of the record at the end
 #define ENTRY_SIZE 46u
 #define LOCAL_SIZE 30u
 #define ARCHIVE_MOST ((size_t)1 << 30)
@@ -36,7 +36,7 @@ static uint32_t u32(const uint8_t *at)
     return u16(at) | u16(at + 2) << 16;
 }
 
-// `count` bytes from `at`, for the caller to free, or NULL.
+// Returns `count` bytes from `at`, for the caller to free, or NULL.
 static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 {
     uint8_t *bytes;
@@ -58,12 +58,13 @@ static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 
 struct Directory {
     size_t at, size;
-    size_t begin; // what the archive's own offsets count from
+    size_t begin; // place in the file that the archive's offsets count from
 };
 
-// The record at the end, which may have a comment behind it, says how long the
-// directory before it is. A script may stand before it all: what counts is
-// where the directory is, not where it says that it begins.
+// Finds the directory by the record at the end, which says how long the
+// directory before it is. A comment may follow the record. A script may precede
+// the archive: then all offsets are too small by its length, which `begin`
+// makes up for.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {
@@ -91,7 +92,7 @@ static bool find_directory(const struct Archive *archive,
 
 struct Member {
     uint32_t method, packed, size;
-    size_t local; // where its own header is
+    size_t local; // offset of its own header
 };
 
 static bool find_member(const uint8_t *directory, size_t size, const char *name,

@@ -8,8 +8,8 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-// Groups of ours that the user has not might open a door. A user namespace may
-// forbid to change them; then they are few.
+// Drops our groups, which may open files that the user's groups do not. A user
+// namespace may forbid this; there, we have few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);
@@ -25,7 +25,8 @@ int AsUser_begin(struct AsUser *as, const struct ProcessUser *user)
     change_groups(as, user);
     setfsgid(user->gid);
     setfsuid(user->uid);
-    // They say what it was before, and nothing of errors; -1 changes nothing.
+    // setfsuid() returns the id before and no error; -1 changes nothing and
+    // returns the id.
     if ((uid_t)setfsuid((uid_t)-1) == user->uid &&
         (gid_t)setfsgid((gid_t)-1) == user->gid)
         return 0;

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// Not called by way of itself, as far down as the flame graph goes.
+// Is the row's function not among the row's callers, as far down as the flame
+// graph goes?
 static bool is_outermost(const struct FlameTable *table, size_t row)
 {
     uint64_t id = table->rows[row].id;
@@ -38,7 +39,7 @@ static int compare_functions(const void *left, const void *right)
     return compare(a->id, b->id);
 }
 
-// One of each, with the sum of its shares.
+// Merges equal calls, and equal functions, and sums up their shares.
 static void merge(struct Calls *calls)
 {
     size_t kept = 0;
@@ -76,7 +77,7 @@ int Calls_count(struct Calls *calls, const struct FlameTable *table,
         Calls_release(&new);
         return -ENOMEM;
     }
-    for (size_t i = count; i-- > 1;) { // what is called comes after its caller
+    for (size_t i = count; i-- > 1;) { // a callee comes after its caller
         const struct FlameRow *row = &table->rows[i];
         totals[i] += shares[i].self;
         totals[row->parent] += totals[i];

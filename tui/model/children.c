@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define PERIOD_S 5.0
-#define MOST 64       // children that are looked at
-#define YOUNG_S 2     // a child that is younger may be about to serve
-#define THREADS 1024  // whose children are listed
+#define MOST 64       // children that one check counts
+#define YOUNG_S 2     // seconds; a younger child may still begin to serve
+#define THREADS 1024  // threads whose children one check lists
 #define LIST_MAX 4096 // bytes of one thread's list
 
 static bool is_python(pid_t pid)
@@ -32,7 +32,7 @@ static bool is_python(pid_t pid)
     return name && strncmp(name, "/python", 7) == 0;
 }
 
-// When it began is the 22nd word of its stat, in ticks since boot.
+// Reads the start time: the 22nd word of /proc/PID/stat, in ticks since boot.
 static bool is_young(pid_t pid)
 {
     char path[64], line[1024];
@@ -44,7 +44,8 @@ static bool is_young(pid_t pid)
     if (file)
         fclose(file);
     line[size] = 0;
-    const char *at = strrchr(line, ')'); // the name before may hold anything
+    const char *at =
+        strrchr(line, ')'); // the name before it may contain anything
     if (!at || sscanf(at,
                       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
                       "%*d %*d %*d %*d %*d %*d %llu",
@@ -63,14 +64,14 @@ static bool serves(pid_t pid)
     return Address_find(&served, pid, why, sizeof why) == 0;
 }
 
-static unsigned count_of(char *list, unsigned *looked)
+static unsigned count_of(char *list, unsigned *checked)
 {
     unsigned count = 0;
-    for (char *at = list, *end; *looked < MOST; at = end) {
+    for (char *at = list, *end; *checked < MOST; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
         if (end == at)
             break;
-        ++*looked;
+        ++*checked;
         count += is_python(pid) && !is_young(pid) && !serves(pid);
     }
     return count;
@@ -79,7 +80,7 @@ static unsigned count_of(char *list, unsigned *looked)
 static unsigned count_untraced(pid_t pid)
 {
     char path[128], list[LIST_MAX];
-    unsigned count = 0, looked = 0, threads = 0;
+    unsigned count = 0, checked = 0, threads = 0;
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     const struct dirent *task;
@@ -93,18 +94,18 @@ static unsigned count_untraced(pid_t pid)
         if (file)
             fclose(file);
         list[size] = 0;
-        count += count_of(list, &looked);
+        count += count_of(list, &checked);
     }
     if (tasks)
         closedir(tasks);
     return count;
 }
 
-void Children_look(struct Children *children, pid_t pid, double now)
+void Children_update(struct Children *children, pid_t pid, double now)
 {
     if (pid <= 0 ||
-        (children->looked_at > 0 && now - children->looked_at < PERIOD_S))
+        (children->checked_at > 0 && now - children->checked_at < PERIOD_S))
         return;
-    children->looked_at = now;
+    children->checked_at = now;
     children->untraced = count_untraced(pid);
 }

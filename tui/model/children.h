@@ -8,12 +8,12 @@
 #include <sys/types.h>
 
 struct Children {
-    double looked_at;  // Feed_now() of the newest look; 0: none yet
+    double checked_at; // Feed_now() of the newest look; 0: none yet
     unsigned untraced; // that did not serve then
 };
 
 // Looks again where the newest look is some seconds old. `pid` is the traced
 // process's as this viewer sees it. Finds nothing where /proc hides them.
-void Children_look(struct Children *children, pid_t pid, double now);
+void Children_update(struct Children *children, pid_t pid, double now);
 
 #endif

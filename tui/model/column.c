@@ -25,7 +25,8 @@ KEY(p99, row->now->p99_cycles)
 KEY(self, Row_self(row))
 KEY(total, Row_total(row))
 KEY(waited, Row_waited(row))
-// Armed before partial before dark, the oldest data first in each.
+// Armed functions come first, then partial, then dark ones; among each, those
+// with the oldest data.
 KEY(state, (double)row->now->state * 1e12 +
                (isfinite(row->now->age_s) ? row->now->age_s : 0))
 KEY(sites, Row_u64(row->now->sites) - Row_u64(row->now->dark_sites))

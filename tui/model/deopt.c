@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_deopt(uint64_t told, const char *from, const char *to)
+static bool is_deopt(uint64_t reported, const char *from, const char *to)
 {
     size_t length = to ? strlen(to) : 0;
-    if (told != NULL_U64)
-        return told == 1;
+    if (reported != NULL_U64)
+        return reported == 1;
     return from && length && strncmp(from, to, length) == 0 &&
            from[length] == '_';
 }

@@ -18,7 +18,8 @@
 
 // --- Where it goes
 
-// What is there is a plain file, or a link to one or to nothing.
+// Returns 0 where the path names a regular file, or a link to one, or nothing;
+// else -errno.
 static int check_kind(int root, const char *path)
 {
     struct stat status;
@@ -46,7 +47,7 @@ static int check_target(const struct ExportFile *file, int root)
     return file->overwrite ? 0 : -EEXIST;
 }
 
-// A descriptor of the directory, or -errno.
+// Returns a descriptor of the directory, or -errno.
 static int open_directory(const struct ExportFile *file, int root)
 {
     char path[PATH_MAX];
@@ -55,7 +56,7 @@ static int open_directory(const struct ExportFile *file, int root)
     return Place_find(root, path, O_PATH | O_DIRECTORY);
 }
 
-static int split(struct ExportFile *file)
+static int split_path(struct ExportFile *file)
 {
     file->name = strrchr(file->path, '/') + 1;
     if (!*file->name || !strcmp(file->name, ".") || !strcmp(file->name, ".."))
@@ -105,10 +106,10 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
         error = Process_user(&file->user, pid);
     if (error)
         return error;
-    // Asked for as ourselves: the process may be closed to its own user.
+    // Reads /proc with our own rights: it may be closed to the process's user.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
-    error = split(file);
+    error = split_path(file);
     if (error)
         return error;
     root = Place_root(pid);

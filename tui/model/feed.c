@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// So much is taken in at once; the rest waits, for keys and signals come first.
-// One who sends without pause would keep them waiting for ever.
+// Limits of what is taken in at once. The rest waits, for keys and signals come
+// first: a process that sends without pause must not delay them for ever.
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
@@ -29,7 +29,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    Feed_rate(feed, rate_s); // a process that dies here is noticed on reading
+    Feed_rate(feed, rate_s); // reading notices a process that dies here
     return 0;
 }
 
@@ -50,7 +50,8 @@ void Feed_record(struct Feed *feed, struct Recording *recording)
 void Feed_close(struct Feed *feed)
 {
     if (feed->link.client && feed->export.there)
-        Feed_cancel(feed); // else the process would write on, to no name
+        Feed_cancel(
+            feed); // else the process would write on, to a file without a name
     ExportFile_drop(&feed->export);
     FeedLink_close(&feed->link);
     Snapshot_free(feed->newest);
@@ -82,7 +83,8 @@ static void end(struct Feed *feed, const char *reason)
 
 // --- What arrives
 
-// The process has written all of it, or gives up.
+// Puts the file in its place, or removes it: the process has written all of it,
+// or gives up.
 static void finish_export(struct Feed *feed, struct Answer *answer)
 {
     struct ExportFile *file = &feed->export;
@@ -128,7 +130,7 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Whoever asked for it, this viewer or its recording: it is the newest.
+// Keeps the newest stacks, whether the view or the recording asked for them.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
     struct PendingRequest *pending =
@@ -167,7 +169,7 @@ static bool take(struct Feed *feed, struct Message *message,
         }
         return false;
     case MESSAGE_ERROR:
-        if (message->request == 0) { // of the connection: nothing follows
+        if (message->request == 0) { // about the connection: nothing follows
             end(feed, message->text ? message->text : why_ended(-EPIPE, false));
             return false;
         }
@@ -195,7 +197,8 @@ static bool take(struct Feed *feed, struct Message *message,
 
 // --- Taking it in
 
-// A recording must be able to show every view: stacks and code are asked for.
+// Records a message, and asks for stacks and code: a recording must be able to
+// show every view.
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
@@ -217,9 +220,8 @@ static int receive(struct Feed *feed, struct Message *message)
     return result;
 }
 
-// Of messages that a process has sent since there was nothing more. A recording
-// is taken by number alone: it ends, and what is due of it does not depend on
-// the machine's speed.
+// Has this turn taken enough messages? A recording is limited by number alone,
+// so that what it shows does not depend on the machine's speed.
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||
@@ -364,7 +366,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     struct Message message = {.type = MESSAGE_EXPORT};
     int error;
     if (!feed->link.client)
-        return request(feed, &message); // says why not
+        return request(feed, &message); // returns why not
     if (file->there)
         return -EBUSY;
     error = ExportFile_open(file, feed->pid, path, overwrite);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// So long without an answer a function's code is asked for again.
+// After so many seconds without an answer we ask again.
 #define LATE_S 5.0
 
 void FeedListing_release(struct FeedListing *listing)

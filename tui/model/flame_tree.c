@@ -20,7 +20,7 @@ static int compare_id(const void *id, const void *function)
     return (a > b) - (a < b);
 }
 
-// By id, as the table has them; or not, then it is nobody's name.
+// Finds the function of an id; NULL: the table does not have it.
 static const struct FlameFunction *function_of(const struct FlameTable *table,
                                                uint64_t id)
 {
@@ -46,13 +46,13 @@ static void name_branch(const struct FlameTable *table,
     }
 }
 
-// False where the table is none.
+// Reads one row into a branch. False: the table is invalid.
 static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
                        const struct FlameShare *shares, uint32_t *place)
 {
     const struct FlameRow *row = &tree->table->rows[i];
-    struct FlameShare told = {row->share, row->c_share};
-    const struct FlameShare *share = shares ? &shares[i] : &told;
+    struct FlameShare own = {row->share, row->c_share};
+    const struct FlameShare *share = shares ? &shares[i] : &own;
     struct FlameBranch *branch = &tree->branches[tree->count];
     if (i == 0 ? row->parent != NULL_U64 : row->parent >= i)
         return false;
@@ -63,7 +63,7 @@ static bool add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    if (branch->depth > FLAME_DEPTH) { // its caller's, then
+    if (branch->depth > FLAME_DEPTH) { // its caller gets the share
         tree->branches[branch->parent].self += branch->self;
         *place = branch->parent;
         return true;
@@ -97,7 +97,8 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
         branch->sibling = parent->child;
         parent->child = order[i];
     }
-    // Children come after their parents.
+    // Adds the children's totals to their parents'. Children come after their
+    // parents.
     for (size_t i = tree->count; i-- > 0;) {
         struct FlameBranch *branch = &tree->branches[i];
         branch->total += branch->self;
@@ -107,7 +108,8 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
     tree->branches[0].name = "all threads";
 }
 
-// Of the tree's table. An error leaves it without branches.
+// Builds the branches from the table. An error leaves the tree without
+// branches.
 static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
     const struct FlameTable *table = tree->table;
@@ -175,7 +177,7 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
         return moment;
     moment.totals = calloc(count, sizeof *moment.totals);
     for (size_t i = 0; moment.totals && i < count; i++) {
-        const struct FlameRow *row = &table->rows[i]; // build has checked it
+        const struct FlameRow *row = &table->rows[i]; // build() has checked it
         moment.totals[i] = (struct Total){
             .key = i ? step(moment.totals[row->parent].key, row->id) : 1,
             .all = known(row->cpu_ns),

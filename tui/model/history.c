@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_S 0.9 // between two moments, so that a minute has room
+#define APART_S                                                                \
+    0.9 // seconds between two moments at least, so that a minute fits
 #define LONGEST_S 60.0
 
 static int compare(const void *left, const void *right)
@@ -16,7 +17,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// By key. Without memory an empty one: that of the start.
+// Returns a copy, sorted by key; without memory an empty moment, which is the
+// start's.
 static struct Moment copy_of(const struct Moment *now)
 {
     struct Moment copy = *now;
@@ -48,7 +50,8 @@ void History_note(struct History *history, const struct Moment *now)
     }
     if (now->at_s < newest + APART_S)
         return;
-    // One that is as old as the longest period stays.
+    // Drops moments that no period needs: one that is as old as the longest
+    // period stays.
     while (history->count == HISTORY_MOST ||
            (history->count > 1 &&
             history->moments[1].at_s <= now->at_s - LONGEST_S))

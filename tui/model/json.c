@@ -12,8 +12,8 @@
 static struct json_object *from_record(const struct Record *record,
                                        const void *value);
 
-// json-c stands for null with NULL, so errors have a flag of their own: every
-// function that makes a value returns 0 or -ENOMEM and the value beside it.
+// json-c uses NULL for null, so NULL cannot mean an error. Every function that
+// makes a value returns 0 or -ENOMEM, and stores the value.
 
 static int from_double(struct json_object **out, double value)
 {
@@ -21,7 +21,7 @@ static int from_double(struct json_object **out, double value)
     *out = NULL;
     if (!isfinite(value))
         return 0;
-    // Twelve digits are more than is measured, and read better than seventeen.
+    // Twelve digits are more than Ocular measures, and shorter than seventeen.
     snprintf(text, sizeof text, "%.12g", value);
     *out = json_object_new_double_s(value, text);
     return *out ? 0 : -ENOMEM;
@@ -84,7 +84,7 @@ static int from_field(struct json_object **out, const struct Field *field,
     }
 }
 
-// The object a field belongs into: the record's, or its group's within.
+// Returns the object that a field belongs to: the record's, or its group's.
 static struct json_object *owner_of(struct json_object *object,
                                     const struct Field *field)
 {
@@ -132,8 +132,8 @@ static void put_escape(struct Bytes *out, uint32_t code)
     Bytes_put(out, escape, (size_t)size);
 }
 
-// json-c escapes C0 and copies all else as it is. Outside of ASCII there are
-// only strings, so the rest can be escaped in the finished text.
+// json-c escapes C0 and copies the rest. Only strings hold characters beyond
+// ASCII, so we can escape harmful ones in the finished text.
 static void put_harmless(struct Bytes *out, const char *text)
 {
     uint32_t code;
@@ -164,7 +164,7 @@ static int put_object(struct Bytes *out, struct json_object *object)
     return text ? out->error : -ENOMEM;
 }
 
-// Null is left out.
+// Leaves null out.
 static int add(struct json_object *object, const char *name,
                struct json_object *value)
 {

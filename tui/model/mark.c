@@ -52,8 +52,9 @@ void Mark_release(struct Mark *mark)
     *mark = (struct Mark){0};
 }
 
-// What has ended lives no more, and CPU time only grows. Of one that has been
-// renamed since nothing is known: another name is another thread's.
+// May this be the same thread, some time later? A thread that has ended does
+// not run again, CPU time only grows, and another name counts as another
+// thread.
 static bool may_be(const struct ThreadMark *mark, const struct ThreadKey *now,
                    double cpu_s)
 {

@@ -41,12 +41,12 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
     return row && row->now ? row : NULL;
 }
 
-// A function that the chosen thread has not been seen in has no share, and is
-// not shown.
+// Gives each row its share of the chosen thread. A function that the thread was
+// never sampled in gets none, and is not shown.
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);
-    if (thread) // it may have ended, or been renamed
+    if (thread) // the thread may have ended, or have another name
         model->thread = ThreadKey_of(thread);
     for (size_t i = 0; i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
@@ -127,7 +127,7 @@ static void keep_selection(struct Model *model)
             model->selected = i;
             return;
         }
-    // It is filtered out or gone: stay where it was.
+    // The selected function is filtered out or gone: keep the place.
     if (model->selected >= model->shown)
         model->selected = model->shown ? model->shown - 1 : 0;
 }
@@ -150,7 +150,8 @@ static void drop_baseline(struct Model *model)
     Mark_release(&model->baseline_mark);
 }
 
-// Tracing began anew in the process: ids and counts mean other things now.
+// Forgets everything: the process has begun a new trace, whose ids and counts
+// mean other things.
 static void start_over(struct Model *model)
 {
     RowTable_clear(&model->rows);
@@ -202,8 +203,9 @@ void Model_reset(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++)
         Row_reset(&model->rows.items[i]);
     if (model->baseline)
-        Model_baseline(model);                      // of counts that are gone
-    Mark_take(&model->reset_mark, model->snapshot); // or since the start
+        Model_baseline(model); // it compared with counts that are gone
+    Mark_take(&model->reset_mark,
+              model->snapshot); // no memory: since the start
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
     model->base_events = model->snapshot->events;
@@ -269,7 +271,7 @@ void Model_watch(struct Model *model, const struct Thread *thread)
     model->one_thread = thread != NULL;
     model->thread = key;
     share_out(model);
-    // What the curves show, and what shares were, is of another subject now.
+    // Curves and baseline are those of another thread now.
     drop_baseline(model);
     for (int i = 0; i < TREND_LENGTH; i++)
         model->trend[i] = NAN;

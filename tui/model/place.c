@@ -30,7 +30,7 @@ int Place_find(int root, const char *path, int flags)
         return (int)found;
     if (errno != ENOSYS && errno != EPERM)
         return -errno;
-    // A kernel without it, or a filter that knows it not.
+    // openat2() is missing: an old kernel, or a seccomp filter.
     if (stat("/", &ours) || fstat(root, &theirs) ||
         ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         return -EACCES;
@@ -38,7 +38,7 @@ int Place_find(int root, const char *path, int flags)
     return found >= 0 ? (int)found : -errno;
 }
 
-// What the process's link of that name leads to, as we would call it.
+// Reads where a link in /proc/PID leads, by our own names.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
 {
     char link[64];
@@ -58,7 +58,7 @@ bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file)
         return (size_t)snprintf(out, PATH_MAX, "%s", file) < PATH_MAX;
     if (!read_link(directory, pid, "cwd"))
         return false;
-    // From chroot(2) on we call it by a longer name than it does itself.
+    // After chroot(2) our name of its directory begins with its root.
     size_t skip = read_link(root, pid, "root") ? strlen(root) : 0;
     if (skip < 2 || strncmp(directory, root, skip) != 0 ||
         (directory[skip] && directory[skip] != '/'))

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ASK_AGAIN_S 10.0 // code changes: it specialises
+#define ASK_AGAIN_S 10.0 // seconds; code specialises meanwhile
 
 static void write_all(struct Recording *recording, const void *data,
                       size_t size)
@@ -63,20 +63,23 @@ void Recording_add(struct Recording *recording, const struct Message *message,
     struct Bytes *bytes = &recording->bytes;
     if (recording->error)
         return;
-    // A replay begins with something to show.
+    // Time 0 is the first message after HELLO, so that a replay begins with
+    // something to show.
     if (recording->began < 0 && message->type != MESSAGE_HELLO)
         recording->began = now;
     Bytes_clear(bytes);
     Bytes_put_f64(bytes, recording->began < 0 ? 0 : now - recording->began);
     int error = Message_encode(bytes, message);
-    // A whole entry at a time: one that is cut off is left out by the reader.
+    // Writes a whole entry at a time; the reader leaves out an entry that is
+    // cut off.
     if (error || bytes->error)
         recording->error = error ? error : bytes->error;
     else
         write_all(recording, bytes->data, bytes->size);
 }
 
-// Where it is written when it was asked about, or NULL.
+// Returns where the time of the newest request about a function is kept, or
+// NULL.
 static double *asked_at(struct Recording *recording, uint64_t id)
 {
     for (size_t i = 0; i < recording->asked_count; i++)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define FRAME_START 12u // magic, type, length, request number
-#define ID_END 12u      // of a LISTING's payload: its length, its first field
+#define ID_END 12u      // bytes of a LISTING's payload up to the end of the id
 
 int RecordingIndex_read(const struct RecordingIndex *index,
                         const struct RecordingEntry *entry,
@@ -46,14 +46,15 @@ static int add_entry(struct RecordingIndex *index, struct RecordingEntry entry)
     return 0;
 }
 
-// What the process that was recorded spoke. 0 or -EPROTONOSUPPORT, in words.
+// Checks the protocol version of the recorded process. 0, or -EPROTONOSUPPORT
+// with `why`.
 static int check_version(const struct RecordingIndex *index,
                          const struct RecordingEntry *entry, char *why,
                          size_t why_size)
 {
     struct Message hello;
     if (RecordingIndex_read(index, entry, &hello))
-        return 0; // said when it would be its turn
+        return 0; // playing it reports the error
     uint32_t version = hello.version;
     if (version != WIRE_VERSION)
         snprintf(why, why_size,
@@ -65,7 +66,7 @@ static int check_version(const struct RecordingIndex *index,
     return version == WIRE_VERSION ? 0 : -EPROTONOSUPPORT;
 }
 
-// The entry whose first `size` bytes these are. False: it is none.
+// Reads an entry's first bytes. False: it is no entry.
 static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
                        size_t size)
 {
@@ -83,7 +84,7 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
     return framed && entry->size <= WIRE_MAX_FRAME && entry->time >= 0;
 }
 
-// The places of all frames. A last one that was cut off is left out.
+// Finds the places of all frames. Leaves out a last one that is cut off.
 static int scan(struct RecordingIndex *index, off_t size, char *why,
                 size_t why_size)
 {
@@ -113,7 +114,7 @@ int RecordingIndex_open(struct RecordingIndex *index, const char *path,
     *why = 0;
     char magic[RECORDING_MAGIC_SIZE];
     struct stat status;
-    // Non-blocking: a pipe is refused, not waited for.
+    // Non-blocking, so that we refuse a pipe and do not wait for it.
     index->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (index->fd < 0 || fstat(index->fd, &status))
         return -errno;

@@ -17,9 +17,9 @@
 
 #define ASKED 16
 
-struct Answer { // owed to a request
+struct Answer { // to a request, not given yet
     uint32_t number;
-    long entry; // -1: an error, in words
+    long entry; // index of the entry; -1: an error
 };
 
 struct Replay {
@@ -27,16 +27,16 @@ struct Replay {
     int timer;
     bool paced, paused;
     bool may_step;
-    double clock; // recorded seconds that have been played at `clock_at`
+    double clock; // seconds of the recording that were played at `clock_at`
     double clock_at;
     double speed;
-    size_t next; // of the entries that come by themselves
+    size_t next; // index of the next entry that comes by itself
     struct Answer answers[ASKED];
     size_t answer_count;
     uint32_t last_number;
 };
 
-// What answers which request.
+// Which message answers which request.
 static const struct {
     enum MessageType request, answer;
 } kinds[] = {{MESSAGE_DETAIL, MESSAGE_LISTING},
@@ -123,7 +123,7 @@ void Replay_step(struct Replay *replay)
     replay->may_step = true;
 }
 
-// Readable when something is due: after `seconds`, never if that is infinite.
+// Makes the timer readable after `seconds`, never if they are infinite.
 static void wake_after(const struct Replay *replay, double seconds)
 {
     struct itimerspec when = {{0, 0}, {0, 0}};

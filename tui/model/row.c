@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define IDLE_SHARE 0.0005 // what fades of a share is less than this, soon
-#define LOOKS_PER_S 4.0   // the sampler looks so often for what waits
+#define IDLE_SHARE 0.0005      // a share that only fades is soon below this
+#define WAIT_SAMPLES_PER_S 4.0 // samples of waiting threads a second
 
 void Row_init(struct Row *row, uint64_t id)
 {
@@ -59,7 +59,8 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
-// An estimate may turn out to have been too high.
+// The estimate at the reset may have been too high, so this is at least what
+// was counted.
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
@@ -103,13 +104,13 @@ bool Row_may_run(const struct Function *function)
     return isnan(function->share) || function->share >= RUNS_SHARE;
 }
 
-// It may be on a stack for ever and be called once: a main loop is not idle.
+// A main loop is called once and never idle: it is on the stack all the time.
 bool Row_is_idle(const struct Row *row)
 {
     const struct Function *now = row->now;
     if (now->age_s <= IDLE_S)
         return false;
-    if (isnan(now->share)) // hooks alone know it, where there are some
+    if (isnan(now->share)) // no sampler: only an armed function's age says it
         return now->state == STATE_ARMED;
     return Window_basis(&row->window, now->share) == BASIS_NONE &&
            !(now->total_share >= IDLE_SHARE);
@@ -120,12 +121,12 @@ double Row_recent_cost(const struct Row *row)
     return or_zero(row->now->calls_per_s * row->now->avg_cycles);
 }
 
-// An estimate is of time running, which samples show, and of time waiting,
-// which looks show.
+// The estimate rests on samples of running threads and on samples of waiting
+// threads.
 double Row_rate_samples(const struct Row *row)
 {
-    double looks = LOOKS_PER_S * row->window.s * row->now->wait_share;
-    return Window_samples(&row->window, row->now->cpu_share) + or_zero(looks);
+    double waiting = WAIT_SAMPLES_PER_S * row->window.s * row->now->wait_share;
+    return Window_samples(&row->window, row->now->cpu_share) + or_zero(waiting);
 }
 
 bool Row_is_old(const struct Row *row)

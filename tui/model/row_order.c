@@ -23,8 +23,8 @@ struct SortItem {
 
 struct SortWay {
     bool by_text;
-    bool sinks; // idle functions are last either way
-    int sign;   // -1 turns the order round
+    bool sinks; // idle functions come last, inverted or not
+    int sign;   // -1: inverted, else 1
 };
 
 static int larger_first(double a, double b)
@@ -46,7 +46,7 @@ static int compare_equals(const struct SortItem *a, const struct SortItem *b)
     return result ? result : (a->id > b->id) - (a->id < b->id);
 }
 
-// Null is last either way.
+// Null comes last, inverted or not.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct SortItem *a = left, *b = right;
@@ -99,7 +99,7 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.key = Column_key(id, row, wish->baseline);
     if (id == COLUMN_SHARE && !wish->baseline)
         item.key = seen_share(row, item.key);
-    else if (id == COLUMN_SHARE && // less than a sample is no change
+    else if (id == COLUMN_SHARE && // less than a sample counts as no change
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
         item.key = isnan(item.key) ? NAN : 0;
     return item;

@@ -24,7 +24,8 @@ static int write_all(int fd, const char *data, size_t size)
 int Save_file(const char *path, const void *data, size_t size, bool overwrite)
 {
     struct stat status;
-    // Non-blocking: a pipe with nobody at its end is refused, not waited for.
+    // Non-blocking, so that we refuse a pipe without a reader and do not wait
+    // for one.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
     int fd = open(path, flags | (overwrite ? 0 : O_EXCL), 0666);
     if (fd < 0)

@@ -12,7 +12,7 @@ static uint64_t less(uint64_t value, double base)
     return (double)value > base ? value - (uint64_t)base : 0;
 }
 
-// What Row_reset remembers, taken away.
+// Returns the function without what Row_reset has remembered.
 static struct Function count_function(const struct Row *row)
 {
     struct Function function = *row->now;
@@ -25,7 +25,7 @@ static struct Function count_function(const struct Row *row)
     return function;
 }
 
-// Of one thread nothing but its CPU share is known.
+// Of one thread only the CPU share is known.
 static void take_part(struct Function *function, const struct Row *row)
 {
     if (!row->part)

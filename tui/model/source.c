@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A file is found with O_PATH, which opens nothing, looked at, and only then
-// opened: so no device is touched, and nobody who waits at a pipe is woken.
+// See source.h. We find a file with O_PATH, which opens nothing, check what it
+// is, and only then open it. So we touch no device, and wake nobody who waits
+// at a pipe.
 #include "tui/model/source.h"
 
 #include "tui/model/archive.h"
@@ -16,14 +17,14 @@
 #include <unistd.h>
 
 #define TAB 8
-// Files are dated with a clock that ticks every few milliseconds, and when a
-// process began is known to ten.
+// Seconds. File times come from a clock with ticks of a few milliseconds, and
+// the process's start is known to ten milliseconds.
 #define GRACE_S 1.0
 
 // --- Finding it
 
-// *member is what follows of the path where that leads through an archive: ""
-// of the file itself. A descriptor that only names it, or -errno.
+// Returns a descriptor that only names the file, or -errno. Where the path
+// leads through an archive, *member is the rest of it, else "".
 static int find_file(const struct SourceWish *wish, struct stat *file,
                      char member[PATH_MAX])
 {
@@ -46,7 +47,7 @@ static int find_file(const struct SourceWish *wish, struct stat *file,
         *slash = 0;
         int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
-            close(above); // a directory: it is just not there
+            close(above); // a directory: the file does not exist
             break;
         }
         snprintf(member, PATH_MAX, "%s", rest);
@@ -68,7 +69,7 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // The end of a long name says more; what is cut off is not text any more.
+    // Keeps the end of a long name, which says more.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);
@@ -82,17 +83,18 @@ static bool is_later(struct timespec time, const struct SourceWish *wish)
     return s > wish->process_start_s + GRACE_S; // NaN: not known
 }
 
-// What was put in its place keeps an older date, as from an archive or a
-// copy; but so does a file that was given another name or mode.
-static void doubt(struct Source *source, const struct SourceWish *wish)
+// Warns where the inode changed after the process began. A file that was copied
+// there keeps its older date, but so does one that only got another name or
+// mode.
+static void warn_if_replaced(struct Source *source,
+                             const struct SourceWish *wish)
 {
     if (is_later(source->file.st_ctim, wish))
         say(source, SOURCE_FINE, wish->file,
             "was replaced or touched after the process started");
 }
 
-// All that is in a file which only a descriptor names. NULL where it cannot be
-// read; *size says how much there is.
+// Returns the bytes of a file that a descriptor names, *size of them, or NULL.
 static char *read_file(int named, size_t *size)
 {
     char path[64], *text = malloc(*size + 1);
@@ -111,7 +113,7 @@ static char *read_file(int named, size_t *size)
             used += (size_t)got;
     }
     close(fd);
-    *size = used; // it may have been cut meanwhile
+    *size = used; // the file may have been cut meanwhile
     text[used] = 0;
     return text;
 }
@@ -134,7 +136,8 @@ static char *read_source(struct Source *source, const struct SourceWish *wish,
     return text;
 }
 
-// Ends lines where Python does. Their number, or 0 where memory is out.
+// Splits the text into lines as Python does. Returns their number, or 0 without
+// memory.
 static size_t cut_lines(struct Source *source, size_t size)
 {
     char *at = source->text, *end = at + size;
@@ -149,7 +152,7 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                *at = 1; // as bad to look at
+                *at = 1; // not to be shown either
             continue;
         }
         *at = 0;
@@ -221,7 +224,7 @@ void Source_load(struct Source *source, const struct SourceWish *wish)
     if (!source->line_count)
         say(source, SOURCE_REFUSED, wish->file, "needs too much memory");
     else
-        doubt(source, wish);
+        warn_if_replaced(source, wish);
 }
 
 void Source_release(struct Source *source)

@@ -44,7 +44,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
     }
 }
 
-// Two snapshots of one moment say nothing about rates: the last ones stay.
+// Two snapshots of one moment have no rates: the older rates stay.
 static void update_rates(struct Tally *tally, const struct Snapshot *now,
                          const struct Snapshot *before)
 {
@@ -53,7 +53,7 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
     if (span > 0) {
         double events = Row_u64(now->events) - Row_u64(before->events);
         tally->events_per_s = events < 0 ? 0 : events / span; // NaN stays
-        // No pair at all: nobody follows transitions there, and none is known.
+        // Without any pair the process does not record transitions.
         if (now->transition_pair_count)
             tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;
     }

@@ -29,7 +29,7 @@ const struct Thread *ThreadKey_find(const struct ThreadKey *key,
             continue;
         struct ThreadKey is = ThreadKey_of(one);
         if (key->ended && !is.ended)
-            continue; // what has ended lives no more
+            continue; // a thread that has ended does not run again
         int likeness =
             2 * !strcmp(is.name, key->name) + (is.ended == key->ended);
         if (likeness <= best)

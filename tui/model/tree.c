@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A snapshot names each function's callers; callees are found by looking who
-// has a function among his callers.
+// See tree.h. A snapshot lists each function's callers. Callees are the
+// functions that list a function as their caller.
 #include "tui/model/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST 0.0005 // of a core: less is among the others
+#define LEAST 0.0005 // of a core; smaller branches are among the others
 
-struct Edge {
+struct CallEdge {
     uint64_t id; // NULL_U64: others
     double share;
 };
@@ -17,8 +17,8 @@ struct Edge {
 struct Walk {
     struct Tree *tree;
     const struct Model *model;
-    const struct Calls *calls;    // or NULL: the snapshot's
-    uint64_t way[TREE_DEPTH + 1]; // functions from the root to here
+    const struct Calls *calls;    // NULL: the snapshot's call edges
+    uint64_t way[TREE_DEPTH + 1]; // ids of the functions from the root to here
     bool caller;
     bool failed;
 };
@@ -78,11 +78,11 @@ static bool is_open(const struct Tree *tree, uint64_t key)
     return false;
 }
 
-// --- Edges
+// --- Call edges
 
 static int compare_edges(const void *left, const void *right)
 {
-    const struct Edge *a = left, *b = right;
+    const struct CallEdge *a = left, *b = right;
     int shares = (a->share < b->share) - (a->share > b->share);
     return shares ? shares : (a->id > b->id) - (a->id < b->id);
 }
@@ -92,30 +92,30 @@ static bool is_shown(double share)
     return share >= LEAST;
 }
 
-struct Edges { // the largest first
-    struct Edge *edges;
+struct CallEdges { // the largest first
+    struct CallEdge *edges;
     size_t count, room;
     bool failed;
 };
 
-static void add_edge(struct Edges *edges, uint64_t id, double share)
+static void add_edge(struct CallEdges *edges, uint64_t id, double share)
 {
     if (!is_shown(share) || edges->failed)
         return;
     if (edges->count == edges->room) {
         size_t room = edges->room ? 2 * edges->room : 16;
-        struct Edge *more = realloc(edges->edges, room * sizeof *more);
+        struct CallEdge *more = realloc(edges->edges, room * sizeof *more);
         edges->failed = !more;
         if (!more)
             return;
         edges->edges = more;
         edges->room = room;
     }
-    edges->edges[edges->count++] = (struct Edge){id, share};
+    edges->edges[edges->count++] = (struct CallEdge){id, share};
 }
 
 static void find_callers(const struct Walk *walk, uint64_t id,
-                         struct Edges *edges)
+                         struct CallEdges *edges)
 {
     const struct Function *function = function_of(walk->model, id);
     const struct Calls *calls = walk->calls;
@@ -137,7 +137,7 @@ static double share_for(const struct Function *function, uint64_t caller)
 }
 
 static void find_callees(const struct Walk *walk, uint64_t id,
-                         struct Edges *edges)
+                         struct CallEdges *edges)
 {
     const struct Snapshot *now = walk->model->snapshot;
     const struct Calls *calls = walk->calls;
@@ -149,10 +149,10 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// For the caller to free.
-static struct Edges edges_of(const struct Walk *walk, uint64_t id)
+// Returns the edges, for the caller to free.
+static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
-    struct Edges edges = {.count = 0};
+    struct CallEdges edges = {.count = 0};
     (walk->caller ? find_callers : find_callees)(walk, id, &edges);
     if (edges.count)
         qsort(edges.edges, edges.count, sizeof *edges.edges, compare_edges);
@@ -171,9 +171,9 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
     return false;
 }
 
-// A function on the branch of another, and what is unfolded below it.
-static void add_function(struct Walk *walk, int depth, const struct Edge *edge,
-                         const struct Branch *like)
+// Adds a function below another, and what is unfolded below it.
+static void add_function(struct Walk *walk, int depth,
+                         const struct CallEdge *edge, const struct Branch *like)
 {
     const struct Function *function = function_of(walk->model, edge->id);
     struct Branch *branch = add(walk, BRANCH_FUNCTION);
@@ -221,15 +221,16 @@ struct CallTotal Tree_total(const struct Function *function,
         self > function->total_share ? function->total_share : self};
 }
 
-// The whole is estimated apart from its parts.
+// Total and parts are separate estimates: the total may be less than their sum.
 static double part_of(double share, double total)
 {
     double part = share / total;
     return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
-// What is not in the edges: its own part of callees, and else what was too
-// small to be told apart; of callers, where nobody called.
+// The shares of a function that no listed call edge has. `self`: the function
+// itself; among callers, the bottom of a stack. `others`: edges too small to be
+// listed.
 struct Rest {
     double self, others;
 };
@@ -252,12 +253,12 @@ static struct Rest rest_of(const struct Walk *walk,
     return rest;
 }
 
-// All branches of the function at walk->way[depth - 1].
+// Adds all branches of the function at walk->way[depth - 1].
 static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars)
 {
     uint64_t id = walk->way[depth - 1];
     const struct Function *function = function_of(walk->model, id);
-    struct Edges edges = edges_of(walk, id);
+    struct CallEdges edges = edges_of(walk, id);
     size_t count = edges.count;
     double sum = 0;
     if (edges.failed || !function) {

@@ -53,7 +53,7 @@ static bool next_glyph(const struct Canvas *canvas, const char **at,
 {
     if (!canvas->ascii)
         return Text_next(at, glyph);
-    // Not by Text_next: the locale may know of no widths.
+    // Text_next needs widths, which the locale may not have.
     uint32_t code = Text_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
@@ -69,7 +69,7 @@ int Canvas_measure(const struct Canvas *canvas, const char *text)
     return width;
 }
 
-// Drawing over one half of a wide glyph leaves a blank where the other was.
+// Blanks the other half of each wide glyph that loses one half.
 static void clear_halves(struct Canvas *canvas, int y, int x, int width)
 {
     struct Cell *first = Canvas_cell(canvas, y, x);
@@ -108,7 +108,7 @@ int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
     return x;
 }
 
-// Where to begin so that what follows takes at most `width` cells.
+// Returns the end of the text that takes at most `width` cells.
 static const char *skip_start(const struct Canvas *canvas, const char *text,
                               int width)
 {

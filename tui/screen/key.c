@@ -75,7 +75,7 @@ const char *Key_name(char name[KEY_NAME_MAX], uint32_t key)
     return name;
 }
 
-// The key of a name without its brackets, 0 if there is none such.
+// Returns the key of a name without its brackets, 0 if no key has it.
 static uint32_t named(const char *name, size_t length)
 {
     unsigned number, y;

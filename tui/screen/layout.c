@@ -10,7 +10,7 @@
 static void place_lines(struct Layout *layout, bool bare)
 {
     int height = layout->height;
-    // Air where there is room for it, rows where there is not.
+    // A blank line, where there is room for it.
     int air = height >= 20;
     layout->title_y = -1;
     layout->table_y = LAYOUT_HEADER + air;
@@ -27,7 +27,7 @@ static void place_lines(struct Layout *layout, bool bare)
     layout->body_height = end > layout->body_y ? end - layout->body_y : 0;
 }
 
-// The column of that importance, or -1.
+// Returns the column of that importance, or -1.
 static int ranked(const struct LayoutWish *wish, int importance)
 {
     for (int i = 0; i < wish->column_count; i++)

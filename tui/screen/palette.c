@@ -48,8 +48,8 @@ static const struct Paint many_selected[STYLE_COUNT] = {
     [STYLE_ALERT] = {217, SELECTED, BOLD},
 };
 
-// Yellow and cyan, as terminals have them, cannot be read on white; magenta can
-// be on both.
+// On white nobody can read a terminal's yellow and cyan. Magenta is readable on
+// black and on white.
 static const struct Paint few[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},      [STYLE_STRONG] = {-1, -1, BOLD},
     [STYLE_FAINT] = {-1, -1, DIM},    [STYLE_ACCENT] = {-1, -1, BOLD},
@@ -95,7 +95,8 @@ struct Paint Palette_paint(uint8_t style, int colours)
     paint = colours >= 8 ? few[plain] : none[plain];
     if (!selected)
         return paint;
-    // A bar of one colour: red or dim letters could not be read on it.
+    // A selected row is a bar of one colour, on which red or dim letters would
+    // be unreadable.
     paint.attributes &= BOLD;
     if (colours >= 8)
         return (struct Paint){7, 4, paint.attributes};

@@ -66,7 +66,7 @@ static int natural_width(const struct Strip *strip, const struct Canvas *canvas,
     return width;
 }
 
-// Cells all items take that are left, with the gaps between them.
+// Returns the cells that the items take which have not dropped, with the gaps.
 static int total_width(const struct Strip *strip, int gap)
 {
     int width = -gap;
@@ -90,7 +90,7 @@ static bool drop_one(struct Strip *strip)
     return least != NULL;
 }
 
-// Flexible items take back what is spare.
+// Gives free cells back to the flexible items.
 static void widen(struct Strip *strip, const int *natural, int width, int gap)
 {
     for (int i = 0; i < strip->item_count; i++) {
@@ -103,7 +103,7 @@ static void widen(struct Strip *strip, const int *natural, int width, int gap)
     }
 }
 
-// The most important one that dropped and fits into what is left.
+// Returns the most important dropped item that fits into the free cells.
 static struct StripItem *fitting(struct Strip *strip, const int *natural,
                                  int width, int gap)
 {
@@ -118,9 +118,9 @@ static struct StripItem *fitting(struct Strip *strip, const int *natural,
     return best;
 }
 
-// Flexible items shrink first, then items drop. What that leaves too much is
-// for the flexible ones, then for what dropped for the sake of a wide one
-// that dropped after all.
+// Shrinks flexible items first, then drops items. Free cells go to the flexible
+// ones, and then to items that dropped to make room for a wide one which
+// dropped, too.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
                 int gap)
 {
@@ -142,7 +142,7 @@ static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
     }
 }
 
-// Draws at x, never at or beyond `end`; a cut item ends in an ellipsis.
+// Draws inside the box; a cut item ends in an ellipsis.
 static void draw_item(const struct Strip *strip, struct Canvas *canvas,
                       const struct StripItem *item, struct Box box)
 {

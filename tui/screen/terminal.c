@@ -23,12 +23,12 @@
 #include <term.h>
 #include <unistd.h>
 
-#define ESCAPE_MS 25 // a lone Esc acts after so long
+#define ESCAPE_MS 25 // curses waits so long for what may follow an Esc
 
 struct Terminal {
     SCREEN *screen;
     FILE *in;
-    bool own_in; // in was opened by us
+    bool own_in; // we opened `in`
     int colours; // 0, 8 or 256
     int signals; // signalfd
     sigset_t old_mask;
@@ -48,13 +48,14 @@ static void save_string(const char *capability)
         tputs(tigetstr(capability), 1, Crash_add);
 }
 
-// Prepares what gives the terminal back if we crash from now on.
+// Saves the strings that give the terminal back if we crash from now on.
 static void save_for_crash(int fd)
 {
     Crash_begin(fd);
     save_string("sgr0");
     save_string("rmkx");
-    // No capability says only this; terminals with a mouse understand xterm's.
+    // No capability turns the mouse off; terminals with a mouse understand
+    // xterm's string.
     if (has_string("kmous"))
         for (const char *byte = "\033[?1006;1000l"; *byte; byte++)
             Crash_add(*byte);
@@ -64,7 +65,7 @@ static void save_for_crash(int fd)
 
 // --- Which terminal
 
-// Is there a description of this terminal, and can it place the cursor?
+// Is there a description of this terminal?
 static bool is_known(const char *name, int fd)
 {
     int status;
@@ -76,8 +77,9 @@ static bool can_move(void)
     return has_string("cup");
 }
 
-// An unknown TERM is nearly always newer than the database, and nearly always
-// speaks xterm's language. The name to use, or NULL with `why`.
+// Returns the name to use, or NULL with `why`. An unknown TERM is nearly always
+// newer than the database, and the terminal nearly always understands xterm's
+// strings.
 static const char *choose_name(int fd, char *why, size_t why_size)
 {
     static const char *const likely[] = {"xterm-256color", "xterm", "linux",
@@ -143,7 +145,7 @@ static void start_colours(struct Terminal *terminal, bool mono)
 static void prepare(struct Terminal *terminal, struct TerminalWish wish)
 {
     set_term(terminal->screen);
-    // Ours are blocked and read; curses' own handler must not meet a stop.
+    // We block and read SIGTSTP; curses' own handler must not run.
     signal(SIGTSTP, SIG_DFL);
     cbreak();
     noecho();
@@ -155,7 +157,7 @@ static void prepare(struct Terminal *terminal, struct TerminalWish wish)
     set_escdelay(ESCAPE_MS);
     if (!wish.no_mouse) {
         mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
-        mouseinterval(0); // a press is a click, at once
+        mouseinterval(0); // no wait for a double click
     }
     start_colours(terminal, wish.mono);
 }
@@ -275,7 +277,7 @@ static void fit_window(void)
         resizeterm(size.ws_row, size.ws_col);
 }
 
-// Ctrl-Z: the terminal goes back to the shell while we are stopped.
+// On Ctrl-Z: the shell has the terminal while we are stopped.
 static void stop(struct Terminal *terminal)
 {
     sigset_t mask;
@@ -291,7 +293,7 @@ static void stop(struct Terminal *terminal)
     set_term(terminal->screen);
 }
 
-// After a stop, whoever asked for it: take the terminal over again.
+// Takes the terminal over again after a stop, whoever caused it.
 static void resume(void)
 {
     save_for_crash(STDOUT_FILENO);
@@ -319,8 +321,8 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
-            // Also where the size is the same again: the terminal has forgotten
-            // what it had no room for meanwhile.
+            // Draws everything even where the size is the same again: while it
+            // was smaller the terminal forgot what had no room.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;
@@ -341,7 +343,7 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
     int events = 0;
     if (poll(waiting, 3, timeout_ms) <= 0)
         return 0;
-    // One that has gone can be read, too: that it has, for ever.
+    // A terminal that is gone is readable for ever, too.
     if (waiting[0].revents & ~POLLIN)
         events |= TERMINAL_QUIT;
     else if (waiting[0].revents)

@@ -11,8 +11,9 @@ static const char *null(char out[NUMBER_MAX])
     return strcpy(out, "-");
 }
 
-// Two significant digits at least: 1.2k, 12k, 310k. A size moves up a unit
-// where it would round to four digits. `fine`: small ones have a decimal too.
+// Writes two significant digits at least: 1.2k, 12k, 310k. A size that would
+// round to four digits moves up a unit. `fine`: small values have a decimal,
+// too.
 static const char *scaled(char out[NUMBER_MAX], double value,
                           const char *const *units, int fine)
 {

@@ -105,8 +105,8 @@ static int code_width(uint32_t code)
     return Text_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
 }
 
-// Takes the combining marks that follow; those beyond TEXT_MARKS are dropped,
-// since a stack of hundreds would smear over the lines above.
+// Takes the combining marks that follow, and drops those beyond TEXT_MARKS:
+// hundreds of them would cover the lines above.
 static void take_marks(const char **at, struct Glyph *glyph)
 {
     for (int count = 0;; count++) {
@@ -126,7 +126,7 @@ bool Text_next(const char **at, struct Glyph *glyph)
     if (code == 0)
         return false;
     int width = code_width(code);
-    // A mark with nothing to stand on is as bad as a control.
+    // A mark without a letter before it may disturb the terminal, too.
     *glyph = (struct Glyph){.code = width < 1 ? TEXT_BAD : code,
                             .width = width < 1 ? 1 : width};
     take_marks(at, glyph);

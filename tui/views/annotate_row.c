@@ -6,17 +6,17 @@
 #include "tui/screen/gauge.h"
 #include "tui/text/number.h"
 #include "tui/views/annotate_state.h"
-#include "tui/views/annotate_words.h"
 #include "tui/views/display.h"
+#include "tui/views/instruction_text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 2048 // of a source line that may be seen
+#define LINE_BYTES 2048 // bytes of a source line that are drawn at most
 #define BAR_CELLS 8
-#define LABEL_CELLS 6   // "L123: "
-#define OPCODE_CELLS 14 // and more where there is room
+#define LABEL_CELLS 6   // cells of "L123: "
+#define OPCODE_CELLS 14 // cells of an opcode's name,
 #define OPCODE_WIDE 19
 
 // --- Where things stand
@@ -63,7 +63,7 @@ static double share_of(double part, double all)
 static void put_percent(struct Canvas *canvas, struct Box box, double share)
 {
     char text[NUMBER_MAX];
-    if (!(share >= ANNOTATE_LEAST_SHARE))
+    if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
     if (share >= 0.0995)
         snprintf(text, sizeof text, "%.0f%%", share * 100);
@@ -79,9 +79,9 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
     Gauge_bar(canvas, box, part, style);
 }
 
-// How long the bar of an instruction is. What one execution takes says nothing
-// of where the time goes, and is often a block's mean: it is drawn only where
-// nothing is sampled and not all are alike, and then without heat.
+// Draws an instruction's bar. The cycles of one execution do not say where the
+// time goes, and are often a block's mean. So the bar shows them only where
+// nothing is sampled and not all are equal, and then without heat.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)
 {
@@ -136,15 +136,15 @@ static void put_hits(struct Canvas *canvas, const struct AnnotatePlaces *places,
 
 // --- Instructions
 
-// The argument, and behind it what it has become. Where not both have room,
-// each has its half, and a word of the help is not cut.
+// Draws the operand, and after it what the instruction has become. Where both
+// have no room each gets half, and a word of the help is never cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)
 {
     int wanted = Canvas_measure(canvas, argument);
     int behind = Canvas_measure(canvas, tail), least = box.width / 2;
-    least = least > ANNOTATE_SHORT_WORD ? least : ANNOTATE_SHORT_WORD;
+    least = least > INSTRUCTION_SHORT ? least : INSTRUCTION_SHORT;
     behind = behind > least && wanted + 1 + behind > box.width ? least : behind;
     int room = *tail ? box.width - behind - 1 : box.width;
     if (*argument && room > 0) {
@@ -163,7 +163,7 @@ static void put_live(struct Canvas *canvas, const struct AnnotatePlaces *places,
     struct Box box = on(places->live, y);
     char never[80];
     const char *base = row->opcode ? row->opcode : "?";
-    AnnotateWords_never(never, sizeof never, row);
+    InstructionText_never(never, sizeof never, row);
     if (!row->live && !*never)
         return;
     int end = box.x + box.width;
@@ -196,9 +196,9 @@ static void put_code_text(struct Canvas *canvas,
     }
     int after = Canvas_put(canvas, y, x, end, STYLE_PLAIN,
                            row->opcode ? row->opcode : "?");
-    AnnotateWords_argument(argument, sizeof argument, state, row);
+    InstructionText_operand(argument, sizeof argument, state, row);
     if (!places->live.width)
-        style = AnnotateWords_short(tail, sizeof tail, row);
+        style = InstructionText_short(tail, sizeof tail, row);
     x += box.width >= 50 ? OPCODE_WIDE : OPCODE_CELLS;
     if (x <= after)
         x = after + 1;
@@ -241,7 +241,8 @@ static void draw_code(struct Canvas *canvas,
 
 // --- Source lines
 
-// Blanks at the line's beginning that the function's first line has, too.
+// Returns how many blanks the line begins with that the function's first line
+// has, too.
 static size_t shared_indent(const struct AnnotateState *state, const char *line)
 {
     char first[LINE_BYTES] = "";
@@ -262,19 +263,19 @@ static void draw_source(struct Canvas *canvas,
     double share = share_of(entry->samples, state->annotation.samples);
     struct Box box = on(places->text, y), cycles = on(places->cycles, y);
     put_line_number(canvas, places, y, entry->line, STYLE_FAINT);
-    if (line) { // it has no hits: up to the bars
+    if (line) { // it has no hits, so it may reach to the bars
         Source_expand(text, sizeof text, line);
         box.width = cycles.x - 1 - box.x;
         Canvas_fit(canvas, box, STYLE_STRONG, CUT_END,
                    text + shared_indent(state, text));
     }
-    if (!(share >= ANNOTATE_LEAST_SHARE))
+    if (!(share >= INSTRUCTION_LEAST_SHARE))
         return;
     put_bar(canvas, cycles, places->bar, share, Gauge_heat(share));
     put_percent(canvas, cycles, share);
 }
 
-// What stands in place of lines or instructions that are not there.
+// Draws what stands in place of lines or instructions that are left out.
 static void draw_gap(struct Canvas *canvas, const struct AnnotatePlaces *places,
                      int y, const struct Entry *entry)
 {

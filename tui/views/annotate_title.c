@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-#define FEW_SAMPLES 1000.0 // fewer than that are said to be so few
+#define FEW_SAMPLES                                                            \
+    1000.0 // the title says how many samples there are, if fewer
 
 static void add_calls(struct Strip *strip, const struct Row *row)
 {
@@ -78,7 +79,7 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
-// What the shares rest on, where that is little or not the whole run.
+// Says what the shares rest on, where that is little or not the whole run.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);
@@ -126,7 +127,7 @@ void AnnotateTitle_draw(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        struct Row whole = *row; // since the start, as HITS are
+        struct Row whole = *row; // counts since the start, as HITS are
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);
         char number[NUMBER_MAX];

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define PATH_LEAST 24 // cells that the end of a path in a message has at least
+#define PATH_LEAST 24 // cells that a path in a message gets at least
 
 static void add_keys(struct Strip *strip, const struct Binding *binding)
 {
@@ -18,7 +18,7 @@ static void add_keys(struct Strip *strip, const struct Binding *binding)
     Strip_add(strip, STYLE_LABEL, " %s", binding->label);
 }
 
-// Does the view itself take the key that is offered?
+// Does the view use that key itself?
 static bool is_taken(const struct View *view, const struct Binding *binding)
 {
     for (const struct Binding *own = view->own; own && own->keys[0]; own++)
@@ -27,8 +27,8 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
     return false;
 }
 
-// The view's own keys, then those that open other views, then everybody's:
-// what it can do just now.
+// Draws the keys that do something now: the view's own, then those that open
+// other views, then those of all views.
 static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
 {
     const struct View *views = keys.views, *view = &views[keys.front];
@@ -47,7 +47,7 @@ static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
     Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
 }
 
-// What is typed stays in sight up to its end, with a cursor behind it.
+// The end of what the user types stays on the screen, with a cursor after it.
 static void draw_prompt(struct Canvas *canvas, int y,
                         const struct Status *status)
 {
@@ -63,7 +63,7 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// A path in it is cut before what is said of the file is.
+// Where there is too little room the path is cut, and not the words about it.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)
 {

@@ -15,7 +15,7 @@ void CallersState_release(struct CallersState *state)
 void CallersState_go_to(struct CallersState *state, uint64_t id)
 {
     Tree_root(&state->tree, id);
-    state->selected = 1; // the middle's
+    state->selected = 1; // key of the function in the middle
 }
 
 // The oldest makes room.
@@ -37,7 +37,7 @@ static void count(struct CallersState *state, const struct FlameState *flame,
         shares = FlameShares_since(then, &flame->now);
     state->own = shares && Calls_count(&state->calls, flame->tree.table, shares,
                                        flame->now.count) == 0;
-    double running = 0; // of all samples, also in what is not traced
+    double running = 0; // share of all samples, also in code that is not traced
     for (size_t i = 0; state->own && i < flame->now.count; i++)
         running += shares[i].self;
     free(shares);

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define FILE_FROM 90 // width from which on there is a column for the file
+#define FILE_FROM 90 // cells; a wider screen has a column for the file
 
 static void put_share(struct Canvas *canvas, struct Box box,
                       const struct Window *window, double share)
@@ -28,7 +28,7 @@ static void put_part(struct Canvas *canvas, struct Box box, double part)
     Canvas_fit_right(canvas, box, STYLE_FAINT, Window_plain_share(text, part));
 }
 
-// "│  ├─ ▸ "; the x behind it.
+// Draws "│ ├─ ▸ " and returns the x after it.
 static int put_limbs(struct Canvas *canvas, int y, int x, int end,
                      const struct Branch *branch)
 {

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define SPLIT_SHARE 0.001 // a smaller share has no parts to speak of
+#define PARTS_SHARE 0.001 // the parts of a smaller share are not shown
 
 static void add_shares(struct Strip *strip, const struct Row *row)
 {
@@ -33,9 +33,9 @@ static void add_shares(struct Strip *strip, const struct Row *row)
         Strip_add(strip, STYLE_FAINT, " in this thread");
         return;
     }
-    if (isfinite(now->c_share) && basis == BASIS_FINE && share >= SPLIT_SHARE) {
+    if (isfinite(now->c_share) && basis == BASIS_FINE && share >= PARTS_SHARE) {
         double c = fmin(now->c_share, now->share), py = now->share - c;
-        if (c < SPLIT_SHARE / 2 || py < SPLIT_SHARE / 2) {
+        if (c < PARTS_SHARE / 2 || py < PARTS_SHARE / 2) {
             Strip_add(strip, STYLE_FAINT, py < c ? " in C" : " in Python");
         } else {
             Strip_add(strip, STYLE_FAINT, " = ");
@@ -45,7 +45,7 @@ static void add_shares(struct Strip *strip, const struct Row *row)
             Strip_add(strip, STYLE_FAINT, " C");
         }
     }
-    if (now->wait_share >= SPLIT_SHARE) {
+    if (now->wait_share >= PARTS_SHARE) {
         Strip_add(strip, STYLE_FAINT, ", waits ");
         Strip_add(strip, STYLE_PLAIN, "%s",
                   Number_percent(number, now->wait_share));
@@ -135,7 +135,7 @@ static void draw_numbers(struct Canvas *canvas, const struct Row *row,
                canvas->width < 110 ? 2 : 3);
 }
 
-// Where there is room, names have a line of their own, at full length.
+// Draws the names at full length on a line of their own.
 static void draw_names(struct Canvas *canvas, const struct Row *row, int y)
 {
     const char *name = Column_text_key(COLUMN_FUNCTION, row);

@@ -27,7 +27,7 @@ struct Span Shelf_place(struct Shelf *shelf, uint32_t child)
     return span;
 }
 
-// Where a box is, the zoom being as wide as the body.
+// Returns the columns of a box; the zoom is as wide as the body.
 static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
                            uint32_t branch, struct Span body)
 {
@@ -69,7 +69,7 @@ uint32_t FlameBoxes_beside(const struct FlameBoxes *boxes, int step)
             FlameTree_is_below(tree, at, boxes->zoom) &&
             FlameBoxes_shows(boxes, at))
             return at;
-    } while (at); // no further than the end
+    } while (at); // until the walk has come round
     return boxes->selected;
 }
 

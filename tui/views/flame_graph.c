@@ -59,7 +59,7 @@ static void draw_children(const struct FlameGraph *graph, uint32_t branch,
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
     if (y < 0)
         return;
-    for (int x = end; x < narrow; x++) // too narrow for a box each
+    for (int x = end; x < narrow; x++) // children too narrow for a box
         Canvas_put(canvas, y, x, x + 1, STYLE_FAINT, "·");
     if (shelf.used > 0 || narrow > end)
         Canvas_put(canvas, y, narrow, span.end, STYLE_FAINT, "│");
@@ -83,7 +83,7 @@ void FlameGraph_draw(const struct FlameGraph *graph)
         path[count++] = i;
     if (graph->boxes->zoom)
         draw_box(graph, 0, graph->boxes->body);
-    while (count > 1) // callers of what is zoomed in on, as wide as that
+    while (count > 1) // callers of the zoom, as wide as the zoom
         draw_box(graph, path[--count], graph->boxes->body);
     draw_below(graph, graph->boxes->zoom, graph->boxes->body);
 }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OLD_S 5.0 // what was shown so long ago is not shown again
+#define OLD_S 5.0 // seconds; older stacks are not shown again
 
 void FlameState_release(struct FlameState *state)
 {
@@ -23,8 +23,8 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now)
     state->asked_at = NAN;
 }
 
-// A live process would send what is true now, which is not what a paused screen
-// shows.
+// While the screen is paused it does not ask a live process, which would send
+// newer stacks than the screen shows.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now)
 {

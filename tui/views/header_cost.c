@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// More than the budget is allowed where that is next to nothing of a core.
-// What is too much is also seen to be more.
+// Where the budget is next to nothing of a core, more is allowed. The overhead
+// is an alert only if it is over the limit in the digits shown, too.
 static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
                          int cells)
 {
@@ -50,7 +50,7 @@ static void add_overhead(struct Strip *strip, const struct Snapshot *snapshot,
     Strip_add(strip, STYLE_FAINT, ")");
 }
 
-// What the overhead is made of, in per cent.
+// Adds the parts of the overhead, in per cent.
 static void add_parts(struct Strip *strip, const struct Snapshot *snapshot)
 {
     const struct {

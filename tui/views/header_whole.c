@@ -30,7 +30,8 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
         if (model->snapshot->sampler_trouble)
             Strip_add(strip, STYLE_ALERT, ": %.200s",
                       model->snapshot->sampler_trouble);
-        Strip_flex(strip, cells > TREND_CELLS ? 66 : 23); // the first words
+        Strip_flex(strip,
+                   cells > TREND_CELLS ? 66 : 23); // cells of the first words
         return;
     }
     for (int i = 0; i < TREND_LENGTH; i++)
@@ -45,7 +46,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     Strip_add(strip, STYLE_FAINT, " cpu");
 }
 
-// What the shares rest on, and where the samples come from.
+// Says what the shares rest on, and where the samples come from.
 static void add_window(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -57,7 +58,7 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_add(strip, STYLE_PLAIN, "%s", text);
     Strip_item(strip, snapshot->sampler_signal == NULL_U64 ? 3 : 6);
     if (snapshot->sampler_signal == NULL_U64)
-        Strip_add(strip, STYLE_PARTIAL, "by looks alone");
+        Strip_add(strip, STYLE_PARTIAL, "by wall-clock samples");
     else
         Strip_add(strip, STYLE_FAINT, "by CPU timers, signal %llu",
                   (unsigned long long)snapshot->sampler_signal);
@@ -75,8 +76,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// What the rows below do not tell: samples without a whole stack, which their
-// shares lack, and time in what has no row (the help has these words).
+// Adds what the rows below lack: samples without a whole stack, and time in
+// functions without a row. The help explains these words.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;
@@ -106,7 +107,7 @@ static void add_specialisation(struct Strip *strip, const struct Tally *tally)
         bool some = tally->deopts_per_s >= 0.05;
         Strip_item(strip, some ? 3 : 5);
         Strip_add(strip, some ? STYLE_ALERT : STYLE_FAINT, "deopts ");
-        // Bytecode is looked at a few times a second: there may be more.
+        // Ocular reads the bytecode a few times a second, so there may be more.
         Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
                   some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
     }
@@ -139,7 +140,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
     Strip_flex(strip, 8);
 }
 
-// An older process lists no others, and says nothing of them (null).
+// An older process lists living threads only, without `ended` (null).
 static size_t count_living(const struct Snapshot *snapshot)
 {
     size_t count = 0;
@@ -148,12 +149,12 @@ static size_t count_living(const struct Snapshot *snapshot)
     return count;
 }
 
-// A thread's rows do not add up to what it has: this is the rest.
+// Adds the thread's share in functions that have no row.
 static void add_unlisted(struct Strip *strip, const struct Model *model)
 {
     double share = Model_unlisted(model);
     char number[NUMBER_MAX];
-    if (!(share >= 0.0005)) // it would be written as zero
+    if (!(share >= 0.0005)) // the text would be zero
         return;
     Strip_item(strip, 2);
     Strip_add(strip, STYLE_FAINT, "others ");

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define KEYS_WIDTH 20
-#define LEGEND_WIDTH 11 // a column's title, a mark
+#define LEGEND_WIDTH 11 // cells of a column's title, or of a mark
 #define SIDE_BY_SIDE 140
 
 static void add_binding(struct HelpText *help, const struct Binding *binding)
@@ -23,7 +23,7 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
     HelpText_add(help, STYLE_STRONG, term, binding->about);
 }
 
-// The keys that open views, and those that one view alone has.
+// Adds the keys that open views, and those that one view alone has.
 static void add_views(struct HelpText *help, const struct View *views)
 {
     HelpText_heading(help, "Views");
@@ -48,7 +48,7 @@ static bool is_listed(unsigned reach, const struct Binding *binding,
            !(binding->ability & CAN_REACH & ~reach);
 }
 
-// A group is printed where its first key is, with all of its keys.
+// Adds each group where its first key is, with all of its keys.
 static void add_keys(struct HelpText *help, unsigned reach)
 {
     for (size_t i = 0; i < KEYMAP_COUNT; i++) {

@@ -28,7 +28,7 @@ unsigned Navigation_can(const struct Ui *ui)
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
-// Why a recording, or a process that has ended, does not do that.
+// Says why a recording, or a process that has ended, does not do that.
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
@@ -63,7 +63,7 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// A view is on the way back at most once: opened again, it is gone back to.
+// A view is on the way back at most once: opening it again goes back to it.
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = &ui->views[id];

@@ -11,8 +11,8 @@
 
 #define WORD_DEOPT 44 // cells that a change needs for " (deopt)"
 
-// Cells that `name` wants at least beside the other: the words that they do not
-// share, behind an ellipsis ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
+// Returns the least cells for `name` beside the other: an ellipsis and the
+// words that they do not share ("LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT").
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {

@@ -17,7 +17,7 @@ static bool is_storm(const struct Snapshot *now, const struct Transition *one)
     return one->storm == 1 && one->seen_at_s >= now->uptime_s - STORM_SHOWN_S;
 }
 
-// Functions in a storm; *first is the one that changed last.
+// Counts the functions in a storm; *first is the one that changed last.
 static int count_storms(const struct Snapshot *now,
                         const struct Transition **first)
 {

@@ -13,13 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 
-// A number that is an estimate by so many samples (NaN: not known how many).
+// Rounds an estimate that rests on few samples; NaN: their number is not known.
 static double by_samples(double value, double samples)
 {
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
-// What was measured long ago is shown as such.
+// Dims what was measured long ago.
 static void fade(struct TableText *out, const struct Row *row)
 {
     if (Row_is_old(row))
@@ -37,16 +37,16 @@ void TableCell_trend(struct TableText *out, const struct Row *row,
                      const struct Display *display)
 {
     const float *last = row->trend + TREND_LENGTH - TREND_CELLS;
-    double most = 0.01; // so that a share of nothing does not look like a storm
-    bool known = false, met = false;
+    double most = 0.01; // a curve of next to nothing stays flat
+    bool known = false, sampled = false;
     (void)display;
     for (int i = 0; i < TREND_CELLS; i++) {
         most = fmax(most, 1.15 * last[i]);
         known |= isfinite(last[i]);
-        met |= Window_basis(&row->window, last[i]) != BASIS_NONE;
+        sampled |= Window_basis(&row->window, last[i]) != BASIS_NONE;
     }
     TableText_put(out, STYLE_FAINT, "");
-    if (known && !met)
+    if (known && !sampled)
         return;
     Gauge_trend(out->text, sizeof out->text, last, TREND_CELLS, most);
     out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
@@ -76,7 +76,7 @@ void TableCell_wait_share(struct TableText *out, const struct Row *row,
                   Window_plain_share(text, share));
 }
 
-// A recording of a version that does not say it: by the state.
+// An older version does not report this; then the state tells.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
@@ -106,7 +106,7 @@ void TableCell_calls(struct TableText *out, const struct Row *row,
     double calls = Row_best_calls(row), seen = Row_calls(row);
     double samples = Row_u64(row->now->run_samples);
     const char *mark = "~";
-    // Most of it is an estimate.
+    // Most of the number is an estimate.
     bool rough = samples < WINDOW_FEW && calls > 2 * seen;
     (void)display;
     if (Row_calls_exact(row))

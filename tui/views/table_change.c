@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// A change of less than a sample is none, and of what was in no sample there
-// is nothing to say.
+// A change of less than a sample is written as zero. A function that was never
+// sampled has a blank cell.
 static enum Basis put_share_change(struct TableText *out, enum ColumnId id,
                                    const struct Row *row, double size)
 {
@@ -19,15 +19,15 @@ static enum Basis put_share_change(struct TableText *out, enum ColumnId id,
     char text[NUMBER_MAX];
     enum Basis basis = Window_share(text, window, size);
     double before = row->mark[id], now = COLUMNS[id].key(row);
-    bool met = Window_basis(window, before) != BASIS_NONE ||
-               Window_basis(window, now) != BASIS_NONE;
+    bool sampled = Window_basis(window, before) != BASIS_NONE ||
+                   Window_basis(window, now) != BASIS_NONE;
     if (basis <= BASIS_TRACE || *text == '<')
-        strcpy(text, met ? "0.0%" : "");
+        strcpy(text, sampled ? "0.0%" : "");
     TableText_put(out, STYLE_PLAIN, text);
     return basis;
 }
 
-// "+3.2%", "-1.2k"; what is written as zero has no sign.
+// "+3.2%", "-1.2k"; a zero has no sign.
 void TableChange_write(struct TableText *out, enum ColumnId id,
                        const struct Row *row, const struct Display *display)
 {
@@ -53,7 +53,7 @@ void TableChange_write(struct TableText *out, enum ColumnId id,
     const char *sign = change > 0 ? "+" : "-";
     snprintf(text, sizeof text, "%s%.*s", none ? "" : sign, NUMBER_MAX - 1,
              out->text);
-    // More time is hot, fewer specialised sites are, too; more calls are
+    // More time is hot, and so are fewer specialised sites. More calls are
     // neither good nor bad, and sums only grow.
     bool neutral =
         kind == CHANGE_RATE || kind == CHANGE_COUNT || kind == CHANGE_SUM;

@@ -14,7 +14,7 @@ void TableText_put(struct TableText *out, enum Style style, const char *text)
     out->style = (uint8_t)style;
 }
 
-// Null is a blank cell: many of them in a row of dashes would be noise.
+// Null is a blank cell: rows full of dashes would be noise.
 void TableText_number(struct TableText *out, double value,
                       const char *(*format)(char *, double))
 {
@@ -39,7 +39,7 @@ void TableText_cost(struct TableText *out, double cycles,
                   isfinite(cycles) ? Display_cost(text, cycles, display) : "");
 }
 
-// What few samples tell is dimmed, and what none tells is blank.
+// A share that rests on few samples is dimmed; one that rests on none is blank.
 void TableText_share(struct TableText *out, const struct Window *window,
                      double share)
 {

@@ -44,7 +44,7 @@ static void draw_function(struct Canvas *canvas, struct Box box,
                     STYLE_FAINT, file);
 }
 
-// All threads': the `height` hottest of all functions.
+// Draws the `height` hottest functions of all threads. Returns how many.
 static int draw_of_all(struct Ui *ui, struct Box box, int height)
 {
     const struct Model *model = &ui->model;

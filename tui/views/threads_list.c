@@ -14,7 +14,7 @@
 static const struct {
     const char *title;
     int width;
-    int from; // width of the list from which on it is there
+    int from; // least width of a list that has the column
 } columns[THREADS_COLUMNS] = {
     [THREADS_BY_CPU] = {"CPU", 6, 0},
     [THREADS_BY_WAIT] = {"WAIT", 6, 0},
@@ -77,7 +77,7 @@ static void put(struct Canvas *canvas, struct Box box, int column,
         Canvas_fit_right(canvas, ThreadsList_place(box, column), style, text);
 }
 
-// A share, or how it has changed since the baseline.
+// Draws a share, or how it has changed since the baseline.
 static void put_share(struct Canvas *canvas, struct Box box, int column,
                       double share, double before)
 {
@@ -113,7 +113,7 @@ static void put_cpu(struct Canvas *canvas, struct Box box,
         basis == BASIS_FINE ? Gauge_heat(share) : STYLE_FAINT, number);
 }
 
-// One thread's numbers as they are shown: since the reset, or the baseline.
+// One thread's numbers since the reset, or the baseline.
 struct Figures {
     struct Window window;
     double cpu, cpu_before;
@@ -128,7 +128,7 @@ static struct Figures figures_of(const struct Model *model,
     const struct ThreadMark *base = Mark_thread(&model->baseline_mark, thread);
     const struct ThreadMark *since =
         base ? base : Mark_thread(&model->reset_mark, thread);
-    // One that is new since the baseline has come from nothing.
+    // A thread that began after the baseline had 0 then.
     double before = model->baseline ? 0 : NAN;
     return (struct Figures){
         .window = model->window,
@@ -181,7 +181,7 @@ static void add(double *sum, double value)
         *sum = (isfinite(*sum) ? *sum : 0) + value;
 }
 
-// Waiting and samples of several threads make no sum that says anything.
+// The list shows no sum of waiting or samples: it would mean nothing.
 static void draw_all(struct Canvas *canvas, struct Box box,
                      const struct Model *model)
 {

@@ -89,7 +89,7 @@ void ThreadsState_fit(struct ThreadsState *state,
         state->pinned ? ThreadKey_find(&state->pin, now) : NULL;
     if (!state->pinned)
         state->list.selected = 0;
-    if (pinned) // it may have ended, or been renamed
+    if (pinned) // the thread may have ended, or have another name
         state->pin = ThreadKey_of(pinned);
     for (long i = 0; pinned && i < order->count; i++)
         if (order->threads[i] == pinned)

@@ -45,7 +45,7 @@ const struct Binding VIEW_ANNOTATE_KEYS[] = {
 void ViewAnnotate_open(struct Ui *ui, uint64_t function)
 {
     AnnotateState_select(&ui->annotate, Model_row_of(&ui->model, function));
-    // So that it stays selected on the main screen, if it is there at all.
+    // The main screen selects it, too, if it is there at all.
     Model_choose(&ui->model, function);
 }
 
@@ -106,7 +106,7 @@ void ViewAnnotate_want(struct Ui *ui)
 
 // --- The screen
 
-// What to read while there is no code.
+// Says why there is no code.
 static void draw_nothing(struct Ui *ui)
 {
     const struct FeedListing *answer = &ui->feed->listing;
@@ -121,7 +121,7 @@ static void draw_nothing(struct Ui *ui)
                  "The program has ended before its code was asked for.");
     else if (answer->error == EOPNOTSUPP)
         snprintf(text, sizeof text,
-                 "The process runs an older Ocular, which does not tell code "
+                 "The process runs an older Ocular, which does not report code "
                  "(%s).",
                  why);
     else if (answer->error)
@@ -217,8 +217,8 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// What an entry took of the function's time: as sampled, or else as the hooks
-// have seen it.
+// Returns an entry's part of the function's time: its samples, or else cycles
+// times hits.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

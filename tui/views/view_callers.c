@@ -40,8 +40,9 @@ const struct Binding VIEW_CALLERS_KEYS[] = {
     {.request = 0},
 };
 
-// The snapshot has the calls of the sampler's own window. For another one this
-// view counts the flame graph's stacks, of which that view keeps a minute.
+// The snapshot has the call edges of the sampler's own window. For another
+// window this view counts the stacks of the flame view, which keeps a minute of
+// them.
 void ViewCallers_want(struct Ui *ui)
 {
     if (ui->callers.period != PERIOD_LATELY)
@@ -103,7 +104,7 @@ void ViewCallers_show(struct Ui *ui, const struct Status *status)
     CallersState_build(state, &ui->flame, &ui->model, layout->body_height);
     CallersTitle_draw(ui);
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_HEAD);
-    // Not SHARE, which is without waiting.
+    // Not SHARE: this column includes waiting, which SHARE does not.
     Canvas_fit_right(canvas, (struct Box){y, 2, 6}, STYLE_HEAD, "TIME");
     Canvas_fit_right(canvas, (struct Box){y, 9, 6}, STYLE_HEAD, "PART");
     Canvas_put(canvas, y, 17, canvas->width, STYLE_HEAD, "FUNCTION");
@@ -145,7 +146,7 @@ bool ViewCallers_find(struct Ui *ui, int step, bool here)
     return false;
 }
 
-// False: the one in the middle is opened as everywhere.
+// False: Enter on the function in the middle opens it, as in other views.
 static bool go(struct Ui *ui)
 {
     struct CallersState *state = &ui->callers;
@@ -183,7 +184,8 @@ static void unfold(struct Ui *ui)
         Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
 
-// Folds the branch, or goes to the one that it hangs on, or back.
+// Folds the branch, or selects its parent, or goes back. False: there is
+// nothing to go back to.
 static bool fold(struct Ui *ui)
 {
     struct CallersState *state = &ui->callers;
@@ -235,7 +237,7 @@ bool ViewCallers_press(struct Ui *ui, int request, uint32_t key)
         if (!done)
             return Navigation_back(ui);
         if (root != state->tree.root)
-            return true; // it is selected by its key
+            return true; // the new middle is selected already
     } else if (request == REQUEST_CLICK) {
         click(ui, Key_y(key));
     } else {

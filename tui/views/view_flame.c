@@ -97,7 +97,7 @@ static void draw_title(struct Ui *ui)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-// The bar: which way it goes, and what is zoomed in on.
+// Draws the bar: which way the graph goes, and the zoom.
 static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
     const struct FlameTree *tree = &ui->flame.tree;
@@ -180,8 +180,8 @@ void ViewFlame_show(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// That of the selected box; all threads together, and what is too deep to be
-// told, are none.
+// The function of the selected box. All threads together, and stacks cut off
+// below, have none.
 uint64_t ViewFlame_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
@@ -198,8 +198,7 @@ int ViewFlame_json(const struct Ui *ui, struct Bytes *out)
     return tree->count ? Json_stacks(out, tree->table) : -ENODATA;
 }
 
-// A box that is selected is zoomed in on, a caller of the zoom is zoomed out
-// to.
+// A click on the selected box, or on a caller of the zoom, makes it the zoom.
 static void click(struct FlameBoxes *boxes, struct FlameState *state,
                   uint32_t key)
 {
@@ -222,7 +221,7 @@ bool ViewFlame_press(struct Ui *ui, int request, uint32_t key)
         FlameState_next_period(state);
         return true;
     }
-    if (!state->tree.count) // nothing to move among
+    if (!state->tree.count) // there is no box
         return request >= REQUEST_OWN;
     struct FlameBoxes boxes = prepare(ui);
     int page = boxes.height > 1 ? boxes.height - 1 : 1;
@@ -263,8 +262,8 @@ bool ViewFlame_press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
-// Selects it where it has a box: zoomed out as far as it lies outside, or in on
-// itself where it is too narrow.
+// Selects a branch and moves the zoom so that it has a box: out, if it lies
+// outside of the zoom, or to itself, if it is too narrow.
 static void reveal(struct FlameBoxes *boxes, struct FlameState *state,
                    uint32_t branch)
 {

@@ -48,7 +48,7 @@ bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
         ui->help_top -= page;
         return true;
     case REQUEST_PAGE_DOWN:
-    case HELP_PAGE: // as in every reader of text
+    case HELP_PAGE: // as in every pager
         ui->help_top += page;
         return true;
     case REQUEST_HOME:
@@ -61,7 +61,7 @@ bool ViewHelp_press(struct Ui *ui, int request, uint32_t key)
         Navigation_back(ui);
         return true;
     default:
-        // Nothing that cannot be seen here is changed from here.
+        // Other keys do nothing: they would change what is not on the screen.
         return request != REQUEST_NONE && request != REQUEST_BACK &&
                request != REQUEST_REDRAW;
     }

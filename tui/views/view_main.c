@@ -39,7 +39,7 @@ static void draw_titles(struct Canvas *canvas, const struct Model *model,
             Canvas_fit_right(canvas, box, style, title);
         if (place->id != (int)sort)
             continue;
-        // The arrow stands behind the title, in the gap if need be.
+        // The arrow stands after the title, in the gap if need be.
         int at = place->x + place->width;
         if (column->left)
             at = place->x + Canvas_measure(canvas, title);
@@ -70,7 +70,7 @@ static void draw_row(struct Canvas *canvas, const struct Layout *layout,
     }
 }
 
-// What to read where there is no row.
+// Says why there is no row.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
                        const struct Layout *layout, const struct Status *status)
 {
@@ -146,7 +146,7 @@ void ViewMain_keep(struct Ui *ui)
     ui->origin_follows = ui->model.follows;
 }
 
-// Whatever rows have moved since.
+// Finds the row again, wherever it has moved.
 void ViewMain_back(struct Ui *ui)
 {
     if (!ui->origin_follows || !Model_choose(&ui->model, ui->origin))
@@ -172,8 +172,8 @@ static void sort_by_neighbour(struct Ui *ui, int step)
     Model_sort_by(&ui->model, (enum ColumnId)layout->columns[at].id);
 }
 
-// On a title: sort by it, or turn the order round. On a row: select it; on the
-// one that is selected: open it.
+// A click on a title sorts by it, or inverts the order. A click on a row
+// selects it, and one on the selected row opens it.
 static void click(struct Ui *ui, int x, int y)
 {
     const struct Layout *layout = &ui->layout;

@@ -9,7 +9,8 @@
 #include "tui/views/opcodes_title.h"
 #include "tui/views/ui.h"
 
-#define SIDE_BY_SIDE 120 // from here on the pairs stand at the right
+#define SIDE_BY_SIDE                                                           \
+    120 // cells; on a wider screen the counts stand at the right
 #define PAIRS_WIDTH 52
 
 enum { OPCODES_TURN = REQUEST_OWN };
@@ -82,7 +83,7 @@ bool ViewOpcodes_find(struct Ui *ui, int step, bool here)
     return false;
 }
 
-// That of the selected line of the log.
+// The function of the selected line of the log.
 uint64_t ViewOpcodes_function(const struct Ui *ui)
 {
     const struct OpcodesState *state = &ui->opcodes;
@@ -92,7 +93,8 @@ uint64_t ViewOpcodes_function(const struct Ui *ui)
     return one ? one->id : 0;
 }
 
-// Selects; in the log, a click on what is selected opens its function.
+// A click selects a line. One on the selected line of the log opens its
+// function.
 static void click(struct Ui *ui, int x, int y)
 {
     struct OpcodesState *state = &ui->opcodes;

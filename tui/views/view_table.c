@@ -12,7 +12,7 @@
 
 static const char group[] = "Views";
 
-// The order is that of the help and of the bottom line.
+// The help and the bottom line list views in this order.
 const struct View VIEWS[VIEW_COUNT] = {
     [VIEW_MAIN] = {.name = "Functions",
                    .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION |

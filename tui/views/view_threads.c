@@ -13,7 +13,8 @@
 #include "tui/views/threads_list.h"
 #include "tui/views/ui.h"
 
-#define SIDE_BY_SIDE 110 // from here on the functions stand at the right
+#define SIDE_BY_SIDE                                                           \
+    110 // cells; on a wider screen the functions stand at the right
 #define LIST_WIDTH 60
 
 enum { THREADS_CHOOSE = REQUEST_OWN };
@@ -93,7 +94,7 @@ void ViewThreads_show(struct Ui *ui, const struct Status *status)
         side.x = box.width + 2;
         side.width = canvas->width - side.x - 1;
     } else {
-        // The list takes what it needs, and half at most.
+        // The list takes the lines that it needs, and half at most.
         box.width = list_width(ui);
         height = (height - 1) / 2;
         if (height > order.count + 1)
@@ -158,8 +159,8 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
                ThreadOrder_name(thread));
 }
 
-// On a title: sort by it, or turn the order round. On a thread: select it; on
-// the one that is selected: choose it.
+// A click on a title sorts by it, or inverts the order. A click on a thread
+// selects it, and one on the selected thread chooses it.
 static void click(struct Ui *ui, const struct ThreadOrder *order, int x, int y)
 {
     struct ThreadsState *state = &ui->threads;

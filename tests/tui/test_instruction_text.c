@@ -3,7 +3,7 @@
 // about.
 #include "tui/model/row.h"
 #include "tui/views/annotate_state.h"
-#include "tui/views/annotate_words.h"
+#include "tui/views/instruction_text.h"
 #include "tui/views/view_annotate.h"
 
 #include <setjmp.h>
@@ -19,14 +19,14 @@ static enum Style style;
 
 static const char *never(struct ListingRow row)
 {
-    AnnotateWords_never(said, sizeof said, &row);
+    InstructionText_never(said, sizeof said, &row);
     return said;
 }
 
 static const char *in_short(struct ListingRow row)
 {
     row.opcode = "BINARY_OP";
-    style = AnnotateWords_short(said, sizeof said, &row);
+    style = InstructionText_short(said, sizeof said, &row);
     return said;
 }
 
@@ -81,14 +81,14 @@ static void test_what_is_called(void **state)
     struct AnnotateState view = {.listing = &listing,
                                  .annotation = {.samples = 100}};
     (void)state;
-    AnnotateWords_argument(said, sizeof said, &view, &row);
+    InstructionText_operand(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  61% in C: json.loads");
     row.c_samples = 0;
-    AnnotateWords_argument(said, sizeof said, &view, &row);
+    InstructionText_operand(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  json.loads");
     row.c_samples = 61;
     view.annotation.samples = 0;
-    AnnotateWords_argument(said, sizeof said, &view, &row);
+    InstructionText_operand(said, sizeof said, &view, &row);
     assert_string_equal(said, "1  json.loads");
 }
 

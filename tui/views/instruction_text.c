@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See annotate_words.h.
-#include "tui/views/annotate_words.h"
+// See instruction_text.h.
+#include "tui/views/instruction_text.h"
 
 #include "tui/model/row.h"
 #include "tui/text/number.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void AnnotateWords_argument(char *out, size_t size,
-                            const struct AnnotateState *state,
-                            const struct ListingRow *row)
+void InstructionText_operand(char *out, size_t size,
+                             const struct AnnotateState *state,
+                             const struct ListingRow *row)
 {
     size_t target = LISTING_ROWS;
     char words[160], callee[160];
@@ -31,14 +31,14 @@ void AnnotateWords_argument(char *out, size_t size,
     double all = state->annotation.samples;
     double in_c = all > 0 ? Row_u64(row->c_samples) / all : NAN;
     size_t used = strlen(out);
-    if (in_c >= ANNOTATE_LEAST_SHARE)
+    if (in_c >= INSTRUCTION_LEAST_SHARE)
         snprintf(out + used, size - used, "  %.0f%% in C: %s", in_c * 100,
                  callee);
     else
         snprintf(out + used, size - used, "  %s", callee);
 }
 
-void AnnotateWords_never(char *out, size_t size, const struct ListingRow *row)
+void InstructionText_never(char *out, size_t size, const struct ListingRow *row)
 {
     char number[NUMBER_MAX];
     *out = 0;
@@ -54,8 +54,8 @@ void AnnotateWords_never(char *out, size_t size, const struct ListingRow *row)
         snprintf(out, size, "(never specialised)");
 }
 
-enum Style AnnotateWords_short(char *out, size_t size,
-                               const struct ListingRow *row)
+enum Style InstructionText_short(char *out, size_t size,
+                                 const struct ListingRow *row)
 {
     size_t length = row->opcode ? strlen(row->opcode) : 0;
     const char *live = row->live;
