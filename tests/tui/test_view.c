@@ -137,7 +137,7 @@ static void test_table(void **state)
         assert_non_null(view->draw);
         assert_non_null(view->press);
         assert_int_equal(view->find != NULL, (view->can & CAN_SEARCH) != 0);
-        assert_int_equal(view->keep != NULL, view->back != NULL);
+        assert_int_equal(view->begin_search != NULL, view->restart_search != NULL);
         assert_int_equal(view->function != NULL,
                          (view->can & CAN_FUNCTION) != 0);
         assert_int_equal(view->opens.keys[0] == 0, id == VIEW_MAIN);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a key does to a screen: it changes the model, opens a prompt or asks
-// something of the process. Used by main and batch, on the screen's thread.
+// Carries out a key: it changes the model, opens a prompt or asks something of
+// the process. Called by live.c and batch.c, on the viewer's thread.
 #ifndef OCULAR_TUI_APP_KEYBOARD_H
 #define OCULAR_TUI_APP_KEYBOARD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command line of ocular-top. Used by main, once.
+// The command line of ocular-top. Called by main, once.
 #ifndef OCULAR_TUI_APP_OPTIONS_H
 #define OCULAR_TUI_APP_OPTIONS_H
 
@@ -10,17 +10,17 @@
 #include <sys/types.h>
 
 struct Options {
-    pid_t pid; // 0 = choose
+    pid_t pid; // 0: the user chooses
     double delay_s;
     enum ColumnId sort;
     const char *filter; // or NULL
-    long frames;        // 0 = without end
+    long frames;        // snapshots; 0: without end
     bool batch;
     bool json;
     const char *keys;   // or NULL
     const char *record; // file, or NULL
     const char *replay; // file, or NULL
-    int width;          // 0 = that of the terminal
+    int width;          // cells; 0: the terminal's
     int height;
     bool mono;
     bool ascii;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// One file out of a zip archive, as zipimport puts them into tracebacks'
-// paths. The archive is a stranger's. One thread.
+// Reads one file of a zip archive, as zipimport names them in paths. A stranger
+// made the archive. Called by source.c. One thread.
 #ifndef OCULAR_TUI_MODEL_ARCHIVE_H
 #define OCULAR_TUI_MODEL_ARCHIVE_H
 
 #include <stddef.h>
 
-// The member's bytes and a NUL, for the caller to free, *size of them; at most
-// `most`. `named` only names the archive (O_PATH) or is open. NULL, and *why in
-// words that follow the file's name.
+// Returns the member's bytes and a NUL, *size of them, for the caller to free;
+// at most `most`. NULL: *why says why, in words that follow the file's name.
+// `named` is a descriptor of the archive, open or O_PATH.
 char *Archive_read(int named, const char *member, size_t most, size_t *size,
                    const char **why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who called whom, and how much CPU time that took, out of the stacks of the
-// flame graph: what the callers view shows of a window of its own. Knows no
-// screen. One thread.
+// Who called whom, and how much CPU time that took, counted from the stacks of
+// the flame graph. The callers view shows it for windows of its own. One
+// thread.
 #ifndef OCULAR_TUI_MODEL_CALLS_H
 #define OCULAR_TUI_MODEL_CALLS_H
 
@@ -13,14 +13,14 @@
 
 struct Call {
     uint64_t callee;
-    uint64_t caller; // NULL_U64: nobody, or nobody knows
-    double share;    // of a core: the callee and all below it
+    uint64_t caller; // NULL_U64: none, or not known
+    double share;    // of a core: the callee with its callees
 };
 
 struct CallTotal {
     uint64_t id;
-    double total; // shares of a core: with callees,
-    double self;  // and without
+    double total; // share of a core, with callees
+    double self;  // share of a core, without callees
 };
 
 struct Calls {          // zeroed: none
@@ -32,10 +32,11 @@ struct Calls {          // zeroed: none
 
 // Counts the rows of a table that FlameTree_take has taken, with these shares,
 // one for each of the first `count` rows. A function that is on a stack several
-// times counts where it is nearest to the bottom. 0, or -ENOMEM: as before.
+// times counts where it is nearest to the bottom. 0, or -ENOMEM: the calls are
+// as before.
 int Calls_count(struct Calls *calls, const struct FlameTable *table,
                 const struct FlameShare *shares, size_t count);
-// Zeros: it did not run.
+// Returns a function's total; zeros: it did not run.
 struct CallTotal Calls_of(const struct Calls *calls, uint64_t id);
 void Calls_release(struct Calls *calls);
 

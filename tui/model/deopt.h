@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which functions lose specialised instructions right now, or change them
-// again and again, found in the snapshot's log of transitions. Used by the
-// model, on its thread.
+// Finds in the snapshot's log of transitions which functions have just lost
+// specialised instructions, or change them again and again. Called by the model
+// and by the opcodes view. One thread.
 #ifndef OCULAR_TUI_MODEL_DEOPT_H
 #define OCULAR_TUI_MODEL_DEOPT_H
 
@@ -11,7 +11,7 @@
 
 #define DEOPT_RECENT_S 10.0
 
-struct Deopt { // functions that lost one lately, by id
+struct Deopt { // functions that lost one in the last DEOPT_RECENT_S, by id
     uint64_t *ids;
     size_t count;
 };
@@ -20,11 +20,10 @@ struct Deopt { // functions that lost one lately, by id
 int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
-// Did this change leave a specialised form? An older process does not say;
-// then a return to the base (LOAD_ATTR_SLOT -> LOAD_ATTR) is known by its
-// names.
+// Did this change leave a specialised form? An older process does not report
+// it; then the names show a return to the base (LOAD_ATTR_SLOT -> LOAD_ATTR).
 bool Deopt_is(const struct Transition *one);
-// All so far, or NaN when no transitions are recorded.
+// Returns the deopts of all functions since the start.
 double Deopt_total(const struct Snapshot *snapshot);
 
 #endif

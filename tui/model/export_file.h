@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The file of an export, opened here, so that the rights are ours (root's: the
-// traced process's user's); the process gets the descriptor and writes. It is a
-// temporary beside its place until all is there. One thread.
+// The file of an export. The viewer opens it, with its own rights (root: with
+// those of the process's user), and the process writes to the descriptor. Until
+// all is written it is a temporary beside its place. Owned by the feed. One
+// thread.
 #ifndef OCULAR_TUI_MODEL_EXPORT_FILE_H
 #define OCULAR_TUI_MODEL_EXPORT_FILE_H
 
@@ -12,26 +13,26 @@
 #include <stdint.h>
 
 struct ExportFile {
-    bool there;    // else nothing below counts
+    bool there;    // there is an export; else nothing below counts
     int fd;        // of the temporary
-    int directory; // names that in which both are
+    int directory; // descriptor of the directory of both
     bool overwrite;
-    struct ProcessUser user; // of the process, where we are root
+    struct ProcessUser user; // user of the process, where we are root
     char temporary[64];
-    const char *name;    // the end of `path`
-    char path[PATH_MAX]; // from the process's root
+    const char *name;    // the last part of `path`
+    char path[PATH_MAX]; // absolute, below the process's root
 };
 
 // Makes the temporary, where `path` leads from the process's root and directory
-// (pid 0: ours). 0 or -errno: -EEXIST where something has that name and is not
-// to be overwritten; -EISDIR, -EINVAL: it is no regular file.
+// (pid 0: ours). 0 or -errno. -EEXIST: the name exists and `overwrite` is not
+// set; -EISDIR, -EINVAL: it is no regular file.
 int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
                     bool overwrite);
-// Puts it in its place. 0 or -errno: -EEXIST, as above; -EIO: these are not the
-// bytes that the process says it has written. Always closes; where it fails,
-// nothing is left.
+// Puts the file in its place. 0 or -errno. -EEXIST: as above; -EIO: the file
+// does not have the bytes that the process reports. Always closes; a failure
+// leaves nothing.
 int ExportFile_commit(struct ExportFile *file, uint64_t bytes);
-// Removes it, if there is one.
+// Removes the temporary, if there is one.
 void ExportFile_drop(struct ExportFile *file);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The stream of snapshots from one traced process, live or recorded, paused or
-// ended, and the requests made of it with their answers. It does not reconnect:
-// a process that is gone has ended. What comes can be recorded on the way. One
-// thread; nothing blocks but Feed_open and Feed_wait.
+// The stream of snapshots from one traced process, live or recorded, and the
+// user's requests to it with their answers. It can record what comes. It does
+// not reconnect: a process that is gone has ended. Called by the app and by
+// views, on the viewer's thread; nothing blocks but Feed_open and Feed_wait.
 #ifndef OCULAR_TUI_MODEL_FEED_H
 #define OCULAR_TUI_MODEL_FEED_H
 
@@ -17,36 +17,36 @@
 #define FEED_RATE_MIN 0.1 // seconds, as the wire allows
 #define FEED_RATE_MAX 60.0
 
-struct Answer { // to a request
+struct Answer { // to a request of the user
     enum MessageType request;
-    uint64_t about; // REARM: the function, 0 = all
+    uint64_t about; // REARM: id of the function, 0: all
     bool failed;
-    bool done; // false: an export under way
-    int error; // failed: errno
+    bool done; // false: the export goes on
+    int error; // errno, if `failed`
     double progress;
     uint64_t bytes;
-    char text[1024]; // a stranger's words, or ""
+    char text[1024]; // a stranger's words, or "": none
 };
 
 struct Feed {
-    pid_t pid; // as seen from here; 0 = not known
+    pid_t pid; // as this viewer sees it; 0: not known
     struct FeedLink link;
-    struct Recording *recording; // borrowed, or NULL
-    double speed;                // of the replay
+    struct Recording *recording; // borrowed; NULL: nothing is recorded
+    double speed;                // of a replay: 1 is as recorded
     bool paused;
     bool ended;
-    char reason[320];    // why it ended
-    char notice[160];    // a stranger's: why there is no snapshot yet, or ""
-    double rate_s;       // seconds between snapshots, as asked for
-    double heard_at;     // Feed_now() of the newest message
-    unsigned taken;      // messages since Feed_next had nothing more
-    double taking_since; // Feed_now() of the first of them
-    bool more;           // it stopped though there may be more
+    char reason[320]; // why it ended
+    char notice[160]; // a stranger's words: why there is no snapshot yet, or ""
+    double rate_s;    // seconds between snapshots that we asked for
+    double heard_at;  // Feed_now() of the newest message
+    unsigned taken;   // messages since Feed_next last returned 0
+    double taking_since;       // Feed_now() of the first of them
+    bool more;                 // Feed_next stopped, though there may be more
     struct Snapshot *newest;   // not yet taken; owned
-    struct FlameTable *stacks; // the same
+    struct FlameTable *stacks; // not yet taken; owned
     struct Pending pending;
     struct FeedListing listing;
-    struct ExportFile export; // of the one that is under way
+    struct ExportFile export; // of the export that is under way
 };
 
 double Feed_now(void); // monotonic seconds
@@ -54,51 +54,53 @@ double Feed_now(void); // monotonic seconds
 // Connects and asks for snapshots. 0, or -errno with `why` in words.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
-// The same from a recording; paced: at the time of the recording, else one
-// snapshot for each Feed_step.
+// Opens a recording in its place. `paced`: snapshots come at their recorded
+// times; else one comes for each Feed_step.
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
-// From now on what arrives is recorded, too.
+// Records what arrives from now on.
 void Feed_record(struct Feed *feed, struct Recording *recording);
 void Feed_close(struct Feed *feed);
 int Feed_fd(struct Feed *feed);               // to poll, or -1
 bool Feed_is_replay(const struct Feed *feed); // else a live process
 
 // Takes in what has arrived. 1: *answer is one to show, call again; 0: nothing
-// more for now. Of one who sends without pause it takes so much at a time;
-// Feed_has_more tells then that there is no need to wait for the descriptor.
+// more for now. Where a process sends without pause this stops after a while;
+// then Feed_has_more is true, and there is no need to wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
-// Waits for bytes; false when none came in time or the feed has ended.
+// Waits for bytes; false: none came in time, or the feed has ended.
 bool Feed_wait(struct Feed *feed, int timeout_ms);
-// The newest snapshot, which the caller then owns; NULL if there is none that
-// was not taken yet, or the feed is paused.
+// Returns the newest snapshot, which the caller then owns. NULL: there is none
+// that was not taken yet, or the feed is paused.
 struct Snapshot *Feed_take(struct Feed *feed);
-// The same; a recording's are of the moment that is shown, paused or not.
+// The same for stacks; a recording's come while it is paused, too.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
-void Feed_step(struct Feed *feed); // live: snapshots come by themselves
+void Feed_step(struct Feed *feed); // a replay plays one snapshot; a live
+                                   // process sends them
 void Feed_speed(struct Feed *feed, double speed); // of a replay
 void Feed_pause(struct Feed *feed, bool paused);
-// Says which function is looked at (0: none any more). Asks for its code, once
-// a snapshot; does nothing while an answer is on its way.
+// Says which function a view shows (0: none any more), and asks for its code,
+// once a snapshot. Does nothing while an answer is on its way.
 void Feed_want_listing(struct Feed *feed, uint64_t function);
-// Its code as it came last, which the caller then owns; NULL if there is none
-// that was not taken yet.
+// Returns its newest code, which the caller then owns. NULL: there is none that
+// was not taken yet.
 struct Listing *Feed_take_listing(struct Feed *feed);
 bool Feed_has_listing(const struct Feed *feed);
-// Is some request not answered yet?
+// Is there a request whose answer somebody waits for?
 bool Feed_is_waiting(const struct Feed *feed);
 bool Feed_is_exporting(const struct Feed *feed);
 
 // Requests: 0 or -errno (-EPIPE: it has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
-int Feed_rearm(struct Feed *feed, uint64_t function); // 0 = all
+int Feed_rearm(struct Feed *feed, uint64_t function); // 0: all
 int Feed_budget(struct Feed *feed, double share);     // of CPU time
-// One export at a time (-EBUSY); also what ExportFile_open says. Its last
+// One export at a time (-EBUSY); also the errors of ExportFile_open. The last
 // answer comes when the file is in its place, or is removed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
-// Stacks, if they are not asked for already: Feed_take_stacks has them later.
+// Asks for stacks, unless it has asked already; Feed_take_stacks has them
+// later.
 int Feed_flame(struct Feed *feed);
 
 #endif

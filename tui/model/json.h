@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A snapshot as one line of JSON, by walking the schema in snapshot.h: a group
-// becomes an object, null becomes null. The only file of the viewer that knows
-// json-c. Any thread.
+// Writes a snapshot as one line of JSON, by walking the schema in snapshot.h: a
+// group becomes an object, null becomes null. json.c alone uses json-c. Any
+// thread.
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
 
@@ -10,11 +10,11 @@
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"
 
-// Appends the object and a newline. 0 or -ENOMEM. The text is valid UTF-8 and
-// holds nothing that could disturb a terminal: such characters are escaped.
+// Each appends an object and a newline. 0 or -ENOMEM. The text is valid UTF-8
+// and escapes all characters that could disturb a terminal.
 int Json_listing(struct Bytes *out, const struct Listing *listing);
-// since_s, if it is no NaN, is written as "counts_since_s", and tid, if it is
-// not null, as "shares_of_tid".
+// Writes since_s, if it is not NaN, as "counts_since_s", and tid, if it is not
+// null, as "shares_of_tid".
 int Json_snapshot(struct Bytes *out, const struct Snapshot *snapshot,
                   double since_s, uint64_t tid);
 int Json_stacks(struct Bytes *out, const struct FlameTable *table);

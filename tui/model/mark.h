@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the parts of a snapshot that are no functions stood at when the user
-// pressed r or b: threads, and the counts of transitions. Owned by the model.
-// One thread.
+// The numbers of threads, and the counts of transitions, when the user pressed
+// r or b. Rows keep those of functions. Owned by the model. One thread.
 #ifndef OCULAR_TUI_MODEL_MARK_H
 #define OCULAR_TUI_MODEL_MARK_H
 
@@ -21,22 +20,22 @@ struct PairMark {
     double count;
 };
 
-struct Mark { // all zero: nothing is marked
+struct Mark { // zeroed: nothing is marked
     struct ThreadMark *threads;
     size_t thread_count;
     struct PairMark *pairs;
     size_t pair_count;
 };
 
-// Remembers the snapshot's numbers, in place of what was. 0, or -ENOMEM:
+// Remembers the snapshot's numbers and forgets older ones. 0, or -ENOMEM:
 // nothing is marked.
 int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
-// What that thread of a later snapshot had then; NULL if it was not there (its
-// id may have been another's) or nothing is marked.
+// Returns what that thread of a later snapshot had then. NULL: it was not there
+// (its id may have been another thread's), or nothing is marked.
 const struct ThreadMark *Mark_thread(const struct Mark *mark,
                                      const struct Thread *thread);
-// What a change had been counted then; 0 if it was not there.
+// Returns the count of a change then; 0: it was not there.
 double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the viewer knows of the traced process: the newest snapshot, a row for
-// each function with its history, and the user's choices about them: sorting,
-// filter, the selected function. It draws nothing and speaks to nobody. One
+// each function with its history, and the user's choices about rows: sorting,
+// filter, the selected function. It draws nothing and sends nothing. One
 // thread.
 #ifndef OCULAR_TUI_MODEL_MODEL_H
 #define OCULAR_TUI_MODEL_MODEL_H
@@ -25,26 +25,27 @@ struct Model {
     size_t order_capacity;
     size_t shown;
     struct Window window; // of the snapshot
-    bool sampled;         // some function has a share
-    bool one_thread; // shares, and which functions there are, are of `thread`
+    bool sampled;         // some function has a share, or a sampler runs
+    bool one_thread;      // shares and rows are those of `thread` alone
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
     bool hide_idle;
-    size_t hidden; // rows that pass the filter, and are idle
+    size_t hidden; // idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
-    size_t selected; // in order
-    size_t top;      // the first row on the screen
+    size_t selected; // index in `order`
+    size_t top;      // index in `order` of the first row on the screen
     uint64_t selected_id;
-    bool follows; // the selection stays with selected_id, else at the top
+    bool follows; // the selection stays with selected_id, else at `top`
     struct Tally tally;
-    float trend[TREND_LENGTH]; // of Model_share
-    bool baseline;             // columns show the change since then:
+    float
+        trend[TREND_LENGTH]; // of Model_share, the newest last; NaN: not known
+    bool baseline;           // columns show the change since baseline_uptime
     double baseline_uptime;
     struct Mark baseline_mark;
     struct Mark reset_mark;
-    bool reset; // counts are since base_*
+    bool reset; // counts are since the base_* below
     double base_uptime;
     uint64_t base_events;
     uint64_t base_lost;
@@ -52,49 +53,51 @@ struct Model {
 
 void Model_init(struct Model *model);
 void Model_release(struct Model *model);
-// Takes over the snapshot. 0, or -ENOMEM: the snapshot is freed and the model
-// is as it was.
+// Takes over the snapshot. 0, or -ENOMEM: it is freed, and the model is as it
+// was.
 int Model_push(struct Model *model, struct Snapshot *snapshot);
-// Counts calls, cycles and events from now on.
+// Lets calls, cycles and events count from now on.
 void Model_reset(struct Model *model);
-// Columns show the change since now; called again, they do not any more.
+// Lets columns show the change since now; called again, ends that.
 void Model_baseline(struct Model *model);
-// A change's count since the reset or the baseline.
+// Returns a change's count since the reset or the baseline.
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// The column that is sorted by: the wish, or SELF where shares are missing.
+// Returns the column that sorts: the user's, or SELF where shares are missing.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
 void Model_filter(struct Model *model, const char *text); // "" shows all
-void Model_toggle_idle(struct Model *model); // hides idle functions; shows them
+void Model_toggle_idle(
+    struct Model *model); // hides idle functions, or shows them
 
-// Shows one thread alone; NULL: all of them. A baseline is dropped where that
-// is another choice: the shares it remembers are of another subject.
+// Shows one thread alone; NULL: all threads. Another choice drops the baseline,
+// whose shares are those of another thread.
 void Model_watch(struct Model *model, const struct Thread *thread);
-// The thread chosen, as of now; NULL: all, or it is not listed any more.
+// Returns the chosen thread as of now; NULL: all, or it is not listed any more.
 const struct Thread *Model_thread(const struct Model *model);
 
-// CPU share of all threads, or of the one chosen.
+// Returns the CPU share of all threads, or of the chosen one.
 double Model_share(const struct Model *model);
-// What the chosen thread has in functions that have no row: a process tells of
-// each thread's hottest functions only. NaN where all are shown.
+// Returns the chosen thread's share in functions without a row: a process lists
+// each thread's hottest functions only. NaN: all threads are shown.
 double Model_unlisted(const struct Model *model);
 
 const struct Row *Model_row(const struct Model *model, size_t index);
 const struct Row *Model_selected(const struct Model *model); // or NULL
-// The function's row, shown or not; NULL if the snapshot does not list it.
+// Returns the function's row, shown or not; NULL: the snapshot does not list
+// it.
 const struct Row *Model_row_of(const struct Model *model, uint64_t id);
-// Selects the function of that id; false if it is not shown.
+// Selects the function of that id; false: it is not shown.
 bool Model_choose(struct Model *model, uint64_t id);
 void Model_move(struct Model *model, long rows);
-void Model_home(struct Model *model); // and stay at the top
+void Model_home(struct Model *model); // the selection stays at the top
 void Model_end(struct Model *model);
-// Selects the next (step 1) or previous (-1) match of model->search, going
-// round; from the selection itself when `here`. False if there is none.
+// Selects the next (step 1) or previous (-1) match of model->search, round at
+// the ends; `here`: the selection itself comes first. False: there is none.
 bool Model_find(struct Model *model, int step, bool here);
-// Moves `top` so that the selection is among `height` rows.
+// Moves `top` so that the selection is on a screen of `height` rows.
 void Model_scroll(struct Model *model, int height);
 
 #endif

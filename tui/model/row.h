@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One function as this viewer follows it: its numbers of now, what they were
-// when the user pressed r or b, and the history of its share. Owned by the
-// model; columns and views read it. One thread.
+// One function as this viewer follows it: its newest numbers, those at the
+// reset and at the baseline, and the history of its share. Owned by the model;
+// columns and views read it. One thread.
 #ifndef OCULAR_TUI_MODEL_ROW_H
 #define OCULAR_TUI_MODEL_ROW_H
 
@@ -35,16 +35,16 @@ enum ColumnId { // in the order of the screen
 
 #define TREND_LENGTH 32
 
-// What a function that is not armed has told so long ago is old.
+// Seconds. Data of a function that is not armed is old after this time.
 #define STALE_S 30.0
 
-// A function that has so much of a core runs; what has stopped fades away.
+// A function with this share of a core runs; the share of a stopped one fades.
 #define RUNS_SHARE 0.005
 
-// What was not called for so long, and has no share, is idle.
+// Seconds. A function without a share that was not called for so long is idle.
 #define IDLE_S 60.0
 
-struct RowBase { // subtracted from the counts; 0 = since tracing started
+struct RowBase { // subtracted from the counts; 0: they are since the start
     double calls;
     double estimated;
     double self;
@@ -55,26 +55,26 @@ struct RowBase { // subtracted from the counts; 0 = since tracing started
 
 struct Row {
     uint64_t id;
-    const struct Function *now; // in the model's snapshot; NULL = not in it
-    bool part; // one thread is chosen, and part_share is what it has of it
+    const struct Function *now; // in the model's snapshot; NULL: not in it
+    bool part; // one thread is chosen: part_share counts, not `now`
     double part_share;
-    struct Window window; // of the snapshot
+    struct Window window; // of the snapshot, for its shares
     struct RowBase base;
-    double mark[COLUMN_COUNT]; // the columns' keys at the baseline, or NaN
-    float trend[TREND_LENGTH]; // shares, the newest last; NaN = not measured
-    unsigned unseen;           // snapshots in a row without this function
-    bool deopt;                // a site lost its specialisation just now
+    double mark[COLUMN_COUNT]; // the columns' keys at the baseline; NaN: none
+    float trend[TREND_LENGTH]; // shares, the newest last; NaN: not measured
+    unsigned unseen; // newest snapshots in a row that lack this function
+    bool deopt;      // a site has just lost its specialisation
 };
 
 void Row_init(struct Row *row, uint64_t id);
 void Row_push_trend(struct Row *row, double share);
-void Row_reset(struct Row *row); // count from now
+void Row_reset(struct Row *row); // lets its counts begin now
 
-// Null is NaN.
+// Returns a number of a snapshot; null is NaN.
 double Row_u64(uint64_t value);
-double Row_share(const struct Row *row);     // of the thread chosen, or of all
+double Row_share(const struct Row *row);     // of the chosen thread, or of all
 double Row_calls(const struct Row *row);     // seen
-double Row_estimated(const struct Row *row); // NaN when there is no estimate
+double Row_estimated(const struct Row *row); // NaN: there is no estimate
 double Row_best_calls(const struct Row *row);
 double Row_self(const struct Row *row);
 double Row_total(const struct Row *row);
@@ -82,17 +82,17 @@ double Row_waited(const struct Row *row);
 double Row_samples(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
-// Old, though it runs. Of one that is not called nothing new is to be told.
+// Is it old, though it runs? A function that is not called has no newer data.
 bool Row_is_stale(const struct Row *row);
-// No, where the samples of the last seconds say so.
+// May it run? Not if the samples of the window show otherwise.
 bool Row_may_run(const struct Function *function);
-// Not called in the last minute, and in no sample of the window: neither
-// running nor waiting, nor anything that it called.
+// Is it idle: not called in the last minute, and in no sample of the window,
+// neither itself nor its callees, neither running nor waiting?
 bool Row_is_idle(const struct Row *row);
-// Cycles a second that its calls take: calls a second times mean cost. 0 where
-// that is not known.
+// Returns the cycles a second that its calls take: calls a second times mean
+// cost. 0: not known.
 double Row_recent_cost(const struct Row *row);
-// Samples that an estimated rate rests on; NaN: not known.
+// Returns the samples that an estimated rate rests on; NaN: not known.
 double Row_rate_samples(const struct Row *row);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The snapshot as E saves it: with the counts that are on the screen, which
-// begin at the last reset (r), and the functions that are shown, in their
-// order, with the shares that they have there, or all. It borrows from the
-// model, and is there for a moment. One thread.
+// The snapshot as E saves it: with the counts on the screen, which begin at the
+// last reset (r), and with the functions and shares on the screen, in their
+// order, or all. It borrows from the model, so it is short-lived. Called by
+// json_output.c. One thread.
 #ifndef OCULAR_TUI_MODEL_SINCE_H
 #define OCULAR_TUI_MODEL_SINCE_H
 
@@ -10,14 +10,15 @@
 
 struct Since {
     struct Snapshot snapshot;
-    double at_s;  // of the process's time: counts are since then; NaN: all
-    uint64_t tid; // shares of functions are of that thread; NULL_U64: of all
+    double at_s;  // uptime that counts begin at, in s; NaN: the start
+    uint64_t tid; // of the thread that shares are of; NULL_U64: all
     struct Function *functions;
     struct Thread *threads;
     struct TransitionPair *pairs;
 };
 
-// Of a model that has a snapshot. 0 or -ENOMEM.
+// `shown`: only the functions on the screen. The model must have a snapshot. 0
+// or -ENOMEM.
 int Since_make(struct Since *since, const struct Model *model, bool shown);
 void Since_release(struct Since *since);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is true of all functions of a snapshot together, and of the time since
-// the snapshot before. Owned by the model, drawn by the header. One thread.
+// Sums over all functions of a snapshot, and rates since the snapshot before.
+// Owned by the model, drawn by the header. One thread.
 #ifndef OCULAR_TUI_MODEL_TALLY_H
 #define OCULAR_TUI_MODEL_TALLY_H
 
@@ -8,21 +8,22 @@
 
 #include <stddef.h>
 
-struct Tally { // over all functions, or the time since the snapshot before
+struct Tally { // NaN: not known
     size_t armed;
     size_t partial;
     size_t dark;
-    double oldest_s; // the oldest data of one that runs and is not armed
+    double oldest_s; // age of the oldest data of a function that runs and is
+                     // not armed
     double specialized;
     double specializable;
-    double share; // of all threads
+    double share; // CPU share of all threads
     double events_per_s;
     double deopts_per_s;
-    double deopts; // since tracing started
+    double deopts; // since the start
 };
 
 void Tally_init(struct Tally *tally);
-// `before` is the snapshot that `now` follows, NULL if it is the first.
+// `before` is the snapshot before `now`; NULL: it is the first.
 void Tally_update(struct Tally *tally, const struct Snapshot *now,
                   const struct Snapshot *before);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which thread is meant, from one snapshot to the next: the system gives a
-// thread's id to another one after its end, and then both are listed. Pure
-// functions, any thread.
+// Identifies a thread from one snapshot to the next. The system gives a
+// thread's id to another thread after its end, and then the snapshot lists
+// both. Pure functions, any thread.
 #ifndef OCULAR_TUI_MODEL_THREAD_KEY_H
 #define OCULAR_TUI_MODEL_THREAD_KEY_H
 
@@ -12,15 +12,15 @@
 struct ThreadKey {
     uint64_t tid;
     bool ended;
-    char name[64]; // cut; "" = not known
+    char name[64]; // cut off; "": not known
 };
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// The thread that most likely is the same one: of those with its id the one
-// with its name, else the one that lives (or has ended) as it did, for it may
-// have ended or been renamed since; but what has ended lives no more. NULL:
-// there is none.
+// Returns the thread that most likely is the same one, or NULL. Of those with
+// its id it is the one with its name, else the one that runs (or has ended) as
+// it did, for it may have ended or changed its name. A thread that has ended
+// does not run again.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 

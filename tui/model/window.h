@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The sampler's window: how long it is, how many samples it holds, and how a
-// share is written that rests on some of them. All views write shares by it.
-// Pure functions, any thread.
+// The sampler's window: its length, its samples, and how a share is written
+// that rests on some of them. All views write shares by it. Pure functions, any
+// thread.
 #ifndef OCULAR_TUI_MODEL_WINDOW_H
 #define OCULAR_TUI_MODEL_WINDOW_H
 
@@ -9,42 +9,42 @@
 #include "tui/text/number.h"
 
 #define WINDOW_TEXT 64
-// A sample fades as it ages. One that is as old as the window is long counts
-// for e^-2 of a fresh one, which counts for two: less than that is none.
+// Samples. A sample weighs less as it ages: one as old as the window weighs
+// e^-2 of a new one, which weighs two. A share of fewer samples counts as none.
 #define WINDOW_LEAST 0.25
-#define WINDOW_FEW 10.0 // fewer samples than these give one digit, dimmed
+#define WINDOW_FEW 10.0 // a share of fewer samples has one digit, dimmed
 
 struct Window {
     double s;         // length in seconds; NaN: the process does not report it
-    double samples;   // of running threads, in it; NaN: the same
-    double per_share; // samples that a whole core's share rests on; NaN: not
-                      // known, as nothing ran
+    double samples;   // of running threads, in it; NaN: not reported
+    double per_share; // samples that the share of a whole core rests on; NaN:
+                      // not known, as nothing ran
 };
 
-// What a number rests on.
+// What a share rests on.
 enum Basis {
     BASIS_NONE,  // no sample in the window, or null
     BASIS_TRACE, // less than one sample
     BASIS_FEW,   // fewer than WINDOW_FEW
-    BASIS_FINE   // as many, or the process does not report how many
+    BASIS_FINE   // WINDOW_FEW or more, or not reported
 };
 
 struct Window Window_unknown(void);
-// `cpu_share` is that of all threads.
+// `cpu_share`: of all threads.
 struct Window Window_of(const struct Snapshot *snapshot, double cpu_share);
-// Samples of the window that a CPU share rests on; NaN: not known.
+// Returns the samples of the window that a CPU share rests on; NaN: not known.
 double Window_samples(const struct Window *window, double share);
 enum Basis Window_basis(const struct Window *window, double share);
-// "" without a sample, "<0.3%" where the samples tell no more, "3%" where they
-// are few, "3.4%" else. Returns what it rests on.
+// Writes "" without a sample, "<0.3%" below one sample, "3%" where samples are
+// few, "3.4%" else. Returns what the share rests on.
 enum Basis Window_share(char out[NUMBER_MAX], const struct Window *window,
                         double share);
-// The same for shares that have no sample count, as those of waiting: "" for
+// The same for shares without a count of samples, as those of waiting: "" for
 // none, "<0.01%" for less than that.
 const char *Window_plain_share(char out[NUMBER_MAX], double share);
-// "30 s, 412 samples"; "" where the process does not report it.
+// Writes "30 s, 412 samples"; "": the process does not report it.
 const char *Window_text(char out[WINDOW_TEXT], const struct Window *window);
-// One significant digit of a positive value.
+// Rounds a positive value to one significant digit.
 double Window_one_digit(double value);
 
 #endif

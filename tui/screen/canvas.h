@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A frame composed in memory: a grid of cells, each a glyph and a style. Views
-// draw on it; terminal.c blits it and batch.c prints it as text. It knows no
-// terminal. Everything outside the grid is cut off. One thread.
+// draw on it, terminal.c shows it, and batch.c prints it as text. It cuts off
+// everything outside of the grid. One thread.
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
@@ -16,7 +16,7 @@ enum Style {
     STYLE_PLAIN,
     STYLE_STRONG,
     STYLE_FAINT,
-    STYLE_ACCENT, // names the program, the selected function
+    STYLE_ACCENT, // the program's name, the selected function
     STYLE_HEAT_1, // shares, cold to hot
     STYLE_HEAT_2,
     STYLE_HEAT_3,
@@ -25,14 +25,14 @@ enum Style {
     STYLE_ARMED,
     STYLE_PARTIAL,
     STYLE_DARK,
-    STYLE_ALERT, // stale, lost, deoptimising, failed
-    STYLE_HEAD,  // the bar of column titles
+    STYLE_ALERT, // stale data, lost events, deopts, failures
+    STYLE_HEAD,  // the bar of column titles,
     STYLE_HEAD_SORT,
-    STYLE_KEY, // the bar of keys
+    STYLE_KEY, // the bar of keys,
     STYLE_LABEL,
     STYLE_PROMPT,
     STYLE_COUNT,
-    STYLE_SELECTED = 0x80 // or'ed in: the selected row
+    STYLE_SELECTED = 0x80 // or'ed in, for the selected row
 };
 
 struct Cell {
@@ -45,8 +45,9 @@ struct Cell {
 struct Canvas {
     int width;
     int height;
-    bool ascii;         // draw everything with ASCII
-    unsigned overdrawn; // glyphs that took another's place, since the clearing
+    bool ascii;         // every glyph is drawn as ASCII
+    unsigned overdrawn; // glyphs that took another's place since Canvas_clear;
+                        // for tests
     struct Cell *cells;
 };
 
@@ -57,14 +58,14 @@ enum Cut {
 
 void Canvas_init(struct Canvas *canvas, bool ascii);
 void Canvas_release(struct Canvas *canvas);
-// A blank canvas of another size. 0 or -ENOMEM (it is as it was).
+// Makes the canvas blank and of another size. 0, or -ENOMEM: it is as it was.
 int Canvas_resize(struct Canvas *canvas, int width, int height);
 void Canvas_clear(struct Canvas *canvas);
 struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x); // or NULL
 
-// Cells that text would take on this canvas.
+// Returns the cells that the text would take on this canvas.
 int Canvas_measure(const struct Canvas *canvas, const char *text);
-// Draws text from x, never at or beyond `end`; returns the x after it.
+// Draws text from x, never at or beyond `end`. Returns the x after it.
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
@@ -74,16 +75,17 @@ struct Box { // a place on one line
     int width;
 };
 
-// Draws text inside the box; too long a text is cut and marked so.
+// Draws text inside the box; a text that is too long loses one end to an
+// ellipsis.
 void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
                       const char *text);
-// A path loses its leading directories rather than half of a name.
-// The cells that it takes.
+// The same for a path, which loses leading directories rather than half of a
+// name. Returns the cells that it takes.
 int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
                     const char *path);
-// Gives every cell of the box a style, leaving its glyphs.
+// Gives every cell of the box a style, and keeps its glyph.
 void Canvas_paint(struct Canvas *canvas, struct Box box, uint8_t style);
 // Adds STYLE_SELECTED to every cell of the box.
 void Canvas_select(struct Canvas *canvas, struct Box box);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A key is its code point, or one of these.
+// A key is a code point, or one of these.
 enum Key {
     PRESS_NONE = 0,
     PRESS_TAB = 9,
@@ -27,26 +27,27 @@ enum Key {
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // at a cell: Key_click
-    PRESS_FRAMES = 0x3000000 // of --keys only: waits for so many snapshots
+    PRESS_CLICK = 0x1000000, // plus the cell: Key_click
+    PRESS_FRAMES =
+        0x3000000 // plus a number; --keys only: waits for so many snapshots
 };
 
-#define KEY_PLACES 0x1000 // columns and lines that a click can name
+#define KEY_PLACES 0x1000 // columns, and lines, that a click can name
 
 uint32_t Key_click(int x, int y);
 bool Key_is_click(uint32_t key);
 int Key_x(uint32_t key);
 int Key_y(uint32_t key);
-int Key_frames(uint32_t key); // 0: it is a key
+int Key_frames(uint32_t key); // snapshots to wait for; 0: it is a key
 
 #define KEY_NAME_MAX 20
 
-// "F6", "PgUp", "Space", "a"; returns name.
+// Writes "F6", "PgUp", "Space" or "a". Returns name.
 const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text ("jj<Enter>", "<lt>" is "<", "<Click:9:4>" is
-// the tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for
-// snapshots), *at advanced. 0 at the end, or where no key can be read (then *at
-// stays).
+// Reads one key of a --keys text and moves *at past it. 0 at the end, or where
+// there is no key; then *at stays. "jj<Enter>" are three keys, "<lt>" is "<",
+// "<Click:9:4>" is the tenth column of the fifth line, "<Frame>" and
+// "<Frame:3>" wait for snapshots.
 uint32_t Key_parse(const char **at);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The keys that mean the same in every view: one table says which key asks for
-// what, names it on the bottom line and prints the help. tui/views/view.h has
-// the keys that open views, and those of one view alone. What is in no table
-// does nothing. Pure functions, any thread.
+// The keys that mean the same in every view. One table says what a key asks
+// for, and has the words of the bottom line and of the help. The table of views
+// has the keys that open views, and each view has its own. A key that is in no
+// table does nothing. Pure functions, any thread.
 #ifndef OCULAR_TUI_SCREEN_KEYMAP_H
 #define OCULAR_TUI_SCREEN_KEYMAP_H
 
@@ -22,7 +22,7 @@ enum Request {
     REQUEST_END,
     REQUEST_SCROLL_UP,
     REQUEST_SCROLL_DOWN,
-    REQUEST_CLICK, // Key_x, Key_y say where
+    REQUEST_CLICK, // Key_x and Key_y have the place
     REQUEST_SEARCH,
     REQUEST_SEARCH_NEXT,
     REQUEST_SEARCH_PREVIOUS,
@@ -46,36 +46,36 @@ enum Request {
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
     REQUEST_QUIT,
-    REQUEST_OWN // a view's own requests: this and what follows
+    REQUEST_OWN // a view's own requests begin here
 };
 
 #define BINDING_KEYS 4
 
-// What only some views can do (View.can), and only while they can (View_can).
+// What only some views can do (View.can), and only at times (Navigation_can).
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,
     CAN_FILTER = 4,
-    CAN_FUNCTION = 8, // a function is selected in it: View.function
+    CAN_FUNCTION = 8, // it has a selected function: View.function
     CAN_UNITS = 16,   // it shows cycles
-    CAN_COUNT = 32,   // it shows counts: since the start, a reset, a baseline
-    CAN_HIDE = 512,   // it lists functions, the idle ones too
-    CAN_RESET = 1024, // something in it may begin now
-    // In every view, by what is watched (View_reach):
-    CAN_ASK = 64,    // a process that does what it is asked: no recording
-    CAN_LEAVE = 128, // other processes may be chosen
-    CAN_PAUSE = 256, // something is still to come
+    CAN_COUNT = 32,   // it shows counts since the start, a reset or a baseline
+    CAN_HIDE = 512,   // it lists functions, and can hide idle ones
+    CAN_RESET = 1024, // its counts or its window can begin now
+    // In every view, by what it watches (Navigation_reach):
+    CAN_ASK = 64,    // a live process, which takes requests
+    CAN_LEAVE = 128, // the user may choose another process
+    CAN_PAUSE = 256, // more snapshots may come
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
 struct Binding {
     int request;      // enum Request, or a view's own
-    unsigned ability; // that the view must have; 0 = works everywhere
+    unsigned ability; // enum Ability that it needs; 0: works everywhere
     uint32_t keys[BINDING_KEYS]; // 0 ends
     const char *about;           // for the help
     const char *group;           // its heading in the help
-    const char *label;           // on the bottom line, or NULL
-    int importance;              // there: the largest drops first
+    const char *label;           // on the bottom line; NULL: it is not there
+    int importance;              // on the bottom line: the largest drops first
 };
 
 extern const struct Binding KEYMAP[];

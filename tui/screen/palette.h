@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How each style looks: colours for terminals with 256 and with 8 or 16 of
 // them, attributes for those without. Every colour is readable on a dark and on
-// a light background, or brings its own. Knows no curses: terminal.c
-// translates.
+// a light background, or brings its own. terminal.c translates it for curses.
+// Any thread.
 #ifndef OCULAR_TUI_SCREEN_PALETTE_H
 #define OCULAR_TUI_SCREEN_PALETTE_H
 
@@ -16,12 +16,12 @@ enum PaletteAttribute { // bits
 };
 
 struct Paint {
-    short foreground; // -1: the terminal's own
+    short foreground; // colour number; -1: the terminal's own
     short background;
     unsigned attributes;
 };
 
-// colours: 256, 8 (also for 16) or 0.
+// `colours`: 256, 8 (also for 16) or 0.
 struct Paint Palette_paint(uint8_t style, int colours);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The line being typed at the bottom of the screen, or a question that is
-// answered with y or n. Knows keys and text, nothing of what they are for.
-// One thread.
+// The line that the user types at the bottom of the screen, or a question that
+// takes y or n. It does not know what the text is for. One thread.
 #ifndef OCULAR_TUI_SCREEN_PROMPT_H
 #define OCULAR_TUI_SCREEN_PROMPT_H
 
@@ -12,13 +11,13 @@
 #define PROMPT_MAX 512
 
 enum PromptKind {
-    PROMPT_NONE, // nothing is asked
+    PROMPT_NONE, // there is no prompt
     PROMPT_SEARCH,
     PROMPT_FILTER,
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
-    PROMPT_OVERWRITE_EXPORT, // y or n from here on
+    PROMPT_OVERWRITE_EXPORT, // y or n, from here on
     PROMPT_OVERWRITE_SAVE
 };
 
@@ -26,7 +25,7 @@ enum PromptResult { PROMPT_EDITING, PROMPT_DONE, PROMPT_CANCELLED };
 
 struct Prompt {
     enum PromptKind kind;
-    char text[PROMPT_MAX]; // what is typed, or what the question is about
+    char text[PROMPT_MAX]; // typed so far, or what the question is about
     size_t length;
 };
 

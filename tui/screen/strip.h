@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One line of items that drop, least important first, until the rest fits:
-// the header lines, the selected function's line and the keys. Built anew for
-// each frame, by views, on the screen's thread.
+// One line of items. The least important ones drop until the rest fits. The
+// header's lines, the selected function's line and the bottom line are strips.
+// Views build them anew for each frame. One thread.
 #ifndef OCULAR_TUI_SCREEN_STRIP_H
 #define OCULAR_TUI_SCREEN_STRIP_H
 
@@ -15,17 +15,17 @@
 
 struct StripSpan {
     uint8_t style;
-    uint16_t at; // in text
+    uint16_t at; // first byte, in `text`
 };
 
 struct StripItem {
-    int importance; // the largest number drops first; 0 never drops
+    int importance; // the largest drops first; 0: never drops
     int first_span;
     int span_count;
-    int flex;   // least width when it may be cut, 0 = never cut
-    bool right; // against the right edge
+    int flex;   // cells that it keeps when it is cut; 0: never cut
+    bool right; // it stands at the right edge
     bool dropped;
-    int width; // as fitted
+    int width; // cells, once fitted
 };
 
 struct Strip {
@@ -38,16 +38,16 @@ struct Strip {
 };
 
 void Strip_init(struct Strip *strip);
-// Begins an item. Beyond STRIP_ITEMS it is left out.
+// Begins an item. There are at most STRIP_ITEMS.
 void Strip_item(struct Strip *strip, int importance);
-// The item begun last may be cut down to `least` cells.
+// Lets the newest item be cut down to `least` cells.
 void Strip_flex(struct Strip *strip, int least);
-// The item begun last, and those after it, stand at the right.
+// Moves the newest item, and those after it, to the right.
 void Strip_right(struct Strip *strip);
-// Adds text to the item begun last.
+// Adds text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-// Fits the items into the box, `gap` blanks between them, and draws.
+// Fits the items into the box, with `gap` blanks between them, and draws them.
 void Strip_draw(struct Strip *strip, struct Canvas *canvas, struct Box box,
                 int gap);
 

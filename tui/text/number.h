@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Numbers for people: a few significant digits and a unit, in a narrow column.
-// Each function writes into the caller's buffer and returns it; what is null
-// (NaN) becomes "-". Pure functions, any thread.
+// Writes numbers for people: a few significant digits and a unit, in a narrow
+// column. Each function writes into the caller's buffer and returns it; null
+// (NaN) becomes "-". Called by views and by the model's windows. Pure
+// functions, any thread.
 #ifndef OCULAR_TUI_TEXT_NUMBER_H
 #define OCULAR_TUI_TEXT_NUMBER_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text from a stranger: UTF-8 read one glyph at a time, with everything that
-// could disturb a terminal or deceive its reader replaced by U+FFFD. Widths are
+// Reads text from a stranger: UTF-8, one glyph at a time. U+FFFD replaces
+// everything that could disturb a terminal or deceive its reader. Widths are
 // those of the C library in the current locale, so curses agrees with them.
 // Pure functions, any thread.
 #ifndef OCULAR_TUI_TEXT_TEXT_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_BAD 0xFFFDu // what stands for the unprintable
-#define TEXT_MARKS 2     // combining marks kept on one glyph
+#define TEXT_BAD 0xFFFDu // stands for what cannot be shown
+#define TEXT_MARKS 2     // combining marks that one glyph keeps
 
 struct Glyph {
     uint32_t code;
@@ -19,24 +19,29 @@ struct Glyph {
     int width;                  // cells: 1 or 2
 };
 
-// One code point, *at advanced past it; TEXT_BAD for bytes that are not UTF-8
-// (one byte is skipped, so that nothing valid is lost). 0 at the end.
+// Reads one code point and moves *at past it; 0 at the end. TEXT_BAD: bytes
+// that are not UTF-8, of which one is skipped, so that nothing valid is lost.
 uint32_t Text_decode(const char **at);
 // Writes a code point as UTF-8 (no NUL) and returns the bytes used.
 size_t Text_encode(char out[4], uint32_t code);
-// Controls, bidirectional and invisible characters: never sent to a terminal.
+// Is it a control, bidirectional or invisible character? They never reach a
+// terminal.
 bool Text_is_harmful(uint32_t code);
-// The next glyph to show; false at the end of the text.
+// Reads the next glyph to show; false at the end of the text.
 bool Text_next(const char **at, struct Glyph *glyph);
-// Has text (or NULL) this part in it, whatever the case? "" is in every text.
+// Does the text (or NULL) contain this part, whatever the case? Every text
+// contains "".
 bool Text_has(const char *text, const char *part);
-// Cells the text takes.
+// Returns the cells that the text takes.
 int Text_width(const char *text);
-// A harmless copy, cut at a glyph to fit `size` with its NUL; bytes written.
+// Writes a harmless copy, cut at a glyph to fit `size` with its NUL. Returns
+// the bytes written.
 size_t Text_clean(char *out, size_t size, const char *text);
-// The last `size` bytes of text or a little less: where a glyph begins.
+// Returns the last `size` bytes of the text, or less, so that a glyph begins
+// there.
 const char *Text_tail(const char *text, size_t size);
-// The nearest ASCII character: our own symbols have one, all else is '?'.
+// Returns the nearest ASCII character: our own symbols have one, the rest is
+// '?'.
 char Text_ascii(uint32_t code);
 
 #endif

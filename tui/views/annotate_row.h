@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One line of the annotate view, cell by cell: a source line, an instruction, a
-// gap or a note, and the bar with the columns' names above them. Draws what the
-// view holds and changes nothing. One thread.
+// Draws one line of the annotate view: a source line, an instruction, a gap or
+// a note, or the bar with the titles of the columns. Changes nothing. One
+// thread.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_ROW_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_ROW_H
 
@@ -11,13 +11,13 @@
 struct AnnotateState;
 struct Display;
 
-struct AnnotatePlaces { // columns; those of width 0 have no room
+struct AnnotatePlaces { // columns; width 0: there is no room for it
     struct Box line, offset, text, live, mark, hits, time, cycles;
     int bar; // cells of the bar before the cycles
 };
 
-// From the right, what there is room for; the text has the rest. sampled: there
-// are samples to show.
+// Places the columns that have room, from the right; the text gets the rest.
+// `sampled`: there are samples to show.
 struct AnnotatePlaces AnnotateRow_place(int width, bool sampled);
 void AnnotateRow_draw_bar(struct Canvas *canvas, int y,
                           const struct AnnotatePlaces *places,

@@ -27,10 +27,10 @@ struct AnnotateState {
 };
 
 void AnnotateState_release(struct AnnotateState *state);
-// Turns to another function, NULL: to none; keeps everything if it is the same.
+// Shows another function, NULL: none; keeps everything if it is the same.
 void AnnotateState_select(struct AnnotateState *state, const struct Row *row);
-// The function that has taken the place of the one shown, by its name, file and
-// line: a reload, a decorator that runs again. NULL: there is none.
+// Returns the function that has replaced the one shown (a reload, a decorator
+// that runs again), by its name, file and line. NULL: there is none.
 const struct Row *AnnotateState_successor(const struct AnnotateState *state,
                                           const struct Model *model);
 // Takes over a listing of the function; `pid` is the process whose files are

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The annotate view's title: the function, its calls, cycles and state. One
+// The annotate view's own line: the function, its calls, cycles and state. One
 // thread.
 #ifndef OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H
 #define OCULAR_TUI_VIEWS_ANNOTATE_TITLE_H

@@ -20,8 +20,8 @@ struct FlameState {
     bool marking;              // PERIOD_SINCE begins with the next answer
     struct FlamePath zoom;     // to the box that is as wide as the screen
     struct FlamePath selected; // at or below the zoom
-    struct FlamePath kept_zoom; // when a search began
-    struct FlamePath kept_selected;
+    struct FlamePath search_zoom; // when a search began
+    struct FlamePath search_selected;
     int top;           // depth of the first line of the body
     double asked_at;   // uptime, in s, of the snapshot that we asked after
     double seen_at;    // the same of what came; 0: nothing yet

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lines at the top: who is watched, in every view; on the main screen what
-// watching costs, and how it fares as a whole. Draws only; one thread.
+// The lines at the top: the process, in every view; on the main screen also
+// what watching costs, and how the process fares. Draws only; one thread.
 #ifndef OCULAR_TUI_VIEWS_HEADER_H
 #define OCULAR_TUI_VIEWS_HEADER_H
 
@@ -10,7 +10,7 @@
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);
-// Its first line alone.
+// The first line alone.
 void Header_draw_process(struct Canvas *canvas, const struct Model *model,
                          const struct Status *status);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the annotate view says of an instruction in words: its argument, and
-// what has become of it. Pure functions of the listing.
+// The annotate view's texts about an instruction: its operand, and what it has
+// become. Pure functions, any thread.
 #ifndef OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 #define OCULAR_TUI_VIEWS_INSTRUCTION_TEXT_H
 
@@ -12,18 +12,19 @@
 struct AnnotateState;
 
 #define INSTRUCTION_LEAST_SHARE                                                \
-    0.005                   // of the function's time: less is not told
+    0.005 // of the function's time; smaller shares have no text
 #define INSTRUCTION_SHORT 9 // InstructionText_short's own are not longer
 
-// The argument: in words, as a label, or as a number; and what a call calls.
+// Writes the operand: in words, as a label, or as a number; and what a call
+// calls.
 void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
-// How often it has run without ever being specialised, if that is known.
+// Writes how often it has run without ever being specialised, if that is known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// Where there is little room: what it has become, short of its base's name, or
-// in a word that it has not (the help explains it). Its style.
+// For little room: writes what it has become, without its base's name, or a
+// word of the help. Returns the style.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One function: its source and its bytecode line by line, what each instruction
-// has become, how often it ran and what it took. Live: the process is asked for
-// the function that is looked at and for no other. One thread.
+// The annotate view: one function's source and bytecode, what each instruction
+// has become, how often it ran and what it took. It asks the process for the
+// code of this function only. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 #define OCULAR_TUI_VIEWS_VIEW_ANNOTATE_H
 
@@ -15,9 +15,7 @@ void ViewAnnotate_show(struct Ui *ui, const struct Status *status);
 bool ViewAnnotate_press(struct Ui *ui, int request, uint32_t key);
 bool ViewAnnotate_find(struct Ui *ui, int step, bool here);
 uint64_t ViewAnnotate_function(const struct Ui *ui);
-// PERIOD_SINCE begins now, if the view is open, and it shows that.
 void ViewAnnotate_reset(struct Ui *ui);
-// What it shows as JSON. 0, -ENODATA: nothing yet, or -ENOMEM.
 int ViewAnnotate_json(const struct Ui *ui, struct Bytes *out);
 
 #endif

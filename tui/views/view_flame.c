@@ -295,14 +295,14 @@ bool ViewFlame_find(struct Ui *ui, int step, bool here)
     return false;
 }
 
-void ViewFlame_keep(struct Ui *ui)
+void ViewFlame_begin_search(struct Ui *ui)
 {
-    ui->flame.kept_zoom = ui->flame.zoom;
-    ui->flame.kept_selected = ui->flame.selected;
+    ui->flame.search_zoom = ui->flame.zoom;
+    ui->flame.search_selected = ui->flame.selected;
 }
 
-void ViewFlame_back(struct Ui *ui)
+void ViewFlame_restart_search(struct Ui *ui)
 {
-    ui->flame.zoom = ui->flame.kept_zoom;
-    ui->flame.selected = ui->flame.kept_selected;
+    ui->flame.zoom = ui->flame.search_zoom;
+    ui->flame.selected = ui->flame.search_selected;
 }

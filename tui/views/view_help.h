@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The help as a view: its keys, and which line is the first. One thread.
+// The help view: its keys, and which line of the page is the first. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_HELP_H
 #define OCULAR_TUI_VIEWS_VIEW_HELP_H
 

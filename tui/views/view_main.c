@@ -139,7 +139,7 @@ bool ViewMain_find(struct Ui *ui, int step, bool here)
     return Model_find(&ui->model, step, here);
 }
 
-void ViewMain_keep(struct Ui *ui)
+void ViewMain_begin_search(struct Ui *ui)
 {
     const struct Row *row = Model_selected(&ui->model);
     ui->origin = row ? row->id : 0;
@@ -147,7 +147,7 @@ void ViewMain_keep(struct Ui *ui)
 }
 
 // Finds the row again, wherever it has moved.
-void ViewMain_back(struct Ui *ui)
+void ViewMain_restart_search(struct Ui *ui)
 {
     if (!ui->origin_follows || !Model_choose(&ui->model, ui->origin))
         Model_home(&ui->model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The live log of specialisation: which instruction became what, when, how
-// often each change was seen, and who goes to and fro. One thread.
+// The opcodes view: the live log of specialisation, that is which instruction
+// became what and when, how often each change was seen, and which functions
+// specialise and deoptimise again and again. One thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_OPCODES_H
 #define OCULAR_TUI_VIEWS_VIEW_OPCODES_H
 

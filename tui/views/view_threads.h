@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The threads: what each takes of a core, and which functions it spends that
-// in. One can be chosen, and the main screen is about that one then. One
+// The threads view: what each thread takes of a core, and in which functions.
+// The user can choose one, and the main screen shows that one alone. One
 // thread.
 #ifndef OCULAR_TUI_VIEWS_VIEW_THREADS_H
 #define OCULAR_TUI_VIEWS_VIEW_THREADS_H
@@ -8,8 +8,8 @@
 #include "ipc/snapshot.h"
 #include "tui/views/view.h"
 
-// Leads to the main screen, which is about that thread alone now, or about all
-// (NULL), and says what that means for the numbers.
+// Goes to the main screen, which then shows that thread alone, or all (NULL),
+// and says what that means for the numbers.
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread);
 
 // As a row of VIEWS.
