@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A process that serves made-up snapshots over the real server, for the tests
 // of the screen: fake_server [--functions N] [--no-sampler] [--mute]
-// [--notice]. Prints its socket's path and stays until SIGTERM (ends properly)
-// or stdin closes. An export ends at SIGUSR1. Every request and every snapshot
-// is written to stderr, a line each.
+// [--notice]. It prints its socket's path and stays until SIGTERM (a proper
+// end) or until stdin closes. SIGUSR1 ends an export. It writes a line to
+// stderr for every request and every snapshot.
 #include "ipc/server.h"
 #include "ipc/version.h"
 #include "tests/tui/sample.h"
@@ -24,9 +24,9 @@
 struct Fake {
     struct Server *server;
     struct SampleWish wish;
-    int mute;                // has no snapshot, ever
+    int mute;                // it never has a snapshot
     struct Snapshot *newest; // the server's thread only
-    uint64_t exporting;      // the viewer that waits for its export, 0 = none
+    uint64_t exporting; // id of the viewer that waits for its export; 0: none
     uint32_t export_request;
     uint64_t exported;  // bytes
     atomic_bool finish; // set by the main thread: the export may end
@@ -139,7 +139,7 @@ static void viewers(void *context, unsigned count)
     fprintf(stderr, "viewers %u\n", count);
 }
 
-// 0: stdin has closed.
+// Returns 0 when stdin has closed.
 static int next_signal(int signals)
 {
     struct pollfd waiting[] = {{.fd = signals, .events = POLLIN},
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     sigaddset(&mask, SIGTERM);
     sigaddset(&mask, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &mask, NULL);
-    // Bounded, so that a forgotten one goes away by itself.
+    // Bounded, so that a forgotten server ends by itself.
     alarm(600);
     int signals = signalfd(-1, &mask, 0);
     if (Server_open(&fake.server, &source, OCULAR_VERSION, why, sizeof why)) {

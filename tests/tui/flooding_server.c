@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A process that sends without pause, for the tests of the screen: to whoever
-// connects HELLO, a snapshot and then notices for ever, whatever is asked of
-// it. Prints its socket's path and stays until it is killed.
+// A process that sends without pause, for the tests of the screen: HELLO, a
+// snapshot and then notices for ever, whatever a viewer requests. It prints its
+// socket's path and stays until it is killed.
 #include "ipc/address.h"
 #include "ipc/socket.h"
 #include "ipc/wire.h"
@@ -33,7 +33,8 @@ static int send_all(int fd, const struct Bytes *bytes)
         long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
         if (got > 0)
             sent += (size_t)got;
-        else if (got != -EAGAIN) // else at once: whoever sleeps lets it rest
+        else if (got != -EAGAIN) // else at once: no sleep, so that the reader
+                                 // gets no rest
             return -1;
     }
     return 0;
@@ -42,7 +43,7 @@ static int send_all(int fd, const struct Bytes *bytes)
 static void *drown(void *argument)
 {
     int fd = (int)(intptr_t)argument, much = 64 << 20;
-    // As much as the system allows: a reader finds no end.
+    // As much as the system allows, so that a reader finds no end.
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     int error = send_all(fd, &beginning);
     while (!error)
@@ -65,7 +66,7 @@ int main(void)
     Snapshot_free(snapshot);
     for (int i = 0; i < NOTICES; i++)
         add(&flood, (struct Message){.type = MESSAGE_NOTICE, .text = words});
-    alarm(600); // a forgotten one goes away by itself
+    alarm(600); // a forgotten server ends by itself
     if (Address_prepare(path, getpid(), why, sizeof why))
         return 1;
     struct pollfd polled = {.fd = Socket_listen(path), .events = POLLIN};

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LISTED 6 // functions of which the code is recorded, too
+#define LISTED 6 // functions whose code it records, too
 
 static void add(struct Recording *recording, struct Message message, double at)
 {
@@ -16,7 +16,7 @@ static void add(struct Recording *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// The same code for all; one comes from no file.
+// All functions have the same code; one comes from no file.
 static void add_listing(struct Recording *recording,
                         const struct Function *function, double at)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // what a function's other numbers are made of
+struct Brief { // from which a function's other numbers are made
     const char *name;
     const char *file;
     unsigned line;
@@ -84,7 +84,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
-    // What comes out of short calls once the hooks are taken off.
+    // Measured cycles of short calls, after the hooks' cost is subtracted.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
     function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;
@@ -129,7 +129,7 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     fill(function, &brief, wish);
 }
 
-// One that has half of its time, and others that have a tenth.
+// One caller has half of its time, others have a tenth each.
 static void add_callers(struct Snapshot *snapshot, struct Function *function,
                         uint64_t caller)
 {
@@ -267,8 +267,8 @@ static void add_threads(struct Snapshot *snapshot,
 }
 
 enum { HOSTILE = 12 };
-// Wide, combining, right to left, controls, escapes, invisible, broken, empty
-// and endless: what a name may be.
+// Names may be wide, combining, right to left, controls, escapes, invisible,
+// broken, empty and endless.
 static const char *hostile(struct Arena *arena, unsigned which)
 {
     static const char *const names[] = {
@@ -471,7 +471,7 @@ struct FlameTable *Sample_stacks(struct SampleWish wish)
 
 const char *Sample_hostile(unsigned which)
 {
-    static struct Arena arena; // kept: a test's names outlive it
+    static struct Arena arena; // never freed: a test's names outlive it
     static const char *names[HOSTILE];
     const char **name = &names[which % HOSTILE];
     if (!*name)

@@ -9,7 +9,7 @@
 #include "ipc/snapshot.h"
 
 struct SampleWish {
-    unsigned tick;   // the how many-th snapshot: numbers grow with it
+    unsigned tick;   // number of the snapshot: counters grow with it
     unsigned extra;  // functions beside the dozen
     int no_sampler;  // all shares are null
     int trouble;     // ... and the snapshot says why
@@ -19,16 +19,17 @@ struct SampleWish {
 
 // Never NULL: a test without memory may abort.
 struct Snapshot *Sample_new(struct SampleWish wish);
-// Its rows, for whoever is to change some of them.
+// Its rows, for a test to change.
 struct Function *Sample_functions(struct Snapshot *sample);
-// Of lines 4 to 8 of tests/tui/sample_source.txt, or of whatever `file` names.
+// A listing of lines 4 to 8 of tests/tui/sample_source.txt, or of the file
+// `file`.
 struct Listing *Sample_listing(uint64_t id, const char *file);
 
 // Stacks of the sample's functions, a hostile one among them.
 struct FlameTable *Sample_stacks(struct SampleWish wish);
 
-// Texts of all kinds, up to 10 kB long, that are there for ever; and listings
-// and stacks in which all texts are such.
+// Hostile texts of all kinds, up to 10 kB long, which are never freed, and
+// listings and stacks with such texts everywhere.
 const char *Sample_hostile(unsigned which);
 void Sample_make_hostile(struct Listing *listing);
 void Sample_make_hostile_stacks(struct FlameTable *table);

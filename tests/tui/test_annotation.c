@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Source lines and instructions interleaved: every instruction once, below its
-// line, every line once, in order; whatever a stranger's listing says.
+// line, and every line once, in order, whatever the listing contains.
 #include "tests/random.h"
 #include "tui/model/annotation.h"
 
@@ -79,9 +79,9 @@ static void test_interleaved(void **state)
 {
     (void)state;
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
-    // A loop's line has code at its end, too.
+    // A loop's line also has code at the loop's end.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
-    // Lines without code are shown, up to a point.
+    // Up to eight lines without code are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
     // Decorators above, code without a line, code without any.
@@ -107,13 +107,13 @@ static void test_sums(void **state)
         rows[i].cycles = NAN;
     }
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
-    assert_true(isnan(annotation.samples)); // nothing is known: not zero
+    assert_true(isnan(annotation.samples)); // not known, which is not zero
     assert_true(isnan(annotation.most_cycles));
     assert_true(isnan(annotation.entries[0].samples));
     Annotation_release(&annotation);
 }
 
-// Its file may be another one than what runs.
+// The file on disk may not be what runs.
 static void test_doubtful_source(void **state)
 {
     struct Listing listing = made((uint64_t[]){10, 11}, 2);
@@ -159,7 +159,7 @@ static void test_labels(void **state)
     Annotation_release(&annotation);
 }
 
-// Any numbers at all: each instruction is there once, and nothing overflows.
+// With any numbers each instruction is there once, and nothing overflows.
 static void test_a_strangers_numbers(void **state)
 {
     static const uint64_t odd[] = {0, 1, NULL_U64, NULL_U64 - 1, 1u << 31, 12};

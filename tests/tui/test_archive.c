@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A member of a zip archive comes out whole or not at all, whatever the bytes
-// say.
+// are.
 #include "tests/random.h"
 #include "tui/model/archive.h"
 
@@ -78,7 +78,7 @@ static void test_stored_and_deflated(void **state)
     assert_null(get(archive, 0, "a.py", &why));
 }
 
-// As of "zipapp": offsets count from where the archive begins.
+// As "zipapp" writes it: offsets count from the beginning of the archive.
 static void test_a_script_before_it(void **state)
 {
     static const char script[] = "#!/usr/bin/env python3\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who called whom, by stacks: sums, recursion, what is cut off, and the tree
-// that the callers view makes of them.
+// Calls counted from stacks: sums, recursion, stacks that are cut off, and the
+// tree that the callers view makes of them.
 #include "tui/model/calls.h"
 #include "tui/model/tree.h"
 
@@ -86,7 +86,7 @@ static void test_sums(void **state)
     assert_int_equal(calls.function_count, 4);
 }
 
-// Its time is not counted twice, and is for who called it first.
+// A recursive function's time counts once, for its outermost caller.
 static void test_recursion(void **state)
 {
     (void)state;
@@ -100,8 +100,8 @@ static void test_recursion(void **state)
     expect_call(F, G, .4);
 }
 
-// Stacks that are cut off below have no caller that is known; what did not run
-// is not there.
+// Stacks that are cut off below have no known caller. Functions that did not
+// run have no calls.
 static void test_cut_off(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_cut_off(void **state)
     assert_int_equal(calls.count + calls.function_count, 0);
 }
 
-// A stranger's stack of thousands of frames is counted in no time.
+// Counting a stack of thousands of frames takes no time.
 static void test_deep(void **state)
 {
     struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
@@ -128,7 +128,7 @@ static void test_deep(void **state)
     free(stacks);
 }
 
-// What the tree shows of them: the parts of F are all of F.
+// The parts of F in the tree add up to F.
 static void test_the_tree(void **state)
 {
     struct Snapshot *snapshot = Snapshot_new();

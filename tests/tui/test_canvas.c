@@ -75,7 +75,7 @@ static void test_fit(void **state)
     Canvas_fit_right(&canvas, second, STYLE_PLAIN, "abcdef");
     shows("    ab\nabcd…\n");
     Canvas_clear(&canvas);
-    // A wide glyph that would be cut through leaves a blank.
+    // A wide glyph that loses one half leaves a blank.
     Canvas_fit(&canvas, box, STYLE_PLAIN, CUT_END, "abc" WIDE WIDE);
     Canvas_fit(&canvas, second, STYLE_PLAIN, CUT_START, WIDE WIDE "abc");
     shows(" abc…\n…abc\n");
@@ -109,7 +109,7 @@ static void test_styles(void **state)
     assert_null(Canvas_cell(&canvas, 2, 0));
 }
 
-// Whatever is drawn wherever: every left half has its right half, and no line
+// Whatever tests draw anywhere, every left half has its right half, and no line
 // is wider than the canvas.
 static void test_random_drawing(void **state)
 {

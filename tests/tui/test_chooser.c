@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of processes: every size, hostile commands, deep families, and what
-// its keys answer.
+// its keys do.
 #include "tui/app/chooser.h"
 #include "tui/screen/keymap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/export_file: where it goes, what stands in its way, and whose
-// rights it has where root looks at somebody else's process.
+// tui/model/export_file: where the file goes, what prevents it, and whose
+// rights it has where root watches another user's process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>
@@ -86,7 +86,7 @@ static void test_it_goes_without_a_trace(void **state)
     assert_int_equal(files(), 0);
 }
 
-// From the directory of the process, which is not ours.
+// The path is relative to the process's directory, which is not ours.
 static void test_a_relative_path(void **state)
 {
     struct ExportFile file;
@@ -102,7 +102,7 @@ static void test_a_relative_path(void **state)
     assert_string_equal(file.path, in_directory("new"));
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    // It ends meanwhile.
+    // The process ends meanwhile.
     assert_int_equal(ExportFile_commit(&file, 0), 0);
     assert_int_equal(size_of("new"), 0);
 }
@@ -118,7 +118,7 @@ static void test_nothing_is_overwritten_unasked(void **state)
     assert_int_equal(write(file.fd, "1", 1), 1);
     assert_int_equal(ExportFile_commit(&file, 1), 0);
     assert_int_equal(size_of("old"), 1);
-    // It comes while the process writes.
+    // The file appears while the process writes.
     assert_int_equal(open_file(&file, "late", false), 0);
     create("late");
     assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
@@ -146,7 +146,7 @@ static void test_what_is_no_file(void **state)
     rmdir(in_directory("folder"));
 }
 
-// The process may have made it: where it leads is not written to.
+// The process may have made the link: the export never writes to its target.
 static void test_a_link_is_replaced(void **state)
 {
     struct ExportFile file;
@@ -165,7 +165,7 @@ static void test_a_link_is_replaced(void **state)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root looks at a process of somebody else, which has chosen the place.
+// Root watches another user's process, which has chosen the place.
 static void test_roots_rights_are_not_the_process(void **state)
 {
     struct ExportFile file;
@@ -183,7 +183,7 @@ static void test_roots_rights_are_not_the_process(void **state)
     char failed = 1;
     assert_int_equal(read(theirs[0], &failed, 1), 1);
     assert_false(failed);
-    // Ours alone; then theirs.
+    // First only we may write there, then only they.
     assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
                      -EACCES);
     assert_int_equal(chown(directory, OTHER, OTHER), 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/feed against a process that is played by the same thread: one that
-// sends without pause, and one that takes its time to answer.
+// tui/model/feed against a process that the same thread plays: one that sends
+// without pause, and one that answers late.
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -61,7 +61,7 @@ static void *welcome(void *argument)
     Bytes_init(&bytes);
     poll(&polled, 1, 5000);
     process->fd = Socket_accept(process->listener, &peer);
-    // No assertion here: it would jump into another thread's stack.
+    // No assertion: it would jump into another thread's stack.
     if (Message_encode(&bytes, &hello) == 0)
         Socket_send(process->fd, bytes.data, bytes.size);
     Bytes_release(&bytes);
@@ -110,7 +110,8 @@ static void test_a_flood_is_taken_in_parts(void **state)
     assert_int_equal(Feed_next(&feed, &answer), 0); // makes room
     assert_true(Feed_has_more(&feed));
     send_message(&process, (struct Message){.type = MESSAGE_END});
-    // Nothing more comes: what waits in the client's buffer is not forgotten.
+    // Nothing more comes, and the feed still takes what waits in the client's
+    // buffer.
     while (!feed.ended) {
         assert_int_equal(Feed_next(&feed, &answer), 0);
         assert_true(feed.ended || Feed_has_more(&feed));
@@ -174,8 +175,7 @@ static unsigned files_beside(const char *path)
     return count - 2;
 }
 
-// What the process has been sent; its EXPORT's descriptor. Nothing else is
-// read.
+// Reads requests until an EXPORT, and returns its descriptor.
 static int heard_file(struct Traced *process)
 {
     uint8_t bytes[4096];
@@ -225,8 +225,8 @@ static void test_an_export(void **state)
     assert_int_equal(files_beside(path), 1);
 }
 
-// The process says that it has written more than there is: one that writes to a
-// path of its own.
+// The process reports more bytes than the file has, as if it had written
+// elsewhere.
 static void test_an_export_that_is_none(void **state)
 {
     char *path = *state;
@@ -262,7 +262,7 @@ static void test_an_export_that_fails(void **state)
     assert_string_equal(answer.text, "no room");
     assert_int_equal(files_beside(path), 0);
 
-    // The process goes away in the middle of the next one.
+    // The process ends in the middle of the next export.
     assert_int_equal(Feed_export(&feed, path, false), 0);
     assert_int_equal(files_beside(path), 1);
     send_message(&process, (struct Message){.type = MESSAGE_END});
@@ -322,7 +322,8 @@ static int remove_directory(void **state)
 
 // --- One who answers late, and only what he was asked last
 
-// The function whose code was asked for since, and the request's number.
+// Returns the function whose code the feed has asked for since, and the
+// request's number.
 static uint64_t asked(struct Traced *process, uint32_t *number)
 {
     struct Message message;
@@ -366,7 +367,7 @@ static void send_snapshot(struct Traced *process, unsigned tick)
     Snapshot_free(message.snapshot);
 }
 
-// As the screen does while annotate shows a function: true, there is its code.
+// Does what annotate does while it shows a function. True: its code has come.
 static bool show(struct Feed *feed, uint64_t id)
 {
     struct Answer answer;
@@ -404,8 +405,8 @@ static bool is_recorded(const char *path, uint64_t id)
     return found;
 }
 
-// No view wants that function's code any more: the recording's turns
-// follow one another. The function of the first.
+// No view wants that function's code any more: the recording's requests follow
+// one another. Returns the first one's function.
 static uint64_t go_back(struct Traced *process, struct Feed *feed,
                         unsigned tick)
 {
@@ -443,7 +444,7 @@ static void test_the_user_and_the_recording_take_turns(void **state)
     Snapshot_free(Feed_take(&feed));
     uint64_t first = asked(&process, &number);
     assert_int_equal(first, 1);
-    // Who sees nothing yet does not wait for it.
+    // The recording does not wait for a view that has asked for nothing.
     Feed_want_listing(&feed, SHOWN);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(asked(&process, &number), SHOWN);
@@ -455,7 +456,7 @@ static void test_the_user_and_the_recording_take_turns(void **state)
         assert_true(feed.listing.number);
         send_code(&process, SHOWN, number);
         assert_true(show(&feed, SHOWN));
-        // Its turn, however long that takes.
+        // The view's turn, however long it takes.
         uint64_t other = asked(&process, &number);
         assert_true(other && (other != first || i == 0));
         first = other;

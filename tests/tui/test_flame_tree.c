@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/model/flame_tree: totals, order and places; and whatever a process may
-// send.
+// tui/model/flame_tree: totals, order and places, and anything that a process
+// may send.
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
@@ -80,7 +80,7 @@ static void test_sample(void **state)
     }
     assert_string_equal(tree.branches[FlameTree_hottest(&tree, 0)].name,
                         "<module>");
-    // A path that is gone leads as far as it goes.
+    // A path that is gone leads as far as it still exists.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
     assert_string_equal(
         tree.branches[FlameTree_find(&tree, &path, &whole)].name,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/views/header: what the lines at the top say of a process, and how loudly.
+// tui/views/header: what the lines at the top say about a process, and in which
+// style.
 #include "tui/views/header.h"
 
 #include "tests/tui/sample.h"
@@ -20,7 +21,7 @@ struct Fixture {
     char text[8192];
 };
 
-// The header of a process that fares so.
+// Draws the header of a process with these numbers.
 static void draw(struct Fixture *f, struct Snapshot *snapshot, int width)
 {
     struct Status status = {.version = "0.1.0", .rate_s = 1};
@@ -42,7 +43,7 @@ static bool says(const struct Fixture *f, const char *words)
     return strstr(f->text, words) != NULL;
 }
 
-// Of the first cell of a text of plain letters on line y.
+// Returns the style of the first cell of an ASCII text on line y.
 static enum Style style_of(const struct Fixture *f, int y, const char *words)
 {
     for (int x = 0; x < f->canvas.width; x++) {
@@ -93,7 +94,7 @@ static void test_overhead_within_the_budget(void **state)
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
     draw(f, costing(.008, .01), 150); // of 6
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
-    // From an older process, which does not say what is allowed.
+    // An older process does not report what is allowed.
     draw(f, costing(.008, NULL_F64), 150);
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of 1.0%  "));
@@ -108,12 +109,12 @@ static void test_overhead_beyond_the_budget(void **state)
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
     draw(f, costing(.02, NULL_F64), 80);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
-    // "1.0% of 1.0%" is no alarm.
+    // "1.0% of 1.0%" is no alert.
     draw(f, costing(.0102, .01), 150);
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
 
-// The same share of next to nothing is all right.
+// The same share of next to nothing is no alert.
 static void test_overhead_of_one_that_does_little(void **state)
 {
     struct Fixture *f = *state;
@@ -151,7 +152,7 @@ static void test_what_the_overhead_is_made_of(void **state)
     snapshot->overhead_threads = .0054;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
-    // With all else that a process may have there, in any usual terminal.
+    // With everything else that may stand there, in terminals of common sizes.
     for (int width = 80; width < 200; width++) {
         draw(f, Sample_new((struct SampleWish){0}), width);
         assert_true(says(f, "of 1.0%"));
@@ -161,7 +162,7 @@ static void test_what_the_overhead_is_made_of(void **state)
         if (width >= 94)
             assert_true(says(f, "oldest data"));
     }
-    // Where there is no room for that there is some for the ages.
+    // Where there is no room for that, the age has room.
     draw(f, Sample_new((struct SampleWish){0}), 60);
     assert_false(says(f, "hooks"));
     assert_true(says(f, "oldest data"));

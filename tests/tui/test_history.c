@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/history: what came between two answers, whichever those are.
+// tui/model/history: the growth of counters between any two answers.
 #include "tui/model/history.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ static int end(void **state)
     return 0;
 }
 
-// Three keys, not in order; the last one only if it has something.
+// Three keys out of order; the last one only if its value is not 0.
 static struct Moment moment_at(double at_s, double one, double two,
                                double other)
 {
@@ -59,7 +59,8 @@ static void test_periods(void **state)
     struct Moment now;
 
     (void)state;
-    for (int s = 1; s <= 100; s++) // one works for 90 s, then two
+    for (int s = 1; s <= 100;
+         s++) // the first counter grows for 90 s, then the second
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
     now = moment_at(101, 90, 10, 1);
     expect(&now, PERIOD_5_S, 5, (double[]){0, 4, 1});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What annotate says in words of an instruction, and what it keeps silent
-// about.
+// The texts about an instruction, and when there is none.
 #include "tui/model/row.h"
 #include "tui/views/annotate_state.h"
 #include "tui/views/instruction_text.h"
@@ -30,7 +29,7 @@ static const char *in_short(struct ListingRow row)
     return said;
 }
 
-// That it never ran is only known where every hit was counted.
+// "never ran" needs that every hit was counted.
 static void test_never(void **state)
 {
     struct ListingRow row = {.hits_exact = 1};
@@ -70,7 +69,7 @@ static void test_in_short(void **state)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// How much of the function's time a call spends in C, where that is much.
+// A call's text has its share in C, where that is much.
 static void test_what_is_called(void **state)
 {
     struct ListingRow row = {.target = NULL_U64,

@@ -36,7 +36,7 @@ static void test_table(void **state)
     assert_int_equal(Keymap_request(0xFFFFFFFF), REQUEST_NONE);
 }
 
-// What the help calls a key is what --keys takes.
+// --keys takes the names that the help has for keys.
 static void test_names_read_back(void **state)
 {
     char name[KEY_NAME_MAX], text[KEY_NAME_MAX + 2];

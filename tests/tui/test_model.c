@@ -39,7 +39,7 @@ static const char *name_at(size_t index)
     return Model_row(&model, index)->now->name;
 }
 
-// What the window has forgotten is no share.
+// A share of less than WINDOW_LEAST samples counts as 0.
 static double share_of(const struct Row *row)
 {
     double share = Row_share(row);
@@ -52,7 +52,7 @@ static double key_of(const struct Row *row)
     return id == COLUMN_SHARE ? share_of(row) : COLUMNS[id].key(row);
 }
 
-// Of two with the same key: is that their order?
+// Are two rows with the same key in the right order?
 static bool in_order(const struct Row *x, const struct Row *y)
 {
     const double a[] = {Row_is_idle(y), share_of(x), Row_recent_cost(x),
@@ -127,7 +127,7 @@ static void test_every_column_sorts(void **state)
     assert_true(strcmp(name_at(0), name_at(1)) > 0);
 }
 
-// A function that nothing is sampled of: named so, with such numbers.
+// A function without samples, with this name and these numbers.
 static void make(struct Function *function, const char *name, double rate,
                  double avg, uint64_t self)
 {
@@ -157,7 +157,7 @@ static void push_idle_program(unsigned tick)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Nothing was sampled of most: what they took lately counts, and then ever.
+// Most have no samples: their recent cost decides, and then their total.
 static void test_an_idle_program(void **state)
 {
     static const char *const order[] = {"sampled", "costly",       "frequent",
@@ -188,7 +188,7 @@ static void test_an_idle_program(void **state)
     assert_int_equal(model.hidden, 0);
 }
 
-// A sample that is as old as twice the window is none.
+// A sample that is twice as old as the window counts as none.
 static void test_remains_are_no_shares(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
@@ -251,7 +251,8 @@ static void test_one_thread(void **state)
     assert_int_equal(model.shown, 12);
     assert_true(fabs(Model_share(&model) - all) < all / 2);
     assert_false(Model_row(&model, 0)->part);
-    // One that has ended has no functions, and one that is gone no share.
+    // A thread that has ended has no functions, and one that is gone has no
+    // share.
     Model_watch(&model, &model.snapshot->threads[4]);
     assert_int_equal(model.shown, 0);
     model.thread.tid = 1;
@@ -377,7 +378,7 @@ static void test_history(void **state)
     assert_int_equal(known, 5);
     assert_true(row->trend[TREND_LENGTH - 1] == (float)row->now->share);
     assert_int_equal(row->unseen, 0);
-    // Two that come and go keep their history, for a time.
+    // Two functions that come and go keep their history, for a time.
     uint64_t id = row->id;
     for (unsigned tick = 5; tick < 9; tick++) {
         struct Snapshot *snapshot =
@@ -435,7 +436,7 @@ static void test_reset(void **state)
     assert_int_equal(model.base_events, 12000000);
     for (size_t i = 0; i < model.shown; i++)
         assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
-    // Tracing starts anew: nothing of the old counts is left.
+    // A new trace begins: nothing of the old counts is left.
     struct Snapshot *young = Sample_new((struct SampleWish){.tick = 0});
     young->uptime_s = 1;
     Model_push(&model, young);
@@ -457,7 +458,7 @@ static void test_baseline(void **state)
     push(3);
     pair = &model.snapshot->transition_pairs[0];
     assert_true(Model_pair_count(&model, pair) == 9);
-    // What has grown most comes first, whatever is largest.
+    // The largest growth comes first, not the largest share.
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
@@ -481,8 +482,8 @@ static void test_baseline(void **state)
     assert_null(Mark_thread(&model.baseline_mark, &threads[1]));
 }
 
-// Shares of one thread are no change of what all threads had, nor the other way
-// round.
+// Shares of one thread are not compared with shares of all threads, nor the
+// other way round.
 static void test_a_baseline_of_others(void **state)
 {
     (void)state;
@@ -515,7 +516,7 @@ static void test_deopts(void **state)
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", 1));
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR_MODULE", 1));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", 0));
-    // Of an older process names are all that is known.
+    // An older process reports names only.
     assert_true(is_deopt("LOAD_ATTR_SLOT", "LOAD_ATTR", NULL_U64));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR_SLOT", NULL_U64));
     assert_false(is_deopt("LOAD_ATTR", "LOAD_ATTR", NULL_U64));
@@ -529,8 +530,8 @@ static void test_deopts(void **state)
                          strcmp(name_at(i), "parse_row") == 0);
 }
 
-// A site that goes from one special form to the next, again and again, has not
-// fallen back to the base opcode, and is marked nevertheless.
+// A site that changes between specialised forms again and again never returns
+// to the base opcode, and is marked all the same.
 static void test_storms(void **state)
 {
     struct Transition swing = {.seen_at_s = 95,
@@ -559,7 +560,7 @@ static void test_storms(void **state)
     Snapshot_free(snapshot);
 }
 
-// Ids as a hostile process may send them, and as a hash likes them least.
+// Ids that a hostile process may send, and that are worst for a hash.
 static void test_odd_ids(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.extra = 2000});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Colours on the terminal's own background can be read on white and on black,
-// and on our own bars; without colours, what is selected still differs.
+// Every colour is readable on the terminal's background, white or black, and on
+// our own bars. Without colours a selected row still differs.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 
@@ -40,8 +40,8 @@ static double contrast(double a, double b)
     return (fmax(a, b) + .05) / (fmin(a, b) + .05);
 }
 
-// On its own background, or else on a black terminal and on a white one.
-// Colours below `own` are the terminal's: its choice.
+// Checks a paint on its own background, or else on a black and on a white
+// terminal. Colours below `own` are the terminal's choice.
 static void check_contrast(struct Paint paint, int own, double on_white)
 {
     if (paint.foreground < own)

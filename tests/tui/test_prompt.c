@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Typing a line: what goes in, what is erased whole, what is refused.
+// Typing a line: what the prompt takes, erases and refuses.
 #include "tui/screen/keymap.h"
 #include "tui/screen/prompt.h"
 

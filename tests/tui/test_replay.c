@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is recorded comes again: in its order, whole, one snapshot a step or at
-// its time; questions are answered from the file, and a damaged file is refused
-// or ends early, in words.
+// A replay plays everything in its order, whole, one snapshot a step or at its
+// time. It answers requests from the file. It refuses a damaged file, or ends
+// early with a message.
 #include "ipc/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
@@ -131,7 +131,7 @@ static void test_at_its_time(void **state)
         Feed_next(&feed, &answer);
         struct Snapshot *snapshot = Feed_take(&feed);
         seen += snapshot != NULL;
-        // Never early; how late depends on the machine.
+        // Never early; how late it is depends on the machine.
         assert_true(!snapshot || Feed_now() - began >= .05 * (seen - 1));
         Snapshot_free(snapshot);
     }
@@ -211,8 +211,8 @@ static void write_whole(const char *data, size_t size)
     fclose(file);
 }
 
-// Cut anywhere, it is refused or plays what is whole; garbled, it never
-// crashes.
+// A file that is cut anywhere is refused, or plays what is whole. A garbled
+// file never crashes the viewer.
 static void test_damaged(void **state)
 {
     struct stat status;
@@ -255,7 +255,7 @@ static void garble(long at, const void *bytes, size_t size)
     fclose(file);
 }
 
-// Where the frame of the how many-th entry of this type begins.
+// Returns where the frame of the n-th entry of this type begins.
 static long place_of(enum MessageType type, int number)
 {
     uint8_t start[RECORDING_TIME_SIZE + 12];
@@ -275,7 +275,8 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// What is whole before it is played, and the words are not those of an end.
+// The replay plays what is whole before the damage, and does not say that the
+// recording ends.
 static void test_damaged_in_the_middle(void **state)
 {
     static const struct {
@@ -303,7 +304,7 @@ static void test_damaged_in_the_middle(void **state)
     }
 }
 
-// Nothing but a view that asks for it notices, and that view gets an error.
+// Only a view that asks for it notices, and gets an error.
 static void test_a_damaged_answer(void **state)
 {
     struct Replay *replay;
@@ -395,7 +396,7 @@ static void test_a_full_disk_is_noticed(void **state)
     assert_int_equal(Recording_close(&recording), -ENOSPC);
 }
 
-// The hottest first, each once, and again after a while.
+// The hottest function comes first, each comes once, and again after a while.
 static void test_whose_code_is_asked_for(void **state)
 {
     struct Recording recording = {.fd = -1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What E saves of the snapshot: the functions that are shown, and counts as the
-// screen has them.
+// The snapshot that E saves: the functions on the screen, with the counts on
+// the screen.
 #include "tests/tui/sample.h"
 #include "tui/model/since.h"
 
@@ -18,7 +18,7 @@ static void push(struct Model *model, unsigned tick)
         Model_push(model, Sample_new((struct SampleWish){.tick = tick})), 0);
 }
 
-// The sample's functions have fewer samples at times: that is none.
+// Some of the sample's counters shrink: then the difference is 0.
 static uint64_t as_shown(double count)
 {
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
@@ -105,7 +105,8 @@ static void test_since_a_reset(void **state)
     Model_release(&model);
 }
 
-// What is known now is less than was estimated then: no calls are taken back.
+// The count now is below the estimate at the reset: calls never become
+// negative.
 static void test_an_estimate_that_was_too_high(void **state)
 {
     struct Snapshot *then = Sample_new((struct SampleWish){.tick = 1});
@@ -136,7 +137,7 @@ static void test_an_estimate_that_was_too_high(void **state)
     Model_release(&model);
 }
 
-// Shares of one thread, as on the screen, and of nothing that it is not in.
+// Shares of one thread, as on the screen, and only of functions that it is in.
 static void test_one_thread(void **state)
 {
     struct Model model;
@@ -168,7 +169,7 @@ static void test_one_thread(void **state)
     Model_release(&model);
 }
 
-// A thread that has the id of one that was there at the reset is another one.
+// A thread with the id of an earlier thread is another thread.
 static void test_a_tid_that_comes_again(void **state)
 {
     struct Model model;

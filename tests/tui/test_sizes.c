@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whatever the size, the view and the names: nothing harmful reaches the
-// screen, nothing is drawn over anything else, a table has rows, and what
-// cannot fit is said in words; in every view with something to show, with a
-// prompt open, and in the list of processes. SIZES=all takes every size there
-// is, not one in some.
+// At every size, in every view, with any names: nothing harmful reaches the
+// screen, no text covers another, a table has rows, and a notice says what
+// cannot fit. This holds with a prompt open and in the list of processes, too.
+// SIZES=all takes every size, not only some.
 #include "tests/tui/sample.h"
 #include "tui/app/chooser.h"
 #include "tui/app/frame.h"
@@ -27,13 +26,13 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-struct Stage { // a screen without a process
+struct Stage { // a viewer without a process
     struct Feed feed;
     struct Ui ui;
     struct SampleWish wish;
 };
 
-// Source in which a line may be anything, too.
+// A source whose lines may be anything, too.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
@@ -45,7 +44,7 @@ static void set_up(struct Stage *stage, bool ascii, struct SampleWish wish)
         assert_int_equal(Model_push(&stage->ui.model, Sample_new(wish)), 0);
 }
 
-// The stacks or the code that the view in front waits for.
+// Gives the view in front the stacks or the code that it waits for.
 static void deliver(struct Stage *stage)
 {
     struct Ui *ui = &stage->ui;
@@ -66,7 +65,7 @@ static void deliver(struct Stage *stage)
     ViewAnnotate_want(ui);
 }
 
-// A view that has nothing to show proves nothing.
+// A view without content would prove nothing.
 static void check_is_fed(const struct Stage *stage)
 {
     const struct Ui *ui = &stage->ui;
@@ -133,15 +132,14 @@ static void check_screen(struct Stage *stage, int width, int height)
         return;
     if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
         complain(ui, "the first or last line is blank");
-    // What there is to read instead of rows stands a line lower.
+    // A text in place of rows stands a line lower.
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
 }
 
-// All of them in the full run, else a net that is fine where columns drop; a
-// coarse one where each takes ten times as long and memory is what is looked
-// at.
+// All sizes in the full run, else a grid that is fine where columns drop, and
+// coarse under sanitizers, where each size takes ten times as long.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)
@@ -174,8 +172,8 @@ static void check_every_size(const char *keys, bool ascii,
     tear_down(&stage);
 }
 
-// Every view, with nothing and with everything switched on; the first few show
-// all that there is without a sampler.
+// Every view, with nothing and with everything switched on; the first ones
+// without a sampler.
 static const char *const walks[] = {
     "",
     "o",
@@ -241,7 +239,7 @@ static void test_little_to_show(void **state)
             (struct SampleWish){.no_sampler = 1, .no_overhead = 1});
 }
 
-// The list of processes, of which a command may be anything.
+// The list of processes, whose commands may be anything.
 static void test_the_list_of_processes(void **state)
 {
     enum { COUNT = 40 };

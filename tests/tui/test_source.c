@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Source is read as data named by a stranger: what is no regular file is left
-// alone, what is too new or too large is refused in words, and hostile lines
-// come out harmless.
+// A stranger names the source: anything but a regular file is left alone, a
+// file that is too new or too large is refused with a message, and hostile
+// lines become harmless.
 #include "tui/model/source.h"
 
 #include "tui/text/text.h"
@@ -97,7 +97,7 @@ static void test_what_is_not_there(void **state)
     expect("<stdin\x1b[31m>", NAN, SOURCE_NONE, "\xef\xbf\xbd[31m>");
 }
 
-// A pipe's writer must not be woken, a device not be touched.
+// Reading must not wake a pipe's writer, nor touch a device.
 static void test_what_is_no_regular_file(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void test_what_is_no_regular_file(void **state)
     expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
     expect("/dev/zero", NAN, SOURCE_REFUSED, "is no regular file");
     expect(folder, NAN, SOURCE_REFUSED, "is no regular file");
-    // Nobody has opened the pipe to read: a writer still finds none.
+    // No reader has opened the pipe: a writer still finds none.
     assert_int_equal(open(path_of("pipe.py"), O_WRONLY | O_NONBLOCK), -1);
     alarm(0);
 }
@@ -139,7 +139,7 @@ static void test_what_has_changed(void **state)
     expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
     expect(path_of("new.py"), NAN, SOURCE_FINE, ""); // not known
     utimensat(AT_FDCWD, path_of("new.py"), times, 0);
-    // Its date says so no more, but it has been touched since then.
+    // Its date is old again, but its inode has changed since.
     expect(path_of("new.py"), 1000000.5, SOURCE_FINE,
            "new.py was replaced or touched after the process started");
     expect(path_of("new.py"), (double)now.tv_sec + 100, SOURCE_FINE, "");
@@ -170,7 +170,7 @@ static void test_a_change_while_it_is_looked_at(void **state)
     Source_release(&source);
 }
 
-// Relative to the directory that the process is in.
+// The path is relative to the process's working directory.
 static void test_a_relative_path(void **state)
 {
     char before[1000];
@@ -184,7 +184,7 @@ static void test_a_relative_path(void **state)
     expect("here.py", NAN, SOURCE_MISSING, "is not there");
 }
 
-// Of a process that has another root than we have: from that one.
+// A process with another root: the path begins there.
 static void test_a_relative_path_below_another_root(void **state)
 {
     struct Source source;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a key and a snapshot cost with 10 000 functions and 50 threads, in every
-// view. No clock is asked how long: CPU time is compared with that of decoding
-// one such snapshot, which is linear and what a viewer must pay anyway, on the
-// same machine at the same time. Something that grows with the square of the
-// functions, or is done for each of them at each key, is many times that. (What
-// that is in milliseconds of a terminal's, `make bench ARGS=--viewer` says.)
+// view. The test compares CPU time with that of decoding such a snapshot on the
+// same machine at the same time, which is linear and which a viewer must pay
+// anyway. Work that grows with the square of the functions, or that each key
+// does for each function, costs many times that. (`make bench ARGS=--viewer`
+// has milliseconds of a terminal.)
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
@@ -23,7 +23,8 @@
 
 #include <cmocka.h>
 
-// A sanitizer makes some things slower than others: there it runs, and briefly.
+// Sanitizers slow some code down more than other: there the test only runs, and
+// briefly.
 #if UNDER_ASAN || UNDER_TSAN
 #define JUDGED 0
 #define FUNCTIONS 500u
@@ -51,7 +52,7 @@ static double cpu_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Everybody is called by three others, and there are as many threads as asked.
+// Every function has three callers, and there are as many threads as requested.
 static struct Snapshot *make(void)
 {
     struct Snapshot *snapshot =
@@ -91,7 +92,7 @@ static struct Snapshot *decode(void)
     return snapshot;
 }
 
-// The least of some: what else the machine does is not ours.
+// Returns the least of some runs: other load on the machine does not count.
 static double yardstick(void)
 {
     double least = 1e9;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A process that is coming up is waited for, any other is not.
+// The viewer waits for a process that has just begun, and for no other.
 #include "tui/app/startup.h"
 
 #include "ipc/process.h"
@@ -80,7 +80,7 @@ struct Wait {
     int go;
 };
 
-// Has the child listen as soon as it is said that it is waited for.
+// Lets the child listen as soon as Startup_find says that it waits.
 static void *let_it_serve(void *context)
 {
     struct Wait *wait = context;
@@ -134,7 +134,7 @@ static void test_patience_ends(void **state)
     fclose(say);
 }
 
-// What ends meanwhile is not waited for any longer.
+// A process that ends meanwhile ends the waiting.
 static void test_it_ends_meanwhile(void **state)
 {
     int go[2];

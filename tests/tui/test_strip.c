@@ -49,7 +49,7 @@ static void fill(struct Strip *strip)
     Strip_add(strip, STYLE_PLAIN, "end");
 }
 
-// At widths, of which 0 is the end, what is filled in anew each time shows so.
+// Fills the strip anew for each width (0 ends them) and checks what it shows.
 struct Shown {
     int width;
     const char *line;
@@ -98,7 +98,7 @@ static void fill_with_a_wide_one(struct Strip *strip)
     }
 }
 
-// What dropped for the sake of a wide one is there again where that one drops.
+// An item that dropped for a wide one comes back where the wide one drops.
 static void test_coming_back(void **state)
 {
     static const struct Shown shown[] = {
@@ -114,7 +114,7 @@ static void test_coming_back(void **state)
     assert_shown(fill_with_a_wide_one, shown);
 }
 
-// But not for the sake of one that can be cut.
+// Not where the wide one can be cut.
 static void test_room_for_the_flexible(void **state)
 {
     struct Strip strip;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a function's numbers are written in their columns, null and marks too.
+// How the main table writes a function's numbers, with null and marks.
 #include "tests/tui/sample.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
@@ -107,7 +107,7 @@ static void test_units(void **state)
     assert_string_equal(says(COLUMN_AVG, &row, &cycles), "~390");
 }
 
-// The hooks' own cost is known to 20 ns: at 2 GHz 40 cycles.
+// The cost of hooks is known to 20 ns, which are 40 cycles at 2 GHz.
 static void test_too_short_to_be_told(void **state)
 {
     static const struct Display unknown = {true, false, NAN};
@@ -233,7 +233,7 @@ static void test_estimates_from_few_samples(void **state)
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "");
     function.rate_estimated = 0; // counted
     assert_string_equal(says(COLUMN_RATE, &row, &cycles), "1.2k");
-    // Since the start: as many samples as it had in the whole run.
+    // A count since the start rests on all samples of the run.
     function.calls = 10;
     function.calls_exact = 0;
     function.calls_estimated = 4567;
@@ -273,7 +273,7 @@ static void test_idle_is_dimmed(void **state)
     function.total_share = 0;
     function.share = .05;
     assert_false(Row_is_idle(&row));
-    // Without a sampler only hooks can know it.
+    // Without a sampler only hooks know it.
     function.share = function.cpu_share = function.total_share = NAN;
     assert_true(Row_is_idle(&row));
     function.state = STATE_DARK;
@@ -333,7 +333,7 @@ static void test_table(void **state)
     assert_int_equal(Column_find("nonsense"), COLUMN_COUNT);
 }
 
-// The longest that a cell can be fits, so no number is ever cut.
+// The longest text fits its column, so no number is ever cut.
 static void test_cells_fit_their_columns(void **state)
 {
     struct Function function = nothing();
@@ -396,7 +396,8 @@ static void test_changes_since_a_baseline(void **state)
     function.avg_cycles = 400;
     function.calls = 1500;
     function.calls_exact = 1;
-    // It was not there then: a share comes from nothing, a mean from nowhere.
+    // The function was not listed then: its share was 0, and its mean has no
+    // change.
     assert_string_equal(changes(COLUMN_SHARE, &row, &display), "+31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_4);
     assert_string_equal(changes(COLUMN_AVG, &row, &display), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/tally: what nothing measures is not known, and not zero.
+// tui/model/tally: a number that is not measured is not known, and not zero.
 #include "tui/model/tally.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void test_deopts(void **state)
     assert_true(deopts_between(NULL, &gained) == 0);
 }
 
-// Start-up code that is not called any more is no news, however old.
+// Start-up code that is not called any more is not old data.
 static void test_oldest_data(void **state)
 {
     struct Function functions[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which thread is meant where several have had one id.
+// A thread is found again where several have had its id.
 #include "tui/model/thread_key.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// The index of what is found, -1: none.
+// Returns the index of the thread that is found; -1: none.
 static long find(const struct Thread *wanted, const struct Thread *threads,
                  size_t count)
 {
@@ -31,10 +31,10 @@ static void test_find(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(find(&now[i], now, 4), i);
-    // It has ended since, and another lives with its id.
+    // It has ended since, and another thread has its id.
     assert_int_equal(find(&(struct Thread){.tid = 7, .name = "old"}, now, 4),
                      2);
-    // It has been renamed.
+    // It has another name now.
     assert_int_equal(find(&(struct Thread){.tid = 7, .name = "x"}, now, 4), 1);
     assert_int_equal(find(&now[2], alone, 1), -1); // its number, given out anew
     assert_int_equal(find(&now[0], alone, 1), -1);

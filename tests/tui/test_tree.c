@@ -130,7 +130,7 @@ static void test_parts_are_of_what_they_hang_on(void **state)
     Model_release(&model);
 }
 
-// The whole and its parts are estimated apart: no part is more than all of it.
+// Total and parts are separate estimates: no part is more than the total.
 static void test_no_part_is_more_than_the_whole(void **state)
 {
     static const struct CallEdges noisy[] = {
@@ -167,7 +167,7 @@ static void test_unfolding(void **state)
     expect(&tree, &later, open);
     assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
     expect(&tree, &model, "C .2:35 .3:30 .others:5 .bottom:5 4:75 D .self:75");
-    // What is no function does not unfold.
+    // Only functions unfold.
     assert_false(Tree_toggle(&tree, &tree.branches[0]));
     Tree_release(&tree);
     Model_release(&later);

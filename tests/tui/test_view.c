@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of views: no key means two things where it is pressed, every view
-// opens from every other one, and the way back is the way that was taken.
+// The table of views: no key means two things in one view, every view opens
+// from every other one, and Esc leads back the same way.
 #include "tests/sanitizers.h"
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
@@ -22,7 +22,7 @@
 
 #include "tests/between.h"
 
-struct Stage { // a screen without a process
+struct Stage { // a viewer without a process
     struct Feed feed;
     struct Ui ui;
 };
@@ -71,7 +71,7 @@ static void expect_offered(struct Stage *stage, const char *label, bool offered)
                  offered ? " not" : "", line);
 }
 
-// Draws, and looks for words anywhere.
+// Draws, and searches the screen for words.
 static void expect_drawn(struct Stage *stage, const char *words, bool there)
 {
     struct Bytes drawn;
@@ -87,7 +87,7 @@ static void expect_drawn(struct Stage *stage, const char *words, bool there)
     Bytes_release(&drawn);
 }
 
-// What is to be said without a function that is selected.
+// The message where no function is selected.
 static void expect_refused(struct Stage *stage, const char *words)
 {
     static const uint32_t keys[] = {'a', 'c', PRESS_ENTER};
@@ -137,7 +137,8 @@ static void test_table(void **state)
         assert_non_null(view->draw);
         assert_non_null(view->press);
         assert_int_equal(view->find != NULL, (view->can & CAN_SEARCH) != 0);
-        assert_int_equal(view->begin_search != NULL, view->restart_search != NULL);
+        assert_int_equal(view->begin_search != NULL,
+                         view->restart_search != NULL);
         assert_int_equal(view->function != NULL,
                          (view->can & CAN_FUNCTION) != 0);
         assert_int_equal(view->opens.keys[0] == 0, id == VIEW_MAIN);
@@ -162,8 +163,8 @@ static void test_table(void **state)
     assert_int_equal(View_opened_by(VIEWS, 'X'), VIEW_COUNT);
 }
 
-// The key that opens a view, where it is not the view's in front and that view
-// can tell what it is to be about.
+// Returns a key that opens the view from the one in front; 0: that one uses all
+// of them itself, or cannot have a selected function for it.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
     if (VIEWS[id].opens.ability & ~front->can)
@@ -201,7 +202,7 @@ static void test_every_view_from_every_view(void **state)
         }
 }
 
-// What the main screen shows does not matter to the log.
+// The log does not depend on what the main screen shows.
 static void test_the_function_of_the_log(void **state)
 {
     static const uint64_t plan = 2; // Plan.execute, of the second line
@@ -230,7 +231,7 @@ static void test_the_function_of_the_log(void **state)
     tear_down(&stage);
 }
 
-// With one thread chosen, the tree leads to functions of other threads.
+// The tree leads to functions of other threads even while one thread is chosen.
 static void test_the_function_in_the_tree(void **state)
 {
     struct Stage stage;
@@ -296,8 +297,8 @@ static void type(struct Stage *stage, const char *text)
         press(stage, (uint8_t)*text);
 }
 
-// The file of an export is there already: what is typed meanwhile, or before
-// the question is on the screen, does not answer it.
+// The file of an export exists already. What the user types meanwhile, or
+// before the question is on the screen, does not answer it.
 static void test_a_question_that_comes_late(void **state)
 {
     static const struct Answer exists = {
@@ -335,8 +336,8 @@ static void test_a_question_that_comes_late(void **state)
     tear_down(&stage);
 }
 
-// What is typed in a search that finds nothing leaves the function selected
-// that was, whatever letters before have found and whatever rows move.
+// A search that finds nothing selects the function again that was selected
+// before, whatever earlier letters found and wherever rows move.
 static void test_a_search_that_fails(void **state)
 {
     struct Stage stage;
@@ -367,7 +368,7 @@ static void test_a_search_that_fails(void **state)
     }
 }
 
-// A function that has gone is not its neighbour.
+// A function that is gone does not become its neighbour.
 static void test_a_function_that_has_gone(void **state)
 {
     struct Stage stage;
@@ -399,7 +400,7 @@ static void test_no_function_at_all(void **state)
     tear_down(&stage);
 }
 
-// A view that is opened too early says what it waits for.
+// A view that opens too early says what it waits for.
 static void test_before_the_first_snapshot(void **state)
 {
     (void)state;
@@ -422,7 +423,7 @@ static void test_before_the_first_snapshot(void **state)
     }
 }
 
-// Shares are missing in all views; why is said in those that live on them.
+// Without a sampler no view has shares; those that need them say why.
 static void test_without_a_sampler(void **state)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
@@ -441,9 +442,9 @@ static void test_without_a_sampler(void **state)
     }
 }
 
-// What only a process can do is not offered where there is none any more, nor
-// another one while this one is recorded. (Of a recording test_screen.py has
-// it.)
+// No key is offered that needs a live process where there is none any more, nor
+// one for other processes during a recording. (test_screen.py has the same for
+// a replay.)
 static void test_what_cannot_be_asked(void **state)
 {
     static const struct {
@@ -483,7 +484,7 @@ static void test_what_cannot_be_asked(void **state)
         }
 }
 
-// However views follow each other, the way back ends on the main screen.
+// The way back ends on the main screen, however views follow each other.
 static void test_ways_back(void **state)
 {
     struct Stage stage;
@@ -560,7 +561,7 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
     return (struct Thread *)(uintptr_t)snapshot->threads;
 }
 
-// Two threads with one id: one lives, and one had it before and has ended.
+// Two threads with one id: one runs, and one had it before and has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = tick});
@@ -595,7 +596,7 @@ static void test_a_tid_that_comes_again(void **state)
     press(&stage, 't');
     expect_drawn(&stage, "● Thread-1 (serve)", true);
     expect_drawn(&stage, "● has ended", false);
-    // It ends, too, and a third one has its id.
+    // The second ends, too, and a third one gets its id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
@@ -606,7 +607,7 @@ static void test_a_tid_that_comes_again(void **state)
     tear_down(&stage);
 }
 
-// What an earlier thread of that id had used is not taken off.
+// The CPU time of an earlier thread with that id is not subtracted.
 static void test_a_tid_that_comes_again_since_a_reset(void **state)
 {
     static const uint32_t keys[] = {'r', 'b'};
@@ -629,8 +630,8 @@ static void test_a_tid_that_comes_again_since_a_reset(void **state)
     }
 }
 
-// No share of one thread is shown as a change of all threads', and the screen
-// says where the baseline has gone.
+// Shares of one thread are not compared with those of all, and a message says
+// that the baseline is dropped.
 static void test_a_thread_and_a_baseline(void **state)
 {
     struct Stage stage;
@@ -667,7 +668,7 @@ static int count_arrows(const struct Canvas *canvas, int y)
     return count;
 }
 
-// Whatever the width, a sorted column is one that is seen.
+// The column that sorts is on the screen at every width.
 static void test_sorting_threads(void **state)
 {
     (void)state;
@@ -689,7 +690,7 @@ static void test_sorting_threads(void **state)
 
 // --- What is offered is done
 
-// All that a key may change, but its message.
+// All that a key may change, except its message.
 static void picture(struct Stage *stage, struct Bytes *out)
 {
     const struct Ui *ui = &stage->ui;
@@ -727,8 +728,8 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         press(stage, (uint32_t)*key);
 }
 
-// Without a key, or after one; with the next numbers, since a change since now
-// is none before.
+// Draws with the next numbers, without a key or after one: a change since now
+// needs newer numbers.
 static void check_after(enum ViewId id, const struct Binding *binding,
                         struct Bytes *out)
 {
@@ -751,7 +752,7 @@ static void check_key(enum ViewId id, const struct Binding *binding)
 {
     struct Bytes without, with;
     char name[KEY_NAME_MAX];
-    // What is asked of the process is in no picture: test_screen.py has it.
+    // Requests to the process change no picture: test_screen.py tests them.
     if (!binding->label || binding->request == REQUEST_REARM)
         return;
     check_after(id, NULL, &without);
@@ -781,7 +782,7 @@ static void test_every_key_that_is_offered(void **state)
     }
 }
 
-// No key leaves a view in pieces, at any size.
+// No key damages a view, at any size.
 static void test_every_key_in_every_view(void **state)
 {
     static const int sizes[][2] = {{60, 12}, {80, 24}, {150, 40}, {30, 5}};
@@ -802,8 +803,8 @@ static void test_every_key_in_every_view(void **state)
             }
 }
 
-// What has ended is not paused; what is paused and has ended still holds back
-// its last numbers.
+// A process that has ended cannot be paused. One that ended while paused still
+// holds its last numbers back.
 static void test_pausing_what_has_ended(void **state)
 {
     struct Stage stage;

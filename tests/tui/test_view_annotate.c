@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The annotate view on a listing made by hand: what each line says, at every
-// size, with hostile names and sources, and what is said while there is
-// nothing to show.
+// size, with hostile names and sources, and what it says while there is no
+// code.
 #include "ipc/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
@@ -25,7 +25,7 @@
 
 #include <cmocka.h>
 
-struct Stage { // a screen without a process
+struct Stage { // a viewer without a process
     struct Feed feed;
     struct Ui ui;
 };
@@ -64,7 +64,7 @@ static void press(struct Stage *stage, uint32_t key)
     Frame_draw(&stage->ui);
 }
 
-// The answer to what the view has asked for.
+// Answers the view's request.
 static void answer(struct Stage *stage, struct Listing *listing)
 {
     Listing_free(stage->feed.listing.newest);
@@ -189,8 +189,8 @@ static void test_every_size(void **state)
     tear_down(&stage);
 }
 
-// The word behind "->" that the wide screen has a column for is there on a
-// narrow one, too; nothing else takes its room.
+// A narrow screen has the word after "->", too, for which the wide one has a
+// column; nothing else takes its room.
 static void test_what_a_narrow_screen_says(void **state)
 {
     struct Stage stage;
@@ -211,7 +211,8 @@ static void test_what_a_narrow_screen_says(void **state)
     tear_down(&stage);
 }
 
-// The cells of a line's bar and their style; the line has that text in it.
+// Returns the cells of a line's bar, and their style; the line contains that
+// text.
 static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 {
     const struct Canvas *canvas = &stage->ui.canvas;
@@ -232,8 +233,8 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
     return cells;
 }
 
-// A bar is a share of the time where that is sampled. Of the cycles, which a
-// block's instructions share evenly, there is a faint one where it is not.
+// Where time is sampled a bar is a share of it. Where it is not, a faint bar
+// shows cycles, of which a block's instructions have equal parts.
 static void test_bars(void **state)
 {
     struct Stage stage;
@@ -271,7 +272,7 @@ static void test_bars(void **state)
     tear_down(&stage);
 }
 
-// A process sends so many rows of a function and no more.
+// A process sends at most so many rows of a function.
 static void test_what_is_not_listed(void **state)
 {
     struct Stage stage;
@@ -290,7 +291,7 @@ static void test_what_is_not_listed(void **state)
     listing->instructions = NULL_U64;
     answer(&stage, listing);
     press(&stage, PRESS_END);
-    EXPECT("▸", "RETURN_CONST"); // nobody says that there are more
+    EXPECT("▸", "RETURN_CONST"); // the process reports no more
     tear_down(&stage);
 }
 
@@ -372,7 +373,7 @@ static void test_while_there_is_nothing(void **state)
     tear_down(&stage);
 }
 
-// A function that is made anew has another id: the view goes on with that.
+// A function that is made anew has another id: the view follows it.
 static void test_a_function_that_is_replaced(void **state)
 {
     struct Stage stage;
@@ -400,7 +401,7 @@ static void test_a_function_that_is_replaced(void **state)
     tear_down(&stage);
 }
 
-// An answer about another function, come late, is not shown.
+// A late answer about another function is not shown.
 static void test_a_late_answer(void **state)
 {
     struct Stage stage;
@@ -413,7 +414,7 @@ static void test_a_late_answer(void **state)
     tear_down(&stage);
 }
 
-// The same code, when the BINARY_OP has had so many samples more.
+// The same code after the BINARY_OP has got so many more samples.
 static void answer_at(struct Stage *stage, double at_s, uint64_t more)
 {
     struct Listing *listing =
@@ -428,7 +429,7 @@ static void answer_at(struct Stage *stage, double at_s, uint64_t more)
     answer(stage, listing);
 }
 
-// w: the samples of another window, which the title names.
+// w shows the samples of another window, and the title names it.
 static void test_windows(void **state)
 {
     struct Stage stage;

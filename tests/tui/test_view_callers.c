@@ -18,7 +18,7 @@
 
 #include "tests/between.h"
 
-struct Stage { // a screen without a process
+struct Stage { // a viewer without a process
     struct Feed feed;
     struct Ui ui;
 };
@@ -41,7 +41,7 @@ static void press(struct Stage *stage, uint32_t key)
     Frame_draw(&stage->ui);
 }
 
-// The selected line has this text.
+// Checks that the selected line contains this text.
 static void expect(struct Stage *stage, const char *wanted)
 {
     struct Bytes bytes;
@@ -87,7 +87,7 @@ static void test_keys(void **state)
     press(&stage, PRESS_ENTER);
     assert_true(view->tree.root == id);
     assert_true(Model_selected(&stage.ui.model)->id == id);
-    press(&stage, PRESS_ENTER); // in the middle: as everywhere
+    press(&stage, PRESS_ENTER); // in the middle: opens annotate
     assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
     assert_true(stage.ui.annotate.id == id);
     press(&stage, PRESS_ESCAPE);
@@ -101,8 +101,8 @@ static void test_keys(void **state)
     Ui_release(&stage.ui);
 }
 
-// The function that is gone to is the one that other views open, whether the
-// main screen shows it or not.
+// Other views open the function in the middle, whether the main screen shows it
+// or not.
 static void test_a_filter_that_hides_it(void **state)
 {
     struct Stage stage;
@@ -150,7 +150,7 @@ static void take(struct Stage *stage, unsigned tick)
     Frame_draw(&stage->ui);
 }
 
-// Another window: by the stacks, of CPU time alone; r begins one.
+// Another window is counted from stacks, of CPU time alone; r begins one.
 static void test_windows(void **state)
 {
     struct Stage stage;

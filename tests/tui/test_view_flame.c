@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tui/views/view_flame: boxes lie inside their callers' at every size, and the
-// keys lead where they say.
+// tui/views/view_flame: boxes lie inside their callers' boxes at every size,
+// and keys lead where the help says.
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-struct Stage { // a screen without a process
+struct Stage { // a viewer without a process
     struct Feed feed;
     struct Ui ui;
 };
@@ -175,8 +175,7 @@ static void test_search(void **state)
     tear_down(&stage);
 }
 
-// What is found outside of what is zoomed in on is zoomed out to, no further
-// than it lies.
+// A match outside of the zoom moves the zoom out, no further than needed.
 static void test_search_outside(void **state)
 {
     struct Stage stage;
@@ -199,8 +198,8 @@ static void test_search_outside(void **state)
     tear_down(&stage);
 }
 
-// Each letter looks from where the search began: what the ones before have
-// zoomed in on is left again.
+// Each letter searches from where the search began, and leaves the zoom of
+// earlier letters.
 static void test_search_letter_by_letter(void **state)
 {
     struct Stage stage;
@@ -217,8 +216,8 @@ static void test_search_letter_by_letter(void **state)
     tear_down(&stage);
 }
 
-// The function that is zoomed in on does not run any more: its caller stands
-// for it, and it is back when it runs again.
+// The function of the zoom does not run any more: its caller stands for it
+// until it runs again.
 static void test_what_is_gone_for_the_moment(void **state)
 {
     struct Stage stage;
@@ -262,8 +261,8 @@ static void test_nothing_to_see(void **state)
     tear_down(&stage);
 }
 
-// Every cell that a box begins at lies below a cell that its caller has, at
-// every size, zoom and selection: seen by the separators in the lines.
+// Every box begins below a cell of its caller's box, at every size, zoom and
+// selection. The separators in the lines show it.
 static void test_every_size(void **state)
 {
     static const char keys[] = "jj\rj\x1b";
@@ -285,7 +284,7 @@ static void test_every_size(void **state)
                     const struct Cell *above = Canvas_cell(canvas, y, x);
                     const struct Cell *below = Canvas_cell(canvas, y + 1, x);
 
-                    // What is called begins nowhere but below its caller.
+                    // A callee begins only below its caller.
                     if (above->code == 0x2502 && x &&
                         Canvas_cell(canvas, y, x - 1)->code == ' ')
                         assert_true(below->code == 0x2502 ||
@@ -296,7 +295,7 @@ static void test_every_size(void **state)
     }
 }
 
-// Words for why there is nothing; what has come stays for its moment.
+// The view says why there is nothing; stacks that came stay for a while.
 static void test_opened_too_late(void **state)
 {
     struct Snapshot *later = Sample_new((struct SampleWish){.tick = 60});
@@ -313,7 +312,7 @@ static void test_opened_too_late(void **state)
     Navigation_back(&stage.ui);
     assert_int_equal(Model_push(&stage.ui.model, later), 0);
     Navigation_open(&stage.ui,
-                    VIEW_FLAME); // of a minute ago they tell nothing
+                    VIEW_FLAME); // stacks of a minute ago are dropped
     Frame_draw(&stage.ui);
     shows(&stage, "The program has ended, and its stacks were not asked", true);
     stage.feed.ended = false;
@@ -326,7 +325,7 @@ static void test_opened_too_late(void **state)
     tear_down(&stage);
 }
 
-// Of all rows, since the start.
+// CPU time of all rows since the start.
 static double total_of(unsigned tick)
 {
     struct FlameTable *table = Sample_stacks((struct SampleWish){.tick = tick});
@@ -346,7 +345,7 @@ static void take(struct Stage *stage, unsigned tick)
     Frame_draw(&stage->ui);
 }
 
-// w: what is shown is of another window, which the title names.
+// w shows another window, and the title names it.
 static void test_windows(void **state)
 {
     const struct FlameState *view;
@@ -368,11 +367,12 @@ static void test_windows(void **state)
     shows(&stage, "500 samples, since the start", true);
     assert_true(fabs(view->tree.branches[0].total - total_of(33)) < 1e-6);
     press(&stage, 'w');
-    press(&stage, 'r'); // here it is what is shown then
+    press(&stage, 'r'); // in this view, it shows the window that begins
     shows(&stage, "no other yet", true);
     take(&stage, 38);
     shows(&stage, "over 5 s, 500 samples, since r", true);
-    Navigation_back(&stage.ui); // elsewhere it begins with what comes
+    Navigation_back(
+        &stage.ui); // elsewhere, the window begins with the next answer
     press(&stage, 'r');
     take(&stage, 39);
     Navigation_open(&stage.ui, VIEW_FLAME);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The main screen against screens stored in golden/, drawn from hand-made
-// snapshots. GOLDEN=write stores what is drawn now; look at the difference
-// before you commit it.
+// Compares the main screen with screens stored in golden/, drawn from hand-made
+// snapshots. GOLDEN=write stores what is drawn now; read the difference before
+// you commit it.
 #include "tests/tui/sample.h"
 #include "tui/screen/too_small.h"
 #include "tui/views/bottom.h"
@@ -166,8 +166,8 @@ static void filter_and_reset(struct Model *model)
     Model_invert(model);
 }
 
-// A path loses directories, the file keeps its name, and what is said of it
-// stays; a name that is longer than all keeps its end.
+// A path loses directories, the file keeps its name, and the words about it
+// stay. A name that is longer than the line keeps its end.
 static void test_a_long_path_in_a_message(void **state)
 {
     static const struct {
@@ -258,7 +258,7 @@ static void test_batch(void **state)
     check(&scene);
 }
 
-// Whatever the size and the wishes, nothing harmful gets onto the canvas and
+// At any size and with any options nothing harmful gets onto the canvas, and
 // nothing is drawn outside (the sanitizers would report it).
 static void test_every_size_is_harmless(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tui/model/window: how a share is written that rests on so many samples.
+// tui/model/window: how a share is written, by the samples that it rests on.
 #include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
@@ -97,7 +97,7 @@ static void test_text(void **state)
     assert_string_equal(Window_text(out, &window), "");
 }
 
-// A thread's time in what is not traced is time that samples found, too.
+// A thread's time in code that is not traced counts as sampled, too.
 static void test_of_a_snapshot(void **state)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleWish){.tick = 0});
