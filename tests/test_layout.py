@@ -36,6 +36,11 @@ ROOMS = {
 # The folders in which no modules include each other in a circle.
 WITHOUT_CYCLES = ("tui",)
 
+# The folders whose sources have at most so many lines, and their functions.
+SHORT = ("tui",)
+FILE_LINES = 450
+FUNCTION_LINES = 60
+
 # Foreign headers by pattern, and the files that are their home. Everything
 # else in <> must be the C library's.
 HOMES = {
@@ -180,6 +185,40 @@ def cycles(graph):
         if node not in number:
             visit(node)
     return found
+
+
+def functions_of(text):
+    """(name, lines) of each function: from its name, in column 1, to its brace."""
+    lines = text.splitlines()
+    begin = name = None
+    for at, line in enumerate(lines):
+        if match := re.match(r"[a-z].*?(\w+)\(", line):
+            begin, name = at, match[1]
+        elif line == "}" and begin is not None:
+            yield name, at - begin + 1
+            begin = None
+        elif line.startswith("}"):
+            begin = None
+
+
+@pytest.mark.parametrize("folder", SHORT)
+def test_files_and_functions_are_short(folder):
+    long = []
+    for path in sorted((ROOT / folder).rglob("*.c")):
+        text, name = path.read_text(), path.relative_to(ROOT).as_posix()
+        if text.count("\n") > FILE_LINES:
+            long.append(f"{name}: {text.count(chr(10))} lines")
+        long += [
+            f"{name}: {function}() has {lines} lines"
+            for function, lines in functions_of(text)
+            if lines > FUNCTION_LINES
+        ]
+    assert not long, "\n".join(long)
+
+
+def test_long_functions_are_found():
+    text = "static int\tadd(int a,\n        int b)\n{\n    return a + b;\n}\n\nint x;\n"
+    assert list(functions_of(text)) == [("add", 5)]
 
 
 @pytest.mark.parametrize("folder", WITHOUT_CYCLES)

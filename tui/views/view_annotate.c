@@ -54,8 +54,8 @@ uint64_t ViewAnnotate_function(const struct Ui *ui)
     return ui->annotate.id;
 }
 
-// Shows a new listing, or reports that memory is out.
-static void shown(struct Ui *ui, int error)
+// Lets the next frame show what has changed, or reports that memory is out.
+static void finish_change(struct Ui *ui, int error)
 {
     if (error)
         Ui_say(ui, true, "There is no memory for so much code.");
@@ -81,7 +81,7 @@ void ViewAnnotate_reset(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
     if (ui->view == VIEW_ANNOTATE && state->listing)
-        shown(ui, AnnotateState_mark(state));
+        finish_change(ui, AnnotateState_mark(state));
 }
 
 static void next_period(struct Ui *ui)
@@ -89,7 +89,7 @@ static void next_period(struct Ui *ui)
     struct AnnotateState *state = &ui->annotate;
     int error = AnnotateState_next_period(state);
     if (state->listing)
-        shown(ui, error);
+        finish_change(ui, error);
 }
 
 void ViewAnnotate_want(struct Ui *ui)
@@ -97,7 +97,7 @@ void ViewAnnotate_want(struct Ui *ui)
     struct AnnotateState *state = &ui->annotate;
     struct Listing *listing = Feed_take_listing(ui->feed);
     if (listing && listing->id == state->id)
-        shown(ui, AnnotateState_take(state, listing, ui->feed->pid));
+        finish_change(ui, AnnotateState_take(state, listing, ui->feed->pid));
     else
         Listing_free(listing);
     follow_successor(ui);
