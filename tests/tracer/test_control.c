@@ -89,12 +89,6 @@ static double tenth(double t)
     return 0.1;
 }
 
-static double fifth(double t)
-{
-    (void)t;
-    return 0.2;
-}
-
 static double idle(double t)
 {
     (void)t;
