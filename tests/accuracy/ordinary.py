@@ -6,6 +6,9 @@ a table of what the last snapshot says beside that; `make figures` keeps the fig
 
     ordinary.py [--seconds 30] [--programs threads asyncio ...]
 
+"prefork" is gunicorn with two workers, of which one is judged: it is there where
+$OCULAR_BENCHMARKS names the environment that `make figures` installs it in.
+
 A job's share is held against all CPU time that the program used. It is what samples found
 in the job or in what it called."""
 
@@ -13,11 +16,13 @@ import argparse
 import asyncio
 import collections
 import hashlib
+import http.client
 import json
 import math
 import os
 import queue
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -202,6 +207,75 @@ def child(name, seconds):
     print(json.dumps({**result, "snapshot": last[0], "final": final}))
 
 
+# --- A prefork server ---------------------------------------------------------------------
+
+
+def application(environ, start_response):
+    """What gunicorn's workers run: a job for each request, or what they know."""
+    import ocular
+
+    if environ["PATH_INFO"] != "/truth":
+        do(some_job(random))
+        body = b"done"
+    else:
+        snapshot = ocular.snapshot()
+        result = {
+            "pid": os.getpid(),
+            "cpu_s": time.process_time(),
+            "elapsed_s": snapshot["uptime_s"],
+            "truth": truth,
+            "count": count,
+            "snapshot": snapshot,
+            "final": snapshot,
+        }
+        body = json.dumps(result).encode()
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+
+
+def get(port, path):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path)
+    body = connection.getresponse().read()
+    connection.close()
+    return body
+
+
+def wait_for(port):
+    limit = time.monotonic() + 30
+    while True:
+        try:
+            return get(port, "/")
+        except OSError:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(0.1)
+
+
+def gunicorn(seconds):
+    """Two workers, each a forked child that traces itself: what one of them knows."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    python = os.path.join(os.environ["OCULAR_BENCHMARKS"], "bin", "python")
+    server = subprocess.Popen(
+        [python, "-m", "ocular", "--serve", "--quiet", "--no-perfetto", "-m", "gunicorn",
+         "--workers", "2", "--bind", f"127.0.0.1:{port}", "--chdir", HERE,
+         "--log-level", "error", "ordinary:application"],
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        wait_for(port)
+        end, chance = time.monotonic() + seconds, random.Random(1)
+        while time.monotonic() < end:
+            get(port, "/")
+            time.sleep(chance.expovariate(1 / 0.012))
+        return json.loads(get(port, "/truth"))
+    finally:
+        server.terminate()
+        server.wait()
+
+
 # --- The judge ----------------------------------------------------------------------------
 
 
@@ -260,10 +334,21 @@ def below(snapshot, name):
     return mine / everything if everything else 0.0
 
 
+def run(name, seconds):
+    if name == "prefork":
+        return gunicorn(seconds)
+    command = [sys.executable, __file__, "--child", name, "--seconds", str(seconds)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True
+    )
+    return json.loads(done.stdout)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
+    names = [*PROGRAMS, *(["prefork"] if "OCULAR_BENCHMARKS" in os.environ else [])]
+    parser.add_argument("--programs", nargs="+", choices=names, default=names)
     parser.add_argument("--child", choices=PROGRAMS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -274,12 +359,7 @@ def main():
     print("| program | " + " | ".join(judge_names()) + " |")
     print("|---" * (len(judge_names()) + 1) + "|")
     for name in options.programs:
-        command = [sys.executable, __file__, "--child", name]
-        done = subprocess.run(
-            [*command, "--seconds", str(options.seconds)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
-        )  # fmt: skip
-        values = judge(json.loads(done.stdout))
+        values = judge(run(name, options.seconds))
         print(f"| {name} | " + " | ".join(f"{v:.1f}" for v in values.values()) + " |")
         sys.stdout.flush()
         for what, better in FIGURES.items():
