@@ -314,6 +314,8 @@ def _end():
         stop_tracing()
     except KeyboardInterrupt:
         pass  # it has ended the writing, which stop_tracing() has said
+    except MemoryError:
+        _say("ocular: memory is out: no report\n")
     finally:
         stop_serving()
 

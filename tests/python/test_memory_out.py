@@ -61,3 +61,15 @@ def test_asked_where_memory_is_out(asked, tmp_path, sockets):
     done = run([PYTHON, program], cwd=tmp_path, timeout=SLOW)
     assert done.status == 0, done.err
     assert done.out in ("done", "refused")
+
+
+def test_the_end_where_memory_is_out(tmp_path, sockets):
+    """One line instead of a traceback, unless the report came through after all."""
+    source = SOURCE.format(ask="pass", settings="perfetto=False")
+    source = source.replace("resource.setrlimit(resource.RLIMIT_AS, limits)", "pass")
+    source = source.replace("quiet=True, ", "")
+    program = write(tmp_path, source)
+    done = run([PYTHON, program], cwd=tmp_path, timeout=SLOW)
+    assert done.status == 0, done.err
+    assert "Traceback" not in done.err and "Exception" not in done.err
+    assert done.err == "ocular: memory is out: no report\n" or "functions" in done.err
