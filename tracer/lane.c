@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#define FIRST_FRAMES 128
+#define FIRST_FRAMES 64 // with the sentinel no mapping of its own: ipc/heap.h
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,
