@@ -79,8 +79,8 @@ libs = $(foreach m,$1,$(or $(libs_$m),$(usual_$m)))
 
 # Objects depend on a file that holds their compiler and flags, and so follow
 # them. $1: a directory, $2: the words.
-remember = $(shell mkdir -p $1; echo '$2' | cmp -s - $1/flags || \
-	echo '$2' >$1/flags)
+remember = $(shell mkdir -p $1; echo '$(subst ','\'',$2)' | cmp -s - $1/flags || \
+	echo '$(subst ','\'',$2)' >$1/flags)
 
 top := build/bin/ocular-top
 here := build/$(tag)
@@ -278,7 +278,7 @@ $(top): $(viewer_units:%.c=build/obj/%.o)
 
 # --- One interpreter's part ---------------------------------------------------
 
-python_common := $(common) $(addprefix -isystem ,$(sort $(python_includes)))
+python_common := $(common) $(python_includes)
 python_flags := $(python_common) $(flags_obj)
 $(call remember,$(here),$(CC) $(python_flags) $(CFLAGS))
 

@@ -195,6 +195,14 @@ def test_what_was_found_is_said_where_nothing_fits(built):
         assert words in said
 
 
+def test_headers_in_a_path_with_a_blank(built):
+    fields = "ok", "/python3", "3.13.0", "tag", "/in clude", "/plat", ".so", "1"
+    built.program("python3", "printf '%s\\n' '" + "\t".join(fields) + "'")
+    built.chosen()
+    line = "python_includes := -isystem '/in clude' -isystem '/plat'"
+    assert line in built.output.read_text().splitlines()
+
+
 # --- The packages -------------------------------------------------------------
 
 
