@@ -153,6 +153,22 @@ def test_colours(watch, tmp_path, term, most):
     assert b"38;5;" not in top.raw or most == 256
 
 
+def test_a_curses_library_of_another_system(watch, tmp_path):
+    """A wheel brings its own, which may search other folders for terminfo than this
+    system has. Here: a copy of the library in which those folders are renamed."""
+    linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
+    # Some systems have one library, others two.
+    found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)
+    for name, path in found:
+        with open(path, "rb") as file:
+            library = file.read()
+        (tmp_path / name).write_bytes(library.replace(b"/terminfo", b"/nowhere0"))
+    top = watch(TERM="xterm-256color", LD_LIBRARY_PATH=str(tmp_path))
+    top.wait("Plan.execute")
+    top.press("q")
+    assert top.wait_gone() == 0
+
+
 @pytest.mark.parametrize(
     "term,more", [("vt100", {}), ("xterm-256color", {"NO_COLOR": "1"})]
 )

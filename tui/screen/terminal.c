@@ -65,11 +65,35 @@ static void save_for_crash(int fd)
 
 // --- Which terminal
 
+// The folders in which distributions keep descriptions of terminals. A curses
+// library that a wheel has brought from another system may not know them all.
+#define FOLDERS                                                                \
+    "/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo:"       \
+    "/usr/local/share/terminfo"
+
+static void search_everywhere(void)
+{
+    const char *own = getenv("TERMINFO_DIRS");
+    char all[4096];
+
+    if (own && strstr(own, FOLDERS))
+        return;
+    // An empty entry, before the first colon, means the library's own folders.
+    if (snprintf(all, sizeof all, "%s:%s", own ? own : "", FOLDERS) <
+        (int)sizeof all)
+        setenv("TERMINFO_DIRS", all, 1);
+}
+
 // Is there a description of this terminal?
 static bool is_known(const char *name, int fd)
 {
     int status;
-    return name && *name && setupterm(name, fd, &status) == OK;
+    if (!name || !*name)
+        return false;
+    if (setupterm(name, fd, &status) == OK)
+        return true;
+    search_everywhere();
+    return setupterm(name, fd, &status) == OK;
 }
 
 static bool can_move(void)
