@@ -33,6 +33,7 @@ without_setup := help clean format lint
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test prepare unit asan tsan figures,$(goals)),--tests)
+without_venv := $(if $(filter-out parts sdist,$(goals)),,--no-venv)
 $(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
 include build/units.mk
@@ -40,7 +41,8 @@ endif
 
 export PYTHON NO_APT CC PKG_CONFIG # to configure
 $(setup): FORCE
-	@$(any_compiler) MAKE_RESTARTS=$(MAKE_RESTARTS) python/setup/configure $(with_tests) $@
+	@$(any_compiler) MAKE_RESTARTS=$(MAKE_RESTARTS) python/setup/configure \
+		$(with_tests) $(without_venv) $@
 
 build/units.mk: FORCE
 	@python/setup/units $@
@@ -105,7 +107,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint clean help
+	lint clean help parts sdist
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -192,10 +194,22 @@ env: ## print PYTHON, PYTHONPATH and PATH: eval "$(make -s env)"
 	@echo "export PYTHONPATH='$(CURDIR)/$(lib)'"
 	@echo "export PATH='$(CURDIR)/build/bin':\"\$$PATH\""
 
+# --- What is installed --------------------------------------------------------
+
+# Compiles, and makes links to the results in $INTO. For python/setup/package.py.
+parts: all
+	@ln -s '$(CURDIR)/$(lib)' "$$INTO/lib"
+	@ln -s '$(CURDIR)/$(top)' "$$INTO/ocular-top"
+
+sdist: ## the sources as an archive: build/dist
+	@'$(interpreter)' -B python/setup/package.py sdist build/dist
+
+# --- Housekeeping -------------------------------------------------------------
+
 formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*/*.[ch] python/*.[ch] \
 	tests/*.[ch] tests/*/*.[ch])
 
-scripts := .ci/run .ci/unchecked $(filter-out %.py,$(wildcard python/setup/*)) \
+scripts := .ci/run .ci/unchecked $(filter-out %.py %__pycache__,$(wildcard python/setup/*)) \
 	tests/run_units tests/fuzz/run_fuzzers
 lint_tool := build/lint/bin/
 

@@ -14,6 +14,7 @@ LONG = [
     "python/test_specialisation.py",
     "tui/test_live.py",
     "tui/test_screen.py",
+    "test_install.py",
     "e2e/test_plain.py",
     "python/test_calibration.py",
     "python/test_stacks.py",

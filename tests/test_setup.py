@@ -2,16 +2,13 @@
 """What `make` does before it builds (python/setup), on machines made up here:
 a PATH of chosen programs, interpreters and package tools that are scripts."""
 
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON
 
 pytestmark = pytest.mark.once
 SETUP = Path(__file__).resolve().parent.parent / "python" / "setup"
@@ -250,6 +247,17 @@ def test_the_systems_python_is_completed(bare, answer, wanted):
     assert set(found) == wanted
 
 
+def test_the_venv_module_is_optional(bare):
+    for answer in (
+        "ok\t/usr/bin/python3\t3.12.3\tt\ti\ti\ts\t0",
+        "headers\t/usr/bin/python3\t3.12",
+    ):
+        bare.program("python3", f"echo '{answer}'")
+        bare.configure("--no-venv")
+    installed = bare.calls.read_text()
+    assert "python3.12-dev" in installed and "-venv" not in installed
+
+
 def test_no_apt_forbids(bare):
     said = bare.refused(NO_APT="1")
     assert "NO_APT" in said and "apt-get install -y" in said
@@ -388,24 +396,3 @@ def test_a_warning_is_an_error_for_us_alone(variables, strict):
     (flags,) = re.findall("^common := (.*)$", done.stdout, re.M) or ["none"]
     assert "-Wall" in flags
     assert ("-Werror" in flags.split()) == strict
-
-
-# The environment's own, or the interpreter's (python/setup/venv).
-PIP = [sys.executable, "-m", "pip"]
-if importlib.util.find_spec("pip") is None:
-    PIP = [PYTHON, "-m", "pip", "--python", sys.executable]
-
-
-@pytest.mark.parametrize("what", [["install"], ["install", "-e"], ["wheel"]], ids=" ".join)
-def test_pip_is_told_to_use_make(what, tmp_path):
-    done = subprocess.run(
-        [*PIP, *what, SETUP.parent.parent],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PIP_NO_INDEX": "1"},
-    )
-    assert done.returncode != 0
-    assert "cannot be installed by pip yet: run `make`" in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert list(tmp_path.iterdir()) == []

@@ -328,5 +328,16 @@ def main(arguments=None):
         raise SystemExit(status)
 
 
+def command():
+    """The installed command `ocular`. Python puts the command's own folder first on
+    sys.path; `python -m ocular` has the current directory there."""
+    if not sys.flags.safe_path:
+        try:
+            sys.path[0] = os.getcwd()
+        except OSError:  # the directory was removed
+            del sys.path[0]
+    main()
+
+
 if __name__ == "__main__":
     main()

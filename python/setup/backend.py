@@ -1,20 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""What `pip install .` asks to build Ocular (PEP 517, pyproject.toml): there is no
-package for pip yet, and this says what to do. Without a build-system pip takes
-setuptools, which fails for a reason that helps nobody."""
+"""The functions that pip, uv and `python -m build` call (PEP 517 and 660; pyproject.toml
+names this file). They need no other package: make compiles, package.py collects. An older
+Python can read this file, and so says that Ocular needs a newer one."""
 
 import sys
+import tempfile
 
-ADVICE = (
-    "Ocular cannot be installed by pip yet: run `make` in its clone, then "
-    '`eval "$(make -s env)"` (README.md, "Try it").'
+sys.dont_write_bytecode = True  # not into the source tree
+
+if not sys.platform.startswith("linux"):
+    sys.exit(f"Ocular works on Linux only: this is {sys.platform}.")
+if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
+    found = f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}"
+    sys.exit(f"Ocular needs CPython 3.12 or newer (sys.monitoring): this is {found}.")
+if "t" in sys.abiflags:
+    sys.exit("Ocular does not work on a free-threaded build of CPython.")
+
+from pathlib import Path
+from shlex import quote
+
+import package
+
+
+def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+
+get_requires_for_build_sdist = get_requires_for_build_editable = (
+    get_requires_for_build_wheel
 )
 
 
-def _refuse(*_, **__):
-    sys.exit(ADVICE)
+def prepare_metadata_for_build_wheel(directory, config_settings=None):
+    package.write_info(Path(directory))
+    return package.INFO
 
 
-build_wheel = build_sdist = build_editable = _refuse
-get_requires_for_build_wheel = get_requires_for_build_sdist = _refuse
-get_requires_for_build_editable = _refuse
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
+def build_wheel(directory, config_settings=None, metadata_directory=None):
+    with package.parts() as (extension, viewer), tempfile.TemporaryDirectory() as tree:
+        package.write_tree(tree, extension, viewer)
+        return package.pack(tree, directory, f"{package.STEM}-{package.tag()}.whl")
+
+
+def build_editable(directory, config_settings=None, metadata_directory=None):
+    """Installs a path to build/, which has links to the Python files and the extension.
+    After a change to C run `make` again."""
+    if not package.is_writable():
+        sys.exit("An editable Ocular needs a clone that make can write to.")
+    with package.parts() as (extension, viewer), tempfile.TemporaryDirectory() as tree:
+        path = Path(tree, f"__editable__.{package.STEM}.pth")
+        path.write_text(f"{extension.parent.parent}\n")
+        package.write_program(tree, f'#!/bin/sh\nexec {quote(str(viewer))} "$@"\n'.encode())
+        package.write_info(Path(tree))
+        return package.pack(tree, directory, f"{package.STEM}-{package.tag()}.whl")
+
+
+def build_sdist(directory, config_settings=None):
+    return package.write_sdist(directory)

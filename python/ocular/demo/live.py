@@ -110,7 +110,12 @@ def end(process, patience=5):
 
 
 def viewer():
-    program = os.environ.get("OCULAR_TOP") or shutil.which("ocular-top")
+    beside = os.path.dirname(sys.executable)  # an environment that is not activated
+    program = (
+        os.environ.get("OCULAR_TOP")
+        or shutil.which("ocular-top")
+        or shutil.which("ocular-top", path=beside)
+    )
     if program is None:
         raise DemoError("ocular-top is not on PATH; `make demo` builds it")
     return program

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""Collects the files of a wheel in a folder, packs the folder, and packs the sources.
+make compiles. Used by `backend.py` (pip).
+    package.py sdist DIRECTORY
+"""
+
+import base64
+import fcntl
+import gzip
+import hashlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Where the sources are. A test compares this with what git tracks.
+SOURCES = (
+    ".ci .clang-format .editorconfig .gitignore CHANGELOG.md LICENSE Makefile README.md "
+    "docs ipc pyproject.toml python screenshots tests tracer tui"
+).split()
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+NAME = PROJECT["name"]
+VERSION = re.search(
+    '^#define OCULAR_VERSION "(.*)"', (ROOT / "ipc" / "version.h").read_text("utf-8"), re.M
+)[1]
+STEM = f"{NAME}-{VERSION}"
+INFO = f"{STEM}.dist-info"
+SCRIPTS = f"{STEM}.data/scripts"
+
+
+def metadata():
+    """The text of METADATA in a wheel, and of PKG-INFO in an sdist."""
+    lines = [
+        "Metadata-Version: 2.4",
+        f"Name: {NAME}",
+        f"Version: {VERSION}",
+        f"Summary: {PROJECT['description']}",
+        f"License-Expression: {PROJECT['license']}",
+        *(f"License-File: {name}" for name in PROJECT["license-files"]),
+        *(f"Classifier: {text}" for text in PROJECT["classifiers"]),
+        f"Requires-Python: {PROJECT['requires-python']}",
+        "Description-Content-Type: text/markdown",
+    ]
+    return "\n".join(lines) + "\n\n" + (ROOT / PROJECT["readme"]).read_text("utf-8")
+
+
+def tag():
+    """The part of a wheel's name that says which Python and machine it is for."""
+    python = "cp" + sysconfig.get_config_var("SOABI").split("-")[1]  # "cp312d": debug
+    plain = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    platform = re.sub(r"\W", "_", sysconfig.get_platform())
+    return f"{plain}-{python}-{platform}"
+
+
+def seconds():
+    """The time stamp for archives. SOURCE_DATE_EPOCH makes them reproducible."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+
+
+# --- What is compiled ---------------------------------------------------------
+
+
+def interpreter():
+    """The interpreter that make builds for: not that of a virtual environment, because
+    pip deletes its own, and make keeps a file for each path."""
+    base = getattr(sys, "_base_executable", None)
+    return base if base and os.access(base, os.X_OK) else sys.executable
+
+
+def is_writable(root=ROOT):
+    """Whether make can build in this tree. Another user may own it, or its build/."""
+    build = root / "build"
+    folders = [root, build, *build.glob("*"), *build.glob("*/*")]
+    return all(os.access(path, os.W_OK) for path in folders if path.is_dir())
+
+
+@contextmanager
+def _workplace():
+    """Yields a source tree that make can write to: this one, or a copy."""
+    if is_writable():
+        build = ROOT / "build"
+        build.mkdir(exist_ok=True)
+        with (build / "package.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another pip may build here as well
+            yield ROOT
+        return
+    with tempfile.TemporaryDirectory(prefix="ocular-build-") as copy:
+        for name in sources():
+            path = Path(copy, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, path)
+            path.chmod(0o755 if os.access(ROOT / name, os.X_OK) else 0o644)
+        yield Path(copy)
+
+
+def _run_make(root, into):
+    """Runs `make parts`, which compiles and makes two links in `into`; exits where that
+    fails. make must not install packages here: nobody expects that of pip."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        # pip may have been started by another make, whose flags are not for this one.
+        if name
+        not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MAKE_RESTARTS", "MFLAGS")
+    }
+    environment |= {"NO_APT": "1", "INTO": into}
+    python = interpreter()
+    command = ["make", "-C", root, f"PYTHON={python.replace('$', '$$')}", "parts"]
+    if shutil.which("bash") is None:
+        sys.exit("Ocular is compiled by make and bash: install them.")
+    if shutil.which("make") is None:  # this script names all missing packages
+        environment["PYTHON"] = python
+        command = [root / "python/setup/configure", "--no-venv", f"{into}/setup.mk"]
+    if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode:
+        sys.exit("Ocular was not compiled: the reason stands above.")
+
+
+@contextmanager
+def parts():
+    """Compiles, and yields the paths of the extension and of the viewer."""
+    with _workplace() as root, tempfile.TemporaryDirectory() as into:
+        _run_make(root, into)
+        name = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
+        extension = Path(into, "lib").resolve() / NAME / name
+        if not extension.exists():
+            sys.exit(f"make has built for {interpreter()}, and not for {sys.executable}.")
+        yield extension, Path(into, "ocular-top").resolve()
+
+
+# --- What is installed --------------------------------------------------------
+
+
+def modules():
+    """The files of the package, without the extension, relative to python/."""
+    names = (str(path.relative_to(ROOT / "python")) for path in _walk("python/ocular"))
+    return sorted(names)
+
+
+def write_info(tree):
+    """Writes the .dist-info folder, without RECORD."""
+    info = tree / INFO
+    (info / "licenses").mkdir(parents=True)
+    (info / "METADATA").write_text(metadata(), "utf-8")
+    points = [f"{name} = {where}" for name, where in PROJECT["scripts"].items()]
+    text = "\n".join(["[console_scripts]", *points]) + "\n"
+    (info / "entry_points.txt").write_text(text, "utf-8")
+    for name in PROJECT["license-files"]:
+        shutil.copyfile(ROOT / name, info / "licenses" / name)
+    lines = "Wheel-Version: 1.0", "Generator: ocular", "Root-Is-Purelib: false"
+    (info / "WHEEL").write_text("\n".join([*lines, f"Tag: {tag()}"]) + "\n")
+
+
+def write_tree(tree, extension, viewer):
+    """Writes all files of a wheel, without RECORD, into a folder."""
+    tree = Path(tree)
+    for name in modules():
+        path = tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "python" / name, path)
+    shutil.copyfile(extension, tree / NAME / extension.name)
+    (tree / NAME / extension.name).chmod(0o755)
+    write_program(tree, viewer.read_bytes())
+    write_info(tree)
+
+
+def write_program(tree, content):
+    """Writes `ocular-top` into the folder that an installer copies to bin/."""
+    path = Path(tree, SCRIPTS, "ocular-top")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    path.chmod(0o755)
+
+
+def record(tree):
+    """The text of RECORD: a line with a digest for each file."""
+    lines = []
+    for path in sorted(path for path in Path(tree).rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest())
+        name = path.relative_to(tree).as_posix()
+        lines.append(f"{name},sha256={digest.decode().rstrip('=')},{len(content)}")
+    return "\n".join([*lines, f"{INFO}/RECORD,,"]) + "\n"
+
+
+def pack(tree, directory, name):
+    """Writes RECORD, and packs the folder as a wheel. Returns the wheel's name."""
+    tree = Path(tree)
+    (tree / INFO / "RECORD").unlink(missing_ok=True)
+    (tree / INFO / "RECORD").write_text(record(tree))
+    stamp = time.gmtime(max(seconds(), 315532800))[:6]  # zip begins in 1980
+    with zipfile.ZipFile(Path(directory, name), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in tree.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(path.relative_to(tree).as_posix(), stamp)
+            mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+            entry.external_attr = (0o100000 | mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, path.read_bytes())
+    return name
+
+
+# --- The sources --------------------------------------------------------------
+
+
+def _walk(folder):
+    """The files below a folder of the root, or the one file, without compiled Python."""
+    top = ROOT / folder
+    for path in [top] if top.is_file() else top.rglob("*"):
+        parts = path.relative_to(ROOT).parts
+        if path.is_file() and "__pycache__" not in parts and path.suffix != ".pyc":
+            yield path
+
+
+def _git(*arguments):
+    """The names that a git command prints, or None where it fails."""
+    command = ["git", "-C", ROOT, *arguments, "-z"]
+    try:
+        done = subprocess.run(command, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+
+def sources():
+    """The names of the source files. In a clone: those that git tracks, as they are now,
+    and new files in the source folders that git does not ignore."""
+    known = _git("ls-files") if (ROOT / ".git").exists() else None
+    if known is None:
+        found = (path for name in SOURCES for path in _walk(name))
+        return sorted(str(path.relative_to(ROOT)) for path in found)
+    new = _git("ls-files", "--others", "--exclude-standard") or []
+    new = [name for name in new if name.split("/")[0] in SOURCES]
+    return sorted(name for name in known + new if (ROOT / name).is_file())
+
+
+def write_sdist(directory):
+    """Packs the sources. Returns the archive's name."""
+    now = seconds()
+    name = f"{STEM}.tar.gz"
+    packed = io.BytesIO()
+    # gzip's own time stamp and name would differ between two runs.
+    with (
+        gzip.GzipFile("", "wb", 6, packed, now) as stream,
+        tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+
+        def add(name, content, mode, changed):
+            entry = tarfile.TarInfo(f"{STEM}/{name}")
+            entry.size, entry.mode, entry.mtime = len(content), mode, changed
+            archive.addfile(entry, io.BytesIO(content))
+
+        for source in sources():
+            state = (ROOT / source).stat()
+            mode = 0o755 if state.st_mode & 0o100 else 0o644
+            changed = min(int(state.st_mtime), now)
+            add(source, (ROOT / source).read_bytes(), mode, changed)
+        add("PKG-INFO", metadata().encode(), 0o644, now)
+    Path(directory, name).write_bytes(packed.getvalue())
+    return name
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] != ["sdist"] or len(sys.argv) != 3:
+        sys.exit(__doc__)
+    os.makedirs(sys.argv[2], exist_ok=True)
+    print(os.path.join(sys.argv[2], write_sdist(sys.argv[2])))

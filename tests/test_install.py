@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""Installation: pip installs this tree into a new environment, whose path has a blank
+and an accent; the source archive. The tests compile
+nothing: pip and make find the objects that `make test` has built."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+from e2e.program import BUILD, PYTHON, ROOT
+
+# Another CPython would tell little more, and pip is slow.
+pytestmark = pytest.mark.once
+EXTENSION = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
+# The pip of the tests' environment, or the interpreter's (python/setup/venv).
+PIP = [sys.executable if importlib.util.find_spec("pip") else PYTHON, "-m", "pip"]
+# The user's environment has no path to the build tree.
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("OCULAR_", "PYTHON"))
+} | {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def run(*command, status=0, **more):
+    done = subprocess.run(
+        list(map(str, command)),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        **{"env": ENVIRONMENT, **more},
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+class Environment:
+    """A virtual environment with nothing in it, not even pip."""
+
+    def __init__(self, path):
+        run(PYTHON, "-m", "venv", "--without-pip", path)
+        self.path = path
+        self.bin = path / "bin"
+        self.python = self.bin / "python"
+        self.empty = self.files()
+
+    def files(self):
+        return {path for path in self.path.rglob("*") if not path.is_dir()}
+
+    def pip(self, *words, **more):
+        return run(*PIP, "--python", self.python, *words, **more)
+
+    def install(self, what, **more):
+        return self.pip("install", "--no-deps", "--no-compile", what, **more)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("installed") / "an énvironment"
+
+
+@pytest.fixture(scope="module")
+def user(place):
+    """An environment after `pip install .`"""
+    environment = Environment(place / "user")
+    environment.install(ROOT, cwd=place)
+    return environment
+
+
+READ_ONLY = "import package; package.is_writable = lambda: False"
+
+
+def in_setup(code, tree=ROOT, **more):
+    """Runs code that can import the modules of python/setup."""
+    start = f"import sys; sys.path[:0] = [{str(tree / 'python' / 'setup')!r}]\n"
+    return run(PYTHON, "-B", "-c", start + textwrap.dedent(code), **more)
+
+
+def build(what, directory, tree=ROOT, change="", **more):
+    """Calls the function that pip calls. Returns the output."""
+    code = f"{change}\nimport backend\nbackend.build_{what}({str(directory)!r})"
+    done = in_setup(code, tree, **more)
+    return done.stdout + done.stderr
+
+
+# --- After pip install ------------------------------------------
+
+PROGRAM = """
+import sys
+
+def work(n):
+    return sum(range(n))
+
+print(sys.argv, sys.path[0], __name__, [work(n) for n in range(3)])
+raise SystemExit(7)
+"""
+
+
+@pytest.mark.parametrize("command", [["ocular"], ["python", "-m", "ocular"]])
+def test_the_commands_run_a_program(user, tmp_path, command):
+    """They trace it, and its output, arguments and status are those of plain python."""
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    plain = run(user.python, program, "-x", status=7, cwd=tmp_path)
+    done = run(user.bin / command[0], *command[1:], program, "-x", status=7, cwd=tmp_path)
+    assert done.stdout == plain.stdout
+    assert "1 function" in done.stderr and "work" in done.stderr
+    assert json.loads((tmp_path / "ocular_trace.json").read_text())
+
+
+def test_no_frame_of_the_command_is_in_a_traceback(user, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys\nprint(sys._getframe().f_back)\n1 / 0\n")
+    plain = run(user.python, program, status=1)
+    done = run(user.bin / "ocular", "--quiet", program, status=1, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
+
+
+def test_the_path_in_a_removed_directory(user, tmp_path):
+    """The folder of the command is not on the program's path."""
+    code = "import sys; print(sys.path)"
+    step = f'cd {tmp_path} && mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    shell = ["sh", "-c", step, "sh"]
+    plain = run(*shell, user.python, "-c", code)
+    done = run(*shell, user.bin / "ocular", "--quiet", "--no-perfetto", "-c", code)
+    assert done.stdout == plain.stdout
+
+
+VIEWED = """
+import ocular, subprocess, sys, os
+ocular.start_tracing(serve=True, perfetto=False, quiet=True)
+sum(abs(n) for n in range(1000))
+subprocess.run([sys.argv[1], "--pid", str(os.getpid()), "--once", "--json"], check=True)
+print(ocular.__file__, file=sys.stderr)
+"""
+
+
+def test_the_viewer_attaches(user, tmp_path):
+    viewer = user.bin / "ocular-top"
+    done = run(user.python, "-c", VIEWED, viewer, env=ENVIRONMENT | {"OCULAR_DIR": ""})
+    assert json.loads(done.stdout)["functions"]
+    assert done.stderr.startswith(str(user.path))
+    assert run(viewer, "--version").stdout.startswith("ocular-top ")
+
+
+def test_the_metadata(user):
+    code = """if True:
+        from importlib.metadata import distribution
+        found = distribution("ocular")
+        print(found.version, found.metadata["Requires-Python"], *found.entry_points)
+    """
+    known = run(user.python, "-c", code).stdout
+    version = re.search('VERSION "(.*)"', (ROOT / "ipc/version.h").read_text())[1]
+    assert known.startswith(f"{version} >=3.12 EntryPoint(name='ocular', ")
+    (package,) = user.path.glob("lib/*/site-packages/ocular")
+    names = {path.name for path in package.iterdir()}
+    assert names > {"__init__.py", "__init__.pyi", "py.typed", "demo"}
+
+
+def test_uninstalled_nothing_is_left(user):
+    """The last test that uses this environment."""
+    run(user.python, "-c", "import ocular.demo")
+    assert user.files() > user.empty
+    user.pip("uninstall", "--yes", "ocular")
+    assert user.files() == user.empty
+
+
+def test_editable(tmp_path):
+    """pip install -e installs a path to this tree and a script for the viewer."""
+    build("editable", tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    (link,) = tmp_path.glob("*.pth")
+    package = Path(link.read_text().strip(), "ocular")
+    assert os.path.realpath(package / "__init__.py") == str(
+        ROOT / "python/ocular/__init__.py"
+    )
+    assert list(package.glob("_ocular.*.so")) and package.is_relative_to(BUILD)
+    (viewer,) = tmp_path.glob("ocular-*.data/scripts/ocular-top")
+    assert run("sh", viewer, "--version").stdout.startswith("ocular-top ")
+    assert list(tmp_path.glob("ocular-*.dist-info/entry_points.txt"))
+    refused = build("editable", tmp_path, change=READ_ONLY, status=1)
+    assert "a clone that make can write to" in refused
+
+
+# --- The sources --------------------------------------------------------------
+
+
+def test_the_archive_builds_by_itself(tmp_path):
+    """The archive holds each file that git tracks, and builds in another directory. The
+    test copies the objects there. make compares their age with that of the sources: it
+    compiles nothing, and fails where a header or a source is missing."""
+    build("sdist", tmp_path)
+    (path,) = tmp_path.glob("ocular-*.tar.gz")
+    with tarfile.open(path) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.glob("ocular-*/")
+    names = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+    assert "PKG-INFO" in names
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        known = run("git", "ls-files", "-z", cwd=ROOT).stdout.split("\0")
+        assert names > {name for name in known if name and (ROOT / name).exists()}
+    tree = tree.rename(tmp_path / "its sourcés")
+    here = Path(os.environ["OCULAR_TEST_EXTENSIONS"])  # build/cpython-X.Y.Z
+    for folder in "tracer", "tui", "ipc":
+        shutil.copytree(BUILD / "obj" / folder, tree / "build" / "obj" / folder)
+    shutil.copytree(here / "obj", tree / "build" / here.name / "obj")
+    for flags in BUILD / "obj" / "flags", here / "flags":
+        shutil.copy2(flags, tree / "build" / flags.relative_to(BUILD))
+    said = build("wheel", tmp_path, tree)
+    assert "LINK  build/bin/ocular-top" in said
+    assert "  CC  " not in said, "make compiled again what this test has copied"
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as made:
+        assert f"ocular/{EXTENSION}" in made.namelist()
+    # Without git the list of sources is the same.
+    again = in_setup("import package\nprint(*package.sources(), sep='\\n')", tree).stdout
+    assert {*again.splitlines(), "PKG-INFO"} == names
+
+
+def test_a_read_only_tree_is_copied():
+    code = f"""
+{READ_ONLY}
+with package._workplace() as root:
+    assert root != package.ROOT
+    print([name for name in package.sources() if not (root / name).is_file()])
+print(root.exists())
+"""
+    assert in_setup(code).stdout == "[]\nFalse\n"
+
+
+# --- Unsupported systems -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ("sys.version_info = (3, 11, 2, 'final', 0)", "CPython 3.12 or newer"),
+        ("sys.implementation.name = 'pypy'", "this is pypy 3."),
+        ("sys.abiflags += 't'", "free-threaded"),
+        ("sys.platform = 'darwin'", "on Linux only: this is darwin"),
+    ],
+)
+def test_an_unsupported_system_is_named(change, words):
+    said = build("wheel", "/nowhere", change=change, status=1)
+    assert words in said and "Traceback" not in said
+
+
+def test_missing_packages_are_named(tmp_path):
+    """A machine without make and a compiler: the error names all packages at once, and
+    no package manager is started."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for (
+        name
+    ) in "bash awk cat cut dirname env grep head id readlink rm sed sort timeout".split():
+        (programs / name).symlink_to(shutil.which(name))
+    (programs / "apt-get").write_text("#!/bin/sh\necho apt-get was started\n")
+    (programs / "apt-get").chmod(0o755)
+    poor = ENVIRONMENT | {"PATH": str(programs), "CC": "", "NO_APT": ""}
+    said = build("wheel", tmp_path, env=poor, status=1)
+    assert re.search("apt-get install -y .*gcc .*make pkg-config .*liburcu-dev", said)
+    assert "was started" not in said and "Traceback" not in said
