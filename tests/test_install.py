@@ -168,6 +168,22 @@ def test_the_metadata(user):
     assert names > {"__init__.py", "__init__.pyi", "py.typed", "demo"}
 
 
+def test_another_python_says_so(user, tmp_path):
+    """The import explains an extension for another Python, and a missing library."""
+    (library,) = user.path.glob("lib/*/site-packages/ocular")
+    shutil.copytree(library, tmp_path / "ocular")
+    (extension,) = (tmp_path / "ocular").glob("_ocular.*.so")
+    other = extension.with_name("_ocular.cpython-399-x86_64-linux-gnu.so")
+    extension.rename(other)
+    done = run(user.python, "-c", "import ocular", status=1, cwd=tmp_path)
+    assert f"compiled for another Python ({other.name})" in done.stderr
+    assert str(user.python) in done.stderr.splitlines()[-1]
+    broken = other.read_bytes().replace(b"libjson-c.so", b"libjson-x.so")
+    extension.write_bytes(broken)
+    done = run(user.python, "-c", "import ocular", status=1, cwd=tmp_path)
+    assert "needs a shared library that is not on this machine: libjson-x" in done.stderr
+
+
 def test_uninstalled_nothing_is_left(user):
     """The last test that uses this environment."""
     run(user.python, "-c", "import ocular.demo")

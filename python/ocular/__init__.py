@@ -14,6 +14,8 @@ All functions may be called from any thread. Nothing is ever printed on stdout.
 import sys
 
 # Up to the last of these checks, and for a compiler, this file is Python 3.8.
+if not sys.platform.startswith("linux"):
+    raise ImportError("Ocular works on Linux only, and this is %s" % sys.platform)
 if sys.version_info < (3, 12) or sys.implementation.name != "cpython":
     raise ImportError(
         "Ocular needs CPython 3.12 or newer (sys.monitoring); "
@@ -34,10 +36,33 @@ import functools
 import os
 import warnings
 
-# The last is for the extension: imported at the start, it could find a lock of
-# the import system that a thread of the parent held when this process was forked.
-from . import _ocular, _probes, _progress, _settings  # noqa: F401
-from ._ocular import __version__
+
+def _explain(error):
+    """Raises why the extension cannot be loaded, where more can be said than `error`."""
+    from importlib.machinery import EXTENSION_SUFFIXES
+
+    folder = os.path.dirname(os.path.abspath(__file__))
+    there = [name for name in os.listdir(folder) if name.startswith("_ocular.")]
+    if not any("_ocular" + suffix in there for suffix in EXTENSION_SUFFIXES):
+        raise ImportError(
+            f"Ocular in {folder} was compiled for another Python ({', '.join(there)}), and "
+            f"not for {sys.executable} ({EXTENSION_SUFFIXES[0]}): install it for this one"
+        ) from error
+    if "cannot open shared object file" in str(error):
+        raise ImportError(
+            f"Ocular needs a shared library that is not on this machine: {error}; install "
+            "it, or compile Ocular here"
+        ) from error
+
+
+try:
+    # The last is for the extension: imported at the start, it could find a lock of
+    # the import system that a thread of the parent held when this process was forked.
+    from . import _ocular, _probes, _progress, _settings  # noqa: F401
+    from ._ocular import __version__
+except ImportError as error:
+    _explain(error)
+    raise
 
 __all__ = [
     "__version__",

@@ -183,6 +183,12 @@ def test_another_python(tmp_path, change, found):
     assert done.out.endswith("False\n") and done.err == ""
 
 
+def test_another_system(tmp_path):
+    done = script(tmp_path, FAKED.format(change="sys.platform = 'darwin'"))
+    assert "on Linux only, and this is darwin" in done.out
+    assert done.out.endswith("False\n") and done.err == ""
+
+
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py"])
 def test_an_older_python_can_read_the_check(name):
     """A syntax error would be all that it says."""
