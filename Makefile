@@ -107,7 +107,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint clean help parts sdist
+	lint clean help parts wheel sdist
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -201,6 +201,11 @@ parts: all
 	@ln -s '$(CURDIR)/$(lib)' "$$INTO/lib"
 	@ln -s '$(CURDIR)/$(top)' "$$INTO/ocular-top"
 
+wheel: all $(here)/wheel-tools/complete ## a wheel for other machines, with its libraries: build/dist
+	@PATH='$(CURDIR)/$(here)/wheel-tools/bin':"$$PATH" \
+		$(here)/wheel-tools/bin/python -B python/setup/wheel.py \
+		$(extension) $(top) build/dist
+
 sdist: ## the sources as an archive: build/dist
 	@'$(interpreter)' -B python/setup/package.py sdist build/dist
 
@@ -209,8 +214,8 @@ sdist: ## the sources as an archive: build/dist
 formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*/*.[ch] python/*.[ch] \
 	tests/*.[ch] tests/*/*.[ch])
 
-scripts := .ci/run .ci/unchecked $(filter-out %.py %__pycache__,$(wildcard python/setup/*)) \
-	tests/run_units tests/fuzz/run_fuzzers
+scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
+	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh
 lint_tool := build/lint/bin/
 
 build/lint/complete: .ci/lint-requirements.txt
@@ -351,6 +356,10 @@ $(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
 $(lib)/ocular/%: python/ocular/%
 	@mkdir -p $(@D)
 	@ln -sfn '$(CURDIR)/$<' $@
+
+$(here)/wheel-tools/complete: python/setup/wheel-requirements.txt $(here)/flags
+	@python/setup/venv '$(interpreter)' $(@D) $<
+	@touch $@
 
 .PHONY: venv
 venv: $(here)/venv/complete

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Installation: pip installs this tree into a new environment, whose path has a blank
-and an accent; the source archive. The tests compile
+and an accent; the source archive; `make wheel`. The tests compile
 nothing: pip and make find the objects that `make test` has built."""
 
 import importlib.util
@@ -289,3 +289,39 @@ def test_missing_packages_are_named(tmp_path):
     said = build("wheel", tmp_path, env=poor, status=1)
     assert re.search("apt-get install -y .*gcc .*make pkg-config .*liburcu-dev", said)
     assert "was started" not in said and "Traceback" not in said
+
+
+# --- For other machines ------------------------------------
+
+
+def test_make_wheel_holds_its_libraries(place):
+    """It needs no library of the machine but glibc and zlib, and has the licences."""
+    more = {name: value for name, value in ENVIRONMENT.items() if name != "PIP_NO_INDEX"}
+    made = subprocess.run(
+        ["make", "-s", "-C", ROOT, "wheel", f"PYTHON={PYTHON}"],
+        env={**more, "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+    )
+    if "pip could\nnot fetch them" in made.stderr:
+        pytest.skip("auditwheel cannot be fetched here")
+    assert made.returncode == 0, made.stderr
+    wheel = ROOT / made.stdout.splitlines()[-1]
+    assert "-manylinux_" in wheel.name
+    environment = Environment(place / "elsewhere")
+    environment.install(wheel)
+    (extension,) = environment.path.glob("lib/*/site-packages/ocular/_ocular.*.so")
+    copies = extension.parent.parent / "ocular.libs"
+    for program in environment.bin / "ocular-top", extension, *copies.iterdir():
+        linked = dict(re.findall(r"(\S+) => (.*?) \(0x", run("ldd", program).stdout))
+        ours = {name for name in linked if re.match("lib(urcu|json|ncurses|tinfo)", name)}
+        for name in ours:
+            assert os.path.realpath(linked[name]) == str(copies / name)
+        assert ours or program.parent == copies
+    (licences,) = environment.path.glob("lib/*/site-packages/*/licenses/libraries")
+    notice = (licences / "NOTICE").read_text()
+    for copy in copies.iterdir():
+        (source,) = re.findall(f"^{re.escape(copy.name)}: (\\S+) .* of ", notice, re.M)
+        assert list((licences / source).iterdir())
+    assert list(licences.glob("*/LGPL-2.1")) or "liburcu" not in notice
+    run(environment.python, "-c", VIEWED, environment.bin / "ocular-top")

@@ -51,7 +51,7 @@ def _explain(error):
     if "cannot open shared object file" in str(error):
         raise ImportError(
             f"Ocular needs a shared library that is not on this machine: {error}; install "
-            "it, or compile Ocular here"
+            "it, or Ocular from a wheel of `make wheel`, which holds all of them"
         ) from error
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Collects the files of a wheel in a folder, packs the folder, and packs the sources.
-make compiles. Used by `backend.py` (pip).
+make compiles. Used by `backend.py` (pip) and `wheel.py` (make wheel).
     package.py sdist DIRECTORY
 """
 
