@@ -33,7 +33,7 @@ without_setup := help clean format lint
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test prepare unit asan tsan figures,$(goals)),--tests)
-without_venv := $(if $(filter-out parts sdist,$(goals)),,--no-venv)
+without_venv := $(if $(filter-out parts sdist install uninstall,$(goals)),,--no-venv)
 $(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
 include build/units.mk
@@ -107,7 +107,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint clean help parts wheel sdist
+	lint clean help parts wheel sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -208,6 +208,16 @@ wheel: all $(here)/wheel-tools/complete ## a wheel for other machines, with its 
 
 sdist: ## the sources as an archive: build/dist
 	@'$(interpreter)' -B python/setup/package.py sdist build/dist
+
+# For packagers. PYTHONDIR= is the folder for the package; without it, the one below
+# PREFIX in which the interpreter looks.
+PREFIX ?= /usr/local
+export PREFIX DESTDIR PYTHONDIR
+install: all ## install below DESTDIR, for PREFIX (default: /usr/local)
+	@'$(interpreter)' -B python/setup/install.py $(extension) $(top)
+
+uninstall: ## remove what make install with the same words has installed
+	@'$(interpreter)' -B python/setup/install.py --remove
 
 # --- Housekeeping -------------------------------------------------------------
 

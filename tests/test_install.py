@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Installation: pip installs this tree into a new environment, whose path has a blank
-and an accent; the source archive; `make wheel`. The tests compile
+and an accent; the source archive; `make install` and `make wheel`. The tests compile
 nothing: pip and make find the objects that `make test` has built."""
 
 import importlib.util
@@ -291,7 +291,24 @@ def test_missing_packages_are_named(tmp_path):
     assert "was started" not in said and "Traceback" not in said
 
 
-# --- For other machines ------------------------------------
+# --- For other machines, and for packagers ------------------------------------
+
+
+def test_make_installs_and_removes(tmp_path):
+    words = [f"PYTHON={PYTHON}", f"DESTDIR={tmp_path}/a root", "PREFIX=/usr"]
+    words += ["PYTHONDIR=/usr/lib/python3/dist-packages", "-s", "-C", ROOT]
+    quiet = {**ENVIRONMENT, "MAKEFLAGS": ""}
+    run("make", "install", *words, env=quiet)
+    root = tmp_path / "a root" / "usr"
+    library = root / "lib/python3/dist-packages"
+    path = ENVIRONMENT | {"PYTHONPATH": str(library)}
+    assert run(root / "bin/ocular-top", "--version").stdout
+    assert run(root / "bin/ocular", "--version", env=path).stdout
+    assert len(list(library.glob("ocular-*.dist-info/RECORD"))) == 1
+    run("make", "install", *words, env=quiet)  # over itself
+    run("make", "uninstall", *words, env=quiet)
+    assert [path for path in root.rglob("*") if path.is_file()] == []
+    assert list(library.iterdir()) == []
 
 
 def test_make_wheel_holds_its_libraries(place):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Collects the files of a wheel in a folder, packs the folder, and packs the sources.
-make compiles. Used by `backend.py` (pip) and `wheel.py` (make wheel).
+make compiles. Used by `backend.py` (pip), `wheel.py` (make wheel) and `install.py` (make
+install).
     package.py sdist DIRECTORY
 """
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""`make install` and `make uninstall`, for packagers: copies the files of a wheel below
+DESTDIR to their places in PREFIX, and removes them again by the list RECORD, which pip
+can read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables.
+    install.py EXTENSION VIEWER | --remove
+"""
+
+import csv
+import os
+import shutil
+import site
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import package
+
+PROGRAM = """\
+{first}
+import sys
+
+from {module} import {function}
+
+sys.exit({function}())
+"""
+
+
+def _python_folder(prefix):
+    """The folder for packages below the prefix. An interpreter's own list comes first,
+    because those of Debian and Fedora differ from CPython's rule."""
+    for folder in map(Path, site.getsitepackages()):
+        if folder.is_relative_to(prefix / "lib") or folder.is_relative_to(prefix / "lib64"):
+            return folder
+    places = dict(base=str(prefix), platbase=str(prefix))
+    folder = Path(sysconfig.get_path("platlib", "posix_prefix", places))
+    print(f"ocular: {sys.executable} does not look in {folder} by itself", file=sys.stderr)
+    return folder
+
+
+def _first_line(python):
+    """The line that names the interpreter. The kernel refuses blanks and long paths
+    there, and sh does not."""
+    if " " not in python and len(python) < 120:
+        return f"#!{python}"
+    quoted = python.replace("'", "'\\''")
+    return f"#!/bin/sh\n'''exec' '{quoted}' \"$0\" \"$@\"\n'''"
+
+
+def _write_programs(folder):
+    for name, where in package.PROJECT["scripts"].items():
+        module, _, function = where.partition(":")
+        text = PROGRAM.format(
+            first=_first_line(sys.executable), module=module, function=function
+        )
+        (folder / name).write_text(text, "utf-8")
+        (folder / name).chmod(0o755)
+
+
+def remove(packages, root):
+    """Removes the files in RECORD and the empty folders. Returns the number of files."""
+    count = 0
+    for info in list(packages.glob(f"{package.NAME}-*.dist-info")):
+        with (info / "RECORD").open(newline="") as lines:
+            names = [line[0] for line in csv.reader(lines)]
+        for name in names:
+            path = Path(os.path.normpath(packages / name))
+            if not path.is_relative_to(root):
+                continue  # not our RECORD
+            for made in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+                made.unlink()
+            count += path.is_file()
+            path.unlink(missing_ok=True)
+        for top in info, packages / package.NAME:
+            for folder, _, _ in list(os.walk(top, topdown=False)):
+                if not os.listdir(folder):
+                    os.rmdir(folder)
+    return count
+
+
+def install(packages, programs, extension, viewer):
+    with tempfile.TemporaryDirectory() as tree:
+        tree = Path(tree)
+        package.write_tree(tree, extension, viewer)
+        (tree / package.INFO / "INSTALLER").write_text("make\n")
+        scripts = tree / package.SCRIPTS
+        _write_programs(scripts)
+        lines = package.record(tree).splitlines(keepends=True)
+        beside = os.path.relpath(programs, packages)
+        lines = [line.replace(package.SCRIPTS, beside, 1) for line in lines]
+        (tree / package.INFO / "RECORD").write_text("".join(lines))
+        programs.mkdir(parents=True, exist_ok=True)
+        for path in scripts.iterdir():
+            shutil.copy(path, programs)
+        shutil.rmtree(scripts.parent)
+        shutil.copytree(tree, packages, dirs_exist_ok=True, copy_function=shutil.copy)
+
+
+def main(arguments):
+    prefix = Path(os.environ["PREFIX"])
+    if not prefix.is_absolute():
+        sys.exit(f"PREFIX={prefix} is not absolute")
+    packages = Path(os.environ.get("PYTHONDIR") or _python_folder(prefix))
+    destination = os.environ.get("DESTDIR", "")
+    root = Path(os.path.abspath(f"{destination}{prefix}"))
+    packages = Path(os.path.abspath(f"{destination}{packages}"))
+    removed = remove(packages, Path(os.path.commonpath([root, packages])))
+    if arguments == ["--remove"]:
+        print(
+            f"ocular: {removed} files removed" if removed else f"ocular: not in {packages}"
+        )
+        return
+    install(packages, root / "bin", *map(Path, arguments))
+    print(f"ocular: {packages}/{package.NAME}, {root}/bin/ocular and ocular-top")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
