@@ -346,7 +346,7 @@ def test_a_module_that_is_not_there(tmp_path):
 
 def test_faulthandler_shows_our_thread_and_no_frame_of_ours(tmp_path):
     """CPython lists every thread state, and the governor needs one: it is the only
-    difference (README, Status)."""
+    difference (docs/usage.md, More limits)."""
     path = write(
         tmp_path,
         """
