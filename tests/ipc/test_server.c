@@ -144,15 +144,18 @@ static struct Served place_of(const struct Tracer *tracer)
     return served;
 }
 
+// A viewer gives up after two seconds, which a busy machine may take.
 static struct Client *join(const struct Tracer *tracer)
 {
     struct Served served = place_of(tracer);
     struct Client *client;
     char why[256];
 
-    if (Client_open(&client, &served, why, sizeof(why)))
-        fail_msg("Client_open: %s", why);
-    return client;
+    for (int i = 0; i < 30; i++)
+        if (Client_open(&client, &served, why, sizeof(why)) == 0)
+            return client;
+    fail_msg("Client_open: %s", why);
+    return NULL;
 }
 
 static int connect_raw(const struct Tracer *tracer)
