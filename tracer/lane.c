@@ -168,7 +168,8 @@ static int64_t preempted(struct Lane *lane, int64_t span)
 
     if (ns <= PREEMPTION_BRIEF_NS)
         return 0;
-    if (!lane->contention->preempted && ns < PREEMPTION_STOPPED_NS) {
+    if (ns < PREEMPTION_STOPPED_NS &&
+        (!lane->contention->preempted || Preemption_skip(&lane->preemption))) {
         Preemption_forget(&lane->preemption);
         return 0;
     }

@@ -53,8 +53,11 @@ int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
 
     preemption->known = read_times(&now);
     wall = now.wall_ns - then->wall_ns;
-    if (was_known && preemption->known)
+    if (was_known && preemption->known) {
         result = Preemption_between(then, &now, span_ns);
+        if (now.waits != then->waits)
+            preemption->skips = PREEMPTION_SKIPS;
+    }
     // The machine was suspended: CLOCK_MONOTONIC stood, the counter did not.
     if (then->wall_ns && span_ns - wall > PREEMPTION_STOPPED_NS)
         result = span_ns - wall;

@@ -25,12 +25,26 @@ struct ThreadTimes {
 struct Preemption {
     struct ThreadTimes then; // the newest reading
     bool known;              // every long span since was asked about
+    uint8_t skips;           // long spans to come that nobody asks about
 };
+
+// Of a thread that sleeps in its spans an answer tells nothing, and asking
+// costs up to 10 us after each sleep.
+#define PREEMPTION_SKIPS 15
 
 // A long span was not asked about.
 static inline void Preemption_forget(struct Preemption *preemption)
 {
     preemption->known = false;
+}
+
+// true: not this long span.
+static inline bool Preemption_skip(struct Preemption *preemption)
+{
+    if (!preemption->skips)
+        return false;
+    preemption->skips--;
+    return true;
 }
 
 // ns of the span that ends now, of `span_ns`, in which other programs had the

@@ -242,6 +242,23 @@ static void test_how_often(void **state)
     assert_true(PreemptionRate_is_high(&rate, 300));
 }
 
+// Who sleeps in its spans is asked once in a while.
+static void test_who_sleeps_is_seldom_asked(void **state)
+{
+    struct Preemption preemption = {.known = false};
+
+    (void)state;
+    Preemption_take(&preemption, 2 * MS);
+    assert_false(Preemption_skip(&preemption));
+    Preemption_take(&preemption, 2 * MS); // without a wait
+    assert_false(Preemption_skip(&preemption));
+    preemption.then.waits--;
+    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    for (int i = 0; i < PREEMPTION_SKIPS; i++)
+        assert_true(Preemption_skip(&preemption));
+    assert_false(Preemption_skip(&preemption));
+}
+
 // A span after one that was not asked about tells nothing.
 static void test_what_came_unasked(void **state)
 {
@@ -276,6 +293,7 @@ int main(void)
         STILL(test_the_machine_was_suspended),
         STILL(test_how_often),
         STILL(test_what_came_unasked),
+        STILL(test_who_sleeps_is_seldom_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
