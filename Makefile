@@ -90,9 +90,10 @@ lib := $(here)/lib
 python := $(here)/venv/bin/python
 extension := $(lib)/ocular/_ocular$(extension_suffix)
 
-engine_units := $(wildcard tracer/*.c ipc/*.c)
+ipc_units := $(wildcard ipc/*.c ipc/*/*.c)
+engine_units := $(wildcard tracer/*.c) $(ipc_units)
 binding_units := $(wildcard python/*.c)
-viewer_units := $(wildcard tui/*/*.c ipc/*.c)
+viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := \
 	$(unit_tests:%=build/$v/%) $(test_helpers:%=build/$v/%)))
@@ -153,7 +154,7 @@ asan: $(asan_programs) ## the unit tests under AddressSanitizer and UBSan
 ifneq ($(filter tsan,$(goals)),)
 threaded := $(patsubst %.c,build/tsan/%,$(shell grep -l pthread_create \
 	$(unit_tests:%=%.c))) $(foreach t,$(unit_tests),$(if \
-	$(filter ipc/worker.o,$(objects_$t)),build/tsan/$t))
+	$(filter ipc/base/worker.o,$(objects_$t)),build/tsan/$t))
 threaded := $(filter $(threaded),$(call programs,tsan))
 endif
 
@@ -221,8 +222,8 @@ uninstall: ## remove what make install with the same words has installed
 
 # --- Housekeeping -------------------------------------------------------------
 
-formatted := $(wildcard ipc/*.[ch] tracer/*.[ch] tui/*/*.[ch] python/*.[ch] \
-	tests/*.[ch] tests/*/*.[ch])
+formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*.[ch] tui/*/*.[ch] \
+	python/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
 	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Encoding is done by the thread that answers, outside the lock.
 #include "ipc/answers.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #ifndef OCULAR_IPC_BELL_H
 #define OCULAR_IPC_BELL_H
 
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 struct Bell {
     atomic_int pulled; // the end that a ring is sent to

@@ -3,7 +3,7 @@
 // they make a message; what the socket has no room for waits in `out` and goes
 // with the next call. Used by the viewer's feed, on one thread.
 #include "ipc/client.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 
 #include "ipc/socket.h"
 #include "ipc/version.h"

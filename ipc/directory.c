@@ -4,7 +4,7 @@
 // thread when its place has vanished.
 #define _GNU_SOURCE 1 // O_PATH
 #include "ipc/directory.h"
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #ifndef OCULAR_IPC_FLAME_TABLE_H
 #define OCULAR_IPC_FLAME_TABLE_H
 
-#include "ipc/arena.h"
+#include "ipc/base/arena.h"
 #include "ipc/record.h"
 
 struct FlameRow {

@@ -3,7 +3,7 @@
 // live socket stands is never fought over.
 #include "ipc/listener.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/socket.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 // So it is where one may not look: the program has bound it with capabilities
-// that our threads have not (ipc/worker.c). One that has become another user
-// since is found in that user's place.
+// that our threads have not (ipc/base/worker.c). One that has become another
+// user since is found in that user's place.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;

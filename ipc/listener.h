@@ -6,7 +6,7 @@
 #define OCULAR_IPC_LISTENER_H
 
 #include "ipc/address.h"
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 // The listing's schema. Append rows only: their order is the wire's.
 #include "ipc/listing.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/rows.h"
 
 static const struct Field ROW_FIELDS[] = {

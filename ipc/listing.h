@@ -5,7 +5,7 @@
 #ifndef OCULAR_IPC_LISTING_H
 #define OCULAR_IPC_LISTING_H
 
-#include "ipc/arena.h"
+#include "ipc/base/arena.h"
 #include "ipc/record.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 // Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Called by
 // address.c and by the server's thread.
 #include "ipc/process.h"
-#include "ipc/now.h"
-#include "ipc/opened.h"
+#include "ipc/base/now.h"
+#include "ipc/base/opened.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -3,14 +3,14 @@
 // other threads ring, and the audience. Other threads reach it through `fresh`,
 // `stopping`, the list of answers and an `order`, for which they wait.
 #include "ipc/server.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 
 #include "ipc/answers.h"
 #include "ipc/audience.h"
+#include "ipc/base/worker.h"
 #include "ipc/bell.h"
 #include "ipc/listener.h"
-#include "ipc/worker.h"
 
 #include <errno.h>
 #include <limits.h>

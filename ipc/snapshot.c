@@ -4,7 +4,7 @@
 // wire.c; read by anybody afterwards.
 #include "ipc/snapshot.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/rows.h"
 
 // --- The schema. Append rows only: their order is the wire's.

@@ -5,7 +5,7 @@
 #ifndef OCULAR_IPC_SNAPSHOT_H
 #define OCULAR_IPC_SNAPSHOT_H
 
-#include "ipc/arena.h"
+#include "ipc/base/arena.h"
 #include "ipc/record.h"
 
 #include <stdbool.h>

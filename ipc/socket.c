@@ -3,7 +3,7 @@
 // address.c's probes.
 #define _GNU_SOURCE 1 // accept4, struct ucred
 #include "ipc/socket.h"
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <stdint.h>

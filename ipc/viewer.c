@@ -4,7 +4,7 @@
 // on the server's thread.
 #include "ipc/viewer.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/socket.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #ifndef OCULAR_IPC_VIEWER_H
 #define OCULAR_IPC_VIEWER_H
 
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 #include "ipc/wire.h"
 
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 // tail it does not know and a newer one reads null for what is missing.
 // Called by server and client on their own threads; no state.
 #include "ipc/wire.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef OCULAR_IPC_WIRE_H
 #define OCULAR_IPC_WIRE_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"

@@ -2,7 +2,7 @@
 // Classifies code objects, once each, and ties them to their struct Code
 // through co_extra. Interpreter's lock held throughout.
 #include "python/adopt.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "python/frames.h"
 #include "python/tools.h"
 

@@ -10,7 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 
 // Starts a thread with a thread state of its own, *thread_state. 0 or -errno.
 // Interpreter's lock held.

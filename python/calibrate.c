@@ -6,8 +6,8 @@
 // armed, and one by one they run again, on a traced thread but on a lane of
 // ours. Interpreter's lock held.
 #include "python/calibrate.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "python/adopt.h"
 #include "python/hook.h"
 #include "python/steps.h"

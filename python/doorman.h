@@ -10,7 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 #include "tracer/door.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 // Python's fork handlers, and C's, which also cover a fork that Python does not
 // know of; see the header.
 #include "python/fork.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/governor.h"

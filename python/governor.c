@@ -3,8 +3,8 @@
 // interpreter for about 50 us at a time and waits for none of our other threads
 // meanwhile.
 #include "python/governor.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "python/adopt.h"
 #include "python/calibrate.h"
 #include "python/code_words.h"

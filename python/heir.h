@@ -8,7 +8,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 
 #include <stdbool.h>
 #include <time.h>

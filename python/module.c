@@ -14,7 +14,7 @@
 #include "python/thread_state.h"
 #include "python/tools.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/version.h"
 
 #include <errno.h>

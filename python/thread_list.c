@@ -3,7 +3,7 @@
 // (add_threadstate in Python/pystate.c), with a larger id: what is there and
 // what was listed before are in the same order.
 #include "python/thread_list.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "python/governor.h"
 #include "python/interpreter.h"
 #include "python/thread_name.h"

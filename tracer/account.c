@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See account.h.
 #include "tracer/account.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "tracer/session.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // A binary heap, the oldest on top. An age that is out of date is too old, so
 // only the top one has to be right; it is brought up to date there.
 #include "tracer/ages.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 

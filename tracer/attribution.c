@@ -2,7 +2,7 @@
 // From a stack of code addresses to functions' shares; see the header.
 #include "tracer/attribution.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/rcu.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 // computes what is a difference or a ratio, sorts by share.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tracer/builder.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/ranking.h"
 #include "tracer/rcu.h"

@@ -2,7 +2,7 @@
 // The memory of a chunk. Reference counts change on any thread, the rest under
 // the timeline's mutex.
 #include "tracer/chunk.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // Chooses the counter, measures its frequency against CLOCK_MONOTONIC_RAW with
 // pairs of readings of which the error is known, and converts ticks.
 #include "tracer/clock.h"
-#include "ipc/now.h"
-#include "ipc/opened.h"
+#include "ipc/base/now.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <math.h>

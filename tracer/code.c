@@ -3,7 +3,7 @@
 // what is learnt of it. Called with the interpreter's lock held, but for
 // Code_free (the collector) and the readers' functions.
 #include "tracer/code.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 // The collector's thread: sleeps until somebody wants something or the rings
 // are due, and does it. See collector.h.
 #include "tracer/collector.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "tracer/builder.h"
 #include "tracer/rcu.h"
 #include "tracer/session.h"

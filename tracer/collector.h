@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_COLLECTOR_H
 #define OCULAR_TRACER_COLLECTOR_H
 
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
 #define _GNU_SOURCE 1 // SIGEV_THREAD_ID, REG_RIP
 #include "tracer/cpu_timer.h"
 
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/clock.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 // so the hits are a floor, and exact only at the site itself or where every
 // call is known to have returned.
 #include "tracer/detail.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/lines.h"
 
 #include <errno.h>

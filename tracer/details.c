@@ -4,7 +4,7 @@
 // fixed part of a core, a smaller one while the budget is overdrawn. Who asks
 // more often waits.
 #include "tracer/details.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "ipc/process.h"
 #include "tracer/lister.h"
 #include "tracer/rcu.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A hash table by thread id, open addressing, made large enough at once.
 #include "tracer/ends.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 

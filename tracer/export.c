@@ -2,7 +2,7 @@
 // Freezes the timeline and writes it, on the caller's thread or on one made
 // for it; recording goes on meanwhile.
 #include "tracer/export.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "tracer/output.h"
 #include "tracer/session.h"
 

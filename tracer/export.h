@@ -5,8 +5,8 @@
 #ifndef OCULAR_TRACER_EXPORT_H
 #define OCULAR_TRACER_EXPORT_H
 
-#include "ipc/opened.h"
-#include "ipc/worker.h"
+#include "ipc/base/opened.h"
+#include "ipc/base/worker.h"
 #include "tracer/perfetto.h"
 
 #include <limits.h>

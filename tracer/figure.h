@@ -3,7 +3,7 @@
 #ifndef OCULAR_TRACER_FIGURE_H
 #define OCULAR_TRACER_FIGURE_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 
 struct Figure {
     char text[32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Substring rules over paths and qualified names; see the header.
 #include "tracer/filter.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // that one pass from the end sums up what is below each.
 #include "tracer/flame.h"
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/rcu.h"
 
 #include <stdlib.h>

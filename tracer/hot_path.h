@@ -4,7 +4,7 @@
 #ifndef OCULAR_TRACER_HOT_PATH_H
 #define OCULAR_TRACER_HOT_PATH_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 #include "tracer/detail.h"
 
 // Column widths in characters, the same for all functions of a report; zeros

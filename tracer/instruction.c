@@ -4,7 +4,7 @@
 // went: a span is an instruction's own if the next event is of one that can
 // run after it, and none that can is dark (lane.h).
 #include "tracer/instruction.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/code.h"
 
 struct Walk { // over a code object's instructions

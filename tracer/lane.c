@@ -3,14 +3,15 @@
 // since it happens once per function, per thread or per surprise. Run by the
 // lane's own thread with the interpreter's lock held.
 #include "tracer/lane.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/registry.h"
 
 #include <string.h>
 #include <time.h>
 
-#define FIRST_FRAMES 64 // with the sentinel no mapping of its own: ipc/heap.h
+#define FIRST_FRAMES                                                           \
+    64 // with the sentinel no mapping of its own: ipc/base/heap.h
 #define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
 
 struct Lane *Lane_new(unsigned number, struct Registry *registry,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of lanes: added to by traced threads, visited by the collector.
 #include "tracer/lanes.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <stdio.h>

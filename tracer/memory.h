@@ -7,7 +7,7 @@
 #ifndef OCULAR_TRACER_MEMORY_H
 #define OCULAR_TRACER_MEMORY_H
 
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <stdbool.h>
 #include <stddef.h>

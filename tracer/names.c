@@ -2,7 +2,7 @@
 // Function ids to names: the living from the registry, inside an RCU read
 // section; the retired from a ring that forgets its oldest, with a table by id.
 #include "tracer/names.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/rcu.h"
 
 #include <string.h>

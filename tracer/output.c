@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // See output.h. The only file of the engine that knows zlib. It writes by
 // itself and not through zlib's files, so that it can check before each write
-// that the descriptor is still ours (ipc/opened.h).
+// that the descriptor is still ours (ipc/base/opened.h).
 #include "tracer/output.h"
-#include "ipc/heap.h"
-#include "ipc/in_place.h"
-#include "ipc/opened.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/in_place.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>

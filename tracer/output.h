@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_OUTPUT_H
 #define OCULAR_TRACER_OUTPUT_H
 
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 // names and arguments, is kept as shared objects. No memory for an object
 // makes it NULL, and that which was to hold it: one check, when it is written.
 #include "tracer/perfetto.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/ends.h"
 #include "tracer/output.h"

@@ -3,7 +3,7 @@
 // getrusage(2), which lag behind by up to a timer's tick, do not serve.
 #define _GNU_SOURCE 1 // RUSAGE_THREAD
 #include "tracer/preemption.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 
 #include <sys/resource.h>
 #include <time.h>

@@ -3,7 +3,7 @@
 // One writer at a time (the interpreter's lock); a removed code keeps its own
 // links, so that a reader that stands on it walks on.
 #include "tracer/registry.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 // Every store that makes a code reachable is a release and pairs with this.
 static struct Code *follow(struct Code *const _Atomic *link)

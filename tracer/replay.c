@@ -2,7 +2,7 @@
 // A call's level says where it belongs: an event at some level ends all calls
 // above it, so that the stack is right again one event after any loss.
 #include "tracer/replay.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 

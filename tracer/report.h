@@ -5,7 +5,7 @@
 #ifndef OCULAR_TRACER_REPORT_H
 #define OCULAR_TRACER_REPORT_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 #include "tracer/detail.h"
 #include "tracer/ranking.h"
 

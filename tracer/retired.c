@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of retired functions, searched by a hash of who they are.
 #include "tracer/retired.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // consumer's end. Ring_push_slow runs on the producer's thread inside a hook;
 // Ring_peek and Ring_pop on the consumer's.
 #include "tracer/ring.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef OCULAR_TRACER_SAMPLE_CLOCK_H
 #define OCULAR_TRACER_SAMPLE_CLOCK_H
 
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 
 struct SampleClock {
     // As Now_ns: CLOCK_MONOTONIC, the CPU time of the process, of the caller

@@ -2,7 +2,7 @@
 // The sampler's thread: when it wakes up, what it does then, and what that
 // cost. Nothing here waits for the interpreter.
 #include "tracer/sampler.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include "tracer/rcu.h"
 

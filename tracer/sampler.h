@@ -7,7 +7,7 @@
 #ifndef OCULAR_TRACER_SAMPLER_H
 #define OCULAR_TRACER_SAMPLER_H
 
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 #include "tracer/clock.h"
 #include "tracer/registry.h"
 #include "tracer/sample_clock.h"

@@ -3,8 +3,8 @@
 // Start and finish: the thread that python/ calls from. Requests: the server's
 // thread.
 #include "tracer/session.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/rcu.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The hash of parked shadow stacks, and the order they were parked in.
 #include "tracer/stacks.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/lane.h"
 
 #include <errno.h>

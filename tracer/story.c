@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See story.h.
 #include "tracer/story.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/code.h"
 #include "tracer/lines.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of threads and how a new list becomes one; see the header.
 #include "tracer/subjects.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Joins the sampler's threads and the lanes' by thread id; see the header.
 #include "tracer/threads.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>

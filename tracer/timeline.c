@@ -3,7 +3,7 @@
 // shared, by reference count, with the views that hold it; the chunk that a
 // lane still fills is copied into each view.
 #include "tracer/timeline.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/ages.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 // A lane's list of chunks. Only the newest changes; the others may be shared
 // with views.
 #include "tracer/track.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <errno.h>
 #include <stdio.h>

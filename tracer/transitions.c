@@ -2,7 +2,7 @@
 // Two rings of changes, and a hash table of pairs with linear probing that
 // never forgets one. See transitions.h.
 #include "tracer/transitions.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>

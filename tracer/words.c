@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See words.h.
 #include "tracer/words.h"
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_WORDS_H
 #define OCULAR_TRACER_WORDS_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 
 enum WordsKind { WORDS_CONSTS, WORDS_NAMES, WORDS_LOCALS, WORDS_KINDS };
 

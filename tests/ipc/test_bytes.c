@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/bytes: byte order, growth, sticking errors, bounds.
-#include "ipc/bytes.h"
+// ipc/base/bytes: byte order, growth, sticking errors, bounds.
+#include "ipc/base/bytes.h"
 
 #include <errno.h>
 #include <math.h>
@@ -174,5 +174,5 @@ int main(void)
         cmocka_unit_test(test_nothing_at_all),
     };
 
-    return cmocka_run_group_tests_name("ipc/bytes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("ipc/base/bytes", tests, NULL, NULL);
 }

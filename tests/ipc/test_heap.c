@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ipc/heap: blocks are apart, zeroed, kept; nothing is left, wasted or
+// ipc/base/heap: blocks are apart, zeroed, kept; nothing is left, wasted or
 // malloc's.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tests/random.h"
 #include "tests/sanitizers.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ipc/listener on one of our threads, which may look at less than the thread of
 // the program that has bound the socket.
+#include "ipc/base/worker.h"
 #include "ipc/listener.h"
-#include "ipc/worker.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

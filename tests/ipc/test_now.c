@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ipc/now: a clock that stands at 0 is not one that is not there.
-#include "ipc/now.h"
+// ipc/base/now: a clock that stands at 0 is not one that is not there.
+#include "ipc/base/now.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Descriptors in a program that closes and opens what it likes.
 #define _GNU_SOURCE 1 // O_TMPFILE, close_range
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>

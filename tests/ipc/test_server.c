@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // ipc/server, end to end over real sockets: good viewers, slow ones, broken
 // ones, and a file system that changes underneath.
+#include "ipc/base/now.h"
 #include "ipc/client.h"
-#include "ipc/now.h"
 #include "ipc/server.h"
 #include "ipc/socket.h"
 #include "tests/sanitizers.h"

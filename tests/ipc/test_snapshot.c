@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ipc/snapshot: the schema against the JSON contract, nulls, the arena.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "ipc/snapshot.h"
 
 #include <malloc.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// ipc/worker: signals stay with the program's own threads, the stack is
+// ipc/base/worker: signals stay with the program's own threads, the stack is
 // small, and a program with much thread-local memory gets its thread too.
 #define _GNU_SOURCE 1 // pthread_getattr_np, tgkill
-#include "ipc/worker.h"
+#include "ipc/base/worker.h"
 
 #include "tests/cage.h"
 

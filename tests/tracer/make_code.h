@@ -4,7 +4,7 @@
 #ifndef OCULAR_TESTS_TRACER_MAKE_CODE_H
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/code.h"
 
 #include <stdlib.h>

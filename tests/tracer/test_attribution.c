@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/attribution: whose time a stack's is, by whom it was called, and what
 // the innermost frame was at.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/attribution.h"
 
 #include "tests/tracer/make_code.h"

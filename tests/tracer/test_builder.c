@@ -2,7 +2,7 @@
 // tracer/builder: what the cells say in a snapshot, what is null, what is
 // estimated; and a snapshot while hooks run.
 #define _GNU_SOURCE 1 // gettid
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/builder.h"
 
 #include "tests/tracer/make_engine.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/code: sites and instruction numbers laid out from bytecode, callers,
 // re-arming, and the figures that are derived from the cells.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/code.h"
 
 #include "tests/tracer/make_look.h"

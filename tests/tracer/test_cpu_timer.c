@@ -3,8 +3,8 @@
 // of it, to whom they belong; that no signal does harm, however late and
 // whosever; and that the program notices nothing.
 #define _GNU_SOURCE 1 // gettid
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/clock.h"
 #include "tracer/cpu_timer.h"
 

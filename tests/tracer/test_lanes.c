@@ -2,7 +2,7 @@
 // tracer/lanes: lanes come with their threads, what ended ones counted stays,
 // and threads that start and end while the collector visits.
 #define _GNU_SOURCE 1 // gettid
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/lanes.h"
 
 #include "tests/sanitizers.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/names: the living, the retired, those that are forgotten, and an
 // asker while code comes and goes.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/names.h"
 
 #include "tests/tracer/make_code.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/registry: finding, order, retiring, reuse of addresses, and readers
 // that run while codes come and go (for ThreadSanitizer and AddressSanitizer).
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tracer/registry.h"
 
 #include "tests/sanitizers.h"

@@ -3,8 +3,8 @@
 // credits and when it comes; with samples, a program of real threads whose
 // stacks are built by hand and whose clocks say what its shares are.
 #define _GNU_SOURCE 1 // gettid
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tracer/rcu.h"
 #include "tracer/sampler.h"
 

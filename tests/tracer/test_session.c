@@ -4,9 +4,9 @@
 #define _GNU_SOURCE 1
 #include "tracer/session.h"
 
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/client.h"
-#include "ipc/heap.h"
-#include "ipc/now.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/rcu.h"

@@ -2,7 +2,7 @@
 // A replay plays everything in its order, whole, one snapshot a step or at its
 // time. It answers requests from the file. It refuses a damaged file, or ends
 // early with a message.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"
 

@@ -2,7 +2,7 @@
 // The annotate view on a listing made by hand: what each line says, at every
 // size, with hostile names and sources, and what it says while there is no
 // code.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/app/frame.h"
 #include "tui/app/json_output.h"

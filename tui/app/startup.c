@@ -2,7 +2,7 @@
 // See startup.h.
 #include "tui/app/startup.h"
 
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 #include "ipc/process.h"
 
 #include <errno.h>

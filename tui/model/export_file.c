@@ -3,7 +3,7 @@
 // the process may have made it.
 #include "tui/model/export_file.h"
 
-#include "ipc/in_place.h"
+#include "ipc/base/in_place.h"
 #include "tui/model/as_user.h"
 #include "tui/model/place.h"
 

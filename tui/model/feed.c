@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See feed.h.
 #include "tui/model/feed.h"
-#include "ipc/now.h"
+#include "ipc/base/now.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef OCULAR_TUI_MODEL_JSON_H
 #define OCULAR_TUI_MODEL_JSON_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 #include "ipc/flame_table.h"
 #include "ipc/listing.h"
 #include "ipc/snapshot.h"

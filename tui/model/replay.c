@@ -2,8 +2,8 @@
 // See replay.h.
 #include "tui/model/replay.h"
 
-#include "ipc/heap.h"
-#include "ipc/now.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "tui/model/recording_index.h"
 
 #include <errno.h>

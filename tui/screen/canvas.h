@@ -5,7 +5,7 @@
 #ifndef OCULAR_TUI_SCREEN_CANVAS_H
 #define OCULAR_TUI_SCREEN_CANVAS_H
 
-#include "ipc/bytes.h"
+#include "ipc/base/bytes.h"
 #include "tui/text/text.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a clock of the kernel's says. Any thread; async-signal-safe.
-#ifndef OCULAR_IPC_NOW_H
-#define OCULAR_IPC_NOW_H
+#ifndef OCULAR_IPC_BASE_NOW_H
+#define OCULAR_IPC_BASE_NOW_H
 
 #include <stdint.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. The number may change hands between the check and the call that
 // follows it; that is one system call, and nothing can be done about it.
-#include "ipc/opened.h"
+#include "ipc/base/opened.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Starts, joins and times our threads; see the header.
 #define _GNU_SOURCE 1 // tgkill, gettid
-#include "ipc/worker.h"
-#include "ipc/now.h"
+#include "ipc/base/worker.h"
+#include "ipc/base/now.h"
 
 #include <errno.h>
 #include <linux/capability.h>

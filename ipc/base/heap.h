@@ -4,8 +4,8 @@
 // that makes and drops large blocks pays a page fault for each of their pages,
 // every time, once something small stands in their way.) The calls mean what
 // malloc's do. Any thread.
-#ifndef OCULAR_IPC_HEAP_H
-#define OCULAR_IPC_HEAP_H
+#ifndef OCULAR_IPC_BASE_HEAP_H
+#define OCULAR_IPC_BASE_HEAP_H
 
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
 // dropped where system calls are filtered), its stack is small, and the CPU
 // time of it and of those started in its place before is known. Whoever starts
 // it joins it.
-#ifndef OCULAR_IPC_WORKER_H
-#define OCULAR_IPC_WORKER_H
+#ifndef OCULAR_IPC_BASE_WORKER_H
+#define OCULAR_IPC_BASE_WORKER_H
 
 #include <pthread.h>
 #include <semaphore.h>

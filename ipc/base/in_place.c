@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See in_place.h.
 #define _GNU_SOURCE 1 // renameat2
-#include "ipc/in_place.h"
+#include "ipc/base/in_place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The last step of writing a file beside its place: giving it its name. Any
 // thread, no state.
-#ifndef OCULAR_IPC_IN_PLACE_H
-#define OCULAR_IPC_IN_PLACE_H
+#ifndef OCULAR_IPC_BASE_IN_PLACE_H
+#define OCULAR_IPC_BASE_IN_PLACE_H
 
 #include <stdbool.h>
 

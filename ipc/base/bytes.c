@@ -2,8 +2,8 @@
 // The byte buffer and the cursor: the only place that knows byte order and
 // that checks bounds, so that wire.c can read hostile bytes without care.
 // Called by wire, server and client; any thread, no shared state.
-#include "ipc/bytes.h"
-#include "ipc/heap.h"
+#include "ipc/base/bytes.h"
+#include "ipc/base/heap.h"
 
 #include <endian.h>
 #include <errno.h>

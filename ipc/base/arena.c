@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A list of chunks, each twice as large as the one before. See arena.h.
-#include "ipc/arena.h"
-#include "ipc/heap.h"
+#include "ipc/base/arena.h"
+#include "ipc/base/heap.h"
 
 #include <stdint.h>
 #include <string.h>

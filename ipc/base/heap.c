@@ -4,7 +4,7 @@
 // mappings begin and end at multiples of 64 KiB, so that the kernel makes one
 // of neighbours (a process may have 65 530); what is not touched costs nothing.
 // Under a sanitizer it is malloc, which the sanitizer watches.
-#include "ipc/heap.h"
+#include "ipc/base/heap.h"
 
 #include <pthread.h>
 #include <stdbool.h>

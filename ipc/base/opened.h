@@ -4,8 +4,8 @@
 // that it finds) and get them for files of its own, which are neither read, nor
 // written, nor closed. And none of ours is 0, 1 or 2: a program that has closed
 // those may go on printing. Any thread.
-#ifndef OCULAR_IPC_OPENED_H
-#define OCULAR_IPC_OPENED_H
+#ifndef OCULAR_IPC_BASE_OPENED_H
+#define OCULAR_IPC_BASE_OPENED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

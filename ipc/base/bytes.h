@@ -2,8 +2,8 @@
 // A growing byte buffer to write to, and a cursor to read bytes with. All
 // numbers are little-endian. An error sticks, so that callers check once, at
 // the end.
-#ifndef OCULAR_IPC_BYTES_H
-#define OCULAR_IPC_BYTES_H
+#ifndef OCULAR_IPC_BASE_BYTES_H
+#define OCULAR_IPC_BASE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Memory that is freed in one go: what a snapshot or another large message
 // points to lives in its arena. One thread at a time.
-#ifndef OCULAR_IPC_ARENA_H
-#define OCULAR_IPC_ARENA_H
+#ifndef OCULAR_IPC_BASE_ARENA_H
+#define OCULAR_IPC_BASE_ARENA_H
 
 #include <stddef.h>
 
