@@ -91,7 +91,7 @@ python := $(here)/venv/bin/python
 extension := $(lib)/ocular/_ocular$(extension_suffix)
 
 ipc_units := $(wildcard ipc/*.c ipc/*/*.c)
-engine_units := $(wildcard tracer/*.c) $(ipc_units)
+engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
 binding_units := $(wildcard python/*.c)
 viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
@@ -222,7 +222,7 @@ uninstall: ## remove what make install with the same words has installed
 
 # --- Housekeeping -------------------------------------------------------------
 
-formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*.[ch] tui/*/*.[ch] \
+formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
 	python/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The stacks of the sampler's window, as a process sends them to a
 // viewer that looks at them: a tree, each row one function called by way of the
-// rows above it. tracer/flame.c builds it, the wire carries it, the flame view
-// draws it. Never changed once it is built.
+// rows above it. tracer/sample/flame.c builds it, the wire carries it, the
+// flame view draws it. Never changed once it is built.
 #ifndef OCULAR_IPC_FLAME_TABLE_H
 #define OCULAR_IPC_FLAME_TABLE_H
 

@@ -13,7 +13,7 @@
 #include "python/steps.h"
 #include "python/thread_state.h"
 #include "python/tools.h"
-#include "tracer/policy.h"
+#include "tracer/budget/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define OCULAR_PYTHON_CODE_WORDS_H
 
 #include "python/state.h"
-#include "tracer/words.h"
+#include "tracer/session/words.h"
 
 // Goes on where it ended, until the deadline, but makes some way in any case. 1
 // all is there, 0 not yet, -ENOMEM.

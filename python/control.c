@@ -10,7 +10,7 @@
 #include "python/interpreter.h"
 #include "python/poll.h"
 #include "python/tools.h"
-#include "tracer/report.h"
+#include "tracer/session/report.h"
 
 #include <errno.h>
 #include <stdlib.h>

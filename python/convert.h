@@ -8,7 +8,7 @@
 #include <Python.h>
 
 #include "ipc/snapshot.h"
-#include "tracer/detail.h"
+#include "tracer/session/detail.h"
 
 // A new dict, or NULL with an exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);

@@ -11,7 +11,7 @@
 #include <Python.h>
 
 #include "ipc/base/worker.h"
-#include "tracer/door.h"
+#include "tracer/session/door.h"
 
 #include <stdbool.h>
 #include <time.h>

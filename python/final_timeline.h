@@ -9,7 +9,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 struct FinalTimeline {
     char path[PATH_MAX]; // "": none is wanted

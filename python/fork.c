@@ -10,7 +10,7 @@
 #include "python/hook.h"
 #include "python/thread_state.h"
 #include "python/tools.h"
-#include "tracer/rcu.h"
+#include "tracer/base/rcu.h"
 
 #include <pthread.h>
 #include <time.h>

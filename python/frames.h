@@ -7,7 +7,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "tracer/switch.h"
+#include "tracer/hook/switch.h"
 
 // _PyInterpreterFrame (Include/internal/pycore_frame.h). The words are the same
 // in 3.12 to 3.15.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The governor's thread. It does what tracer/control.c decides, holds the
-// interpreter for about 50 us at a time and waits for none of our other threads
-// meanwhile.
+// The governor's thread. It does what tracer/budget/control.c decides, holds
+// the interpreter for about 50 us at a time and waits for none of our other
+// threads meanwhile.
 #include "python/governor.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -10,9 +10,9 @@
 #include "python/code_words.h"
 #include "python/poll.h"
 #include "python/tools.h"
-#include "tracer/control.h"
-#include "tracer/rcu.h"
-#include "tracer/survey.h"
+#include "tracer/base/rcu.h"
+#include "tracer/budget/control.h"
+#include "tracer/budget/survey.h"
 
 #include <errno.h>
 #include <math.h>

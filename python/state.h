@@ -17,10 +17,10 @@
 #include "python/heir.h"
 #include "python/program.h"
 #include "python/thread_list.h"
-#include "tracer/filter.h"
-#include "tracer/fusion.h"
-#include "tracer/hottest.h"
-#include "tracer/session.h"
+#include "tracer/base/filter.h"
+#include "tracer/budget/hottest.h"
+#include "tracer/code/fusion.h"
+#include "tracer/session/session.h"
 
 enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
 

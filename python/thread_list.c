@@ -7,7 +7,7 @@
 #include "python/governor.h"
 #include "python/interpreter.h"
 #include "python/thread_name.h"
-#include "tracer/policy.h"
+#include "tracer/budget/policy.h"
 
 // Asked for anew each time: a thread may be renamed.
 #define NAMES 16

@@ -49,12 +49,12 @@ FUNCTION_LINES = 60
 # else in <> must be the C library's.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {"tracer/perfetto.c", "tui/model/json.c"},
-    r"urcu.*|sanitizer/.*": {"tracer/rcu.c"},
+    r"json-c/.*|json\.h|json_.*": {"tracer/timeline/perfetto.c", "tui/model/json.c"},
+    r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without
-    r"cpuid\.h": {"tracer/clock.c"},
-    r"zlib\.h": {"tracer/output.c", "tui/model/archive.c"},
+    r"cpuid\.h": {"tracer/base/clock.c"},
+    r"zlib\.h": {"tracer/base/output.c", "tui/model/archive.c"},
     r"Python\.h|structmember\.h|internal/.*|cpython/.*": {"python/*"},
 }
 
@@ -260,7 +260,7 @@ def reachable(path):
 def test_what_decides_knows_only_what_it_is_told():
     """The budget, the policy and the control: no clock, no lock, no file, no Python."""
     for unit in "budget", "policy", "control":
-        path = ROOT / "tracer" / f"{unit}.c"
+        path = ROOT / "tracer" / "budget" / f"{unit}.c"
         foreign = {
             *includes(path.read_text())[1],
             *includes(path.with_suffix(".h").read_text())[1],
@@ -275,7 +275,7 @@ def test_what_decides_knows_only_what_it_is_told():
             "string.h",
         }
         known = {"budget", "policy"} if unit == "control" else set()
-        assert reachable(path) == {f"tracer/{name}.h" for name in {unit, *known}}
+        assert reachable(path) == {f"tracer/budget/{name}.h" for name in {unit, *known}}
 
 
 def test_who_attaches_to_the_interpreter():
@@ -309,9 +309,9 @@ MAY_MALLOC = {
     "ipc/address.c",
     "ipc/client.c",
     "ipc/process.c",
-    "tracer/output.c",
-    "tracer/policy.c",
-    "tracer/rcu.c",
+    "tracer/base/output.c",
+    "tracer/budget/policy.c",
+    "tracer/base/rcu.c",
 }
 MALLOC = re.compile(
     r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"
@@ -412,18 +412,18 @@ def test_what_the_documents_name_exists():
 @pytest.mark.parametrize(
     "name, line",
     [
-        ("ipc/wire.c", '#include "tracer/lane.h"'),
-        ("tracer/lane.c", '#include "python/hook.h"'),
-        ("tracer/lane.c", "#include <Python.h>"),
-        ("tui/model/model.c", '#include "tracer/lane.h"'),
+        ("ipc/wire.c", '#include "tracer/hook/lane.h"'),
+        ("tracer/hook/lane.c", '#include "python/hook.h"'),
+        ("tracer/hook/lane.c", "#include <Python.h>"),
+        ("tui/model/model.c", '#include "tracer/hook/lane.h"'),
         ("tui/model/model.c", "#include <ncurses.h>"),
         ("tui/model/model.c", "# include <urcu-bp.h>"),
-        ("tracer/lane.c", "#include <urcu/urcu-bp.h>"),
-        ("tracer/report.c", "#include <json-c/json.h>"),
+        ("tracer/hook/lane.c", "#include <urcu/urcu-bp.h>"),
+        ("tracer/session/report.c", "#include <json-c/json.h>"),
         ("ipc/server.c", "#include <sys/socket.h>"),
-        ("tracer/clock.h", "#include <x86intrin.h>"),
-        ("tracer/lane.c", "#include <glib.h>"),
-        ("tracer/lane.c", '#include "lane.h"'),
+        ("tracer/base/clock.h", "#include <x86intrin.h>"),
+        ("tracer/hook/lane.c", "#include <glib.h>"),
+        ("tracer/hook/lane.c", '#include "lane.h"'),
         ("python/hook.c", '#include "tui/model/model.h"'),
         ("tui/screen/layout.c", '#include "tui/model/column.h"'),
         ("tui/model/column.c", '#include "tui/screen/canvas.h"'),
@@ -441,10 +441,10 @@ def test_the_rules_refuse(name, line):
 @pytest.mark.parametrize(
     "name, line",
     [
-        ("tracer/lane.c", '#include "ipc/snapshot.h"'),
+        ("tracer/hook/lane.c", '#include "ipc/snapshot.h"'),
         ("python/hook.c", "#include <Python.h>"),
         ("tui/screen/terminal.c", "#include <curses.h>"),
-        ("tracer/rcu.c", "#include <urcu-bp.h>"),
+        ("tracer/base/rcu.c", "#include <urcu-bp.h>"),
         ("ipc/server.c", "#include <sys/epoll.h>"),
         ("tui/views/ui.c", '#include "tui/model/feed.h"'),
         ("tui/app/main.c", '#include "tui/screen/terminal.h"'),

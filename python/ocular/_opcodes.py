@@ -77,7 +77,7 @@ PUSHES = (*VERSIONED, "CALL_ALLOC_AND_ENTER_INIT", "CALL_EX_PY")
 def table(bits):
     """Rows (number, name, base number, cache units, flags), one an opcode.
 
-    `bits` maps the flags' names to their bits (tracer/opcode.h).
+    `bits` maps the flags' names to their bits (tracer/base/opcode.h).
     """
     numbers = {name: number for name, number in _numbers().items() if number < 256}
     base_of, typed = {}, set()
@@ -202,7 +202,7 @@ def operands():
 
 
 def fusion():
-    """(rows, pairs) for tracer/fusion.h: a row is (number, length in units, part,
+    """(rows, pairs) for tracer/code/fusion.h: a row is (number, length in units, part,
     plain), a pair (first part, second part, number of the superinstruction).
 
     Both empty where instrumentation takes no superinstructions back; and in a

@@ -11,7 +11,7 @@ import itertools
 import math
 import statistics
 
-WINDOW = 5.0  # s, as in tracer/share.h
+WINDOW = 5.0  # s, as in tracer/base/share.h
 SETTLED = 10.0  # s; windows are judged from then on
 STOPPED = 1.0  # s without a call
 SHARE, SHARE_OFF, SIGMAS = 0.02, 0.03, 3

@@ -5,7 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "tracer/clock.h"
+#include "tracer/base/clock.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a viewer is sent of the function that it looks at (tracer/details.c), held
+"""What a viewer is sent of the function that it looks at (tracer/session/details.c), held
 against what dis, ast and the sampler's own sums say of the same function."""
 
 import argparse

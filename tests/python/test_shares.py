@@ -178,7 +178,7 @@ def test_a_sampler_runs_though_nobody_may_look(budget, tmp_path, monkeypatch):
 def test_they_come_by_share_where_there_is_one(running):
     shares = [mine["share"] for mine in running["functions"]]
     # So little of a sample that the window has forgotten it counts as none: a quarter
-    # (tracer/builder.c).
+    # (tracer/session/builder.c).
     least = 0.25 * sum(mine["cpu_share"] for mine in running["functions"])
     least /= running["sampler"]["window_samples"]
     shares = [0 if share < least else share for share in shares]

@@ -5,7 +5,7 @@
 #define OCULAR_TESTS_TRACER_MAKE_CODE_H
 
 #include "ipc/base/heap.h"
-#include "tracer/code.h"
+#include "tracer/code/code.h"
 
 #include <stdlib.h>
 #include <string.h>

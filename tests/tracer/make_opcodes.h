@@ -4,7 +4,7 @@
 #ifndef OCULAR_TESTS_TRACER_MAKE_OPCODES_H
 #define OCULAR_TESTS_TRACER_MAKE_OPCODES_H
 
-#include "tracer/opcode.h"
+#include "tracer/base/opcode.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/attribution: whose time a stack's is, by whom it was called, and what
-// the innermost frame was at.
+// tracer/sample/attribution: whose time a stack's is, by whom it was called,
+// and what the innermost frame was at.
 #include "ipc/base/heap.h"
-#include "tracer/attribution.h"
+#include "tracer/sample/attribution.h"
 
 #include "tests/tracer/make_code.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/budget against simulated programs: that the budget is held, that it is
-// used, that nothing swings, and that steps are recovered from.
-#include "tracer/budget.h"
+// tracer/budget/budget against simulated programs: that the budget is held,
+// that it is used, that nothing swings, and that steps are recovered from.
+#include "tracer/budget/budget.h"
 
 #include <math.h>
 #include <setjmp.h>

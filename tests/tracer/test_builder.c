@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tracer/builder: what the cells say in a snapshot, what is null, what is
-// estimated; and a snapshot while hooks run.
+// tracer/session/builder: what the cells say in a snapshot, what is null, what
+// is estimated; and a snapshot while hooks run.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
-#include "tracer/builder.h"
+#include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/clock: the choice of a counter, its rate and what refining does to it.
-#include "tracer/clock.h"
+// tracer/base/clock: the choice of a counter, its rate and what refining does
+// to it.
+#include "tracer/base/clock.h"
 
 #include <math.h>
 #include <setjmp.h>

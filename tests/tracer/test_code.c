@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/code: sites and instruction numbers laid out from bytecode, callers,
-// re-arming, and the figures that are derived from the cells.
+// tracer/code/code: sites and instruction numbers laid out from bytecode,
+// callers, re-arming, and the figures that are derived from the cells.
 #include "ipc/base/heap.h"
-#include "tracer/code.h"
+#include "tracer/code/code.h"
 
 #include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tracer/collector: rings into the timeline, snapshots for who wants them, the
-// retired freed under readers, and what waiting for it means.
-#include "tracer/collector.h"
+// tracer/session/collector: rings into the timeline, snapshots for who wants
+// them, the retired freed under readers, and what waiting for it means.
+#include "tracer/session/collector.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
-#include "tracer/builder.h"
-#include "tracer/rcu.h"
-#include "tracer/session.h"
+#include "tracer/base/rcu.h"
+#include "tracer/session/builder.h"
+#include "tracer/session/session.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tracer/control in virtual time, with the real budget, policy, survey and
-// registry: a simulated program whose functions are called at known rates, and
-// a governor that does what the control decides. What both cost goes into the
-// next reading. An hour takes milliseconds.
-#include "tracer/control.h"
+// tracer/budget/control in virtual time, with the real budget, policy, survey
+// and registry: a simulated program whose functions are called at known rates,
+// and a governor that does what the control decides. What both cost goes into
+// the next reading. An hour takes milliseconds.
+#include "tracer/budget/control.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
-#include "tracer/registry.h"
-#include "tracer/survey.h"
+#include "tracer/budget/survey.h"
+#include "tracer/code/registry.h"
 
 #include <math.h>
 #include <setjmp.h>

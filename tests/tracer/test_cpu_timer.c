@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tracer/cpu_timer on real threads: that samples come for CPU time and for all
-// of it, to whom they belong; that no signal does harm, however late and
-// whosever; and that the program notices nothing.
+// tracer/sample/cpu_timer on real threads: that samples come for CPU time and
+// for all of it, to whom they belong; that no signal does harm, however late
+// and whosever; and that the program notices nothing.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
-#include "tracer/clock.h"
-#include "tracer/cpu_timer.h"
+#include "tracer/base/clock.h"
+#include "tracer/sample/cpu_timer.h"
 
 #include "tests/sanitizers.h"
 

@@ -2,7 +2,7 @@
 // What each instruction's row says of it, and that it says nothing wrong.
 #include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/detail.h"
+#include "tracer/session/detail.h"
 
 #include <math.h>
 #include <setjmp.h>

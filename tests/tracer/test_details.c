@@ -3,7 +3,7 @@
 // who look at it, a few a second at most, words from the governor or without.
 // In virtual time.
 #include "tests/tracer/make_engine.h"
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 #include <errno.h>
 #include <setjmp.h>

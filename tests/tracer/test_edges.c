@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/edges: in order, bounded, across two threads.
-#include "tracer/edges.h"
+// tracer/sample/edges: in order, bounded, across two threads.
+#include "tracer/sample/edges.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/engine: what re-arming and retiring a function mean for its callers,
-// for open frames and for its estimated calls.
-#include "tracer/engine.h"
+// tracer/session/engine: what re-arming and retiring a function mean for its
+// callers, for open frames and for its estimated calls.
+#include "tracer/session/engine.h"
 
 #include "tests/tracer/make_opcodes.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tracer/export: one at a time, in the foreground and the background; cancelled
-// and closed at any moment; and the name of the file at stop.
-#include "tracer/export.h"
+// tracer/timeline/export: one at a time, in the foreground and the background;
+// cancelled and closed at any moment; and the name of the file at stop.
+#include "tracer/timeline/export.h"
 
 #include "tests/tracer/make_engine.h"
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/figure: how numbers are written, and where they change their unit.
-#include "tracer/figure.h"
+// tracer/session/figure: how numbers are written, and where they change their
+// unit.
+#include "tracer/session/figure.h"
 
 #include <math.h>
 #include <setjmp.h>

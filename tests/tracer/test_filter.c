@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/filter: what matches, and which rule wins.
-#include "tracer/filter.h"
+// tracer/base/filter: what matches, and which rule wins.
+#include "tracer/base/filter.h"
 
 #include <errno.h>
 #include <setjmp.h>

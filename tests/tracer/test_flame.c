@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/flame: whose time is whose, how it fades, and that it is bounded.
-#include "tracer/flame.h"
+// tracer/sample/flame: whose time is whose, how it fades, and that it is
+// bounded.
+#include "tracer/sample/flame.h"
 
 #include "tests/tracer/make_code.h"
 
@@ -244,5 +245,6 @@ int main(void)
         TEST(test_recursion),           TEST(test_names),
     };
 
-    return cmocka_run_group_tests_name("tracer/flame", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("tracer/sample/flame", tests, NULL,
+                                       NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/fusion: pairs are fused as CPython fuses them, and nothing else is
-// written.
-#include "tracer/fusion.h"
+// tracer/code/fusion: pairs are fused as CPython fuses them, and nothing else
+// is written.
+#include "tracer/code/fusion.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

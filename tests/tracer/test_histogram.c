@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/histogram: bucket bounds, counts, quantiles.
-#include "tracer/histogram.h"
+// tracer/base/histogram: bucket bounds, counts, quantiles.
+#include "tracer/base/histogram.h"
 
 #include <math.h>
 #include <setjmp.h>

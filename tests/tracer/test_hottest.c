@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/hottest: who is ranked, in which order, and beside a writer.
-#include "tracer/hottest.h"
+// tracer/budget/hottest: who is ranked, in which order, and beside a writer.
+#include "tracer/budget/hottest.h"
 
 #include "tests/tracer/make_engine.h"
 

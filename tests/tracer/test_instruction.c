@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tracer/instruction and what precise mode makes of it: which instruction can
-// follow which, whose a span is, what goes dark. Then programs at random whose
-// every instruction always takes the same: no cell may hold anything else.
-#include "tracer/instruction.h"
+// tracer/code/instruction and what precise mode makes of it: which instruction
+// can follow which, whose a span is, what goes dark. Then programs at random
+// whose every instruction always takes the same: no cell may hold anything
+// else.
+#include "tracer/code/instruction.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/detail.h"
-#include "tracer/engine.h"
+#include "tracer/session/detail.h"
+#include "tracer/session/engine.h"
 
 #include <math.h>
 #include <setjmp.h>

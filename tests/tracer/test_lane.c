@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// tracer/lane: the hot path, fed with made-up ticks: every figure is known.
-// Then whole programs at random, against a model of them, and the plain course
-// against the whole one.
-#include "tracer/lane.h"
+// tracer/hook/lane: the hot path, fed with made-up ticks: every figure is
+// known. Then whole programs at random, against a model of them, and the plain
+// course against the whole one.
+#include "tracer/hook/lane.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/registry.h"
+#include "tracer/code/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

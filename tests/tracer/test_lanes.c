@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tracer/lanes: lanes come with their threads, what ended ones counted stays,
-// and threads that start and end while the collector visits.
+// tracer/hook/lanes: lanes come with their threads, what ended ones counted
+// stays, and threads that start and end while the collector visits.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
-#include "tracer/lanes.h"
+#include "tracer/hook/lanes.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
-#include "tracer/registry.h"
+#include "tracer/code/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Line tables as CPython 3.12 and 3.13 make them, and damaged ones.
-#include "tracer/lines.h"
+#include "tracer/base/lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // Of a detail and words the listing that a viewer gets: arguments in words,
 // where jumps go, what calls call.
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/lister.h"
+#include "tracer/session/lister.h"
 
 #include <math.h>
 #include <setjmp.h>

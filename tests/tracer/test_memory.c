@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/memory: good and bad addresses, by each way of reading; where the
-// kernel forbids some (seccomp, in a child) another, or an error where all.
-#include "tracer/memory.h"
+// tracer/sample/memory: good and bad addresses, by each way of reading; where
+// the kernel forbids some (seccomp, in a child) another, or an error where all.
+#include "tracer/sample/memory.h"
 
 #include "tests/cage.h"
 

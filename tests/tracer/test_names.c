@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// tracer/names: the living, the retired, those that are forgotten, and an
-// asker while code comes and goes.
+// tracer/timeline/names: the living, the retired, those that are forgotten, and
+// an asker while code comes and goes.
 #include "ipc/base/heap.h"
-#include "tracer/names.h"
+#include "tracer/timeline/names.h"
 
 #include "tests/tracer/make_code.h"
-#include "tracer/rcu.h"
+#include "tracer/base/rcu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Trace files, read back with json-c: balanced, nested, in order, whole.
-#include "tracer/perfetto.h"
-#include "tracer/ring.h"
+#include "tracer/timeline/perfetto.h"
+#include "tracer/timeline/ring.h"
 
 #include <dirent.h>
 #include <errno.h>

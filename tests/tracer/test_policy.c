@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tracer/policy, together with tracer/budget, against simulated programs: who
-// is visited, how often, and what that costs.
-#include "tracer/policy.h"
+// tracer/budget/policy, together with tracer/budget/budget, against simulated
+// programs: who is visited, how often, and what that costs.
+#include "tracer/budget/policy.h"
 
 #include "tests/sanitizers.h"
-#include "tracer/budget.h"
+#include "tracer/budget/budget.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/preemption: what two readings say of a span, how often the CPU is
+// tracer/hook/preemption: what two readings say of a span, how often the CPU is
 // taken, and a thread that shares its CPU.
 #define _GNU_SOURCE 1 // CPU affinity
-#include "tracer/preemption.h"
+#include "tracer/hook/preemption.h"
 
 #include <pthread.h>
 #include <sched.h>

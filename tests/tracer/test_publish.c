@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/publish: the newest snapshot and who reads it meanwhile (for
+// tracer/session/publish: the newest snapshot and who reads it meanwhile (for
 // AddressSanitizer and ThreadSanitizer).
-#include "tracer/publish.h"
+#include "tracer/session/publish.h"
 
 #include <pthread.h>
 #include <sched.h>

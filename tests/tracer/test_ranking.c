@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/ranking: by the whole run, whether the code object is still there or
-// not.
-#include "tracer/ranking.h"
+// tracer/session/ranking: by the whole run, whether the code object is still
+// there or not.
+#include "tracer/session/ranking.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/rcu: what a reader holds is not freed under it, and forks. Under
+// tracer/base/rcu: what a reader holds is not freed under it, and forks. Under
 // ThreadSanitizer this also tests what rcu.c tells it: without that, freeing
 // after a grace period would be reported as a race.
-#include "tracer/rcu.h"
+#include "tracer/base/rcu.h"
 
 #include <pthread.h>
 #include <setjmp.h>

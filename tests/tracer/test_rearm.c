@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/rearm: wishes on their way, too many of them, and two threads.
-#include "tracer/rearm.h"
+// tracer/budget/rearm: wishes on their way, too many of them, and two threads.
+#include "tracer/budget/rearm.h"
 
 #include <sched.h>
 #include <setjmp.h>

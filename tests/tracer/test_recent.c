@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/recent: of which calls a mean is.
-#include "tracer/recent.h"
+// tracer/code/recent: of which calls a mean is.
+#include "tracer/code/recent.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

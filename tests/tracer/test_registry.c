@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tracer/registry: finding, order, retiring, reuse of addresses, and readers
-// that run while codes come and go (for ThreadSanitizer and AddressSanitizer).
+// tracer/code/registry: finding, order, retiring, reuse of addresses, and
+// readers that run while codes come and go (for ThreadSanitizer and
+// AddressSanitizer).
 #include "ipc/base/heap.h"
-#include "tracer/registry.h"
+#include "tracer/code/registry.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
-#include "tracer/rcu.h"
+#include "tracer/base/rcu.h"
 
 #include <pthread.h>
 #include <sched.h>

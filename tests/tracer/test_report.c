@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The report at stop: what it says, how wide it is, that it is harmless.
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/report.h"
-#include "tracer/text.h"
+#include "tracer/base/text.h"
+#include "tracer/session/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

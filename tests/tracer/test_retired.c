@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracer/retired: one entry a name and place, none more than there is room for,
-// and sums that stay whole whatever is folded.
+// tracer/code/retired: one entry a name and place, none more than there is room
+// for, and sums that stay whole whatever is folded.
 #include "ipc/base/heap.h"
-#include "tracer/retired.h"
+#include "tracer/code/retired.h"
 
 #include "tests/tracer/make_code.h"
 

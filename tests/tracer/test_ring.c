@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The ring alone and with a producer that is faster than its consumer.
-#include "tracer/ring.h"
+#include "tracer/timeline/ring.h"
 
 #include <pthread.h>
 #include <sched.h>

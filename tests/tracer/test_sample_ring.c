@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample_ring: what is pushed comes out, in order and whole, however it
-// lies in the ring; what finds no room is counted.
-#include "tracer/sample_ring.h"
+// tracer/sample/sample_ring: what is pushed comes out, in order and whole,
+// however it lies in the ring; what finds no room is counted.
+#include "tracer/sample/sample_ring.h"
 
 #include "tests/sanitizers.h"
 

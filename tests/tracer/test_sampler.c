@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tracer/sampler: in virtual time, where there are looks alone, what each
-// credits and when it comes; with samples, a program of real threads whose
+// tracer/sample/sampler: in virtual time, where there are looks alone, what
+// each credits and when it comes; with samples, a program of real threads whose
 // stacks are built by hand and whose clocks say what its shares are.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
-#include "tracer/rcu.h"
-#include "tracer/sampler.h"
+#include "tracer/base/rcu.h"
+#include "tracer/sample/sampler.h"
 
 #include "tests/cage.h"
 #include "tests/sanitizers.h"

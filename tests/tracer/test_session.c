@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// tracer/session: start and finish leave nothing behind, and viewers get
-// answers through a real connection, to the very end.
+// tracer/session/session: start and finish leave nothing behind, and viewers
+// get answers through a real connection, to the very end.
 #define _GNU_SOURCE 1
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "ipc/client.h"
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
-#include "tracer/rcu.h"
+#include "tracer/base/rcu.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/share: windows that decay, as long as it takes to hold enough samples,
-// and totals that do not.
-#include "tracer/share.h"
+// tracer/base/share: windows that decay, as long as it takes to hold enough
+// samples, and totals that do not.
+#include "tracer/base/share.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The hash of parked stacks: what goes in comes out once, in any order.
-#include "tracer/stacks.h"
+#include "tracer/hook/stacks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tracer/story: what a run of looks at live bytecode tells: which changes are
-// the specialiser's and which are instrumentation's.
-#include "tracer/story.h"
+// tracer/code/story: what a run of looks at live bytecode tells: which changes
+// are the specialiser's and which are instrumentation's.
+#include "tracer/code/story.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/code.h"
+#include "tracer/code/code.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tracer/subject: what a thread has run and waited by its clocks, and when a
-// look has to give out CPU time that no sample has. In virtual time, but for
-// how the clocks of real threads are read.
+// tracer/sample/subject: what a thread has run and waited by its clocks, and
+// when a look has to give out CPU time that no sample has. In virtual time, but
+// for how the clocks of real threads are read.
 #define _GNU_SOURCE 1 // gettid
-#include "tracer/subject.h"
+#include "tracer/sample/subject.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/survey: who is due, for what, and who is not.
-#include "tracer/survey.h"
+// tracer/budget/survey: who is due, for what, and who is not.
+#include "tracer/budget/survey.h"
 
 #include "tests/tracer/make_engine.h"
 

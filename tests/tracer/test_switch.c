@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tracer/switch: made-up greenlets on made-up stacks. The last test runs many
-// of them at random against a model that knows every frame and every tick.
-#include "tracer/switch.h"
+// tracer/hook/switch: made-up greenlets on made-up stacks. The last test runs
+// many of them at random against a model that knows every frame and every tick.
+#include "tracer/hook/switch.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/registry.h"
+#include "tracer/code/registry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

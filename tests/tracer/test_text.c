@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text of a traced program, friendly and not.
-#include "tracer/text.h"
+#include "tracer/base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The flight recorder: order, open calls, the limit, views that outlive it.
-#include "tracer/chunk.h"
-#include "tracer/timeline.h"
+#include "tracer/timeline/chunk.h"
+#include "tracer/timeline/timeline.h"
 
 #include <pthread.h>
 #include <setjmp.h>

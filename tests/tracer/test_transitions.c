@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/transitions: a log that is bounded, counts that are not lost, and a
-// reader beside a writer.
-#include "tracer/transitions.h"
+// tracer/code/transitions: a log that is bounded, counts that are not lost, and
+// a reader beside a writer.
+#include "tracer/code/transitions.h"
 
 #include "tests/tracer/make_opcodes.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tracer/walk: an interpreter's structs built by hand, with a layout like no
-// real one's, walked when whole and when torn in every way.
-#include "tracer/walk.h"
+// tracer/sample/walk: an interpreter's structs built by hand, with a layout
+// like no real one's, walked when whole and when torn in every way.
+#include "tracer/sample/walk.h"
 
 #include <alloca.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Words come back by kind and number, and none that was not added.
-#include "tracer/words.h"
+#include "tracer/session/words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Chooses the counter, measures its frequency against CLOCK_MONOTONIC_RAW with
+// pairs of readings of which the error is known, and converts ticks.
+#include "tracer/base/clock.h"
+#include "ipc/base/now.h"
+#include "ipc/base/opened.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define CALIBRATION_NS 5000000u
+#define TRIES 16
+
+// The counter and the raw clock at one moment, give or take `error` ticks.
+struct Pair {
+    uint64_t ticks;
+    uint64_t raw_ns;
+    double error;
+};
+
+static void store(_Atomic uint64_t *bits, double value)
+{
+    uint64_t plain;
+
+    memcpy(&plain, &value, sizeof(plain));
+    atomic_store_explicit(bits, plain, memory_order_relaxed);
+}
+
+static double load(const _Atomic uint64_t *bits)
+{
+    uint64_t plain = atomic_load_explicit(bits, memory_order_relaxed);
+    double value;
+
+    memcpy(&value, &plain, sizeof(value));
+    return value;
+}
+
+uint64_t Clock_fallback(void)
+{
+    return Now_ns(CLOCK_MONOTONIC_RAW);
+}
+
+// The tightest of several brackets: an interrupt in between widens one, and a
+// move to another core at worst makes it negative, that is: huge.
+static struct Pair read_pair(void)
+{
+    uint64_t tightest = UINT64_MAX;
+    struct Pair pair = {0, 0, INFINITY};
+
+    for (unsigned i = 0; i < TRIES; i++) {
+        uint64_t before = Clock_counter();
+        uint64_t raw_ns = Clock_fallback();
+        uint64_t width = Clock_counter() - before;
+
+        if (width >= tightest)
+            continue;
+        tightest = width;
+        pair.ticks = before + width / 2;
+        pair.raw_ns = raw_ns;
+        pair.error = (double)width / 2 + 1;
+    }
+    return pair;
+}
+
+#if defined(__x86_64__)
+// A list of words in a one-line file of sysfs. False when there is no file.
+static bool read_line(const char *path, char line[256])
+{
+    if (Opened_read(path, line, 256) <= 0)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    return true;
+}
+
+static bool has_word(const char *line, const char *word)
+{
+    size_t size = strlen(word);
+
+    while (*line) {
+        size_t length = strcspn(line, " ");
+
+        if (length == size && memcmp(line, word, size) == 0)
+            return true;
+        line += length;
+        line += strspn(line, " ");
+    }
+    return false;
+}
+
+// The kernel watches the TSC and strikes it off its list when cores disagree.
+// Another choice alone (a guest's kvm-clock) says nothing against it.
+static bool kernel_distrusts_tsc(void)
+{
+    static const char current[] =
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    static const char available[] =
+        "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    char line[256];
+
+    if (!read_line(current, line) || has_word(line, "tsc"))
+        return false;
+    return read_line(available, line) && !has_word(line, "tsc");
+}
+
+static bool has_counter(void)
+{
+    unsigned a, b, c, d;
+
+    // Same rate in every power state: leaf 0x80000007, EDX bit 8.
+    if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8))
+        return false;
+    return !kernel_distrusts_tsc();
+}
+#elif defined(__aarch64__)
+static bool has_counter(void)
+{
+    return true; // the architecture promises a constant rate
+}
+#else
+static bool has_counter(void)
+{
+    return false;
+}
+#endif
+
+static void sleep_until(uint64_t ns)
+{
+    struct timespec when = {(time_t)(ns / 1000000000u),
+                            (long)(ns % 1000000000u)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) ==
+           EINTR)
+        ;
+}
+
+// What the counter says about itself; NaN where it says nothing.
+static double stated_hz(void)
+{
+#if defined(__aarch64__)
+    uint64_t hz;
+
+    __asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+    return hz ? (double)hz : NAN;
+#else
+    return NAN;
+#endif
+}
+
+// The rate between two pairs, and the relative bound of its error.
+static double rate(const struct Pair *from, const struct Pair *to,
+                   double *error)
+{
+    double ticks = (double)(to->ticks - from->ticks);
+    double ns = (double)(to->raw_ns - from->raw_ns);
+
+    *error = INFINITY;
+    if (to->ticks <= from->ticks || to->raw_ns <= from->raw_ns)
+        return NAN;
+    // The raw clock counts whole nanoseconds.
+    *error = (from->error + to->error) / ticks + 2 / ns;
+    return ticks * 1e9 / ns;
+}
+
+// False: the counter does not count as a counter should.
+static bool calibrate(struct Clock *clock)
+{
+    struct Pair from = read_pair(), to;
+    double hz, error, stated = stated_hz();
+
+    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
+    clock->start_ticks = from.ticks;
+    clock->start_raw_ns = from.raw_ns;
+    clock->start_error = from.error;
+    sleep_until(Now_ns(CLOCK_MONOTONIC) + CALIBRATION_NS);
+    to = read_pair();
+    hz = rate(&from, &to, &error);
+    if (!(hz > 1e5 && hz < 1e11 && error < 0.01))
+        return false;
+    if (fabs(stated / hz - 1) < error)
+        hz = stated;
+    store(&clock->hz_bits, hz);
+    store(&clock->error_bits, error);
+    return true;
+}
+
+void Clock_start(struct Clock *clock)
+{
+    memset(clock, 0, sizeof(*clock));
+    clock->counter = has_counter() && calibrate(clock);
+    if (clock->counter)
+        return;
+    clock->start_raw_ns = Clock_fallback();
+    clock->start_ticks = clock->start_raw_ns;
+    clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
+    clock->start_error = 0;
+    store(&clock->hz_bits, 1e9);
+    store(&clock->error_bits, 0);
+}
+
+void Clock_refine(struct Clock *clock)
+{
+    struct Pair from = {clock->start_ticks, clock->start_raw_ns,
+                        clock->start_error};
+    struct Pair to;
+    double hz, error;
+
+    if (!clock->counter)
+        return;
+    to = read_pair();
+    hz = rate(&from, &to, &error);
+    if (!(error < Clock_error(clock)) ||
+        fabs(hz / Clock_hz(clock) - 1) > error + Clock_error(clock))
+        return;
+    store(&clock->hz_bits, hz);
+    store(&clock->error_bits, error);
+}
+
+double Clock_hz(const struct Clock *clock)
+{
+    return load(&clock->hz_bits);
+}
+
+double Clock_error(const struct Clock *clock)
+{
+    return load(&clock->error_bits);
+}
+
+double Clock_seconds(const struct Clock *clock, uint64_t ticks)
+{
+    return (double)(int64_t)(ticks - clock->start_ticks) / Clock_hz(clock);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Reading a histogram: bounds, count, quantiles. Any thread; the writer may add
+// in between, which moves a result by that hit, or halve, of which a result may
+// see the lower half only: until it is read again.
+#include "tracer/base/histogram.h"
+
+#include <math.h>
+
+static uint64_t at(const struct Histogram *histogram, unsigned bucket)
+{
+    return atomic_load_explicit(&histogram->buckets[bucket],
+                                memory_order_relaxed);
+}
+
+void Histogram_halve(struct Histogram *histogram)
+{
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        atomic_store_explicit(&histogram->buckets[i],
+                              (uint16_t)((at(histogram, i) + 1) / 2),
+                              memory_order_relaxed);
+}
+
+void Histogram_age(struct Histogram *histogram)
+{
+    uint64_t total = Histogram_count(histogram);
+    // What an odd bucket leaves over goes to the next one. Begins with either,
+    // or the lowest single hit would always be the one that is forgotten.
+    unsigned half = total / 2 % 2;
+
+    if (total < HISTOGRAM_FEW)
+        return;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        unsigned count = (unsigned)at(histogram, i) + half;
+
+        half = count % 2;
+        atomic_store_explicit(&histogram->buckets[i], (uint16_t)(count / 2),
+                              memory_order_relaxed);
+    }
+}
+
+uint64_t Histogram_floor(unsigned bucket)
+{
+    // One past the last is asked for too: it bounds the last one.
+    if (bucket > HISTOGRAM_BUCKETS)
+        bucket = HISTOGRAM_BUCKETS;
+    if (bucket < 2 * HISTOGRAM_SUB)
+        return bucket;
+    return (uint64_t)(HISTOGRAM_SUB + bucket % HISTOGRAM_SUB)
+           << (bucket / HISTOGRAM_SUB - 1);
+}
+
+uint64_t Histogram_count(const struct Histogram *histogram)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        count += at(histogram, i);
+    return count;
+}
+
+// The value at `position` (0..1) among those of a bucket. Its greatest member
+// is one below the next floor, so that buckets of one value come out exact.
+static double within(unsigned bucket, double position)
+{
+    double least = (double)Histogram_floor(bucket);
+    double greatest = (double)Histogram_floor(bucket + 1) - 1;
+
+    return least + position * (greatest - least);
+}
+
+// What is read of a histogram at one moment, of the buckets that have any.
+struct Reading {
+    uint16_t hits[HISTOGRAM_BUCKETS];
+    unsigned first, last;
+    uint32_t count;
+};
+
+static void read_all(struct Reading *reading, const struct Histogram *histogram)
+{
+    reading->first = HISTOGRAM_BUCKETS;
+    reading->last = reading->count = 0;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+        uint16_t hits = (uint16_t)at(histogram, i);
+
+        reading->hits[i] = hits;
+        reading->count += hits;
+        if (!hits)
+            continue;
+        reading->last = i;
+        if (reading->first > i)
+            reading->first = i;
+    }
+}
+
+static double quantile(const struct Reading *reading, double q)
+{
+    double rank = fmin(fmax(q, 0), 1) * reading->count, below = 0;
+
+    if (reading->count == 0 || isnan(q))
+        return NAN;
+    for (unsigned i = reading->first; i <= reading->last; i++) {
+        double here = reading->hits[i];
+
+        if (here > 0 && below + here >= rank)
+            return within(i, (rank - below) / here);
+        below += here;
+    }
+    return within(reading->last, 1); // rounding only
+}
+
+void Histogram_quantiles(const struct Histogram *histogram, const double *q,
+                         double *values, unsigned count)
+{
+    struct Reading reading;
+
+    // Once for all: the writer may halve them meanwhile.
+    read_all(&reading, histogram);
+    for (unsigned i = 0; i < count; i++)
+        values[i] = quantile(&reading, q[i]);
+}

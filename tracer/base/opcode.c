@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The opcodes that steer, by name: their names have outlived their numbers.
+#include "tracer/base/opcode.h"
+
+#include <string.h>
+
+bool Opcodes_is(const struct Opcodes *opcodes, uint8_t opcode, const char *name)
+{
+    return !strcmp(opcodes->name[opcode], name);
+}
+
+bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode)
+{
+    unsigned sites = OPCODE_JUMP | OPCODE_BRANCH | OPCODE_LOOP;
+
+    // Not all that jump have a site.
+    return opcodes->flags[opcode] & sites ||
+           !strncmp(opcodes->name[opcode], "JUMP", 4) ||
+           Opcodes_is(opcodes, opcode, "SEND");
+}
+
+bool Opcodes_jumps_back(const struct Opcodes *opcodes, uint8_t opcode)
+{
+    return opcodes->flags[opcode] & OPCODE_LOOP ||
+           strstr(opcodes->name[opcode], "BACKWARD");
+}
+
+bool Opcodes_ends(const struct Opcodes *opcodes, uint8_t opcode)
+{
+    return opcodes->flags[opcode] & OPCODE_RETURN ||
+           Opcodes_is(opcodes, opcode, "RERAISE") ||
+           Opcodes_is(opcodes, opcode, "RAISE_VARARGS") ||
+           Opcodes_is(opcodes, opcode, "INTERPRETER_EXIT") ||
+           Opcodes_is(opcodes, opcode, "JUMP_FORWARD") ||
+           (Opcodes_jumps(opcodes, opcode) &&
+            Opcodes_jumps_back(opcodes, opcode));
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A file that appears whole or not at all: written beside its place under
+// another name, gzipped where its own ends in ".gz", and renamed at the end. Or
+// one that somebody else has opened, who puts it in its place or removes it, or
+// a character device, as /dev/null. One thread, which may block.
+#ifndef OCULAR_TRACER_BASE_OUTPUT_H
+#define OCULAR_TRACER_BASE_OUTPUT_H
+
+#include "ipc/base/opened.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct OutputStream;
+
+struct Output {
+    struct OutputStream *stream;
+    char *path;
+    char *temporary;
+};
+
+bool Output_is_device(const char *path);
+// Something is there that must not be replaced.
+bool Output_is_taken(const char *path);
+
+// 0 or -errno. What is there and neither plain file nor character device is
+// refused: -EISDIR, -EINVAL. A link is followed; a change of directory changes
+// nothing from now on.
+int Output_open(struct Output *output, const char *path);
+// Writes to this descriptor from where it stands, as long as it is that file,
+// gzipped where `name` says so. Both stay the caller's, who closes it. 0 or
+// -ENOMEM.
+int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
+                  const char *name);
+int Output_write(struct Output *output, const void *data, size_t size);
+// Bytes of the file so far; what waits to be written or packed is not in it.
+uint64_t Output_bytes(const struct Output *output);
+// Puts the file in its place, if it is not another's; *bytes is its size.
+// -EEXIST: another one is there by now, and it was not to be overwritten.
+// Always releases.
+int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
+// Removes what was written. Always releases.
+void Output_abort(struct Output *output);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Exponentially windowed time: a window is kept as of its newest credit and
+// decayed on reading. The sampler adds, any thread reads.
+#include "tracer/base/share.h"
+
+#include <math.h>
+
+static double decay(double from, double to)
+{
+    // A reader's time may be a moment older than the newest credit.
+    return to > from ? exp(from - to) : 1;
+}
+
+// --- The clock ---------------------------------------------------------------
+
+static void fade(cell_t *sum, double kept, double more)
+{
+    Cell_set_double(sum, Cell_get_double(sum) * kept + more);
+}
+
+void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
+{
+    double least = ns / (SHARE_LONGEST * 1e9);
+    double most = ns / (SHARE_SHORTEST * 1e9);
+    double aged = fmin(fmax(samples / SHARE_SAMPLES, least), most);
+    double kept = exp(-aged);
+
+    if (!(ns > 0))
+        return;
+    fade(&clock->full_ns, kept, ns);
+    fade(&clock->square_ns, kept * kept, ns);
+    fade(&clock->samples, kept, samples);
+    fade(&clock->square_samples, kept * kept, samples);
+    fade(&clock->age, 1, aged);
+    fade(&clock->ns, 1, ns);
+}
+
+struct ShareTime ShareClock_now(const struct ShareClock *clock)
+{
+    return (struct ShareTime){
+        .ns = Cell_get_double(&clock->ns),
+        .age = Cell_get_double(&clock->age),
+        .full_ns = Cell_get_double(&clock->full_ns),
+    };
+}
+
+// Kish's effective size of a weighted sample.
+static double effective(const cell_t *sum, const cell_t *squares)
+{
+    double whole = Cell_get_double(sum), parts = Cell_get_double(squares);
+
+    return parts > 0 ? whole * whole / parts : 0;
+}
+
+double ShareClock_window_s(const struct ShareClock *clock)
+{
+    return effective(&clock->full_ns, &clock->square_ns) / 1e9;
+}
+
+double ShareClock_samples(const struct ShareClock *clock)
+{
+    return effective(&clock->samples, &clock->square_samples);
+}
+
+// --- Values ------------------------------------------------------------------
+
+static double decayed(const struct ShareValue *value, double age)
+{
+    return Cell_get_double(&value->window_ns) *
+           decay(Cell_get_double(&value->window_age), age);
+}
+
+void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
+                      double ns)
+{
+    credit->age = credit->at = now->age;
+    credit->ns = ns > 0 ? ns : 0;
+    credit->kept = 1;
+}
+
+void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
+{
+    double at = Cell_get_double(&value->window_age);
+
+    if (!(credit->ns > 0))
+        return;
+    if (at != credit->at) { // most were credited with the sample before
+        credit->at = at;
+        credit->kept = decay(at, credit->age);
+    }
+    Cell_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
+    fade(&value->window_ns, credit->kept, credit->ns);
+    Cell_set_double(&value->window_age, credit->age);
+}
+
+void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
+                    double ns)
+{
+    struct ShareCredit credit;
+
+    ShareCredit_init(&credit, now, ns);
+    ShareValue_credit(value, &credit);
+}
+
+void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
+                     const struct ShareTime *now)
+{
+    Cell_add(&value->total_ns, Cell_get(&other->total_ns));
+    Cell_set_double(&value->window_ns,
+                    decayed(value, now->age) + decayed(other, now->age));
+    Cell_set_double(&value->window_age, now->age);
+}
+
+double ShareValue_window(const struct ShareValue *value,
+                         const struct ShareTime *now)
+{
+    // Most functions have never waited, and most have not been met at all.
+    if (Cell_get_double(&value->window_ns) == 0 || !(now->full_ns > 0))
+        return 0;
+    return decayed(value, now->age) / now->full_ns;
+}
+
+double ShareValue_total(const struct ShareValue *value,
+                        const struct ShareTime *now)
+{
+    return now->ns > 0 ? (double)Cell_get(&value->total_ns) / now->ns : 0;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Time that the sampler has attributed to one function or thread: since the
+// start, and in a window that forgets exponentially. The window is as long as
+// it must be to hold enough samples: ShareClock. The sampler writes, anyone
+// reads (values may be one sample apart).
+#ifndef OCULAR_TRACER_BASE_SHARE_H
+#define OCULAR_TRACER_BASE_SHARE_H
+
+#include "tracer/base/cell.h"
+
+#include <stdbool.h>
+
+struct Split;
+
+// The window's mean age is between these, s, and in between as long as so many
+// samples take. Twice that is what a window with sharp ends would have to be
+// for the same precision.
+#define SHARE_SHORTEST 2.5
+#define SHARE_LONGEST 30.0
+#define SHARE_SAMPLES 150.0
+
+// A moment of the sampler's time.
+struct ShareTime {
+    double ns;  // since the sampler's start, without what it stood by
+    double age; // the same in mean ages of the window, as it was at each time
+    double full_ns; // what a core that is always busy has in the window
+};
+
+// What the window is made of. The sampler moves it on, anyone reads.
+struct ShareClock {
+    cell_t ns; // doubles' bits, as all of these
+    cell_t age;
+    cell_t full_ns;   // ns, each weighted by what is left of it,
+    cell_t square_ns; // ... and by the square of that
+    cell_t samples;   // the same of samples
+    cell_t square_samples;
+};
+
+struct ShareValue {
+    cell_t total_ns;
+    cell_t window_ns;  // a double's bits, decayed to `window_age`
+    cell_t window_age; // a double's bits
+};
+
+// All that the sampler knows of a function.
+struct Share {
+    struct ShareValue cpu;    // running
+    struct ShareValue wait;   // in the function, off the CPU
+    struct ShareValue queued; // of wait: for the interpreter or a CPU, which is
+                              // nothing that a call takes
+    struct ShareValue in_c;   // of cpu: at a call that has pushed no frame
+    struct ShareValue under;  // running or waiting in it or what it called
+    cell_t samples;           // with the function on top
+    cell_t run_samples;       // of these: it was running
+    // From its first sample on; published with release.
+    struct Split *_Atomic callers;   // of `under`
+    _Atomic uint32_t *_Atomic spots; // samples that found it running, by the
+                                     // number of the instruction, and those
+                                     // in C; see Code_spots
+    uint32_t *callees;               // id that the instruction calls, as stacks
+                                     // have shown; the sampler's alone
+    cell_t bytes;                    // of these three
+    uint32_t stamp; // the newest credit that met it; the sampler's alone
+};
+
+// One sample's credit, for many values: what its sums cost is paid once.
+struct ShareCredit {
+    double age; // of the sampler's time
+    double ns;
+    double at;   // a window as of then
+    double kept; // ... has so much left
+};
+
+// The sampler: so much time has gone by, in which there were so many samples.
+void ShareClock_advance(struct ShareClock *clock, double ns, double samples);
+struct ShareTime ShareClock_now(const struct ShareClock *clock);
+// The window that shares are over: s, and samples in it. Both as of a window
+// with sharp ends that is as precise.
+double ShareClock_window_s(const struct ShareClock *clock);
+double ShareClock_samples(const struct ShareClock *clock);
+
+void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
+                      double ns);
+void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit);
+// Takes over what is in the other's window, and in its total.
+void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
+                     const struct ShareTime *now);
+// Credits `ns` now.
+void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
+                    double ns);
+// Fraction of one core's wall time in the window that ends now.
+double ShareValue_window(const struct ShareValue *value,
+                         const struct ShareTime *now);
+// The same since the start.
+double ShareValue_total(const struct ShareValue *value,
+                        const struct ShareTime *now);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// One pass over the bytes, a character at a time. Pure.
+#include "tracer/base/text.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define REPLACEMENT "\xef\xbf\xbd" // U+FFFD
+
+// Bytes of the well-formed character at `at` and its number; 0: it is none.
+static size_t read_character(const unsigned char *at, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = at[0] < 0x80   ? 1
+                    : at[0] < 0xc0 ? 0
+                    : at[0] < 0xe0 ? 2
+                    : at[0] < 0xf0 ? 3
+                    : at[0] < 0xf8 ? 4
+                                   : 0;
+    size_t i;
+
+    if (length < 2) {
+        *character = at[0];
+        return length;
+    }
+    *character = at[0] & (0x7fu >> length);
+    for (i = 1; i < length; i++) { // stops at the NUL, too
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (at[i] & 0x3fu);
+    }
+    if (*character < least[length] || *character > 0x10ffff ||
+        (*character >= 0xd800 && *character < 0xe000))
+        return 0;
+    return length;
+}
+
+static bool is_printable(uint32_t c)
+{
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        return false;
+    if (c == 0xad || c == 0x61c || c == 0xfeff) // invisible
+        return false;
+    if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+        (c >= 0x2060 && c <= 0x206f)) // spaces, lines, directions
+        return false;
+    return !(c >= 0xe0000 && c <= 0xe0fff); // tags
+}
+
+size_t Text_clean(char *out, size_t size, const char *text, bool printable)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t used = 0, fits = 0; // with "..." behind it
+
+    while (*at) {
+        const char *bytes = (const char *)at;
+        uint32_t character;
+        size_t read = read_character(at, &character), length = read;
+
+        if (!read || (printable && !is_printable(character))) {
+            bytes = REPLACEMENT;
+            length = 3;
+        }
+        if (used + length + 1 > size) {
+            memcpy(out + fits, "...", 4);
+            return fits + 3;
+        }
+        memcpy(out + used, bytes, length);
+        used += length;
+        if (used + 4 <= size)
+            fits = used;
+        at += read ? read : 1;
+    }
+    out[used] = 0;
+    return used;
+}
+
+size_t Text_width(const char *text)
+{
+    size_t width = 0;
+
+    for (; *text; text++)
+        width += (*text & 0xc0) != 0x80;
+    return width;
+}

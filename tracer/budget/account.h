@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What a session costs, as its clocks and cells say, and its budget with it.
+// The governor and whoever builds a snapshot open it; a mutex, held briefly,
+// never with the interpreter's lock.
+#ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H
+#define OCULAR_TRACER_BUDGET_ACCOUNT_H
+
+#include "tracer/budget/budget.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+// Cold-cache penalty of hooks within a budget: hot code is dark, so hooks
+// follow each other less closely than where they were timed, and take so many
+// times as long (docs/overhead.md).
+#define ACCOUNT_COLD 1.5
+
+struct Session;
+
+struct Account {
+    pthread_mutex_t mutex; // guards the budget
+    struct Budget budget;
+    double wall, cpu; // s of the clocks, when it began
+    double timed;     // s of hook overhead, without the penalty
+    double hooks;     // s of hook overhead, with it
+};
+
+// What the process used before is no part of it.
+void Account_init(struct Account *account, const struct Session *session);
+void Account_release(struct Account *account);
+// Takes a reading; the budget as it is now, until Account_close.
+struct Budget *Account_open(struct Session *session);
+void Account_close(struct Session *session);
+// More has been spent than the budget has room for.
+bool Account_is_overdrawn(struct Session *session);
+
+#endif

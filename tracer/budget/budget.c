@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// The bucket and what follows from how full it is. docs/architecture.md, "The
+// budget", explains the constants.
+#include "tracer/budget/budget.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LATELY 2.0       // s, the allowance's rate is that of
+#define NOW 0.5          // s, and where it is less then, the pace
+#define PAUSES 0.5       // of the window's rate: what is less may be a pause,
+#define FLOOR 2.0        // times the least rate: is one where it is that little
+#define NEARLY 0.9       // of what is allowed: it is spent
+#define LEAST_SPAN 0.1   // s, or it is not known
+#define AIM 0.9          // of the allowance: it is a limit, and no target
+#define BURST 2.0        // s of allowance that the bucket holds
+#define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
+#define SPEND 2.0        // s in which the bucket would be spent by re-arming
+#define PURSE 0.5        // s of allowance that the purse holds
+#define VISITS 0.25      // of the allowance: re-arming's, at most,
+#define TRICKLE 0.1      // ... and at least, whatever is owed
+#define SAMPLER 0.4      // of the allowance: the sampler's
+#define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
+#define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing
+#define SPARE 0.25     // of the allowance: the sampler's, where nobody wants it
+#define SPARE_FROM 1.5 // s of allowance in the bucket: nobody does
+#define LEAST_HZ 10.0
+#define MOST_HZ 250.0 // many kernels have no more ticks a second
+#define SAMPLE 10e-6  // s, until it is measured
+#define LEAST_SAMPLE 2e-6
+#define MOST_SAMPLE 1e-3
+#define HOOKS 0.5 // of the allowance: the hooks'
+#define LEAST_HITS 16.0
+#define HITS_CHANGE 2.0  // from one reading to the next, at most
+#define HITS_AT_ONCE 4.0 // functions that may become hot at once, at least,
+#define HITS_PART 0.25   // ... and of those that have been called
+#define HITS_DEBT 2.0    // s of allowance in debt in which hits are the least
+
+static double max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double clamp(double value, double least, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+static double ours(const struct BudgetReading *reading)
+{
+    return reading->hooks + reading->rearm + reading->threads;
+}
+
+// Two clocks are never read at the same moment.
+static double program(const struct BudgetReading *from,
+                      const struct BudgetReading *to)
+{
+    return max(to->cpu - from->cpu - (ours(to) - ours(from)), 0);
+}
+
+// s of allowance a second, whatever the program uses.
+static double least_rate(const struct Budget *budget)
+{
+    return budget->share > 0 ? BUDGET_CORES * budget->share : 0;
+}
+
+// The newest reading that is at least so old, or the first.
+static const struct BudgetReading *ago(const struct Budget *budget, double s)
+{
+    unsigned room = BUDGET_KEPT, at = budget->next, back;
+
+    for (back = 1; back <= budget->count; back++) {
+        at = (budget->next + room - back) % room;
+        if (budget->last.wall - budget->kept[at].wall >= s)
+            break;
+    }
+    return &budget->kept[at];
+}
+
+static void keep(struct Budget *budget, const struct BudgetReading *reading)
+{
+    budget->kept[budget->next] = *reading;
+    budget->next = (budget->next + 1) % BUDGET_KEPT;
+    if (budget->count < BUDGET_KEPT)
+        budget->count++;
+}
+
+void Budget_init(struct Budget *budget, double share,
+                 const struct BudgetReading *reading)
+{
+    memset(budget, 0, sizeof *budget);
+    budget->origin = budget->last = *reading;
+    budget->sample = SAMPLE;
+    keep(budget, reading);
+    Budget_set(budget, share);
+    budget->level = BURST * budget->rate;
+}
+
+void Budget_set(struct Budget *budget, double share)
+{
+    // In the measure of the new budget, what the old one left is as full as
+    // before, and a debt as long.
+    double scale = budget->share > 0 && share > 0 ? share / budget->share : 1;
+
+    if (budget->share == share)
+        return;
+    budget->share = share;
+    if (budget->rate > 0) {
+        budget->level *= scale;
+        budget->rate = max(budget->rate * scale, least_rate(budget));
+    } else {
+        budget->rate = share; // as if it used one core
+    }
+    budget->pace = budget->rate;
+}
+
+// --- Readings --------------------------------------------------------------
+
+// What is earned: the budget's share of what the program used; and what is
+// missing then to the least rate, over as long as the window.
+static double earn(struct Budget *budget, double wall, double used)
+{
+    double earned = budget->share * used, least = least_rate(budget);
+
+    budget->unused += least * wall - earned;
+    budget->unused = max(budget->unused, -least * BUDGET_WINDOW);
+    if (budget->unused > 0) {
+        earned += budget->unused;
+        budget->unused = 0;
+    }
+    return earned;
+}
+
+// The allowance's, over the last so many seconds.
+static double rate_over(const struct Budget *budget, double s)
+{
+    const struct BudgetReading *then = ago(budget, s);
+    double wall = budget->last.wall - then->wall;
+
+    if (wall < LEAST_SPAN)
+        return budget->rate;
+    return max(budget->share * program(then, &budget->last) / wall,
+               least_rate(budget));
+}
+
+static void measure_sample(struct Budget *budget)
+{
+    const struct BudgetReading *then = ago(budget, LATELY);
+    double count = (double)(budget->last.samples - then->samples);
+
+    if (count >= 8)
+        budget->sample = clamp((budget->last.sampling - then->sampling) / count,
+                               LEAST_SAMPLE, MOST_SAMPLE);
+}
+
+void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
+{
+    struct BudgetReading before = budget->last;
+    double wall = reading->wall - before.wall;
+
+    if (!(wall > 0))
+        return;
+    budget->last = *reading;
+    measure_sample(budget);
+    if (budget->share > 0) {
+        double room;
+
+        budget->rate = rate_over(budget, LATELY);
+        budget->pace = min(budget->rate, rate_over(budget, NOW));
+        // What a burst leaves is there for the next one.
+        room = BURST * max(budget->rate, rate_over(budget, BUDGET_WINDOW));
+        budget->level += AIM * earn(budget, wall, program(&before, reading)) -
+                         (ours(reading) - ours(&before));
+        budget->level = clamp(budget->level, -DEBT / BURST * room, room);
+        // The fuller, the faster: a fixed share of what is in it a second. But
+        // no faster than it fills: while the program pauses, what it has left
+        // is kept for when it works.
+        budget->purse +=
+            wall * clamp(budget->level / SPEND, TRICKLE * budget->pace,
+                         VISITS * budget->pace);
+        budget->purse =
+            clamp(budget->purse, -BURST * budget->rate, PURSE * budget->pace);
+    }
+    if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
+        keep(budget, reading);
+}
+
+// --- What was measured -----------------------------------------------------
+
+struct BudgetShares Budget_window(const struct Budget *budget)
+{
+    const struct BudgetReading *from = ago(budget, BUDGET_WINDOW);
+    const struct BudgetReading *to = &budget->last;
+    double used = program(from, to);
+    struct BudgetShares shares = {NAN, NAN, NAN, NAN, budget->share};
+
+    if (!(used > 0))
+        return shares;
+    // What is given back to a call may come after the reading that it was in.
+    shares.hooks = max(to->hooks - from->hooks, 0) / used;
+    shares.rearm = (to->rearm - from->rearm) / used;
+    shares.threads = (to->threads - from->threads) / used;
+    shares.measured = shares.hooks + shares.rearm + shares.threads;
+    if (budget->share > 0)
+        shares.allowed = max(budget->share, least_rate(budget) *
+                                                (to->wall - from->wall) / used);
+    return shares;
+}
+
+double Budget_mean(const struct Budget *budget)
+{
+    double used = program(&budget->origin, &budget->last);
+
+    return used > 0 ? (ours(&budget->last) - ours(&budget->origin)) / used
+                    : NAN;
+}
+
+double Budget_cores(const struct Budget *budget)
+{
+    const struct BudgetReading *then = ago(budget, LATELY);
+    double wall = budget->last.wall - then->wall;
+
+    return wall > 0 ? program(then, &budget->last) / wall : 0;
+}
+
+// --- What may be spent -----------------------------------------------------
+
+bool Budget_is_overdrawn(const struct Budget *budget)
+{
+    return budget->share > 0 && budget->level < 0;
+}
+
+// The program works less than it did: what it has left is not to be spent now.
+static bool is_pausing(const struct Budget *budget)
+{
+    return budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW);
+}
+
+bool Budget_is_tight(const struct Budget *budget)
+{
+    struct BudgetShares window = Budget_window(budget);
+
+    return budget->pace <= FLOOR * least_rate(budget) && is_pausing(budget) &&
+           window.measured > NEARLY * window.allowed;
+}
+
+// What comes into a full bucket would be lost. Nearly full it stays: what is
+// due at once, and a pause, are paid from it. Who uses next to nothing wakes up
+// as seldom.
+static double spare(const struct Budget *budget)
+{
+    double above = budget->level / budget->rate - SPARE_FROM;
+
+    if (budget->pace <= FLOOR * least_rate(budget) || is_pausing(budget))
+        return 0;
+    return SPARE * clamp(above / (BURST - SPARE_FROM), 0, 1);
+}
+
+double Budget_hz(const struct Budget *budget)
+{
+    double fill = budget->level / (SAMPLER_FULL * budget->rate);
+    double part = SAMPLER * clamp(fill, SAMPLER_LEAST, 1) + spare(budget);
+
+    return clamp(part * budget->share / budget->sample, LEAST_HZ, MOST_HZ);
+}
+
+double Budget_grant(const struct Budget *budget, int urgent)
+{
+    if (!(budget->share > 0))
+        return INFINITY;
+    return budget->purse + (urgent ? max(budget->level, 0) : 0);
+}
+
+double Budget_pressure(const struct Budget *budget)
+{
+    if (!(budget->share > 0))
+        return 0;
+    return clamp(-budget->level / (DEBT / 2 * budget->rate), 0, 1);
+}
+
+void Budget_promise(struct Budget *budget, double seconds)
+{
+    budget->purse -= seconds;
+}
+
+// s a second that the hooks take now.
+static double hooks_rate(const struct Budget *budget)
+{
+    const struct BudgetReading *then = ago(budget, NOW);
+    double wall = budget->last.wall - then->wall;
+
+    return max(budget->last.hooks - then->hooks, 0) / max(wall, NOW);
+}
+
+// s a second that they may take: their part, and less where little is left.
+static double hooks_aim(const struct Budget *budget)
+{
+    return HOOKS * budget->rate *
+           clamp(budget->level / budget->rate / SAMPLER_FULL, TRICKLE, 1);
+}
+
+double Budget_room(const struct Budget *budget)
+{
+    if (!(budget->share > 0))
+        return INFINITY;
+    return max(hooks_aim(budget) - hooks_rate(budget), 0);
+}
+
+uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
+                     const struct BudgetHooks *hooks)
+{
+    double spent = hooks_rate(budget), aim = hooks_aim(budget);
+    double part = HOOKS * budget->rate;
+    double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
+                         HITS_CHANGE);
+    // The price of a call leaves out the hooks of its loops. Where those are
+    // many, debt grows, and with it shrinks what every function may spend.
+    double least =
+        part * clamp(1 + budget->level / (DEBT * budget->rate), TRICKLE, 1);
+    double means = max(budget->level + HITS_DEBT * budget->rate, 0);
+    double all = clamp(least / (hooks->call * (hooks->active + 1)), LEAST_HITS,
+                       hooks->most);
+    double hot = max(HITS_AT_ONCE, HITS_PART * hooks->active);
+
+    return (uint64_t)clamp((double)hits * times, all,
+                           max(means / (hot * hooks->call), all));
+}

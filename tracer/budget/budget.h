@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// The overhead budget: an account of what tracing costs beside what the program
+// uses, and what may be spent next. Pure: it is fed with readings and knows no
+// clock, no thread and no Python; whoever shares one locks it.
+//
+// The control is a bucket. It fills with nine tenths of the budget's share of
+// the CPU time that the program uses, counted as at least a fifth of one core,
+// and everything that tracing costs is taken out as it is measured.
+// So the bucket is the sum of all errors so far: while it is held above empty,
+// the mean is within that. What is spent follows from how full it is, see the
+// .c.
+#ifndef OCULAR_TRACER_BUDGET_BUDGET_H
+#define OCULAR_TRACER_BUDGET_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BUDGET_CORES 0.2   // what a program counts as that uses less
+#define BUDGET_WINDOW 10.0 // s
+#define BUDGET_SLICE 0.15  // s, the least between two readings that are kept
+#define BUDGET_KEPT 80
+
+// Sums since the trace began, in seconds.
+struct BudgetReading {
+    double wall;
+    double cpu;      // of the process, with all of ours
+    double hooks;    // ours: on the program's threads, at events
+    double rearm;    // the governor's thread; what it arms is among the hooks
+    double threads;  // our other threads
+    double sampling; // of these: samples, on the program's threads
+    uint64_t samples;
+};
+
+// Shares of the CPU time that the program used without us; NaN where it used
+// none.
+struct BudgetShares {
+    double measured; // the sum of the next three
+    double hooks;
+    double rearm;
+    double threads;
+    double allowed; // the budget, or more where the program uses little
+};
+
+struct Budget {
+    double share; // NaN: nothing is held, all is measured
+    struct BudgetReading kept[BUDGET_KEPT]; // a ring
+    unsigned next, count;
+    struct BudgetReading origin;
+    struct BudgetReading last; // the newest, kept or not
+    double rate;               // allowance, s a second, lately
+    double pace;               // that of now, where it is less
+    double level;              // s in the bucket; less than 0: a debt
+    double unused;             // s that the floor adds, if more than 0
+    double purse;              // s that re-arming may promise
+    double sample;             // s of CPU time that a sample takes
+};
+
+// Begins at that reading. The bucket starts full: the first descent into
+// darkness comes at once.
+void Budget_init(struct Budget *budget, double share,
+                 const struct BudgetReading *reading);
+void Budget_set(struct Budget *budget, double share);
+// The next reading.
+void Budget_read(struct Budget *budget, const struct BudgetReading *reading);
+
+// What was measured over the window.
+struct BudgetShares Budget_window(const struct Budget *budget);
+// The share measured since the trace began.
+double Budget_mean(const struct Budget *budget);
+
+// CPU time that the program uses a second, lately.
+double Budget_cores(const struct Budget *budget);
+// Is there less than nothing in the bucket?
+bool Budget_is_overdrawn(const struct Budget *budget);
+// The program pauses, so that a snapshot is more than it earns, and of what is
+// allowed in the window, in which it worked, nearly all is spent: snapshots had
+// better wait.
+bool Budget_is_tight(const struct Budget *budget);
+// Samples for each second of CPU time that the program uses.
+double Budget_hz(const struct Budget *budget);
+// s that re-arming may promise now: as long as it is above 0, the next one may
+// go beyond. `urgent`: because somebody asked for it, so that the bucket may be
+// emptied at once. Infinite without a budget.
+double Budget_grant(const struct Budget *budget, int urgent);
+// How much is owed, 0 to 1.
+double Budget_pressure(const struct Budget *budget);
+// Something was re-armed that is going to cost that much.
+void Budget_promise(struct Budget *budget, double seconds);
+// What the threshold has to be chosen for.
+struct BudgetHooks {
+    double call;   // s that the hooks of a call take
+    double active; // functions that were called in one window, of late
+    double most;   // hits that all of them may have: the user's threshold
+};
+
+// s a second that the hooks of more functions may take: what the hooks' part of
+// the budget leaves. Infinite without a budget.
+double Budget_room(const struct Budget *budget);
+// The threshold that floats: hits in a window of a second after which an armed
+// site goes dark. `hits` is what it was. It rises while the hooks cost less
+// than their part of the budget, and falls while they cost more. It is never so
+// high that a few functions that become hot at once would spend the bucket
+// before the next reading, nor so low that the part is not spent if all have as
+// many.
+uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
+                     const struct BudgetHooks *hooks);
+
+#endif

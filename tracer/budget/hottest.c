@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// One pass over the registry, with an insertion into fifty places for what is
+// warmer than the coldest there.
+#include "tracer/budget/hottest.h"
+#include "tracer/base/rcu.h"
+
+#include <math.h>
+
+#define SHARE_WEIGHT 1e12 // a share of any size is above all hits
+
+// Nearly all code is cold, and its first line of memory says so.
+static double heat(struct Code *code, uint64_t since,
+                   const struct ShareTime *sampled)
+{
+    uint64_t ran = Cell_get(&code->share.cpu.total_ns), events;
+    double result = 0;
+
+    if (ran && sampled)
+        result = SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampled);
+    if (Cell_get(&code->last_seen) < since)
+        return result;
+    events = Code_events(code);
+    result += (double)(events - code->ranked_events);
+    code->ranked_events = events;
+    return result;
+}
+
+static void insert(struct Hottest *hottest, uint32_t id, double value)
+{
+    unsigned at = hottest->count;
+
+    if (at == HOTTEST_COUNT) {
+        if (value <= hottest->heat[at - 1])
+            return;
+        at--;
+    } else {
+        hottest->count++;
+    }
+    for (; at && hottest->heat[at - 1] < value; at--) {
+        hottest->heat[at] = hottest->heat[at - 1];
+        hottest->ids[at] = hottest->ids[at - 1];
+    }
+    hottest->heat[at] = value;
+    hottest->ids[at] = id;
+}
+
+void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
+                  uint64_t ticks, const struct ShareTime *sampled)
+{
+    uint64_t since = hottest->ticks;
+    struct Code *code;
+
+    hottest->count = 0;
+    hottest->ticks = ticks;
+    Rcu_read_lock();
+    for (code = Registry_first(registry); code; code = Registry_next(code)) {
+        double value = heat(code, since, sampled);
+
+        if (value > 0)
+            insert(hottest, code->id, value);
+    }
+    Rcu_read_unlock();
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The queue of wishes to re-arm.
+#include "tracer/budget/rearm.h"
+
+#include <string.h>
+
+void Rearm_init(struct Rearm *rearm)
+{
+    memset(rearm, 0, sizeof *rearm);
+    pthread_mutex_init(&rearm->mutex, NULL);
+}
+
+void Rearm_release(struct Rearm *rearm)
+{
+    pthread_mutex_destroy(&rearm->mutex);
+}
+
+static bool is_waiting(const struct Rearm *rearm, uint64_t id)
+{
+    unsigned i;
+
+    for (i = 0; i < rearm->count; i++)
+        if (rearm->ids[i] == id)
+            return true;
+    return false;
+}
+
+void Rearm_push(struct Rearm *rearm, uint64_t id)
+{
+    if (id > UINT32_MAX)
+        return;
+    pthread_mutex_lock(&rearm->mutex);
+    if (id == 0)
+        rearm->all = true;
+    else if (!is_waiting(rearm, id)) {
+        if (rearm->count == REARM_ROOM)
+            rearm->all = true;
+        else
+            rearm->ids[rearm->count++] = (uint32_t)id;
+    }
+    pthread_mutex_unlock(&rearm->mutex);
+}
+
+int Rearm_pop(struct Rearm *rearm, uint32_t *id)
+{
+    int taken = 1;
+
+    pthread_mutex_lock(&rearm->mutex);
+    if (rearm->all) {
+        rearm->all = false;
+        rearm->count = 0;
+        *id = 0;
+    } else if (rearm->count) {
+        *id = rearm->ids[--rearm->count];
+    } else {
+        taken = 0;
+    }
+    pthread_mutex_unlock(&rearm->mutex);
+    return taken;
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// What is due is of two kinds. Code that is dark, or has a dark jump: nothing
+// is seen of it. And code whose calls are seen but cannot be timed, since known
+// callees are dark: those are to be armed for its next call.
+#include "tracer/budget/survey.h"
+#include "tracer/base/rcu.h"
+
+#include <math.h>
+
+#define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
+#define UNDER_PART 0.2 // of the time in it and what it called
+#define CALM_PART 0.5  // of a window's hits
+
+static double age(const struct Survey *survey, uint64_t then)
+{
+    double s = (double)(int64_t)(survey->ticks - then) / survey->hz;
+
+    // Far ahead: the counter has gone back since then, as where a machine was
+    // suspended. It is long ago, at any rate.
+    return s < -AHEAD_S ? -s : fmax(s, 0);
+}
+
+// s since a call could last be timed, as far as surveys tell.
+static double timed_age(const struct Survey *survey, struct Code *code)
+{
+    uint64_t calls = Cell_get(&code->self_calls);
+
+    if (calls != code->timed_calls || !Cell_get(&code->timed_ticks)) {
+        code->timed_calls = calls;
+        Cell_set(&code->timed_ticks, survey->ticks);
+    }
+    return age(survey, Cell_get(&code->timed_ticks));
+}
+
+// s since it can no longer be seen in full: the age of what is known of it.
+static double blind_age(const struct Survey *survey, struct Code *code)
+{
+    if (!code->broken)
+        code->broken_ticks = 0;
+    else if (!code->broken_ticks)
+        code->broken_ticks = survey->ticks;
+    if (code->dark)
+        return age(survey, Cell_get(&code->last_seen));
+    // Its calls are seen, its blocks are not.
+    return code->broken ? age(survey, code->broken_ticks) : 0;
+}
+
+static struct PolicyFunction function_of(const struct Survey *survey,
+                                         const struct Code *code)
+{
+    struct PolicyFunction function = {
+        .volatility = code->visit.volatility,
+        .timed = code->timed_calls,
+        .bytes = 2 * code->unit_count,
+        .sites = code->jump_count,
+    };
+
+    if (!survey->sampled)
+        return function;
+    if (Cell_get(&code->share.cpu.total_ns))
+        function.share = ShareValue_window(&code->share.cpu, survey->sampled);
+    // Who is above what is hot is looked at, too.
+    if (Cell_get(&code->share.under.total_ns))
+        function.share +=
+            UNDER_PART * ShareValue_window(&code->share.under, survey->sampled);
+    return function;
+}
+
+static double urgency(const struct Survey *survey,
+                      const struct PolicyFunction *function, uint32_t hits)
+{
+    double cost = Policy_cost(&survey->costs, function, hits);
+
+    return function->age / Policy_interval(function, cost, survey->rate);
+}
+
+// Calls a second, as samples tell; NaN before a call could be timed.
+static double call_rate(const struct Survey *survey, const struct Code *code)
+{
+    double mean = Code_mean_cycles(code);
+
+    if (!survey->sampled || !(mean > 0))
+        return NAN;
+    return ShareValue_window(&code->share.cpu, survey->sampled) * survey->hz /
+           mean;
+}
+
+// What is called less often than a window allows gets a window's hits, and so
+// stays armed until the next window begins, as long as there is room for that
+// and all that was due lately had its turn; what is called more often gets the
+// few of a visit. Returns the hits that it is going to use, at most.
+static uint32_t choose_hits(const struct Survey *survey,
+                            const struct Code *code,
+                            struct PolicyFunction *function,
+                            struct PlanItem *item)
+{
+    double window = (double)survey->window_hits;
+    double rate = call_rate(survey, code);
+
+    item->hits = Policy_hits(function, survey->pressure);
+    function->calm = !survey->behind && window > item->hits &&
+                     rate < CALM_PART * window &&
+                     (rate + 1) * survey->costs.call < survey->room;
+    if (!function->calm)
+        return item->hits;
+    item->hits = (uint32_t)fmin(window, UINT32_MAX);
+    return (uint32_t)rate + 1;
+}
+
+// 1 and *item, if it is due.
+static int judge(struct Survey *survey, struct Code *code,
+                 struct PlanItem *item)
+{
+    uint64_t seen = Cell_get(&code->last_seen);
+    bool blind = code->dark || code->broken;
+    uint32_t callees = code->warming ? 0 : code->dark_callees;
+    double untimed = timed_age(survey, code), unseen = blind_age(survey, code);
+    // Calls have been seen since the newest that could be timed.
+    bool lacking = callees && !code->callee_hits &&
+                   (blind || seen > Cell_get(&code->timed_ticks));
+    struct PolicyFunction function;
+    uint32_t expected;
+
+    if (!blind && !lacking)
+        return 0;
+    if (code->unarmed && !code->again && !Cell_get(&code->share.run_samples))
+        return 0; // called once: it may never be called again
+    if (code->visited) {
+        code->visited = false;
+        Visit_end(&code->visit, code->timed_calls,
+                  Cell_cycles(&code->self_cycles));
+    }
+    function = function_of(survey, code);
+    item->id = code->id;
+    expected = choose_hits(survey, code, &function, item);
+    function.age = unseen;
+    function.misses = code->refusals;
+    item->urgency = urgency(survey, &function, expected);
+    item->callee_hits = 0;
+    if (lacking) {
+        function.age = untimed;
+        function.misses = code->visit.misses;
+        function.reach = code->visit.reach;
+        function.callees = callees;
+        if (urgency(survey, &function, expected) >= 1) {
+            item->urgency =
+                fmax(item->urgency, urgency(survey, &function, expected));
+            item->callee_hits = Policy_callee_hits(code->visit.reach);
+        } else {
+            function.callees = 0;
+        }
+    }
+    if (survey->behind && item->hits == expected)
+        item->hits = expected = Policy_late_hits(expected, item->urgency);
+    item->times = item->callee_hits > 0 || !callees;
+    item->seconds = Policy_cost(&survey->costs, &function, expected);
+    if (item->urgency < 1)
+        return 0;
+    if (function.calm)
+        survey->room -= expected * survey->costs.call;
+    return 1;
+}
+
+int Survey_plan(struct Survey *survey, struct Plan *plan)
+{
+    struct PlanItem item;
+    struct Code *code;
+    int error = 0;
+
+    Plan_clear(plan);
+    Rcu_read_lock();
+    for (code = Registry_first(survey->registry); code && !error;
+         code = Registry_next(code))
+        if (Code_was_seen(code)) {
+            Code_note_recent(code, survey->ticks, survey->hz);
+            if (judge(survey, code, &item))
+                error = Plan_add(plan, &item);
+        }
+    Rcu_read_unlock();
+    Plan_sort(plan);
+    return error;
+}

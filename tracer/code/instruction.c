@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Lays out a code object's instructions: which have an event, and which can run
+// after which. That is known beforehand, so that no hook need ask where a jump
+// went: a span is an instruction's own if the next event is of one that can
+// run after it, and none that can is dark (lane.h).
+#include "tracer/code/instruction.h"
+#include "ipc/base/heap.h"
+#include "tracer/code/code.h"
+
+struct Walk { // over a code object's instructions
+    const struct Code *code;
+    const struct Opcodes *opcodes;
+    struct Instruction *all;
+    uint32_t count;
+    uint64_t stop_at;
+    uint32_t units; // those that have a number
+    bool begun;     // the first RESUME is behind: from here on events fire
+};
+
+static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
+{
+    return walk->code->bytecode[2 * unit];
+}
+
+// Units beyond those that fit into sixteen bits have no sites (code.c).
+static void measure(struct Walk *walk)
+{
+    uint32_t units = walk->code->unit_count;
+
+    walk->units = units > UINT16_MAX + 1u ? UINT16_MAX + 1u : units;
+    if (!walk->units)
+        return;
+    walk->count = walk->code->units[walk->units - 1].number + 1u;
+    if (walk->count > INSTRUCTION_MOST)
+        walk->count = INSTRUCTION_MOST;
+}
+
+// The number of the instruction at a unit.
+static uint16_t number_at(const struct Walk *walk, int64_t unit)
+{
+    uint16_t number;
+
+    if (unit < 0 || unit >= walk->units)
+        return INSTRUCTION_NONE;
+    number = walk->code->units[unit].number;
+    return number < walk->count ? number : INSTRUCTION_NONE;
+}
+
+// A loop that is exhausted goes on behind what only specialised ones run.
+static int64_t behind_loop(const struct Walk *walk, int64_t unit)
+{
+    while (unit >= 0 && unit < walk->units) {
+        uint8_t opcode = opcode_at(walk, (uint32_t)unit);
+        bool ended = Opcodes_is(walk->opcodes, opcode, "END_FOR");
+
+        if (!ended && !Opcodes_is(walk->opcodes, opcode, "POP_ITER"))
+            break;
+        unit++;
+        if (ended && unit < walk->units &&
+            Opcodes_is(walk->opcodes, opcode_at(walk, (uint32_t)unit),
+                       "POP_TOP"))
+            unit++;
+    }
+    return unit;
+}
+
+// Which run after the instruction whose opcode stands at `unit`.
+static void set_next(const struct Walk *walk, struct Instruction *at,
+                     int64_t behind, uint32_t argument)
+{
+    uint8_t opcode = opcode_at(walk, at->unit);
+    int64_t target;
+
+    at->next = Opcodes_ends(walk->opcodes, opcode) ? INSTRUCTION_NONE
+                                                   : number_at(walk, behind);
+    at->other = at->next;
+    if (!Opcodes_jumps(walk->opcodes, opcode))
+        return;
+    target = Opcodes_jumps_back(walk->opcodes, opcode)
+                 ? behind - (int64_t)argument
+                 : behind + (int64_t)argument;
+    if (walk->opcodes->flags[opcode] & OPCODE_ITER)
+        target = behind_loop(walk, target);
+    if (number_at(walk, target) == INSTRUCTION_NONE)
+        return; // not code of this interpreter
+    at->other = number_at(walk, target);
+    if (at->next == INSTRUCTION_NONE)
+        at->next = at->other;
+    if (walk->opcodes->flags[opcode] & OPCODE_LOOP) {
+        at->flags |= INSTRUCTION_LOOP;
+        walk->all[at->other].flags |= INSTRUCTION_HEAD;
+    }
+}
+
+static void set_flags(struct Walk *walk, struct Instruction *at)
+{
+    uint8_t opcode = opcode_at(walk, at->unit);
+    unsigned flags = walk->opcodes->flags[opcode];
+
+    if (flags & OPCODE_RESUME)
+        walk->begun = true;
+    else if (walk->begun && !Opcodes_is(walk->opcodes, opcode, "END_FOR"))
+        at->flags |= INSTRUCTION_FIRES;
+    if (flags & (OPCODE_RETURN | OPCODE_YIELD))
+        at->flags |= INSTRUCTION_GATE;
+}
+
+// Where nothing leads that is known beforehand, an exception does: once such a
+// place is dark, a frame may have been anywhere between two events.
+static void mark_handlers(const struct Walk *walk)
+{
+    uint32_t i;
+
+    for (i = 0; i < walk->count; i++)
+        walk->all[i].flags |= INSTRUCTION_GATE;
+    for (i = 0; i < walk->count; i++) {
+        const struct Instruction *at = &walk->all[i];
+
+        if (at->next != INSTRUCTION_NONE)
+            walk->all[at->next].flags &= (uint8_t)~INSTRUCTION_GATE;
+        if (at->other != INSTRUCTION_NONE)
+            walk->all[at->other].flags &= (uint8_t)~INSTRUCTION_GATE;
+    }
+}
+
+static void lay_out(struct Walk *walk)
+{
+    uint32_t unit = 0, argument = 0, i;
+
+    while (unit < walk->units) {
+        uint8_t opcode = opcode_at(walk, unit);
+        uint32_t end = unit + (uint32_t)Opcodes_length(walk->opcodes, opcode);
+        uint16_t number = number_at(walk, unit);
+
+        argument = argument << 8 | walk->code->bytecode[2 * unit + 1];
+        if (!(walk->opcodes->flags[opcode] & OPCODE_EXTENDED) &&
+            number != INSTRUCTION_NONE) {
+            struct Instruction *at = &walk->all[number];
+
+            at->unit = (uint16_t)unit;
+            at->stop_at = walk->stop_at;
+            set_next(walk, at, end, argument);
+            argument = 0;
+        }
+        unit = end;
+    }
+    mark_handlers(walk);
+    for (i = 0; i < walk->count; i++)
+        set_flags(walk, &walk->all[i]);
+    // Nothing ever follows the last one: it stands for "not known".
+    walk->all[walk->count].next = INSTRUCTION_NONE;
+    walk->all[walk->count].other = INSTRUCTION_NONE;
+}
+
+struct Instruction *Instructions_new(const struct Code *code,
+                                     const struct Opcodes *opcodes,
+                                     uint64_t threshold, uint32_t *count)
+{
+    struct Walk walk = {.code = code, .opcodes = opcodes};
+
+    walk.stop_at = threshold ? threshold : CODE_NEVER;
+    measure(&walk);
+    // Two more: the last one, and room for a number that is one too high.
+    walk.all = Heap_zeroed(walk.count + 2u, sizeof *walk.all);
+    if (!walk.all)
+        return NULL;
+    lay_out(&walk);
+    *count = walk.count;
+    return walk.all;
+}

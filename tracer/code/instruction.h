@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What precise mode keeps of one instruction: how often it ran and what it
+// took. Made with its struct Code, which owns it. Written by the hooks, under
+// the interpreter's lock; the collector reads the cells.
+#ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
+#define OCULAR_TRACER_CODE_INSTRUCTION_H
+
+#include "tracer/base/cell.h"
+#include "tracer/base/opcode.h"
+
+struct Code;
+
+#define INSTRUCTION_NONE UINT16_MAX // no instruction's number
+#define INSTRUCTION_MOST (UINT16_MAX - 1)
+
+enum InstructionFlag {
+    INSTRUCTION_FIRES = 1 << 0, // it has an INSTRUCTION event: it is a site
+    INSTRUCTION_GATE = 1 << 1,  // control comes here, or leaves, on ways that
+                                // its neighbours do not show
+    INSTRUCTION_HEAD = 1 << 2,  // of a loop
+    INSTRUCTION_LOOP = 1 << 3   // jumps back to `next`, the head of a loop
+};
+
+struct Instruction {
+    cell_t hits;
+    cell_t cycles;    // net, of those that were timed
+    cell_t timed;     // hits of which the end was seen
+    uint64_t stop_at; // hits at which it goes dark
+    uint16_t unit;    // code unit of its opcode, behind any EXTENDED_ARG
+    uint16_t next;    // number of the one that runs after it...
+    uint16_t other;   // ...or of the other one; the same if there is but one
+    uint8_t flags;    // enum InstructionFlag
+    _Atomic uint8_t dark;
+    _Atomic uint8_t floor; // it was dark once: its hits are not all
+};
+
+// One for each instruction of `code`, by number, and a last one that nothing
+// follows. *count: without that. NULL when memory is out.
+struct Instruction *Instructions_new(const struct Code *code,
+                                     const struct Opcodes *opcodes,
+                                     uint64_t threshold, uint32_t *count);
+
+#endif

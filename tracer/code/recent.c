@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// See recent.h.
+#include "tracer/code/recent.h"
+
+static void copy(struct RecentMark *to, const struct RecentMark *from)
+{
+    Cell_set(&to->calls, Cell_get(&from->calls));
+    Cell_set(&to->cycles, Cell_get(&from->cycles));
+    Cell_set(&to->waited, Cell_get(&from->waited));
+}
+
+void Recent_note(struct Recent *recent, const struct RecentMark *now,
+                 uint64_t ticks, uint64_t period)
+{
+    uint32_t other =
+        1 - atomic_load_explicit(&recent->current, memory_order_relaxed);
+
+    if (ticks - recent->next_ticks < period ||
+        Cell_get(&now->calls) - Cell_get(&recent->next.calls) < RECENT_CALLS)
+        return;
+    copy(&recent->marks[other], &recent->next);
+    // Pairs with the load in Recent_mark.
+    atomic_store_explicit(&recent->current, other, memory_order_release);
+    copy(&recent->next, now);
+    recent->next_ticks = ticks;
+}
+
+const struct RecentMark *Recent_mark(const struct Recent *recent)
+{
+    return &recent->marks[atomic_load_explicit(&recent->current,
+                                               memory_order_acquire)];
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// Hash chains by address, id and version, and one list in order of adoption.
+// One writer at a time (the interpreter's lock); a removed code keeps its own
+// links, so that a reader that stands on it walks on.
+#include "tracer/code/registry.h"
+#include "ipc/base/heap.h"
+
+// Every store that makes a code reachable is a release and pairs with this.
+static struct Code *follow(struct Code *const _Atomic *link)
+{
+    return atomic_load_explicit(link, memory_order_acquire);
+}
+
+static void point(struct Code *_Atomic *link, struct Code *code)
+{
+    atomic_store_explicit(link, code, memory_order_release);
+}
+
+static struct Code *_Atomic *bucket_of(struct Registry *registry,
+                                       uintptr_t address)
+{
+    // Fibonacci hashing: allocators leave no entropy in the low bits.
+    uint64_t mixed = ((uint64_t)address >> 4) * 0x9e3779b97f4a7c15u;
+
+    return &registry->buckets[(mixed >> 32) % REGISTRY_BUCKETS];
+}
+
+static struct Code *_Atomic *bucket_of_id(struct Registry *registry,
+                                          uint32_t id)
+{
+    return &registry->by_id[id % REGISTRY_BUCKETS];
+}
+
+static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
+                                               uint32_t version)
+{
+    return &registry->by_version[version % REGISTRY_BUCKETS];
+}
+
+// A code is in three chains; which one is meant is told by its link in it.
+typedef struct Code *_Atomic *link_t(struct Code *code);
+
+static struct Code *_Atomic *by_address(struct Code *code)
+{
+    return &code->next_in_bucket;
+}
+
+static struct Code *_Atomic *by_id(struct Code *code)
+{
+    return &code->next_by_id;
+}
+
+static struct Code *_Atomic *by_version(struct Code *code)
+{
+    return &code->next_by_version;
+}
+
+static void chain(struct Code *_Atomic *bucket, struct Code *code, link_t *link)
+{
+    point(link(code), follow(bucket));
+    point(bucket, code);
+}
+
+static void unchain(struct Code *_Atomic *bucket, struct Code *code,
+                    link_t *link)
+{
+    while (follow(bucket) != code)
+        bucket = link(follow(bucket));
+    point(bucket, follow(link(code)));
+}
+
+struct Registry *Registry_new(void)
+{
+    struct Registry *registry = Heap_zeroed(1, sizeof(struct Registry));
+
+    if (registry)
+        pthread_mutex_init(&registry->chains, NULL);
+    return registry;
+}
+
+void Registry_free_retired(struct Registry *registry)
+{
+    struct Code *code, *next;
+
+    for (code = Registry_take_retired(registry, UINT64_MAX); code;
+         code = next) {
+        next = code->next_retired;
+        Code_free(code);
+    }
+}
+
+void Registry_free(struct Registry *registry)
+{
+    struct Code *code, *next;
+
+    if (registry == NULL)
+        return;
+    Registry_free_retired(registry);
+    for (code = Registry_first(registry); code; code = next) {
+        next = Registry_next(code);
+        Code_free(code);
+    }
+    pthread_mutex_destroy(&registry->chains);
+    Heap_free(registry);
+}
+
+uint32_t Registry_next_id(struct Registry *registry)
+{
+    uint32_t id = registry->newest_id;
+
+    // After four thousand million of them: 0 is nobody, and old code may live.
+    do
+        id++;
+    while (id == 0 || Registry_by_id(registry, id));
+    // Pairs with the acquire in Registry_newest_id.
+    atomic_store_explicit(&registry->newest_id, id, memory_order_release);
+    return id;
+}
+
+uint32_t Registry_newest_id(struct Registry *registry)
+{
+    return atomic_load_explicit(&registry->newest_id, memory_order_acquire);
+}
+
+void Registry_add(struct Registry *registry, struct Code *code)
+{
+    code->registered_bytes = Code_bytes(code);
+    code->previous_in_list = registry->last;
+    atomic_init(&code->next_in_list, NULL);
+    pthread_mutex_lock(&registry->chains);
+    chain(bucket_of(registry, code->address), code, by_address);
+    code->chained = true;
+    pthread_mutex_unlock(&registry->chains);
+    chain(bucket_of_id(registry, code->id), code, by_id);
+    if (code->version)
+        chain(bucket_of_version(registry, code->version), code, by_version);
+    point(registry->last ? &registry->last->next_in_list : &registry->first,
+          code);
+    registry->last = code;
+    atomic_fetch_add(&registry->count, 1);
+    atomic_fetch_add(&registry->bytes, code->registered_bytes);
+}
+
+static void unlink_from_list(struct Registry *registry, struct Code *code)
+{
+    struct Code *previous = code->previous_in_list;
+    struct Code *next = follow(&code->next_in_list);
+
+    point(previous ? &previous->next_in_list : &registry->first, next);
+    if (next)
+        next->previous_in_list = previous;
+    else
+        registry->last = previous;
+}
+
+static void push_retired(struct Registry *registry, struct Code *code)
+{
+    struct Code *head =
+        atomic_load_explicit(&registry->retired, memory_order_relaxed);
+
+    do { // pairs with the exchange in Registry_take_retired
+        code->next_retired = head;
+    } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
+                                                    code, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+void Registry_retire(struct Registry *registry, struct Code *code,
+                     uint64_t ticks)
+{
+    // In no list for a moment: who walks them finds it here.
+    point(&registry->leaving, code);
+    pthread_mutex_lock(&registry->chains);
+    if (registry->kept < REGISTRY_KEPT) {
+        registry->kept++;
+    } else {
+        unchain(bucket_of(registry, code->address), code, by_address);
+        code->chained = false;
+    }
+    Cell_set(&code->retired_ticks, code->chained ? ticks : 1);
+    pthread_mutex_unlock(&registry->chains);
+    unchain(bucket_of_id(registry, code->id), code, by_id);
+    if (code->version)
+        unchain(bucket_of_version(registry, code->version), code, by_version);
+    unlink_from_list(registry, code);
+    atomic_fetch_sub(&registry->bytes, code->registered_bytes);
+    push_retired(registry, code);
+    point(&registry->leaving, NULL);
+    // Last, and read first: whoever counts both misses none.
+    atomic_fetch_sub(&registry->count, 1);
+}
+
+size_t Registry_count(struct Registry *registry)
+{
+    return atomic_load(&registry->count);
+}
+
+struct Code *Registry_find(struct Registry *registry, uintptr_t address)
+{
+    struct Code *code = follow(bucket_of(registry, address));
+
+    while (code && (code->address != address || Cell_get(&code->retired_ticks)))
+        code = follow(&code->next_in_bucket);
+    return code;
+}
+
+// The newest comes first in its chain.
+struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
+                              uint32_t newest_id, uint64_t ticks)
+{
+    struct Code *code = follow(bucket_of(registry, address));
+    uint64_t retired;
+
+    while (code && (code->address != address || Code_is_after(code, newest_id)))
+        code = follow(&code->next_in_bucket);
+    retired = code ? Cell_get(&code->retired_ticks) : 0;
+    return !retired || ticks < retired ? code : NULL;
+}
+
+struct Code *Registry_by_id(struct Registry *registry, uint32_t id)
+{
+    struct Code *code = follow(bucket_of_id(registry, id));
+
+    while (code && code->id != id)
+        code = follow(&code->next_by_id);
+    return code;
+}
+
+struct Code *Registry_by_version(struct Registry *registry, uint32_t version)
+{
+    struct Code *code =
+        version ? follow(bucket_of_version(registry, version)) : NULL;
+
+    while (code && code->version != version)
+        code = follow(&code->next_by_version);
+    return code;
+}
+
+static void drop_dead_callers(struct Registry *registry, struct Code *code)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < code->caller_count; i++)
+        if (Registry_by_id(registry, code->callers[i]))
+            code->callers[kept++] = code->callers[i];
+    code->caller_count = kept;
+}
+
+int Registry_link(struct Registry *registry, struct Code *caller,
+                  struct Code *code)
+{
+    if (Code_has_caller(code, caller->id))
+        return 0;
+    if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
+        drop_dead_callers(registry, code);
+    return Code_link(caller, code);
+}
+
+struct Code *Registry_first(struct Registry *registry)
+{
+    return follow(&registry->first);
+}
+
+struct Code *Registry_next(const struct Code *code)
+{
+    return follow(&code->next_in_list);
+}
+
+// Takes all of the chain that are to be taken: one walk, however many there
+// are.
+static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
+{
+    struct Code *_Atomic *link = bucket;
+
+    pthread_mutex_lock(&registry->chains);
+    while (follow(link)) {
+        struct Code *code = follow(link);
+
+        if (!code->taken) {
+            link = &code->next_in_bucket;
+            continue;
+        }
+        point(link, follow(&code->next_in_bucket));
+        code->chained = false;
+        registry->kept--;
+    }
+    pthread_mutex_unlock(&registry->chains);
+}
+
+struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
+{
+    struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
+                                                   memory_order_acquire);
+    // Asked for after that: as long as it is found there it is not taken.
+    const struct Code *leaving = Registry_leaving(registry);
+    struct Code *oldest = NULL, *next;
+
+    for (; newest; newest = next) {
+        next = newest->next_retired;
+        if (Cell_get(&newest->retired_ticks) >= ticks || newest == leaving) {
+            push_retired(registry, newest);
+            continue;
+        }
+        newest->taken = true;
+        newest->next_retired = oldest;
+        oldest = newest;
+    }
+    for (struct Code *code = oldest; code; code = code->next_retired)
+        if (code->chained)
+            sweep(registry, bucket_of(registry, code->address));
+    return oldest;
+}
+
+struct Code *Registry_leaving(struct Registry *registry)
+{
+    return follow(&registry->leaving);
+}
+
+struct Code *Registry_retired(struct Registry *registry)
+{
+    // Pairs with the exchange in Registry_retire.
+    return follow(&registry->retired);
+}
+
+void Registry_before_fork(struct Registry *registry)
+{
+    pthread_mutex_lock(&registry->chains);
+}
+
+void Registry_after_fork(struct Registry *registry)
+{
+    pthread_mutex_unlock(&registry->chains);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// The list of retired functions, searched by a hash of who they are.
+#include "tracer/code/retired.h"
+#include "ipc/base/heap.h"
+
+#include <string.h>
+
+void Retired_release(struct Retired *retired)
+{
+    size_t i;
+
+    for (i = 0; i < retired->count; i++) {
+        Heap_free(retired->functions[i].name);
+        Heap_free(retired->functions[i].file);
+    }
+    memset(retired, 0, sizeof *retired);
+}
+
+static void add_totals(struct RetiredTotals *to,
+                       const struct RetiredTotals *from)
+{
+    to->objects += from->objects;
+    to->calls += from->calls;
+    to->events += from->events;
+    to->self_calls += from->self_calls;
+    to->self_cycles += from->self_cycles;
+    to->total_cycles += from->total_cycles;
+    to->waited_cycles += from->waited_cycles;
+    to->cpu_ns += from->cpu_ns;
+    to->samples += from->samples;
+    to->run_samples += from->run_samples;
+    to->inexact |= from->inexact;
+}
+
+static struct RetiredTotals totals_of(const struct Code *code)
+{
+    return (struct RetiredTotals){
+        .objects = 1,
+        .calls = Cell_get(&code->calls),
+        .events = Code_events(code),
+        .self_calls = Cell_get(&code->self_calls),
+        .self_cycles = Cell_cycles(&code->self_cycles),
+        .total_cycles = Cell_cycles(&code->total_cycles),
+        .waited_cycles = Cell_get(&code->waited_cycles),
+        .cpu_ns = Cell_get(&code->share.cpu.total_ns),
+        .samples = Cell_get(&code->share.samples),
+        .run_samples = Cell_get(&code->share.run_samples),
+        .inexact = !code->calls_exact,
+    };
+}
+
+// FNV-1a.
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+    return hash;
+}
+
+static uint64_t hash_of(const struct Code *code)
+{
+    uint64_t hash = hash_text(0xcbf29ce484222325u ^ code->line, code->name);
+
+    return hash_text(hash, code->file);
+}
+
+static struct RetiredFunction *find(struct Retired *retired, uint64_t hash,
+                                    const struct Code *code)
+{
+    size_t i;
+
+    for (i = 0; i < retired->count; i++) {
+        struct RetiredFunction *function = &retired->functions[i];
+
+        if (retired->hashes[i] == hash && function->line == code->line &&
+            strcmp(function->name, code->name) == 0 &&
+            strcmp(function->file, code->file) == 0)
+            return function;
+    }
+    return NULL;
+}
+
+static bool is_less(const struct RetiredTotals *a,
+                    const struct RetiredTotals *b)
+{
+    uint64_t x = a->self_cycles + a->cpu_ns, y = b->self_cycles + b->cpu_ns;
+
+    return x != y ? x < y : a->calls < b->calls;
+}
+
+// Folds the least one; its place.
+static size_t fold(struct Retired *retired)
+{
+    struct RetiredFunction *functions = retired->functions;
+    size_t least = 0, i;
+
+    for (i = 1; i < retired->count; i++)
+        if (is_less(&functions[i].totals, &functions[least].totals))
+            least = i;
+    add_totals(&retired->others, &functions[least].totals);
+    retired->bytes -=
+        strlen(functions[least].name) + strlen(functions[least].file) + 2;
+    Heap_free(functions[least].name);
+    Heap_free(functions[least].file);
+    return least;
+}
+
+// A new entry, for which the least one may have to go; NULL: memory.
+static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
+                                    const struct Code *code)
+{
+    char *name = Heap_text(code->name), *file = Heap_text(code->file);
+    size_t place;
+
+    if (!name || !file) {
+        Heap_free(name);
+        Heap_free(file);
+        return NULL;
+    }
+    place = retired->count < RETIRED_ROOM ? retired->count++ : fold(retired);
+    retired->hashes[place] = hash;
+    retired->functions[place] = (struct RetiredFunction){
+        .name = name, .file = file, .line = code->line};
+    retired->bytes += strlen(name) + strlen(file) + 2;
+    return &retired->functions[place];
+}
+
+void Retired_add(struct Retired *retired, const struct Code *code)
+{
+    struct RetiredTotals totals = totals_of(code);
+    uint64_t hash = hash_of(code);
+    struct RetiredFunction *function;
+
+    // What was never called nor seen has no row while it lives, either.
+    if (!Code_was_seen(code))
+        return;
+    function = find(retired, hash, code);
+    if (!function)
+        function = make(retired, hash, code);
+    add_totals(function ? &function->totals : &retired->others, &totals);
+    retired->events += totals.events;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// See preemption.h. CLOCK_THREAD_CPUTIME_ID counts to the ns; the times of
+// getrusage(2), which lag behind by up to a timer's tick, do not serve.
+#define _GNU_SOURCE 1 // RUSAGE_THREAD
+#include "tracer/hook/preemption.h"
+#include "ipc/base/now.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+static bool read_times(struct ThreadTimes *times)
+{
+    int64_t begin = (int64_t)Now_ns(CLOCK_MONOTONIC);
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_THREAD, &usage) != 0)
+        return false;
+    times->waits = usage.ru_nvcsw;
+    times->taken = usage.ru_nivcsw;
+    times->cpu_ns = (int64_t)Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    times->wall_ns = (int64_t)Now_ns(CLOCK_MONOTONIC);
+    times->reading_ns = times->wall_ns - begin;
+    return times->cpu_ns > 0;
+}
+
+int64_t Preemption_between(const struct ThreadTimes *then,
+                           const struct ThreadTimes *now, int64_t span_ns)
+{
+    int64_t wall = now->wall_ns - then->wall_ns;
+    // What comes during the reading is not in the span any more.
+    int64_t off = wall - (now->cpu_ns - then->cpu_ns) - now->reading_ns;
+    int64_t taken = now->taken - then->taken, before;
+
+    if (now->waits != then->waits || taken <= 0)
+        return 0;
+    // All but one of the switches may have been before the span, in spans that
+    // nobody asks about.
+    before = (taken - 1) * PREEMPTION_BRIEF_NS;
+    if (before > wall - span_ns)
+        before = wall > span_ns ? wall - span_ns : 0;
+    off -= before;
+    if (off < PREEMPTION_BRIEF_NS) // or the one was
+        return 0;
+    return off < span_ns ? off : span_ns;
+}
+
+int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
+{
+    struct ThreadTimes now = {0};
+    const struct ThreadTimes *then = &preemption->then;
+    int64_t result = 0, wall;
+    bool was_known = preemption->known;
+
+    preemption->known = read_times(&now);
+    wall = now.wall_ns - then->wall_ns;
+    if (was_known && preemption->known) {
+        result = Preemption_between(then, &now, span_ns);
+        if (now.waits != then->waits)
+            preemption->skips = PREEMPTION_SKIPS;
+    }
+    // The machine was suspended: CLOCK_MONOTONIC stood, the counter did not.
+    if (then->wall_ns && span_ns - wall > PREEMPTION_STOPPED_NS)
+        result = span_ns - wall;
+    preemption->then = now;
+    return result;
+}
+
+bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
+                            int64_t taken)
+{
+    double most = PREEMPTION_OFTEN * (now_s - rate->since_s);
+    bool first = rate->since_s == 0;
+    bool high = first || (double)(taken - rate->taken) > most;
+
+    rate->since_s = now_s;
+    rate->taken = taken;
+    return high;
+}
+
+bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_SELF, &usage) == 0 &&
+           PreemptionRate_exceeds(rate, now_s, usage.ru_nivcsw);
+}

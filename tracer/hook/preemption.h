@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// How long other programs had a thread's CPU. Where they take it often, a hook
+// asks the kernel at the end of each long span, since such a span may not be
+// all work; time in which a thread waits is none of this. Each lane has a
+// struct Preemption, which its own thread uses; the governor has the
+// PreemptionRate.
+#ifndef OCULAR_TRACER_HOOK_PREEMPTION_H
+#define OCULAR_TRACER_HOOK_PREEMPTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PREEMPTION_BRIEF_NS 100000       // shorter spans are believed
+#define PREEMPTION_STOPPED_NS 1000000000 // after such a span a hook always asks
+#define PREEMPTION_READING_NS 10000 // what asking takes, at most, undisturbed
+
+// A thread's, as the kernel counts them.
+struct ThreadTimes {
+    int64_t wall_ns, cpu_ns; // at the end of the reading
+    int64_t reading_ns;      // of the wall clock that the reading took
+    int64_t waits;           // context switches because the thread had to wait
+    int64_t taken;           // context switches because another one was to run
+};
+
+struct Preemption {
+    struct ThreadTimes then; // the newest reading
+    bool known;              // every long span since was asked about
+    uint8_t skips;           // long spans to come that nobody asks about
+};
+
+// Of a thread that sleeps in its spans an answer tells nothing, and asking
+// costs up to 10 us after each sleep.
+#define PREEMPTION_SKIPS 15
+
+// A long span was not asked about.
+static inline void Preemption_forget(struct Preemption *preemption)
+{
+    preemption->known = false;
+}
+
+// true: not this long span.
+static inline bool Preemption_skip(struct Preemption *preemption)
+{
+    if (!preemption->skips)
+        return false;
+    preemption->skips--;
+    return true;
+}
+
+// ns of the span that ends now, of `span_ns`, in which other programs had the
+// calling thread's CPU; 0 where the thread has waited since it last asked. Time
+// in which the machine was suspended is part of it. Two system calls, some
+// 0.7 us, and several for a thread that has slept.
+int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns);
+// The same of two readings.
+int64_t Preemption_between(const struct ThreadTimes *then,
+                           const struct ThreadTimes *now, int64_t span_ns);
+
+// How often the kernel takes the CPU from the process's threads.
+struct PreemptionRate {
+    double since_s; // of CLOCK_MONOTONIC: the newest look
+    int64_t taken;  // until then
+};
+
+// Was that more than PREEMPTION_OFTEN times a second since the call before? A
+// system call, some 0.5 us. The first call says yes.
+#define PREEMPTION_OFTEN 20.0
+bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
+// The same of a reading.
+bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
+                            int64_t taken);
+
+#endif

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// From a stack of code addresses to functions' shares; see the header.
+#include "tracer/sample/attribution.h"
+
+#include "ipc/base/heap.h"
+#include "tracer/base/rcu.h"
+
+#include <string.h>
+
+uint32_t Attribution_unit(const struct Attribution *attribution,
+                          const struct Code *code,
+                          const struct WalkFrame *frame)
+{
+    uintptr_t offset =
+        frame->instruction - code->address - attribution->code_bytecode;
+
+    return offset % 2 == 0 && offset / 2 < code->unit_count
+               ? (uint32_t)(offset / 2)
+               : UINT32_MAX;
+}
+
+// The code of a frame if time may be given to it, or NULL.
+static struct Code *code_of(const struct Attribution *attribution,
+                            const struct SampledStack *stack, unsigned frame)
+{
+    return Registry_find_at(attribution->registry, stack->frames[frame].code,
+                            stack->newest_id, stack->ticks);
+}
+
+// --- What the innermost frame does -------------------------------------------
+
+// The instruction that it is at.
+struct Place {
+    uint16_t flags;  // of the base opcode; 0: it is not known
+    uint32_t callee; // id of who is called there, as far as stacks have shown
+    uintptr_t at;    // its address
+    bool returning;  // 3.12: its frame is thrown away, or an exception left it
+};
+
+static struct Place find_place(const struct Attribution *attribution,
+                               const struct SampledStack *stack)
+{
+    const uint16_t *flags = attribution->opcodes->flags;
+    const struct WalkFrame *frame = &stack->frames[0];
+    struct Code *code = code_of(attribution, stack, 0);
+    uint32_t unit =
+        code ? Attribution_unit(attribution, code, frame) : UINT32_MAX;
+    uint32_t first = unit;
+    uint16_t number;
+
+    if (unit == UINT32_MAX)
+        return (struct Place){0};
+    number = code->units[unit].number;
+    // While a frame is above it, 3.12 has a call at the last of its caches.
+    while (first > 0 && number > 0 && code->units[first - 1].number == number)
+        first--;
+    while (first < unit && flags[code->bytecode[2 * first]] & OPCODE_EXTENDED)
+        first++;
+    return (struct Place){
+        .flags = flags[code->bytecode[2 * first]],
+        .callee = code->share.callees ? code->share.callees[number] : 0,
+        .at = frame->instruction - (uintptr_t)2 * (unit - first),
+        .returning = first != unit,
+    };
+}
+
+// A specialised call as it lies in the bytecode: struct _PyCallCache
+// (pycore_code.h) follows the opcode and its argument.
+struct LiveCall {
+    uint8_t opcode, argument;
+    uint16_t counter;
+    uint32_t version; // of the function that it is for
+};
+
+static void push(struct SampledStack *stack, struct WalkFrame top)
+{
+    if (stack->depth > 0 && stack->frames[0].code == top.code)
+        return;
+    if (stack->depth == WALK_DEPTH) {
+        stack->depth--;
+        stack->cut = true;
+    }
+    memmove(stack->frames + 1, stack->frames,
+            stack->depth * sizeof(stack->frames[0]));
+    stack->frames[0] = top;
+    stack->depth++;
+}
+
+// The call that the innermost frame is at has pushed no frame: a C function
+// runs. Unless it is specialised to Python functions: then it is pushing the
+// frame, or has just thrown it away, and while it is at that the time is the
+// callee's, as it is in its cycles. So the instruction itself says who is
+// called.
+static bool calls_c(const struct Attribution *attribution,
+                    struct SampledStack *stack, const struct Place *place)
+{
+    const struct Code *callee = NULL;
+    struct LiveCall live;
+    uint16_t flags;
+
+    if (!Memory_read(attribution->memory, place->at, &live, sizeof live))
+        return true;
+    flags = attribution->opcodes->flags[live.opcode];
+    if (!(flags & OPCODE_PUSHES) && !place->returning)
+        return true;
+    if (flags & OPCODE_VERSIONED)
+        callee = Registry_by_version(attribution->registry, live.version);
+    if (!callee && place->callee)
+        callee = Registry_by_id(attribution->registry, place->callee);
+    if (callee)
+        push(stack,
+             (struct WalkFrame){callee->address,
+                                callee->address + attribution->code_bytecode});
+    return false;
+}
+
+void Attribution_judge(const struct Attribution *attribution,
+                       struct SampledStack *stack, bool active)
+{
+    struct Place place;
+
+    stack->in_c = false;
+    stack->queued = active;
+    if (stack->depth == 0)
+        return;
+    Rcu_read_lock();
+    place = find_place(attribution, stack);
+    stack->queued = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
+    stack->in_c =
+        place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
+    Rcu_read_unlock();
+}
+
+// --- Whose time it is --------------------------------------------------------
+
+// What a function gets at its first sample; where memory is out, at a later.
+static void prepare(struct Code *code)
+{
+    struct Share *share = &code->share;
+    size_t count = Code_spot_count(code), spots = 2 * count; // and those in C
+    void *room;
+
+    if (atomic_load_explicit(&share->callers, memory_order_relaxed))
+        return;
+    // Both pair with the acquire of whoever reads.
+    if (!Code_spots(code)) {
+        room = Heap_zeroed(spots + 1, sizeof(*share->spots));
+        atomic_store_explicit(&share->spots, room, memory_order_release);
+    }
+    if (!share->callees)
+        share->callees = Heap_zeroed(count + 1, sizeof(*share->callees));
+    if (!Code_spots(code) || !share->callees)
+        return;
+    room = Heap_zeroed(1, sizeof(struct Split));
+    atomic_store_explicit(&share->callers, room, memory_order_release);
+    Cell_set(&share->bytes, sizeof(struct Split) + (spots + count + 2) * 4);
+}
+
+// Dark code cannot report by itself who calls it. Seen twice, so that a torn
+// stack makes nobody a caller.
+static void report_edge(struct Attribution *attribution, struct SplitPart *part,
+                        const struct Code *caller, const struct Code *callee)
+{
+    struct Edge edge = {caller->id, callee->id};
+
+    if (part->told || part->seen < 2 ||
+        !atomic_load_explicit(&callee->dark, memory_order_relaxed))
+        return;
+    part->told = Edges_push(attribution->edges, edge);
+}
+
+// The innermost frame was called from where the one below it is.
+static void learn_callee(const struct Attribution *attribution,
+                         const struct SampledStack *stack, struct Code *caller,
+                         const struct Code *callee)
+{
+    uint32_t unit = Attribution_unit(attribution, caller, &stack->frames[1]);
+
+    if (caller->share.callees && unit != UINT32_MAX)
+        caller->share.callees[caller->units[unit].number] = callee->id;
+}
+
+// The outermost frame of each function, from the bottom of the stack up; the
+// path of their ids into *path. Sets *top to the innermost frame that counts,
+// and returns its code or NULL.
+static struct Code *add_stack(struct Attribution *attribution,
+                              const struct SampledStack *stack,
+                              const struct ShareTime *now,
+                              struct ShareCredit *credit,
+                              struct FlameSample *path, unsigned *top)
+{
+    struct Code *caller = NULL;
+    unsigned caller_at = 0;
+    uint32_t *ids = (uint32_t *)path->path;
+
+    attribution->stamp++;
+    if (stack->cut)
+        ids[path->depth++] = 0;
+    for (unsigned i = stack->depth; i-- > 0;) {
+        struct Code *code = code_of(attribution, stack, i);
+        struct Split *callers;
+
+        if (!code)
+            continue;
+        *top = i;
+        ids[path->depth++] = code->id;
+        if (code->share.stamp != attribution->stamp) {
+            code->share.stamp = attribution->stamp;
+            prepare(code);
+            ShareValue_credit(&code->share.under, credit);
+            callers = code->share.callers;
+            if (callers && caller)
+                report_edge(attribution,
+                            Split_add(callers, caller->id, now, credit), caller,
+                            code);
+            else if (callers && stack->cut)
+                Split_add(callers, 0, now, credit);
+        }
+        if (i == 0 && caller_at == 1)
+            learn_callee(attribution, stack, caller, code);
+        caller = code;
+        caller_at = i;
+    }
+    return caller;
+}
+
+static void count_one(_Atomic uint32_t *count)
+{
+    uint32_t seen = atomic_load_explicit(count, memory_order_relaxed);
+
+    if (seen < UINT32_MAX)
+        atomic_store_explicit(count, seen + 1, memory_order_relaxed);
+}
+
+static void count_spot(const struct Attribution *attribution, struct Code *code,
+                       const struct WalkFrame *frame, bool in_c)
+{
+    _Atomic uint32_t *spots = code->share.spots;
+    uint32_t unit = Attribution_unit(attribution, code, frame);
+
+    if (!spots || unit == UINT32_MAX)
+        return;
+    spots += code->units[unit].number;
+    count_one(spots);
+    if (in_c)
+        count_one(spots + Code_spot_count(code));
+}
+
+double Attribution_add(struct Attribution *attribution,
+                       const struct SampledStack *stack,
+                       const struct ShareTime *now, struct Split *functions,
+                       double cpu_ns, double wait_ns)
+{
+    uint32_t ids[WALK_DEPTH + 1];
+    struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
+    struct ShareCredit all, ran, waited;
+    unsigned top = 0;
+    struct Code *code;
+    bool in_c;
+
+    if (!(cpu_ns + wait_ns > 0))
+        return 0;
+    ShareCredit_init(&all, now, cpu_ns + wait_ns);
+    ShareCredit_init(&ran, now, cpu_ns);
+    ShareCredit_init(&waited, now, wait_ns);
+    Rcu_read_lock();
+    code = add_stack(attribution, stack, now, &all, &path, &top);
+    in_c = code && top == 0 && stack->in_c;
+    if (code) {
+        ShareValue_credit(&code->share.cpu, &ran);
+        ShareValue_credit(&code->share.wait, &waited);
+        if (stack->queued)
+            ShareValue_credit(&code->share.queued, &waited);
+        if (in_c)
+            ShareValue_credit(&code->share.in_c, &ran);
+        if (cpu_ns > 0)
+            count_spot(attribution, code, &stack->frames[top], in_c);
+        Cell_add(&code->share.samples, 1);
+        if (cpu_ns > 0)
+            Cell_add(&code->share.run_samples, 1);
+    }
+    if (cpu_ns > 0)
+        Split_add(functions, code ? code->id : 0, now, &ran);
+    Rcu_read_unlock();
+    path.in_c = in_c;
+    // Whoever reads all of it has its lock for some time.
+    if (cpu_ns > 0 && attribution->flame)
+        Flame_add(attribution->flame, now, &path);
+    return code && top == 0 ? 0 : cpu_ns;
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+// Timers, their signal and its handler; see the header.
+//
+// A signal carries a slot's number and generation instead of a pointer: it may
+// be delivered long after its timer was deleted, to a thread that had blocked
+// it, and must not find freed memory. Slots are never freed. While its handler
+// runs a slot is busy, and the timer that it was for is not freed.
+#define _GNU_SOURCE 1 // SIGEV_THREAD_ID, REG_RIP
+#include "tracer/sample/cpu_timer.h"
+
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+#include "tracer/base/clock.h"
+
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+#define SLOTS_A_CHUNK 256u
+#define CHUNKS 256u // 65 536 threads at a time
+#define CLOSE_MS 1000
+#define MOST_S 200e-6 // see CpuTimers.most
+#define SPARED 3      // the highest: debuggers and valgrind take them
+
+#define CLAIMED ((struct CpuTimer *)1) // taken, and no signal is on its way yet
+
+struct Slot {
+    struct CpuTimer *_Atomic timer; // NULL: free, or its timer is gone
+    _Atomic uint32_t generation;
+    // Handlers that run, also those of signals that have come too late: their
+    // timer is gone, and the slot may be another's by now.
+    _Atomic uint32_t busy;
+};
+
+// Globals, since a handler has nothing else, and they outlive each session: the
+// slots, whose chunks are never freed; and where our own code lies.
+static struct Slot *_Atomic chunks[CHUNKS];
+static uintptr_t text_begin, text_end;
+
+static struct Slot *find_slot(uint32_t number)
+{
+    struct Slot *chunk;
+
+    if (number / SLOTS_A_CHUNK >= CHUNKS)
+        return NULL;
+    // Pairs with the release in take_slot.
+    chunk = atomic_load_explicit(&chunks[number / SLOTS_A_CHUNK],
+                                 memory_order_acquire);
+    return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
+}
+
+// --- The handler -------------------------------------------------------------
+
+// Where the thread was interrupted: its program counter, or 0.
+static uintptr_t interrupted(const void *context)
+{
+    const ucontext_t *thread = context;
+
+#if defined(__x86_64__)
+    return (uintptr_t)thread->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)thread->uc_mcontext.pc;
+#else
+    (void)thread;
+    return 0;
+#endif
+}
+
+static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
+{
+    uint8_t flags = 0;
+
+    if (timer->walk.torn)
+        flags |= SAMPLE_TORN;
+    if (timer->walk.truncated)
+        flags |= SAMPLE_TRUNCATED;
+    if (timer->start.active)
+        flags |= SAMPLE_ACTIVE;
+    if (!timer->start.read)
+        flags |= SAMPLE_UNREAD;
+    if (counter >= text_begin && counter < text_end)
+        flags |= SAMPLE_OURS;
+    return flags;
+}
+
+static uint64_t weight(struct CpuTimer *timer, uint64_t cpu_ns)
+{
+    uint64_t first_ns = timer->first_ns;
+
+    timer->first_ns = 0;
+    return (first_ns ? first_ns : cpu_ns) *
+           atomic_load_explicit(&timer->represents, memory_order_relaxed);
+}
+
+void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
+{
+    const struct CpuTimers *timers = timer->timers;
+    uint64_t before_ns = CpuTimer_covered_ns(timer);
+    struct SampleHead head = {
+        .cpu_ns = weight(timer, now_ns > before_ns ? now_ns - before_ns : 0),
+        .ticks = Clock_read(timers->clock),
+        // Before the walk: see SampleHead.
+        .newest_id = Registry_newest_id(timers->registry),
+    };
+    uint64_t took;
+
+    timer->start.state =
+        atomic_load_explicit(&timer->state, memory_order_relaxed);
+    Walk_frames(&timer->walk, &timer->start);
+    head.depth = (uint16_t)timer->walk.depth;
+    head.flags = flags_of(timer, counter);
+    if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
+        atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
+    Cell_add(&timer->taken, 1);
+    took = Clock_read(timers->clock) - head.ticks;
+    Cell_add(&timer->handler_ticks, took < timers->most ? took : timers->most);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
+    int before = errno;
+    struct CpuTimer *timer;
+    struct Slot *slot;
+
+    (void)number;
+    slot = info->si_code == SI_TIMER ? find_slot((uint32_t)value) : NULL;
+    if (!slot)
+        return; // somebody else has sent it
+    // Sequentially consistent, as in CpuTimer_free and is_free: either this
+    // sees that the timer is gone, or the other side sees that it is busy.
+    atomic_fetch_add(&slot->busy, 1);
+    timer = atomic_load(&slot->timer);
+    if (timer && timer != CLAIMED &&
+        atomic_load(&slot->generation) == value >> 32)
+        CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
+                        interrupted(context));
+    atomic_fetch_sub(&slot->busy, 1);
+    errno = before;
+}
+
+// --- The signal --------------------------------------------------------------
+
+static bool has_default(int signal)
+{
+    struct sigaction action;
+
+    return sigaction(signal, NULL, &action) == 0 &&
+           !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL;
+}
+
+static bool is_ours(int signal)
+{
+    struct sigaction action;
+
+    return sigaction(signal, NULL, &action) == 0 &&
+           action.sa_flags & SA_SIGINFO && action.sa_sigaction == on_signal;
+}
+
+// From the top down, where hardly any program begins to take its own.
+static int choose_signal(void)
+{
+    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+        if (is_ours(signal))
+            return signal;
+    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+        if (has_default(signal))
+            return signal;
+    return -EBUSY;
+}
+
+static int install(int signal)
+{
+    struct sigaction action = {
+        .sa_sigaction = on_signal,
+        .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+    };
+
+    if (signal == SIGKILL || signal == SIGSTOP)
+        return -EINVAL;
+    if (!is_ours(signal) && !has_default(signal))
+        return -EBUSY;
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal, &action, NULL) == 0 ? signal : -errno;
+}
+
+// The part of memory that is mapped to be run from the file that this function
+// is in.
+static int note_text(struct dl_phdr_info *info, size_t size, void *context)
+{
+    uintptr_t here = (uintptr_t)note_text;
+
+    (void)size;
+    (void)context;
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t begin = info->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X) ||
+            here < begin || here >= begin + part->p_memsz)
+            continue;
+        text_begin = begin;
+        text_end = begin + part->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+void CpuTimers_open(struct CpuTimers *timers, int signal)
+{
+    struct timespec tick = {0, 4000000};
+
+    if (!Memory_is_readable((uintptr_t)&timers->error)) {
+        timers->error = -EPERM; // its system call is filtered
+        return;
+    }
+    timers->error = 0;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    timers->tick_ns = (uint64_t)tick.tv_sec * 1000000000u + tick.tv_nsec;
+    timers->most = (uint64_t)(MOST_S * Clock_hz(timers->clock));
+    dl_iterate_phdr(note_text, NULL);
+    if (signal <= 0)
+        signal = choose_signal();
+    if (signal > 0)
+        signal = install(signal);
+    if (signal > 0)
+        timers->signal = signal;
+    else
+        timers->error = signal;
+}
+
+bool CpuTimers_is_robbed(const struct CpuTimers *timers)
+{
+    return timers->signal && !is_ours(timers->signal);
+}
+
+// --- Timers ------------------------------------------------------------------
+
+// A chunk of slots, made where it is not there yet; NULL: memory.
+static struct Slot *have_chunk(uint32_t number)
+{
+    struct Slot *chunk =
+        atomic_load_explicit(&chunks[number], memory_order_acquire);
+    struct Slot *fresh;
+
+    if (chunk)
+        return chunk;
+    fresh = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*fresh));
+    if (!fresh ||
+        atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
+        return fresh;
+    Heap_free(fresh); // another thread was first
+    return chunk;
+}
+
+static bool take_slot(struct CpuTimer *timer)
+{
+    struct Slot *chunk;
+
+    for (uint32_t i = 0; i < CHUNKS && (chunk = have_chunk(i)); i++) {
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            struct CpuTimer *nobody = NULL;
+
+            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy) ||
+                !atomic_compare_exchange_strong(&chunk[j].timer, &nobody,
+                                                CLAIMED))
+                continue;
+            timer->slot = i * SLOTS_A_CHUNK + j;
+            atomic_fetch_add(&chunk[j].generation, 1);
+            atomic_store(&chunk[j].timer, timer);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool make_timer(struct CpuTimer *timer)
+{
+    struct Slot *slot = find_slot(timer->slot);
+    uint64_t value = (uint64_t)atomic_load(&slot->generation) << 32;
+    struct sigevent event;
+
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = timer->signal;
+    event.sigev_notify_thread_id = timer->tid;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)(value | timer->slot);
+    if (timer_create(Now_clock_of(timer->tid), &event, &timer->timer) == 0)
+        return true;
+    atomic_store(&slot->timer, NULL);
+    return false;
+}
+
+// NULL: memory, or the kernel refuses. The thread has used so much CPU time.
+static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
+                             pid_t tid, uint64_t cpu_ns)
+{
+    struct CpuTimer *timer = Heap_alloc(sizeof(*timer));
+
+    if (!timer)
+        return NULL;
+    memset(timer, 0, offsetof(struct CpuTimer, ring.words));
+    timer->timers = timers;
+    timer->signal = timers->signal;
+    timer->tid = tid;
+    timer->state = state;
+    timer->represents = 1;
+    timer->accounted_ns = cpu_ns;
+    if (timer->signal && Walk_init(&timer->walk, timers->layout, NULL) == 0 &&
+        take_slot(timer) && make_timer(timer))
+        return timer;
+    Heap_free(timer);
+    return NULL;
+}
+
+struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
+                              pid_t tid)
+{
+    uint64_t cpu_ns = Now_ns(Now_clock_of(tid));
+    struct CpuTimer *timer;
+
+    if (!timers->signal || !cpu_ns) // or it has ended
+        return NULL;
+    timer = make(timers, state, tid, cpu_ns);
+    if (!timer)
+        timers->refused++;
+    return timer;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u),
+                             (long)(ns % 1000000000u)};
+}
+
+// The kernel looks at its ticks only: of so many that are in an interval it is
+// to be each with the same probability.
+bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
+                    uint64_t interval_ns, uint32_t represents, uint64_t random)
+{
+    uint64_t ticks = interval_ns / timers->tick_ns;
+    struct itimerspec when = {.it_interval = timespec_of(interval_ns)};
+    struct CpuTimer *timer = make(timers, state, (pid_t)syscall(SYS_gettid),
+                                  Now_ns(CLOCK_THREAD_CPUTIME_ID));
+
+    if (!timer)
+        return false;
+    ticks += ticks == 0;
+    timer->first_ns = ticks * timers->tick_ns;
+    timer->represents = represents;
+    timer->interval_ns = interval_ns;
+    when.it_value = timespec_of(random % ticks * timers->tick_ns + 1);
+    timer_settime(timer->timer, 0, &when, NULL);
+    timer->next = atomic_load_explicit(&timers->begun, memory_order_relaxed);
+    // Pairs with the exchange in CpuTimers_take_begun.
+    while (!atomic_compare_exchange_weak_explicit(&timers->begun, &timer->next,
+                                                  timer, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+    return true;
+}
+
+struct CpuTimer *CpuTimers_take_begun(struct CpuTimers *timers)
+{
+    return atomic_exchange_explicit(&timers->begun, NULL, memory_order_acquire);
+}
+
+static bool is_sooner(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec < b->tv_sec ||
+           (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+// What is left of the interval before counts: a thread that uses less than an
+// interval from one change to the next is sampled all the same.
+void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
+{
+    struct itimerspec when, before;
+
+    if (timer->interval_ns == interval_ns)
+        return;
+    when.it_interval = when.it_value = timespec_of(interval_ns);
+    if (timer->interval_ns && timer_gettime(timer->timer, &before) == 0 &&
+        is_sooner(&before.it_value, &when.it_value) &&
+        (before.it_value.tv_sec || before.it_value.tv_nsec))
+        when.it_value = before.it_value;
+    timer->interval_ns = interval_ns;
+    timer_settime(timer->timer, 0, &when, NULL);
+}
+
+bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
+                  struct WalkFrame *frames)
+{
+    return SampleRing_pop(&timer->ring, head, frames);
+}
+
+void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns)
+{
+    atomic_store_explicit(&timer->accounted_ns, cpu_ns, memory_order_relaxed);
+}
+
+uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer)
+{
+    uint64_t sampled =
+        atomic_load_explicit(&timer->sampled_ns, memory_order_relaxed);
+    uint64_t accounted =
+        atomic_load_explicit(&timer->accounted_ns, memory_order_relaxed);
+
+    return sampled > accounted ? sampled : accounted;
+}
+
+// --- Their end ---------------------------------------------------------------
+
+static bool is_free(const struct CpuTimer *timer)
+{
+    return !atomic_load(&find_slot(timer->slot)->busy);
+}
+
+static void free_closing(struct CpuTimers *timers)
+{
+    struct CpuTimer **link = &timers->closing;
+
+    while (*link) {
+        struct CpuTimer *timer = *link;
+
+        if (is_free(timer)) {
+            *link = timer->next;
+            Heap_free(timer);
+        } else {
+            link = &timer->next;
+        }
+    }
+}
+
+void CpuTimer_free(struct CpuTimer *timer)
+{
+    struct CpuTimers *timers;
+
+    if (!timer)
+        return;
+    timers = timer->timers;
+    timer_delete(timer->timer);
+    atomic_store(&find_slot(timer->slot)->timer, NULL);
+    timer->next = timers->closing;
+    timers->closing = timer;
+    free_closing(timers);
+}
+
+void CpuTimers_close(struct CpuTimers *timers)
+{
+    const struct timespec pause = {0, 1000000};
+
+    free_closing(timers);
+    // What is left then, since its thread was stopped in its handler by a
+    // debugger, is lost once.
+    for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
+        nanosleep(&pause, NULL);
+        free_closing(timers);
+    }
+    timers->signal = 0;
+}
+
+void CpuTimers_abandon(struct CpuTimers *timers)
+{
+    for (uint32_t i = 0; i < CHUNKS && chunks[i]; i++) {
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            struct Slot *slot = &chunks[i][j];
+            struct CpuTimer *timer = slot->timer;
+
+            slot->busy = 0; // its thread is not there any more
+            if (timer == CLAIMED)
+                slot->timer = NULL;
+            if (!timer || timer == CLAIMED || timer->timers != timers)
+                continue;
+            slot->timer = NULL;
+            Heap_free(timer);
+        }
+    }
+    for (struct CpuTimer *timer = timers->closing, *next; timer; timer = next) {
+        next = timer->next;
+        Heap_free(timer);
+    }
+    timers->closing = timers->begun = NULL;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The sampled stacks as a tree: a node is a path of functions, outermost first,
+// and holds the CPU time of what was on top of that path, windowed as the
+// functions' shares are (share.h). Bounded: where there is no room the smallest
+// are summed up in their callers. Kept from the start. The sampler adds, any
+// other thread asks.
+#ifndef OCULAR_TRACER_SAMPLE_FLAME_H
+#define OCULAR_TRACER_SAMPLE_FLAME_H
+
+#include "ipc/flame_table.h"
+#include "tracer/base/share.h"
+#include "tracer/code/registry.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FLAME_NODES 4096
+
+struct FlameNode {
+    uint32_t id;     // a function's; 0: stacks that were cut off below
+    uint32_t parent; // a smaller number than its own
+    uint32_t child;  // the one met last, 0: none
+    uint32_t sibling;
+    struct ShareValue self; // running, with this path on top
+    struct ShareValue in_c; // of that, in a C function that it had called
+};
+
+struct Flame {
+    pthread_mutex_t lock;    // guards all below
+    struct FlameNode *nodes; // 0 is the root; NULL: there was no sample yet
+    size_t count;
+    uint64_t samples;
+};
+
+// One sample: who was on top of whom, and what it is worth.
+struct FlameSample {
+    const uint32_t *path; // outermost first
+    size_t depth;
+    bool in_c;
+    double cpu_ns;
+};
+
+void Flame_init(struct Flame *flame);
+void Flame_release(struct Flame *flame); // nobody else has it
+void Flame_abandon(struct Flame *flame); // in a forked child: not the lock
+
+void Flame_add(struct Flame *flame, const struct ShareTime *now,
+               const struct FlameSample *sample);
+// The tree as it is now. The caller's, with FlameTable_free; NULL when memory
+// is out.
+struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now);
+
+// Says which functions the table's rows are of. false: memory is out.
+bool Flame_name(struct FlameTable *table, struct Registry *registry);
+
+#endif

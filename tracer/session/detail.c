@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+// What is known of each instruction follows from the sites behind it. Control
+// that runs through an instruction straight to a site has executed it at least
+// as often as the site was hit, unless something jumps in between: then the
+// site says nothing. More often, where an exception left the block half-way:
+// so the hits are a floor, and exact only at the site itself or where every
+// call is known to have returned.
+#include "tracer/session/detail.h"
+#include "ipc/base/heap.h"
+#include "tracer/base/lines.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct Step {       // what a row is to the flow of control
+    uint32_t end;   // unit behind it and its caches
+    bool target;    // something may jump here
+    bool skipped;   // where a loop ends: not run through
+    uint64_t jumps; // at least so many did
+};
+
+struct Walk {
+    const struct Code *code;
+    const struct Story *story;
+    const struct Opcodes *opcodes;
+    struct DetailRow *rows;
+    struct Step *steps;
+    uint32_t *row_of; // row of a unit, EXTENDED_ARG being its instruction's
+    size_t count;
+};
+
+static bool is_named(const struct Walk *walk, size_t row, const char *name)
+{
+    return !strcmp(walk->opcodes->name[walk->rows[row].opcode], name);
+}
+
+static unsigned flags_of(const struct Walk *walk, size_t row)
+{
+    return walk->opcodes->flags[walk->rows[row].opcode];
+}
+
+// A site of the row and, in *end, the one behind its last arm.
+static const struct Site *sites_of(const struct Walk *walk, size_t row,
+                                   const struct Site **end)
+{
+    const struct Code *code = walk->code;
+    const struct Site *first = Code_site(code, walk->rows[row].offset);
+
+    *end = first;
+    while (first && *end < code->sites + code->site_count &&
+           (*end)->unit == first->unit)
+        ++*end;
+    return first;
+}
+
+static uint64_t site_hits(const struct Site *site, const struct Site *end)
+{
+    uint64_t hits = 0;
+
+    for (; site < end; site++)
+        hits += Cell_get(&site->hits);
+    return hits;
+}
+
+static double site_cycles(const struct Site *site, const struct Site *end)
+{
+    uint64_t cycles = 0, instructions = 0;
+
+    for (; site < end; site++) {
+        cycles += Cell_get(&site->cycles);
+        instructions += Cell_get(&site->instructions);
+    }
+    if (!instructions)
+        return NAN;
+    // Below zero where the blocks are shorter than the hook's cost is sure.
+    return fmax((double)(int64_t)cycles, 0) / (double)instructions;
+}
+
+static void set_live(const struct Walk *walk, struct DetailRow *row)
+{
+    uint8_t known = Story_opcode(walk->story, row->offset / 2, row->opcode);
+
+    row->live = row->opcode;
+    row->specialized_once = Story_has(walk->story, row->offset / 2);
+    if (walk->opcodes->flags[known] & OPCODE_EXECUTOR)
+        row->jitted = true;
+    else if (walk->opcodes->flags[known] & OPCODE_SPECIALIZED)
+        row->live = known;
+}
+
+static void set_site(const struct Walk *walk, size_t index)
+{
+    struct DetailRow *row = &walk->rows[index];
+    const struct Site *end, *site = sites_of(walk, index, &end);
+
+    if (!site || site->redundant)
+        return;
+    row->site = row->dark = true;
+    if (site->kind <= SITE_RESUME) {
+        row->dark = walk->code->dark;
+        return;
+    }
+    for (; site < end; site++)
+        row->dark &=
+            atomic_load_explicit(&site->dark, memory_order_relaxed) != 0;
+}
+
+static void set_samples(const struct Walk *walk, struct DetailRow *row)
+{
+    const _Atomic uint32_t *spots = Code_spots(walk->code);
+
+    if (!spots)
+        return;
+    spots += walk->code->units[row->offset / 2].number;
+    row->samples = atomic_load_explicit(spots, memory_order_relaxed);
+    spots += Code_spot_count(walk->code);
+    row->c_samples = atomic_load_explicit(spots, memory_order_relaxed);
+}
+
+// One row an instruction; what EXTENDED_ARG adds is in its argument.
+static void read_instructions(struct Walk *walk, const uint32_t *lines)
+{
+    const struct Code *code = walk->code;
+    uint32_t unit = 0, argument = 0;
+
+    while (unit < code->unit_count) {
+        struct DetailRow *row = &walk->rows[walk->count];
+        uint8_t opcode = code->bytecode[2 * unit];
+        uint32_t end = unit + (uint32_t)Opcodes_length(walk->opcodes, opcode);
+
+        if (end > code->unit_count)
+            end = code->unit_count;
+        row->offset = 2 * unit;
+        row->line = lines[unit];
+        row->opcode = opcode;
+        row->oparg = code->bytecode[2 * unit + 1];
+        row->argument = argument << 8 | row->oparg;
+        row->cycles = NAN;
+        set_samples(walk, row); // an EXTENDED_ARG has its instruction's number
+        while (unit < end)
+            walk->row_of[unit++] = (uint32_t)walk->count;
+        argument = row->argument;
+        if (walk->opcodes->flags[opcode] & OPCODE_EXTENDED)
+            continue; // the next one takes its place
+        set_live(walk, row);
+        set_site(walk, walk->count);
+        walk->steps[walk->count++].end = end;
+        argument = 0;
+    }
+}
+
+// --- Jumps ---
+
+static bool is_jump(const struct Walk *walk, size_t row)
+{
+    return Opcodes_jumps(walk->opcodes, walk->rows[row].opcode);
+}
+
+static bool is_backward(const struct Walk *walk, size_t row)
+{
+    return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
+}
+
+// A loop that is exhausted goes on behind these, how far is the version's
+// business: any place there may be jumped to.
+static void mark_exit(struct Walk *walk, size_t row)
+{
+    while (row + 1 < walk->count &&
+           (is_named(walk, row, "END_FOR") || is_named(walk, row, "POP_ITER") ||
+            (row && is_named(walk, row, "POP_TOP") &&
+             is_named(walk, row - 1, "END_FOR")))) {
+        walk->steps[row].skipped = true;
+        walk->steps[++row].target = true;
+    }
+}
+
+static void mark_targets(struct Walk *walk)
+{
+    size_t row;
+
+    for (row = 0; row < walk->count; row++) {
+        const struct Site *end, *site = sites_of(walk, row, &end);
+        int64_t step = walk->rows[row].argument, unit;
+        size_t target;
+
+        if (!is_jump(walk, row))
+            continue;
+        unit = walk->steps[row].end;
+        unit += is_backward(walk, row) ? -step : step;
+        if (unit < 0 || unit >= walk->code->unit_count)
+            continue; // not code of this interpreter
+        target = walk->row_of[unit];
+        if (target >= walk->count)
+            continue;
+        walk->steps[target].target = true;
+        if (site && site->kind == SITE_JUMP)
+            walk->steps[target].jumps += site_hits(site, end);
+        if (flags_of(walk, row) & OPCODE_ITER)
+            mark_exit(walk, target);
+    }
+}
+
+// --- Hits and cycles ---
+
+// Control does not go on to the next row, nor is there a site to say so.
+static bool is_end(const struct Walk *walk, size_t row)
+{
+    return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
+}
+
+static bool has_opcode(const struct Walk *walk, const char *name)
+{
+    size_t row;
+
+    for (row = 0; row < walk->count; row++)
+        if (is_named(walk, row, name))
+            return true;
+    return false;
+}
+
+struct Totals {
+    uint64_t returns;
+    bool resumes;   // it can be suspended
+    bool conserved; // all that began has returned: no exception, none running
+};
+
+static struct Totals count_returns(const struct Walk *walk)
+{
+    const struct Code *code = walk->code;
+    struct Totals totals = {0, has_opcode(walk, "RETURN_GENERATOR"), false};
+    uint32_t i;
+
+    for (i = 0; i < code->site_count; i++) {
+        const struct Site *site = &code->sites[i];
+
+        totals.resumes |= site->kind == SITE_RESUME || site->kind == SITE_YIELD;
+        if (site->kind == SITE_RETURN)
+            totals.returns += Cell_get(&site->hits);
+    }
+    totals.conserved = code->exact && !totals.resumes &&
+                       totals.returns == Cell_get(&code->calls) &&
+                       !has_opcode(walk, "PUSH_EXC_INFO");
+    return totals;
+}
+
+// Backwards, each row takes what the site ahead of it says.
+static void spread_sites(struct Walk *walk, bool conserved)
+{
+    bool known = false;
+    uint64_t hits = 0;
+    double cycles = NAN;
+    size_t row = walk->count;
+
+    while (row--) {
+        const struct Site *end, *site = sites_of(walk, row, &end);
+        struct DetailRow *at = &walk->rows[row];
+        bool ends = at->site && site->kind > SITE_RESUME;
+        bool leaves = !ends && (site || is_jump(walk, row)) &&
+                      !(site && site->kind <= SITE_RESUME);
+
+        if (ends) {
+            known = true;
+            hits = site_hits(site, end);
+            cycles = site_cycles(site, end);
+        } else if (is_end(walk, row)) {
+            known = false;
+            cycles = NAN;
+        }
+        at->cycles = walk->steps[row].skipped ? NAN : cycles;
+        if (known) {
+            at->hits = hits;
+            at->exact = walk->code->exact && !leaves && (ends || conserved);
+        }
+        // It may also have been left the other way.
+        if (leaves && walk->steps[row].jumps > at->hits)
+            at->hits = walk->steps[row].jumps;
+        if (leaves || walk->steps[row].target)
+            known = false;
+    }
+}
+
+// Every call runs through the rows before the first branch or jump, once; so
+// at least those that returned did.
+static void spread_entry(struct Walk *walk, const struct Totals *totals)
+{
+    uint64_t calls = Cell_get(&walk->code->calls);
+    uint64_t floor = calls < totals->returns ? calls : totals->returns;
+    size_t row;
+
+    for (row = 0; row < walk->count; row++) {
+        struct DetailRow *at = &walk->rows[row];
+        const struct Site *end, *site = sites_of(walk, row, &end);
+        bool start = site && site->kind == SITE_START;
+
+        if ((row && walk->steps[row].target) || is_jump(walk, row))
+            return;
+        if (start && !totals->resumes) {
+            at->hits = calls;
+            at->exact = walk->code->exact;
+        } else if (!at->exact) {
+            at->hits = at->hits > floor ? at->hits : floor;
+            at->exact = totals->conserved;
+        }
+        if (site && !start)
+            return;
+    }
+}
+
+// --- Precise mode ---
+
+// What a RESUME, which has no event of its own, must have run at least: what
+// only it leads to.
+static uint64_t resumed(const struct Walk *walk, size_t row)
+{
+    if (row + 1 == walk->count || walk->steps[row + 1].target)
+        return 0;
+    return walk->rows[row + 1].hits;
+}
+
+// Each row's own figures; backwards, since a RESUME looks at the next one.
+static void read_own(struct Walk *walk, const struct Totals *totals)
+{
+    const struct Code *code = walk->code;
+    bool begun = false; // the first RESUME is behind
+    size_t row = walk->count;
+
+    while (row--) {
+        struct DetailRow *at = &walk->rows[row];
+        uint32_t unit = at->offset / 2;
+        const struct Instruction *own =
+            &code->instructions[code->units[unit].number];
+        const struct Site *end, *site = sites_of(walk, row, &end);
+        uint64_t timed = Cell_get(&own->timed);
+
+        if (own->unit != unit) // beyond what has sites
+            continue;
+        if (timed)
+            at->cycles = fmax((double)(int64_t)Cell_get(&own->cycles), 0) /
+                         (double)timed;
+        if (own->flags & INSTRUCTION_FIRES) {
+            at->site = true;
+            at->dark = atomic_load_explicit(&own->dark, memory_order_relaxed);
+            at->hits = Cell_get(&own->hits);
+            at->exact =
+                !atomic_load_explicit(&own->floor, memory_order_relaxed);
+            // The frame's last: what it took is the site's.
+            if (site && !site->redundant)
+                at->cycles = site_cycles(site, end);
+        } else if (site && site->kind <= SITE_RESUME) {
+            at->hits = resumed(walk, row);
+        }
+    }
+    // What comes before, and the first RESUME, every call runs.
+    for (row = 0; row < walk->count && !begun && !totals->resumes; row++) {
+        const struct Site *end, *site = sites_of(walk, row, &end);
+
+        begun = site && site->kind == SITE_START;
+        walk->rows[row].hits = Cell_get(&code->calls);
+        walk->rows[row].exact = code->calls_exact;
+    }
+}
+
+int Detail_init(struct Detail *detail, const struct Code *code,
+                const struct Story *story, const struct Opcodes *opcodes)
+{
+    size_t units = (size_t)code->unit_count + 1;
+    uint32_t *lines = Heap_alloc(units * sizeof *lines);
+    struct Walk walk = {.code = code, .story = story, .opcodes = opcodes};
+    struct Totals totals;
+    int error = -ENOMEM;
+
+    memset(detail, 0, sizeof *detail);
+    walk.rows = Heap_zeroed(units, sizeof *walk.rows);
+    walk.steps = Heap_zeroed(units, sizeof *walk.steps);
+    walk.row_of = Heap_alloc(units * sizeof *walk.row_of);
+    if (lines && walk.rows && walk.steps && walk.row_of) {
+        Lines_decode(lines, code->unit_count, code->line_table,
+                     code->line_table_size, code->line);
+        read_instructions(&walk, lines);
+        mark_targets(&walk);
+        totals = count_returns(&walk);
+        if (code->instructions) {
+            read_own(&walk, &totals);
+        } else {
+            spread_sites(&walk, totals.conserved);
+            spread_entry(&walk, &totals);
+        }
+        *detail = (struct Detail){code->id, walk.rows, walk.count,
+                                  code->instructions != NULL};
+        walk.rows = NULL;
+        error = 0;
+    }
+    Heap_free(lines);
+    Heap_free(walk.rows);
+    Heap_free(walk.steps);
+    Heap_free(walk.row_of);
+    return error;
+}
+
+void Detail_release(struct Detail *detail)
+{
+    Heap_free(detail->rows);
+    memset(detail, 0, sizeof *detail);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: MIT
+// What looking costs is bounded here: a function's listing is made five times a
+// second at most, once for all who look at it, and all listings together take a
+// fixed part of a core, a smaller one while the budget is overdrawn. Who asks
+// more often waits.
+#include "tracer/session/details.h"
+#include "ipc/base/now.h"
+#include "ipc/process.h"
+#include "tracer/base/rcu.h"
+#include "tracer/session/lister.h"
+#include "tracer/session/session.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PERIOD_NS 200000000ull      // between two listings of a function
+#define DEBT_PERIOD_NS 950000000ull // where the budget is overdrawn
+#define CORE_PART 0.0025            // of a core that listings may take
+#define DEBT_PART 0.0005
+#define WORDS_NS                                                               \
+    300000000ull               // the governor's time: the interpreter may be
+                               // held by C code for long
+#define KEPT_NS 10000000000ull // words of what nobody looks at any more
+#define QUIET_NS 20000000ull   // between two wake-ups of the collector
+
+// When the process began, by the clock that files are dated with.
+static double process_start(void)
+{
+    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
+}
+
+void Details_init(struct Details *details)
+{
+    memset(details, 0, sizeof *details);
+    pthread_mutex_init(&details->mutex, NULL);
+    details->process_start_s = process_start();
+}
+
+static void free_list(struct Words *words)
+{
+    while (words) {
+        struct Words *next = words->next;
+
+        Words_free(words);
+        words = next;
+    }
+}
+
+void Details_release(struct Details *details)
+{
+    unsigned i;
+
+    free_list(details->ready);
+    for (i = 0; i < DETAILS_KEPT; i++)
+        Words_free(details->entries[i].words);
+    pthread_mutex_destroy(&details->mutex);
+}
+
+void Details_set_urge(struct Details *details, void (*urge)(void *context),
+                      void *context)
+{
+    pthread_mutex_lock(&details->mutex);
+    details->urge = urge;
+    details->urge_context = context;
+    pthread_mutex_unlock(&details->mutex);
+}
+
+void Details_urge(struct Details *details)
+{
+    pthread_mutex_lock(&details->mutex);
+    if (details->urge)
+        details->urge(details->urge_context);
+    pthread_mutex_unlock(&details->mutex);
+}
+
+// --- Asking ----------------------------------------------------------------
+
+static void remove_wish(struct Details *details, unsigned index)
+{
+    memmove(details->wishes + index, details->wishes + index + 1,
+            (--details->wish_count - index) * sizeof *details->wishes);
+}
+
+// Mutex held. 1: nobody waits for that function yet.
+static int add_wish(struct Details *details, const struct DetailWish *wish)
+{
+    unsigned i;
+    int news = 1;
+
+    for (i = 0; i < details->wish_count; i++) {
+        struct DetailWish *other = &details->wishes[i];
+
+        if (other->viewer == wish->viewer && other->id == wish->id) {
+            other->request = wish->request; // its place in the line stays
+            return 0;
+        }
+        if (other->viewer == wish->viewer)
+            remove_wish(details, i--);
+        else if (other->id == wish->id)
+            news = 0;
+    }
+    if (details->wish_count == DETAILS_WISHES)
+        return -EBUSY;
+    details->wishes[details->wish_count++] = *wish;
+    return news;
+}
+
+int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
+                uint32_t id)
+{
+    const struct DetailWish wish = {viewer, request, id,
+                                    Now_ns(CLOCK_MONOTONIC)};
+    int result = -ESHUTDOWN;
+
+    pthread_mutex_lock(&details->mutex);
+    if (!details->closed)
+        result = add_wish(details, &wish);
+    if (result > 0) {
+        result = wish.asked_ns >= details->quiet_ns;
+        if (result)
+            details->quiet_ns = wish.asked_ns + QUIET_NS;
+    }
+    pthread_mutex_unlock(&details->mutex);
+    return result;
+}
+
+// --- Words -----------------------------------------------------------------
+
+uint32_t Details_next_words(struct Details *details)
+{
+    uint32_t id = 0;
+
+    pthread_mutex_lock(&details->mutex);
+    if (details->wanted_count)
+        id = details->wanted[--details->wanted_count];
+    pthread_mutex_unlock(&details->mutex);
+    return id;
+}
+
+void Details_deliver(struct Session *session, struct Words *words)
+{
+    struct Details *details = &session->details;
+
+    pthread_mutex_lock(&details->mutex);
+    words->next = details->ready;
+    details->ready = words;
+    pthread_mutex_unlock(&details->mutex);
+    sem_post(&session->engine->due);
+}
+
+// false: there is nobody to ask.
+static bool want_words(struct Details *details, uint32_t id)
+{
+    bool asked = false;
+
+    pthread_mutex_lock(&details->mutex);
+    if (details->urge && details->wanted_count < DETAILS_KEPT) {
+        details->wanted[details->wanted_count++] = id;
+        details->urge(details->urge_context);
+        asked = true;
+    }
+    pthread_mutex_unlock(&details->mutex);
+    return asked;
+}
+
+// --- Functions that are looked at ------------------------------------------
+
+static void drop_entry(struct DetailEntry *entry)
+{
+    Words_free(entry->words);
+    memset(entry, 0, sizeof *entry);
+}
+
+static struct DetailEntry *find_entry(struct Details *details, uint32_t id)
+{
+    unsigned i;
+
+    for (i = 0; i < DETAILS_KEPT; i++)
+        if (details->entries[i].id == id)
+            return &details->entries[i];
+    return NULL;
+}
+
+// The function's, or a free one, or that of who was looked at longest ago.
+static struct DetailEntry *take_entry(struct Details *details, uint32_t id,
+                                      uint64_t now)
+{
+    struct DetailEntry *entry = find_entry(details, id), *other;
+    unsigned i;
+
+    if (!entry) {
+        entry = details->entries;
+        for (i = 1; i < DETAILS_KEPT; i++) {
+            other = &details->entries[i];
+            if (other->used_ns < entry->used_ns)
+                entry = other;
+        }
+        drop_entry(entry);
+        entry->id = id;
+    }
+    if (!entry->words && !entry->asked)
+        entry->asked = want_words(details, id);
+    entry->used_ns = now;
+    return entry;
+}
+
+static void take_words(struct Details *details, uint64_t now)
+{
+    struct Words *words, *next;
+    unsigned i;
+
+    pthread_mutex_lock(&details->mutex);
+    words = details->ready;
+    details->ready = NULL;
+    pthread_mutex_unlock(&details->mutex);
+    for (; words; words = next) {
+        struct DetailEntry *entry = find_entry(details, words->id);
+
+        next = words->next;
+        if (entry && !entry->words)
+            entry->words = words;
+        else
+            Words_free(words);
+    }
+    for (i = 0; i < DETAILS_KEPT; i++)
+        if (details->entries[i].id &&
+            now - details->entries[i].used_ns > KEPT_NS)
+            drop_entry(&details->entries[i]);
+}
+
+// --- Answers ---------------------------------------------------------------
+
+static void refuse(struct Session *session, const struct DetailWish *wish,
+                   int error, const char *why)
+{
+    struct Message answer = {.type = MESSAGE_ERROR,
+                             .request = wish->request,
+                             .number = (uint64_t)error};
+    char text[160];
+
+    snprintf(text, sizeof text, "%s", why);
+    answer.text = text;
+    if (session->server)
+        Server_answer(session->server, wish->viewer, &answer);
+}
+
+// The code's story, which others write while we read.
+static int copy_story(struct Session *session, struct Story *story,
+                      const struct Code *code)
+{
+    int error;
+
+    Transitions_lock(&session->transitions);
+    error = Story_copy(story, &code->story);
+    Transitions_unlock(&session->transitions);
+    return error;
+}
+
+static struct Listing *make_listing(struct Session *session,
+                                    const struct Code *code,
+                                    const struct Words *words)
+{
+    const struct Opcodes *opcodes = &session->engine->opcodes;
+    struct Listing *listing = NULL;
+    struct Detail detail;
+    struct Story story;
+
+    if (copy_story(session, &story, code))
+        return NULL;
+    if (Detail_init(&detail, code, &story, opcodes) == 0) {
+        const struct ListerSource source = {code, &detail, words, opcodes,
+                                            session->sampler != NULL};
+
+        listing = Lister_make(&source);
+        Detail_release(&detail);
+    }
+    Story_release(&story);
+    if (!listing)
+        return NULL;
+    listing->process_start_s = session->details.process_start_s;
+    listing->at_s =
+        Clock_seconds(&session->engine->clock,
+                      Clock_read(&session->engine->clock)) -
+        Clock_seconds(&session->engine->clock, session->start_ticks);
+    return listing;
+}
+
+// 0 and the listing; -ENOENT: the function has gone, or -ENOMEM.
+static int build(struct Session *session, const struct DetailEntry *entry,
+                 struct Listing **listing)
+{
+    const struct Code *code;
+
+    *listing = NULL;
+    Rcu_read_lock();
+    code = Registry_by_id(session->engine->registry, entry->id);
+    if (code)
+        *listing = make_listing(session, code, entry->words);
+    Rcu_read_unlock();
+    if (*listing)
+        return 0;
+    return code ? -ENOMEM : -ENOENT;
+}
+
+// Takes out those who wait for that function, and returns their number.
+static unsigned take_wishes(struct Details *details, uint32_t id,
+                            struct DetailWish wishes[DETAILS_WISHES])
+{
+    unsigned count = 0, i;
+
+    pthread_mutex_lock(&details->mutex);
+    for (i = 0; i < details->wish_count;) {
+        if (details->wishes[i].id == id) {
+            wishes[count++] = details->wishes[i];
+            remove_wish(details, i);
+        } else {
+            i++;
+        }
+    }
+    pthread_mutex_unlock(&details->mutex);
+    return count;
+}
+
+// Whoever asks while the listing is made waits for the next one: it is to be
+// made after the request has come.
+static void answer(struct Session *session, struct DetailEntry *entry)
+{
+    struct Message message = {.type = MESSAGE_LISTING};
+    struct DetailWish wishes[DETAILS_WISHES];
+    unsigned count = take_wishes(&session->details, entry->id, wishes), i;
+    int error = build(session, entry, &message.listing);
+
+    for (i = 0; i < count; i++) {
+        message.request = wishes[i].request;
+        if (!error && session->server)
+            Server_answer(session->server, wishes[i].viewer, &message);
+        else if (error == -ENOENT)
+            refuse(session, &wishes[i], ENOENT,
+                   "this function is gone: its code object has been freed");
+        else if (error)
+            refuse(session, &wishes[i], -error, "no memory for a listing");
+    }
+    Listing_free(message.listing);
+}
+
+// --- When ------------------------------------------------------------------
+
+// When this wish may be granted.
+static uint64_t due_ns(const struct Details *details,
+                       const struct DetailEntry *entry,
+                       const struct DetailWish *wish)
+{
+    uint64_t due = details->next_ns;
+
+    if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
+        due = entry->built_ns + PERIOD_NS;
+    // The first one waits a moment for its words.
+    if (entry->asked && !entry->words && !entry->built_ns &&
+        wish->asked_ns + WORDS_NS > due)
+        due = wish->asked_ns + WORDS_NS;
+    return due;
+}
+
+// The wish that is due first, and when; UINT64_MAX: there is none. New ones are
+// given an entry.
+static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
+{
+    struct DetailWish wishes[DETAILS_WISHES];
+    uint64_t first = UINT64_MAX, now = Now_ns(CLOCK_MONOTONIC);
+    unsigned count, i;
+
+    pthread_mutex_lock(&details->mutex);
+    count = details->wish_count;
+    memcpy(wishes, details->wishes, count * sizeof *wishes);
+    pthread_mutex_unlock(&details->mutex);
+    for (i = 0; i < count; i++) {
+        uint64_t due =
+            due_ns(details, take_entry(details, wishes[i].id, now), &wishes[i]);
+
+        if (due < first) {
+            first = due;
+            *wish = wishes[i];
+        }
+    }
+    return first;
+}
+
+static void pace(struct Session *session, struct DetailEntry *entry,
+                 uint64_t took_ns)
+{
+    bool debt = Account_is_overdrawn(session);
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
+
+    entry->built_ns = debt ? now + DEBT_PERIOD_NS - PERIOD_NS : now;
+    session->details.next_ns =
+        now + (uint64_t)((double)took_ns / (debt ? DEBT_PART : CORE_PART));
+}
+
+void Details_serve(struct Session *session)
+{
+    struct Details *details = &session->details;
+    struct DetailWish wish;
+
+    take_words(details, Now_ns(CLOCK_MONOTONIC));
+    while (next_wish(details, &wish) <= Now_ns(CLOCK_MONOTONIC)) {
+        uint64_t begun = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+        struct DetailEntry *entry = find_entry(details, wish.id);
+
+        answer(session, entry);
+        pace(session, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+    }
+}
+
+unsigned Details_pause_ms(struct Details *details, unsigned most)
+{
+    uint64_t now = Now_ns(CLOCK_MONOTONIC), quiet_ns;
+    struct DetailWish wish;
+    uint64_t due = next_wish(details, &wish);
+
+    pthread_mutex_lock(&details->mutex);
+    quiet_ns = details->quiet_ns;
+    pthread_mutex_unlock(&details->mutex);
+    if (quiet_ns > now && quiet_ns < due)
+        due = quiet_ns;
+    if (due == UINT64_MAX)
+        return most;
+    if (due <= now)
+        return 0;
+    return (due - now) / 1000000 < most ? (unsigned)((due - now) / 1000000) + 1
+                                        : most;
+}
+
+size_t Details_bytes(struct Details *details)
+{
+    size_t bytes = 0;
+    unsigned i;
+
+    for (i = 0; i < DETAILS_KEPT; i++)
+        if (details->entries[i].words)
+            bytes += Words_bytes(details->entries[i].words);
+    return bytes;
+}
+
+void Details_close(struct Session *session)
+{
+    struct Details *details = &session->details;
+    unsigned i;
+
+    pthread_mutex_lock(&details->mutex);
+    details->closed = true;
+    for (i = 0; i < details->wish_count; i++)
+        refuse(session, &details->wishes[i], ESHUTDOWN, "tracing is ending");
+    details->wish_count = 0;
+    pthread_mutex_unlock(&details->mutex);
+}

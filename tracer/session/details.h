@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Viewers that look at a function's code: who has asked for which, what its
+// arguments are called once the governor has said so, and when the next listing
+// may be made. While nobody asks nothing is made, and what was kept goes. A
+// mutex, held for a few instructions; the server's thread asks, the collector
+// answers, the governor delivers words.
+#ifndef OCULAR_TRACER_SESSION_DETAILS_H
+#define OCULAR_TRACER_SESSION_DETAILS_H
+
+#include "tracer/session/words.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct Session;
+
+#define DETAILS_WISHES 128 // viewers, each has one at most
+#define DETAILS_KEPT 128   // functions that are looked at: one a wish at most
+
+struct DetailWish {
+    uint64_t viewer;
+    uint32_t request;
+    uint32_t id; // of the function
+    uint64_t asked_ns;
+};
+
+struct DetailEntry { // a function that is looked at; the collector's
+    uint32_t id;     // 0 = free
+    struct Words *words;
+    bool asked;        // for the words
+    uint64_t built_ns; // 0 = never
+    uint64_t used_ns;
+};
+
+struct Details {
+    pthread_mutex_t mutex; // guards all up to `entries`
+    bool closed;
+    uint64_t quiet_ns; // until then the collector is not woken: it looks then
+    unsigned wish_count;
+    struct DetailWish wishes[DETAILS_WISHES]; // oldest first
+    unsigned wanted_count;
+    uint32_t wanted[DETAILS_KEPT]; // whose words the governor is to deliver
+    struct Words *ready;           // delivered
+    void (*urge)(void *context);   // tells the governor; NULL: there is none
+    void *urge_context;
+    struct DetailEntry entries[DETAILS_KEPT];
+    uint64_t next_ns;       // when the next listing may be made
+    double process_start_s; // Unix time; NaN: not known
+};
+
+void Details_init(struct Details *details);
+void Details_release(struct Details *details);
+// Whom to tell that words are wanted; it must not block. NULL: nobody.
+void Details_set_urge(struct Details *details, void (*urge)(void *context),
+                      void *context);
+
+// Tells the same one, the governor, that something else is wanted: functions
+// are to be armed again. Any thread.
+void Details_urge(struct Details *details);
+
+// A viewer wants a function's listing; what it has asked for before and has not
+// got is forgotten. 1: the collector is to be woken, 0: it knows; -ESHUTDOWN,
+// -EBUSY. The server's thread.
+int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
+                uint32_t id);
+
+// The governor: the next function whose words are wanted, 0 = none; and the
+// words. What is left of those is the callee's.
+uint32_t Details_next_words(struct Details *details);
+void Details_deliver(struct Session *session, struct Words *words);
+
+// The collector: makes what is due, and answers. Not in a read section.
+void Details_serve(struct Session *session);
+// Milliseconds until Details_serve has something to do, `most` if that is less.
+unsigned Details_pause_ms(struct Details *details, unsigned most);
+// Bytes held, for memory accounts.
+size_t Details_bytes(struct Details *details);
+// Everybody who still waits is refused, as is who asks later.
+void Details_close(struct Session *session);
+
+#endif

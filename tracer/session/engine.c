@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Sets up and tears down the process-wide context. Interpreter's lock held.
+#include "tracer/session/engine.h"
+
+#include <errno.h>
+#include <string.h>
+
+int Engine_init(struct Engine *engine)
+{
+    memset(engine, 0, sizeof *engine);
+    engine->registry = Registry_new();
+    if (!engine->registry)
+        return -ENOMEM;
+    Lanes_init(&engine->lanes);
+    Names_init(&engine->names);
+    sem_init(&engine->due, 0, 0);
+    pthread_mutex_init(&engine->ending, NULL);
+    engine->lanes.half_full = &engine->due;
+    Contention_init(&engine->contention, 1e9); // until the clock is known
+    return 0;
+}
+
+void Engine_release(struct Engine *engine)
+{
+    Lanes_keep_only(&engine->lanes, NULL);
+    Names_release(&engine->names);
+    Registry_free(engine->registry);
+    engine->registry = NULL;
+}
+
+// It is no dark callee any more of those that are known to call it.
+static void tell_callers(struct Engine *engine, const struct Code *code)
+{
+    uint32_t i;
+
+    for (i = 0; i < code->caller_count; i++) {
+        struct Code *caller =
+            Registry_by_id(engine->registry, code->callers[i]);
+
+        if (caller)
+            Code_lose_dark_callee(caller);
+    }
+}
+
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
+{
+    Lanes_forget(&engine->lanes, code);
+    if (code->dark) {
+        double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
+
+        if (calls > 0) // not NaN
+            code->dark_calls = code->dark_calls + calls;
+        tell_callers(engine, code);
+    }
+    Code_age_histogram(code);
+    Code_rearm(code, threshold);
+}
+
+void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
+{
+    struct Code *caller = Registry_by_id(engine->registry, edge->caller);
+    struct Code *callee = Registry_by_id(engine->registry, edge->callee);
+
+    if (!caller || !callee)
+        return; // gone since
+    Registry_link(engine->registry, caller, callee);
+}
+
+void Engine_retire(struct Engine *engine, struct Code *code)
+{
+    Lanes_forget(&engine->lanes, code);
+    if (code->dark)
+        tell_callers(engine, code);
+    Registry_retire(engine->registry, code, Clock_read(&engine->clock));
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The context everything hangs from: what lives as long as the process (code,
+// lanes, opcode tables, names) and the session that is running, if one is.
+// python/ owns the only instance.
+#ifndef OCULAR_TRACER_SESSION_ENGINE_H
+#define OCULAR_TRACER_SESSION_ENGINE_H
+
+#include "tracer/base/clock.h"
+#include "tracer/hook/lanes.h"
+#include "tracer/sample/sampler.h"
+#include "tracer/timeline/names.h"
+
+struct Session;
+
+struct Engine {
+    struct Registry *registry;
+    struct Lanes lanes;
+    struct Names names;
+    struct Contention contention;
+    sem_t due; // posted when the collector has something to do
+    struct Clock clock;
+    int64_t cost[HOOK_KINDS]; // calibrated ticks a hook, all told
+    struct Opcodes opcodes;
+    struct FrameLayout layout;
+    bool two_arms;           // BRANCH_LEFT and _RIGHT are two sites (3.14+)
+    char python[64];         // "CPython 3.13.0"
+    char command[256];       // as the viewer shows it
+    struct Session *session; // NULL: not tracing. Interpreter's lock.
+    pthread_mutex_t ending;  // held while the session's server and sampler
+                             // go, so that a fork meets them whole or gone
+};
+
+int Engine_init(struct Engine *engine); // 0 or -ENOMEM
+// A function's sites are about to fire again, `threshold` hits each (0: for
+// good): it is armed, its callers' self time is clean again, frames that were
+// open meanwhile are forgotten, and its quantiles age as its mean has.
+// Interpreter's lock held.
+void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold);
+// A stack has shown that one function calls another. Dark, that one could not
+// tell: from now on its time is not taken for the caller's own. Interpreter's
+// lock held.
+void Engine_note_edge(struct Engine *engine, const struct Edge *edge);
+// A code object is about to go: no frame points to it any more, its callers'
+// self time is clean again, and the collector frees it. Interpreter's lock
+// held.
+void Engine_retire(struct Engine *engine, struct Code *code);
+void Engine_release(struct Engine *engine);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// A function's hottest instructions as a disassembly, for the report:
+// "BASE -> SPECIALISED", source line, hits and cycles. Pure.
+#ifndef OCULAR_TRACER_SESSION_HOT_PATH_H
+#define OCULAR_TRACER_SESSION_HOT_PATH_H
+
+#include "ipc/base/bytes.h"
+#include "tracer/session/detail.h"
+
+// Column widths in characters, the same for all functions of a report; zeros
+// at first.
+struct HotPathWidths {
+    int offset, line, opcodes, hits, cycles;
+};
+
+// Makes the columns wide enough for this function, too.
+void HotPath_measure(struct HotPathWidths *widths, const struct Detail *detail,
+                     const struct Opcodes *opcodes);
+void HotPath_write(struct Bytes *out, const struct Detail *detail,
+                   const struct Opcodes *opcodes,
+                   const struct HotPathWidths *widths);
+
+#endif

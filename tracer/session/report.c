@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// Plain text, no colour, nothing wider than about a hundred columns unless an
+// opcode's name is. All text of the traced program is made harmless first.
+#include "tracer/session/report.h"
+#include "tracer/base/text.h"
+#include "tracer/session/figure.h"
+#include "tracer/session/hot_path.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_NAME 53     // of a function
+#define MAX_PLACE 36    // file and line
+#define MAX_COMMAND 400 // bytes
+#define FEW_SAMPLES 100 // a share of a half is known to a tenth of itself then
+#define MENTIONED 5e-4  // a share that is not 0.0%
+
+static struct Figure number(uint64_t value)
+{
+    return Figure_number("", (double)value);
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+// --- Head ------------------------------------------------------------------
+
+static void put_run(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    char command[MAX_COMMAND];
+
+    Text_clean(command, sizeof command,
+               snapshot->command ? snapshot->command : "?", true);
+    Figure_print(out, "Ocular %s: pid %" PRIu64 ", %s\n",
+                 snapshot->version ? snapshot->version : "?", snapshot->pid,
+                 command);
+    Figure_print(out, "  %s mode, threshold %" PRIu64,
+                 snapshot->mode ? snapshot->mode : "?", snapshot->threshold);
+    if (!snapshot->threshold)
+        Figure_print(out, " (never dark)");
+    Figure_print(out, "; %s traced", Figure_time(snapshot->uptime_s).text);
+    if (snapshot->events != NULL_U64)
+        Figure_print(out, "; %s events", number(snapshot->events).text);
+    if (snapshot->functions_total != NULL_U64)
+        Figure_print(out, "; %s function%s",
+                     number(snapshot->functions_total).text,
+                     plural(snapshot->functions_total));
+    if (snapshot->python)
+        Figure_print(out, "; %s", snapshot->python);
+    Figure_print(out, "\n");
+}
+
+static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    double mean = snapshot->overhead_mean;
+
+    if (isnan(mean))
+        Figure_print(
+            out,
+            "  overhead: not known, the program used no CPU time of its "
+            "own\n");
+    else if (mean < MENTIONED)
+        Figure_print(
+            out,
+            "  overhead: below 0.1%% of the program's CPU time, over the "
+            "whole run\n");
+    else
+        Figure_print(
+            out,
+            "  overhead: %.1f%% of the program's CPU time, over the whole "
+            "run\n",
+            100 * mean);
+}
+
+// That found a function running, of all functions.
+static uint64_t run_samples(const struct Snapshot *snapshot)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < snapshot->function_count; i++)
+        if (snapshot->functions[i].run_samples != NULL_U64)
+            sum += snapshot->functions[i].run_samples;
+    for (i = 0; i < snapshot->retired_count; i++)
+        if (snapshot->retired[i].run_samples != NULL_U64)
+            sum += snapshot->retired[i].run_samples;
+    return sum;
+}
+
+// What the order of the functions follows instead of shares.
+static void put_order(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    Figure_print(
+        out, "  functions are ordered by the cycles of their timed calls%s\n",
+        snapshot->threshold ? ": what ran without hooks is not among them"
+                            : "");
+}
+
+// Where the samples came from.
+static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    if (snapshot->sampler_signal == NULL_U64)
+        Figure_print(
+            out,
+            "  they were taken by looks at all threads: no thread had a CPU "
+            "timer\n");
+    else
+        Figure_print(out,
+                     "  they were taken in each thread's CPU time, by signal "
+                     "%" PRIu64 "\n",
+                     snapshot->sampler_signal);
+}
+
+static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    uint64_t samples = run_samples(snapshot);
+    uint64_t unread = snapshot->sampler_unknown;
+
+    if (snapshot->sampler_samples == NULL_U64) {
+        Figure_print(
+            out,
+            "  shares of the run: not known, no sampler ran (this process may "
+            "not read its own memory)\n");
+        put_order(out, snapshot);
+    } else if (!samples) {
+        Figure_print(out,
+                     "  shares of the run: not known, no sample found a traced "
+                     "function running\n");
+        put_order(out, snapshot);
+    } else {
+        Figure_print(
+            out,
+            "  shares of the run: from %s sample%s that found a traced "
+            "function running%s\n",
+            number(samples).text, plural(samples),
+            samples < FEW_SAMPLES ? ": few, shares are rough" : "");
+        put_source(out, snapshot);
+    }
+    if (unread && unread != NULL_U64)
+        Figure_print(
+            out,
+            "  not known: what ran in %s sample%s whose stack%s could not be "
+            "read\n",
+            number(unread).text, plural(unread), plural(unread));
+}
+
+// --- Functions -------------------------------------------------------------
+
+// "file:line", or the end of it, somewhere in `room`.
+static const char *place_of(char *room, size_t size, const char *file,
+                            uint64_t line)
+{
+    char *place = room + 3; // "..."
+    size_t length, width;
+
+    file = file ? file : "?";
+    length = strlen(file);
+    size -= 32; // the line's and the dots'
+    Text_clean(place, size, length < size / 3 ? file : file + length - size / 3,
+               true);
+    snprintf(place + strlen(place), 24, ":%" PRIu64, line);
+    width = Text_width(place);
+    if (width <= MAX_PLACE)
+        return place;
+    for (; width > MAX_PLACE - 3; width--)
+        do
+            place++;
+        while ((*place & 0xc0) == 0x80);
+    return memcpy(place - 3, "...", 3);
+}
+
+static void put_title(struct Bytes *out, size_t rank, const char *text,
+                      const char *place)
+{
+    char name[MAX_NAME + 1];
+    size_t width;
+
+    Text_clean(name, sizeof name, text ? text : "?", true);
+    width = Text_width(name);
+    Figure_print(out, "\n#%zu  %s%*s  %s\n", rank, name,
+                 width < MAX_NAME ? (int)(MAX_NAME - width) : 0, "", place);
+}
+
+// Never "0.0%" of what samples found running.
+static struct Figure percent(double share)
+{
+    struct Figure result;
+
+    if (share < 0.5e-4)
+        snprintf(result.text, sizeof result.text, "<0.01%%");
+    else
+        snprintf(result.text, sizeof result.text, "%.*f%%",
+                 share < 0.95e-3 ? 2 : 1, 100 * share);
+    return result;
+}
+
+static void put_share(struct Bytes *out, double share, uint64_t samples)
+{
+    if (isnan(share) || samples == NULL_U64)
+        return;
+    if (samples)
+        Figure_print(
+            out, "    %s of a core over the whole run, of %s sample%s\n",
+            percent(share).text, number(samples).text, plural(samples));
+    else
+        Figure_print(out, "    no sample found it running\n");
+}
+
+static void put_calls(struct Bytes *out, uint64_t calls, bool exact)
+{
+    if (calls != NULL_U64)
+        Figure_print(out, "  %s call%s",
+                     Figure_number(exact ? "" : ">=", (double)calls).text,
+                     exact && calls == 1 ? "" : "s");
+}
+
+static void put_state(struct Bytes *out, const struct Function *function,
+                      bool gone)
+{
+    Figure_print(out, "  %s", gone ? "gone" : State_name(function->state));
+    if (!gone && function->state == STATE_PARTIAL &&
+        function->sites != NULL_U64)
+        Figure_print(out, ", %" PRIu64 " of %" PRIu64 " sites dark",
+                     function->dark_sites, function->sites);
+    Figure_print(out, "\n");
+}
+
+static void put_function(struct Bytes *out, size_t rank,
+                         const struct Function *function, bool gone, double hz)
+{
+    char room[1024];
+
+    put_title(out, rank, function->name,
+              place_of(room, sizeof room, function->file, function->line));
+    put_share(out, function->run_share, function->run_samples);
+    Figure_print(out, "  ");
+    put_calls(out, function->calls, function->calls_exact == 1);
+    if (!isnan(function->avg_cycles)) {
+        Figure_print(out, "  ~%s cycles",
+                     Figure_number("", function->avg_cycles).text);
+        if (hz > 0)
+            Figure_print(out, " (%s)",
+                         Figure_time(function->avg_cycles / hz).text);
+        Figure_print(out, " a call");
+    }
+    put_state(out, function, gone);
+}
+
+// All code objects of this name and place.
+static void put_retired(struct Bytes *out, size_t rank,
+                        const struct RetiredRow *row)
+{
+    char room[1024];
+
+    put_title(out, rank, row->name,
+              place_of(room, sizeof room, row->file, row->line));
+    put_share(out, row->run_share, row->run_samples);
+    Figure_print(out, "  ");
+    put_calls(out, row->calls, row->calls_exact == 1);
+    if (row->self_cycles != NULL_U64)
+        Figure_print(out, "  %s cycles of its own",
+                     number(row->self_cycles).text);
+    else if (row->total_cycles != NULL_U64)
+        Figure_print(out, "  %s cycles with what it called",
+                     number(row->total_cycles).text);
+    Figure_print(out, "  gone");
+    if (row->objects > 1 && row->objects != NULL_U64)
+        Figure_print(out, ", %s code objects", number(row->objects).text);
+    Figure_print(out, "\n");
+}
+
+static void put_parts(struct Bytes *out, const struct Report *report)
+{
+    struct HotPathWidths widths = {0, 0, 0, 0, 0};
+    size_t i;
+
+    for (i = 0; i < report->part_count; i++)
+        if (report->parts[i].detail)
+            HotPath_measure(&widths, report->parts[i].detail, report->opcodes);
+    for (i = 0; i < report->part_count; i++) {
+        const struct ReportPart *part = &report->parts[i];
+
+        if (part->ranked.retired)
+            put_retired(out, i + 1, part->ranked.retired);
+        else
+            put_function(out, i + 1, part->ranked.function, !part->detail,
+                         report->snapshot->tsc_hz);
+        if (part->detail)
+            HotPath_write(out, part->detail, report->opcodes, &widths);
+    }
+    if (!report->part_count)
+        Figure_print(
+            out,
+            "\n  No function was traced: the filters accepted none, or "
+            "none ran.\n");
+}
+
+// --- Foot ------------------------------------------------------------------
+
+static void put_legend(struct Bytes *out, const struct Report *report)
+{
+    const struct Detail *detail = NULL;
+    size_t i;
+
+    for (i = 0; i < report->part_count && !detail; i++)
+        detail = report->parts[i].detail;
+    if (report->part_count)
+        Figure_print(
+            out,
+            "\n  >=  at least: the hooks were out for a while    ~  mean%s\n",
+            detail && !detail->precise ? " over its block" : "");
+    if (detail && detail->precise)
+        Figure_print(
+            out,
+            "  cycles are each instruction's own, in its generic form: one "
+            "that has a hook\n"
+            "  never runs specialised, so they are not those of what stands "
+            "behind \"->\"\n");
+}
+
+static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
+{
+    const struct RetiredRow *others = Ranking_others(snapshot);
+
+    if (others && others->run_share >= MENTIONED)
+        Figure_print(
+            out,
+            "  %.1f%% of a core went into functions that are gone and have no "
+            "row of their own\n",
+            100 * others->run_share);
+    if (snapshot->lost && snapshot->lost != NULL_U64)
+        Figure_print(out,
+                     "  %s timeline events were lost (buffers full); "
+                     "the gaps are marked there\n",
+                     number(snapshot->lost).text);
+}
+
+static void put_timeline(struct Bytes *out,
+                         const struct ReportTimeline *timeline)
+{
+    char path[4096 - 64];
+
+    if (!timeline->path)
+        return;
+    Text_clean(path, sizeof path, timeline->path, true);
+    Figure_print(out, "  timeline: %s\n", path);
+    Figure_print(
+        out,
+        "            writing its %s took %s of CPU time, which the overhead "
+        "leaves out\n",
+        Figure_bytes((double)timeline->bytes).text,
+        Figure_time(timeline->cpu_s).text);
+    Figure_print(out, "            open it in https://ui.perfetto.dev\n");
+}
+
+void Report_write(struct Bytes *out, const struct Report *report)
+{
+    put_run(out, report->snapshot);
+    put_overhead(out, report->snapshot);
+    put_shares(out, report->snapshot);
+    put_parts(out, report);
+    put_legend(out, report);
+    put_missing(out, report->snapshot);
+    put_timeline(out, &report->timeline);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// One run of tracing, from start to stop: its settings, its threads, its
+// timeline and what it publishes. Started and stopped by python/; the other
+// functions may be called from any thread and never need the interpreter.
+#ifndef OCULAR_TRACER_SESSION_SESSION_H
+#define OCULAR_TRACER_SESSION_SESSION_H
+
+#include "ipc/server.h"
+#include "tracer/budget/account.h"
+#include "tracer/budget/rearm.h"
+#include "tracer/code/retired.h"
+#include "tracer/code/transitions.h"
+#include "tracer/session/collector.h"
+#include "tracer/session/details.h"
+#include "tracer/session/door.h"
+#include "tracer/session/engine.h"
+#include "tracer/session/publish.h"
+#include "tracer/timeline/export.h"
+#include "tracer/timeline/timeline.h"
+
+#include <limits.h>
+
+struct Config {
+    char mode[16];
+    uint64_t threshold; // 0 = never dark
+    bool timeline;
+    size_t timeline_limit; // bytes
+    char output[PATH_MAX];
+    bool serve;
+    bool sampler;      // false: hooks alone
+    int signal;        // that samples come by; 0: any that is free, -1: none
+    struct Door *door; // serve here, if not NULL; it stays
+    double budget;     // share of CPU time at the start; NaN = none
+    bool quiet;
+};
+
+struct Session {
+    struct Config config;
+    struct Engine *engine;
+    uint64_t start_ticks;
+    uint64_t start_unix_ns;
+    struct Timeline *timeline; // NULL: not wanted
+    struct Sampler *sampler;   // NULL: no shares
+    bool sampler_refused;      // one was wanted
+    struct Server *server;   // NULL: not serving; config.door's if there is one
+    uint64_t server_base_ns; // CPU time that it had used before
+    double built_s; // when viewers had one built last; the server's thread
+    unsigned debt_builds; // in a row, each while overdrawn; the server's thread
+    bool hands_over;      // viewers stay, for the next session
+    struct Collector collector;
+    struct Publish publish;
+    struct Export export;
+    struct Retired retired; // functions whose code objects are gone
+    uint64_t snapshots;     // built; both under Collector.draining
+    struct Worker governor; // python/'s; here, so that its time is known
+    cell_t forks_ns;        // CPU time of the program's threads, which end ours
+                            // before a fork and start them after it
+    _Atomic double budget;  // share of CPU time, as set last; NaN = none
+    struct Account account;
+    _Atomic uint64_t first_hits; // of code that is adopted now, before it goes
+                                 // dark: the threshold, or less where too much
+                                 // is spent. The governor's.
+    _Atomic bool arm_new; // code that is adopted now is armed at once; the
+                          // governor's
+    struct Rearm rearm;   // for the governor
+    struct Details details;
+    struct Transitions transitions;
+};
+
+// Starts the threads that the configuration asks for. 0 or -errno with `why`;
+// nothing is left running after an error. *session is the caller's.
+int Session_start(struct Session **session, struct Engine *engine,
+                  const struct Config *config, char *why, size_t why_size);
+// The budget that is held from now on, a share of CPU time. Any thread. 0,
+// -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
+// (threshold 0, precise mode).
+int Session_set_budget(struct Session *session, double budget);
+// Why there are no shares of lately, though they are wanted: in words. NULL:
+// there are. Any thread.
+const char *Session_sampler_trouble(const struct Session *session);
+// Has a fresh snapshot built and waits for it, or gives up after two seconds
+// (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
+// interpreter's lock.
+int Session_refresh(struct Session *session);
+// Ends the threads, viewers' exports included, and builds the final snapshot.
+// The hooks are out by now, and other threads' calls are over. Export_write
+// remains possible. Not with the interpreter's lock.
+void Session_finish(struct Session *session);
+// The final snapshot; the caller's. After Session_finish.
+struct Snapshot *Session_take(struct Session *session);
+void Session_free(struct Session *session);
+// For a fork: all threads end, all else stays, viewers included; and go on (0
+// or -errno; it may be tried again). No export runs in the background and
+// nobody waits for a snapshot.
+void Session_pause(struct Session *session);
+int Session_resume(struct Session *session);
+// After fork, in the child: drops the server and the sampler, joins nothing.
+// Only where it had been paused it may be freed then.
+void Session_abandon(struct Session *session);
+
+#endif

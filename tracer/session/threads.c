@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Joins the sampler's threads and the lanes' by thread id; see the header.
+#include "tracer/session/threads.h"
+#include "ipc/base/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct Rows {
+    struct Snapshot *snapshot;
+    struct Thread *threads;
+    size_t sampled; // the first ones come from the sampler
+    size_t count;
+};
+
+static bool add_functions(struct Rows *rows, struct Thread *row,
+                          const struct ThreadShares *shares)
+{
+    size_t count = shares->function_count, i;
+    struct Caller *functions;
+
+    if (count == 0)
+        return true;
+    functions = Snapshot_alloc(rows->snapshot, count * sizeof *functions);
+    for (i = 0; functions && i < count; i++) {
+        const struct SplitRow *from = &shares->functions[i];
+
+        functions[i] =
+            (struct Caller){from->id ? from->id : NULL_U64, from->share};
+    }
+    row->functions = functions;
+    row->function_count = functions ? count : 0;
+    return functions;
+}
+
+// One whose name was not known yet when the sampler looked has none (null).
+static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
+{
+    bool named = *shares->name;
+    struct Thread *row = &rows->threads[rows->count++];
+
+    *row = (struct Thread){
+        .tid = (uint64_t)shares->tid,
+        .name = named ? Snapshot_text(rows->snapshot, shares->name) : NULL,
+        .cpu_share = shares->cpu_share,
+        .wait_share = shares->wait_share,
+        .samples = shares->samples,
+        .cpu_s = shares->cpu_s,
+        .ended = shares->ended,
+    };
+    return (!named || row->name) && add_functions(rows, row, shares);
+}
+
+// The row of the lane's thread, if there is one: the sampler's, or that of an
+// earlier lane of the same thread, which has run Python code after its lane's
+// end. Ids are used again: by another thread, another name tells.
+static struct Thread *row_of(struct Rows *rows, const bool *joined,
+                             const struct LaneThread *lane)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        struct Thread *row = &rows->threads[i];
+
+        if (row->tid == (uint64_t)lane->tid &&
+            (!joined[i] || strcmp(row->name, lane->name) == 0))
+            return row;
+    }
+    return NULL;
+}
+
+static bool add_lane(struct Rows *rows, bool *joined,
+                     const struct LaneThread *lane)
+{
+    struct Thread *row = row_of(rows, joined, lane);
+    double cpu_s = (double)lane->cpu_ns / 1e9; // exact, and to the end
+
+    if (!row) {
+        row = &rows->threads[rows->count++];
+        *row = (struct Thread){
+            .tid = (uint64_t)lane->tid,
+            .cpu_share = NULL_F64,
+            .wait_share = NULL_F64,
+            .samples = NULL_U64,
+        };
+    }
+    if (!row->name)
+        row->name = Snapshot_text(rows->snapshot, lane->name);
+    if (joined[row - rows->threads]) {
+        row->cpu_s += cpu_s;
+        row->ended = row->ended && lane->ended;
+    } else {
+        row->cpu_s = cpu_s;
+        row->ended = lane->ended;
+    }
+    joined[row - rows->threads] = true;
+    return row->name;
+}
+
+static int living_first(const void *a, const void *b)
+{
+    const struct Thread *one = a, *other = b;
+
+    if (one->ended != other->ended)
+        return one->ended ? 1 : -1;
+    return one->tid < other->tid ? -1 : one->tid > other->tid;
+}
+
+static bool fill(struct Rows *rows, const struct ThreadShares *shares,
+                 const struct LaneThread *lanes, size_t lane_count)
+{
+    bool *joined = Heap_zeroed(rows->sampled + lane_count + 1, sizeof *joined);
+    bool whole = joined != NULL;
+    size_t i;
+
+    rows->threads =
+        Snapshot_alloc(rows->snapshot, (rows->sampled + lane_count + 1) *
+                                           sizeof *rows->threads);
+    whole = whole && rows->threads;
+    for (i = 0; whole && i < rows->sampled; i++)
+        whole = add_shares(rows, &shares[i]);
+    for (i = 0; whole && i < lane_count; i++)
+        whole = add_lane(rows, joined, &lanes[i]);
+    Heap_free(joined);
+    return whole;
+}
+
+bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
+                  struct Lanes *lanes)
+{
+    struct ThreadShares *shares = NULL;
+    struct LaneThread *threads = NULL;
+    uint64_t dropped = 0, dropped_too = 0;
+    long sampled = sampler ? Sampler_threads(sampler, &shares) : 0;
+    long count = Lanes_threads(lanes, &threads, &dropped);
+    struct Rows rows = {.snapshot = snapshot, .sampled = (size_t)sampled};
+    bool whole = sampled >= 0 && count >= 0 &&
+                 fill(&rows, shares, threads, (size_t)count);
+
+    if (sampler)
+        dropped_too = Sampler_threads_dropped(sampler);
+    Heap_free(shares);
+    Heap_free(threads);
+    if (!whole)
+        return false;
+    qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
+    snapshot->threads = rows.threads;
+    snapshot->thread_count = rows.count;
+    // Both lists may have dropped the same ones.
+    snapshot->threads_dropped = dropped > dropped_too ? dropped : dropped_too;
+    return true;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Freezes the timeline and writes it, on the caller's thread or on one made
+// for it; recording goes on meanwhile.
+#include "tracer/timeline/export.h"
+#include "ipc/base/now.h"
+#include "tracer/base/output.h"
+#include "tracer/session/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_BYTES (512u << 10)
+#define MAX_DRAINS 100
+
+void Export_init(struct Export *export, struct Session *session)
+{
+    memset(export, 0, sizeof *export);
+    export->session = session;
+    pthread_mutex_init(&export->mutex, NULL);
+}
+
+void Export_close(struct Export *export)
+{
+    bool join;
+
+    pthread_mutex_lock(&export->mutex);
+    export->closed = true;
+    join = export->joinable;
+    export->joinable = false;
+    if (join)
+        Export_cancel(export);
+    pthread_mutex_unlock(&export->mutex);
+    if (join)
+        Worker_join(&export->worker);
+}
+
+void Export_release(struct Export *export)
+{
+    Export_close(export);
+    pthread_mutex_destroy(&export->mutex);
+}
+
+void Export_cancel(struct Export *export)
+{
+    atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
+}
+
+bool Export_is_idle(struct Export *export)
+{
+    bool idle, join;
+
+    pthread_mutex_lock(&export->mutex);
+    idle = !export->busy;
+    join = idle && export->joinable;
+    if (join)
+        export->joinable = false;
+    pthread_mutex_unlock(&export->mutex);
+    if (join)
+        Worker_join(&export->worker);
+    return idle;
+}
+
+// Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN.
+static int claim(struct Export *export, bool background)
+{
+    int error = 0;
+    bool join = false;
+
+    if (!export->session->timeline)
+        return -ENODATA;
+    pthread_mutex_lock(&export->mutex);
+    if (background && export->closed) {
+        error = -ESHUTDOWN;
+    } else if (export->busy) {
+        error = -EBUSY;
+    } else {
+        export->busy = true;
+        join = export->joinable;
+        export->joinable = false;
+        atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&export->mutex);
+    if (join) // it has done its work, and is ending
+        Worker_join(&export->worker);
+    return error;
+}
+
+// With an answer for the viewer, or NULL. Both at once: whoever has the answer
+// may start the next export, and whoever sees that none runs may take the
+// server away.
+static void let_go(struct Export *export, const struct Message *answer)
+{
+    pthread_mutex_lock(&export->mutex);
+    export->busy = false;
+    if (answer && export->session->server)
+        Server_answer(export->session->server, export->viewer, answer);
+    pthread_mutex_unlock(&export->mutex);
+}
+
+// What the writer's callbacks are given.
+struct Job {
+    struct NameQuery query;
+    struct Export *export;
+    const struct ExportWatch *watch; // NULL: nobody watches
+    bool background, overwrite;
+    int descriptor;  // 0: the path says where
+    unsigned drains; // for the sake of names
+};
+
+// Retired code is in neither place until it has been reclaimed.
+static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
+{
+    struct Job *job = context;
+
+    if (NameQuery_find(&job->query, id, name))
+        return true;
+    if (job->drains == MAX_DRAINS)
+        return false;
+    job->drains++;
+    Collector_drain(&job->export->session->collector);
+    return NameQuery_find(&job->query, id, name);
+}
+
+static bool report_progress(void *context, double done, uint64_t bytes)
+{
+    struct Job *job = context;
+    struct Export *export = job->export;
+
+    if (job->background && export->session->server) {
+        const struct Message message = {
+            .type = MESSAGE_REPLY,
+            .request = export->request,
+            .value = done < 1 ? done : 0.999, // 1 is for the end
+            .number = bytes,
+            .text = export->name,
+        };
+
+        Server_answer(export->session->server, export->viewer, &message);
+    }
+    if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
+        return false;
+    return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
+}
+
+static int write_view(struct Export *export, const char *path, struct Job *job,
+                      struct PerfettoResult *result)
+{
+    struct Session *session = export->session;
+    struct Engine *engine = session->engine;
+    struct PerfettoTrace trace = {
+        .pid = getpid(),
+        .command = engine->command,
+        .python = engine->python,
+        .mode = session->config.mode,
+        .threshold = session->config.threshold,
+        .start_ticks = session->start_ticks,
+        .start_unix_ns = session->start_unix_ns,
+        .hz = Clock_hz(&engine->clock),
+        .descriptor = job->descriptor,
+        .opened = &export->opened,
+        .overwrite = job->overwrite,
+        .context = job,
+        .name = find_name,
+        .progress = report_progress,
+    };
+    struct TimelineView *view;
+    int error;
+
+    Collector_drain(&session->collector);
+    view = Timeline_freeze(session->timeline);
+    if (!view) {
+        if (job->descriptor)
+            close(job->descriptor);
+        return -ENOMEM;
+    }
+    trace.view = view;
+    NameQuery_init(&job->query, &engine->names, engine->registry);
+    error = Perfetto_write(&trace, path, result);
+    NameQuery_release(&job->query);
+    TimelineView_free(view);
+    return error;
+}
+
+int Export_write(struct Export *export, const char *path, bool overwrite,
+                 const struct ExportWatch *watch, struct PerfettoResult *result)
+{
+    struct Job job = {.export = export, .watch = watch, .overwrite = overwrite};
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int error = claim(export, false);
+
+    if (error)
+        return error;
+    if (!overwrite && Output_is_taken(path))
+        error = -EEXIST;
+    else
+        error = write_view(export, path, &job, result);
+    result->cpu_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+    let_go(export, NULL);
+    return error;
+}
+
+// --- In the background -----------------------------------------------------
+
+static void run(void *context)
+{
+    struct Export *export = context;
+    struct Job job = {
+        .export = export, .background = true, .descriptor = export->descriptor};
+    struct PerfettoResult result = {0};
+    struct Message message = {.request = export->request};
+    char why[PATH_MAX + 128];
+    int error = write_view(export, export->name, &job, &result);
+
+    if (Opened_holds(&export->opened, export->descriptor) &&
+        close(export->descriptor) && !error)
+        error = -errno;
+    if (error == 0) {
+        message.type = MESSAGE_REPLY;
+        message.value = 1;
+        message.number = result.bytes;
+        message.text = export->name;
+    } else {
+        snprintf(why, sizeof why, "%s: %s", export->name,
+                 error == -ECANCELED ? "export cancelled" : strerror(-error));
+        message.type = MESSAGE_ERROR;
+        message.number = (uint64_t)-error;
+        message.text = why;
+    }
+    let_go(export, &message);
+}
+
+static int start_thread(struct Export *export)
+{
+    int error;
+
+    pthread_mutex_lock(&export->mutex);
+    if (export->closed)
+        error = -ESHUTDOWN;
+    else
+        error = Worker_start(&export->worker, "ocular-export", run, export,
+                             STACK_BYTES);
+    export->joinable = error == 0;
+    pthread_mutex_unlock(&export->mutex);
+    return error;
+}
+
+// 0 or -errno: a copy of the viewer's descriptor, which the server closes.
+static int copy_descriptor(struct Export *export, int descriptor)
+{
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+
+    if (copy < 0)
+        return -errno;
+    Opened_note(&export->opened, copy);
+    export->descriptor = copy;
+    return 0;
+}
+
+int Export_start(struct Export *export, int descriptor, const char *name,
+                 uint64_t viewer, uint32_t request)
+{
+    int error = claim(export, true);
+
+    if (error)
+        return error;
+    export->viewer = viewer;
+    export->request = request;
+    if (snprintf(export->name, sizeof export->name, "%s", name ? name : "") >=
+        (int)sizeof export->name)
+        error = -ENAMETOOLONG; // its ending says whether it is packed
+    if (!error)
+        error = copy_descriptor(export, descriptor);
+    if (!error) {
+        error = start_thread(export);
+        if (error)
+            Opened_close(&export->opened, export->descriptor);
+    }
+    if (error)
+        let_go(export, NULL);
+    return error;
+}
+
+// --- The name of the file at stop ------------------------------------------
+
+// Where the ending that says what the file is begins: "a.b.json.gz" ->
+// ".json.gz". Any other dot belongs to the name.
+static const char *ending(const char *path)
+{
+    static const char *const KNOWN[] = {".json.gz", ".json", ".gz"};
+    const char *slash = strrchr(path, '/');
+    const char *file = slash ? slash + 1 : path;
+    size_t length = strlen(file), i;
+
+    for (i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
+        size_t size = strlen(KNOWN[i]);
+
+        if (length > size && !strcmp(file + length - size, KNOWN[i]))
+            return file + length - size;
+    }
+    return file + length;
+}
+
+static void number_name(const char *output, unsigned number,
+                        char path[PATH_MAX])
+{
+    const char *end = ending(output);
+    char tag[16] = "";
+
+    if (number > 1)
+        snprintf(tag, sizeof tag, ".%u", number);
+    snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
+             (int)getpid(), tag, end);
+}
+
+void Export_own_name(const char *output, char path[PATH_MAX])
+{
+    if (Output_is_device(output))
+        snprintf(path, PATH_MAX, "%s", output);
+    else
+        number_name(output, 1, path);
+}
+
+void Export_free_name(const char *output, char path[PATH_MAX])
+{
+    unsigned number;
+
+    snprintf(path, PATH_MAX, "%s", output);
+    for (number = 1; Output_is_taken(path) && number < 10000; number++)
+        number_name(output, number, path);
+}

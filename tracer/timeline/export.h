@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Writes the timeline to a file: now, on the caller's thread, or in the
+// background ("ocular-export") for a viewer, with progress and cancelling.
+// One export at a time.
+#ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
+#define OCULAR_TRACER_TIMELINE_EXPORT_H
+
+#include "ipc/base/opened.h"
+#include "ipc/base/worker.h"
+#include "tracer/timeline/perfetto.h"
+
+#include <limits.h>
+#include <pthread.h>
+
+struct Session;
+
+// Called about every 50 ms on the writing thread, which holds no lock: how much
+// is done, 0..1, and the bytes of the file so far. False cancels.
+struct ExportWatch {
+    void *context;
+    bool (*progress)(void *context, double done, uint64_t bytes);
+};
+
+struct Export {
+    struct Session *session;
+    pthread_mutex_t mutex; // guards the next three
+    bool busy;
+    bool closed;   // nothing is started in the background any more
+    bool joinable; // the background thread is still to be joined
+    struct Worker worker;
+    _Atomic bool cancel;
+    // The request in the background.
+    uint64_t viewer;
+    uint32_t request;
+    int descriptor; // of the viewer's file; the thread's once that has begun
+    struct Opened opened; // which one that is
+    char name[PATH_MAX];  // as the viewer calls it
+};
+
+void Export_init(struct Export *export, struct Session *session);
+// Cancels what runs in the background and waits for it; no other is started
+// from now on. Export_write goes on to work.
+void Export_close(struct Export *export);
+// Closes it; nothing runs any more.
+void Export_release(struct Export *export);
+// 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
+// -EEXIST the file is there and overwrite is false, -ECANCELED cancelled (then
+// no file is left). Blocks for as long as writing takes; not with the
+// interpreter's lock. `watch` may be NULL.
+int Export_write(struct Export *export, const char *path, bool overwrite,
+                 const struct ExportWatch *watch,
+                 struct PerfettoResult *result);
+// Starts it in the background, to a file that the viewer has opened (a copy of
+// the descriptor is taken) and calls `name`; answers the viewer through the
+// server, with progress, then with name and size or an error. Errors that are
+// known at once (also -ESHUTDOWN: closed) are returned, and not sent.
+int Export_start(struct Export *export, int descriptor, const char *name,
+                 uint64_t viewer, uint32_t request);
+// Whether none runs; one that has ended in the background is joined.
+bool Export_is_idle(struct Export *export);
+void Export_cancel(struct Export *export); // whichever runs
+// The file to write at stop: `output`, or, where that exists, a name with the
+// pid (and a number) in it.
+void Export_free_name(const char *output, char path[PATH_MAX]);
+// `output` with the pid in it: a child's own.
+void Export_own_name(const char *output, char path[PATH_MAX]);
+
+#endif

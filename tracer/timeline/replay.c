@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// A call's level says where it belongs: an event at some level ends all calls
+// above it, so that the stack is right again one event after any loss.
+#include "tracer/timeline/replay.h"
+#include "ipc/base/heap.h"
+
+#include <errno.h>
+
+struct Replay {
+    const struct ReplayTarget *target;
+    struct OpenCall *stack;
+    size_t depth;
+    size_t room;
+    uint64_t now;
+};
+
+static int push(struct Replay *replay, uint32_t id, unsigned level,
+                enum CallBegin how)
+{
+    if (replay->depth == replay->room) {
+        size_t room = replay->room ? 2 * replay->room : 64;
+        struct OpenCall *stack =
+            Heap_resize(replay->stack, room * sizeof *stack);
+
+        if (!stack)
+            return -ENOMEM;
+        replay->stack = stack;
+        replay->room = room;
+    }
+    replay->stack[replay->depth++] = (struct OpenCall){id, level, replay->now};
+    return replay->target->begin(replay->target->context, replay->now, id, how);
+}
+
+static int pop(struct Replay *replay, enum CallEnd how)
+{
+    uint32_t id = replay->stack[--replay->depth].id;
+
+    return replay->target->end(replay->target->context, replay->now, id, how);
+}
+
+// Ends what is open at `level` and above.
+static int pop_from(struct Replay *replay, size_t level, enum CallEnd how)
+{
+    int error = 0;
+
+    while (!error && replay->depth &&
+           replay->stack[replay->depth - 1].level >= level)
+        error = pop(replay, how);
+    return error;
+}
+
+static int enter(struct Replay *replay, const struct Event *event,
+                 enum CallBegin how)
+{
+    unsigned level = Event_level(event);
+    int error = pop_from(replay, level, CALL_LOST);
+
+    return error ? error : push(replay, Event_id(event), level, how);
+}
+
+// A leave of which the enter was lost tells only what is no longer open.
+static int leave(struct Replay *replay, const struct Event *event,
+                 enum CallEnd how)
+{
+    unsigned level = Event_level(event);
+    int error = pop_from(replay, (size_t)level + 1, CALL_LOST);
+    const struct OpenCall *top;
+
+    if (error || !replay->depth)
+        return error;
+    top = &replay->stack[replay->depth - 1];
+    if (top->level != level)
+        return 0;
+    return pop(replay, top->id == Event_id(event) ? how : CALL_LOST);
+}
+
+static int play(struct Replay *replay, const struct Event *event)
+{
+    const struct ReplayTarget *target = replay->target;
+
+    if (Event_ticks(event) > replay->now)
+        replay->now = Event_ticks(event);
+    switch (Event_kind(event)) {
+    case EVENT_ENTER:
+        return enter(replay, event, CALL_ENTERED);
+    case EVENT_REOPEN:
+        return enter(replay, event, CALL_RESUMED);
+    case EVENT_PARK:
+        return pop_from(replay, 0, CALL_PARKED);
+    case EVENT_LEAVE:
+        return leave(replay, event, CALL_LEFT);
+    case EVENT_RAISE:
+        return leave(replay, event, CALL_RAISED);
+    case EVENT_UNWOUND:
+        return leave(replay, event, CALL_UNWOUND);
+    case EVENT_LOOP:
+    case EVENT_DARK:
+    case EVENT_LOST:
+        return target->mark(target->context, replay->now, event,
+                            replay->depth ? replay->stack[replay->depth - 1].id
+                                          : 0);
+    }
+    return 0; // of a kind to come
+}
+
+// The calls that were open before the first event.
+static int begin(struct Replay *replay, const struct TimelineChunk *chunk)
+{
+    uint64_t first =
+        chunk->event_count ? Event_ticks(&chunk->events[0]) : UINT64_MAX;
+    int error = 0;
+    size_t i;
+
+    for (i = 0; !error && i < chunk->open_count; i++) {
+        const struct OpenCall *call = &chunk->open[i];
+        enum CallBegin how =
+            call->ticks < replay->now ? CALL_EARLIER : CALL_ENTERED;
+
+        if (call->ticks > replay->now && call->ticks <= first)
+            replay->now = call->ticks;
+        error = push(replay, call->id, call->level, how);
+    }
+    return error;
+}
+
+int Replay_lane(const struct TimelineView *view,
+                const struct TimelineChunk *const *chunks, size_t count,
+                uint64_t floor, const struct ReplayTarget *target)
+{
+    struct Replay replay = {.target = target};
+    uint64_t first = view->first_ticks;
+    bool silent = true;
+    size_t i, j;
+    int error;
+
+    if (!count)
+        return 0;
+    replay.now = first > floor ? first : floor;
+    error = begin(&replay, chunks[0]);
+    for (i = 0; !error && i < count; i++)
+        for (j = 0; !error && j < chunks[i]->event_count; j++) {
+            error = play(&replay, &chunks[i]->events[j]);
+            silent = false;
+        }
+    // A thread of which nothing was heard is where it was.
+    if (silent && view->last_ticks > replay.now)
+        replay.now = view->last_ticks;
+    if (!error)
+        error = pop_from(&replay, 0, CALL_OPEN);
+    Heap_free(replay.stack);
+    return error;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Turns one lane's events into calls that are balanced and nested and times
+// that never go back, whatever was lost or forgotten. Pure; who exports a
+// timeline calls it.
+#ifndef OCULAR_TRACER_TIMELINE_REPLAY_H
+#define OCULAR_TRACER_TIMELINE_REPLAY_H
+
+#include "tracer/timeline/timeline.h"
+
+enum CallEnd {
+    CALL_LEFT,    // returned or yielded
+    CALL_RAISED,  // by an exception
+    CALL_UNWOUND, // unseen, some time before
+    CALL_LOST,    // its end was among lost events
+    CALL_OPEN,    // not ended yet
+    CALL_PARKED   // not ended: another greenlet runs
+};
+
+enum CallBegin {
+    CALL_ENTERED,
+    CALL_EARLIER, // before the time given, where the timeline begins
+    CALL_RESUMED  // a call that was parked goes on
+};
+
+// What a replay tells; each returns 0, or -errno to stop it.
+struct ReplayTarget {
+    void *context;
+    int (*begin)(void *context, uint64_t ticks, uint32_t id,
+                 enum CallBegin how);
+    int (*end)(void *context, uint64_t ticks, uint32_t id, enum CallEnd how);
+    // EVENT_LOOP, EVENT_DARK, EVENT_LOST; `inside` is the innermost open call,
+    // 0 = none.
+    int (*mark)(void *context, uint64_t ticks, const struct Event *event,
+                uint32_t inside);
+};
+
+// Replays chunks[0..count), which are all of one lane, not before `floor`.
+int Replay_lane(const struct TimelineView *view,
+                const struct TimelineChunk *const *chunks, size_t count,
+                uint64_t floor, const struct ReplayTarget *target);
+
+#endif

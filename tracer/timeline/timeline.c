@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Tracks of chunks under one mutex. A full chunk never changes again and is
+// shared, by reference count, with the views that hold it; the chunk that a
+// lane still fills is copied into each view.
+#include "tracer/timeline/timeline.h"
+#include "ipc/base/heap.h"
+#include "tracer/timeline/ages.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+struct Timeline {
+    pthread_mutex_t mutex;
+    size_t limit;
+    size_t bytes; // of the tracks
+    uint64_t forgotten;
+    uint64_t whole_ticks; // newest forgotten event
+    uint64_t lost;        // by lanes that are gone
+    struct Track *first;  // in order of the lanes' numbers
+    struct Track *last;
+    size_t track_count;
+    struct Ages ages;         // tracks with a chunk that may be forgotten
+    const struct Track *busy; // being drained: its newest chunk is in use
+};
+
+struct View {
+    struct TimelineView shown;
+    struct Chunk **chunks;
+    struct TimelineLane *lanes;
+};
+
+struct Timeline *Timeline_new(size_t limit_bytes)
+{
+    struct Timeline *timeline = Heap_zeroed(1, sizeof *timeline);
+
+    if (!timeline)
+        return NULL;
+    timeline->limit = limit_bytes;
+    pthread_mutex_init(&timeline->mutex, NULL);
+    return timeline;
+}
+
+void Timeline_free(struct Timeline *timeline)
+{
+    struct Track *track, *next;
+
+    if (!timeline)
+        return;
+    for (track = timeline->first; track; track = next) {
+        next = track->next;
+        Track_free(track);
+    }
+    Ages_release(&timeline->ages);
+    pthread_mutex_destroy(&timeline->mutex);
+    Heap_free(timeline);
+}
+
+// --- Tracks: mutex held ------------------------------------------------------
+
+// Lanes are numbered in order, so its place is at the end or near to it.
+static void link_track(struct Timeline *timeline, struct Track *track)
+{
+    struct Track *before = timeline->last;
+
+    while (before && before->shown.lane > track->shown.lane)
+        before = before->previous;
+    track->previous = before;
+    track->next = before ? before->next : timeline->first;
+    *(before ? &before->next : &timeline->first) = track;
+    *(track->next ? &track->next->previous : &timeline->last) = track;
+    timeline->track_count++;
+    timeline->bytes += track->bytes;
+}
+
+static void drop_track(struct Timeline *timeline, struct Track *track)
+{
+    struct Track *before = track->previous, *after = track->next;
+
+    *(before ? &before->next : &timeline->first) = after;
+    *(after ? &after->previous : &timeline->last) = before;
+    timeline->track_count--;
+    timeline->bytes -= track->bytes;
+    timeline->lost += track->shown.lost;
+    Ages_remove(&timeline->ages, track);
+    Track_free(track);
+}
+
+// To be called when the track's chunks have changed, or whether it is in use.
+static void set_age(struct Timeline *timeline, struct Track *track)
+{
+    bool can_forget = track->oldest && (track != timeline->busy ||
+                                        track->oldest != track->newest);
+
+    if (!can_forget)
+        Ages_remove(&timeline->ages, track);
+    else if (!track->place) // memory out: it is tried again with each change
+        Ages_add(&timeline->ages, track);
+}
+
+// Drops the lane's oldest chunk, and the track with the last one of a lane that
+// has ended.
+static void forget_chunk(struct Timeline *timeline, struct Track *track)
+{
+    const struct Chunk *chunk = track->oldest;
+    size_t before = track->bytes;
+
+    timeline->forgotten += chunk->shown.event_count;
+    if (Chunk_last_ticks(chunk) > timeline->whole_ticks)
+        timeline->whole_ticks = Chunk_last_ticks(chunk);
+    Track_forget(track);
+    timeline->bytes -= before - track->bytes;
+    if (track->ended && !track->oldest)
+        drop_track(timeline, track);
+    else
+        set_age(timeline, track);
+}
+
+static size_t bytes_of(const struct Timeline *timeline)
+{
+    return sizeof *timeline + timeline->bytes + Ages_bytes(&timeline->ages);
+}
+
+static void keep_limit(struct Timeline *timeline)
+{
+    while (bytes_of(timeline) > timeline->limit) {
+        struct Track *oldest = Ages_oldest(&timeline->ages);
+
+        if (!oldest)
+            return;
+        forget_chunk(timeline, oldest);
+    }
+}
+
+static int add_event(struct Timeline *timeline, struct Track *track,
+                     const struct Event *event)
+{
+    size_t before = track->bytes;
+    int error = Track_add(track, event);
+
+    if (track->bytes != before) { // a new chunk, or a larger one
+        timeline->bytes += track->bytes - before;
+        set_age(timeline, track);
+        keep_limit(timeline);
+    }
+    return error;
+}
+
+// --- The collector's side ----------------------------------------------------
+
+struct Track *Timeline_begin(struct Timeline *timeline, unsigned lane,
+                             pid_t tid, const char *name)
+{
+    struct Track *track = Track_new(lane, tid, name);
+
+    if (!track)
+        return NULL;
+    pthread_mutex_lock(&timeline->mutex);
+    link_track(timeline, track);
+    pthread_mutex_unlock(&timeline->mutex);
+    return track;
+}
+
+long Timeline_drain(struct Timeline *timeline, struct Track *track,
+                    struct Ring *ring)
+{
+    const struct Event *events;
+    long moved = 0;
+    int error = 0, part;
+    size_t i, count;
+
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->busy = track;
+    set_age(timeline, track);
+    // Twice, not until it is empty: the producer may be as fast as we are.
+    for (part = 0; part < 2; part++) {
+        count = Ring_peek(ring, &events);
+        for (i = 0; i < count; i++) {
+            int added = add_event(timeline, track, &events[i]);
+
+            track->dropped += added < 0;
+            moved += added == 0;
+            error = added < 0 ? added : error;
+        }
+        // Before there is room for a mark: what is lost by now is lost here.
+        track->ring_lost =
+            atomic_load_explicit(&ring->lost, memory_order_acquire);
+        track->shown.lost = track->ring_lost + track->dropped;
+        Ring_pop(ring, count);
+    }
+    timeline->busy = NULL;
+    set_age(timeline, track);
+    pthread_mutex_unlock(&timeline->mutex);
+    return error ? error : moved;
+}
+
+void Timeline_end(struct Timeline *timeline, struct Track *track)
+{
+    size_t before;
+
+    pthread_mutex_lock(&timeline->mutex);
+    before = track->bytes;
+    Track_end(track);
+    timeline->bytes -= before - track->bytes;
+    if (!track->oldest)
+        drop_track(timeline, track);
+    keep_limit(timeline);
+    pthread_mutex_unlock(&timeline->mutex);
+}
+
+size_t Timeline_bytes(struct Timeline *timeline)
+{
+    size_t bytes;
+
+    pthread_mutex_lock(&timeline->mutex);
+    bytes = bytes_of(timeline);
+    pthread_mutex_unlock(&timeline->mutex);
+    return bytes;
+}
+
+uint64_t Timeline_forgotten(struct Timeline *timeline)
+{
+    uint64_t forgotten;
+
+    pthread_mutex_lock(&timeline->mutex);
+    forgotten = timeline->forgotten;
+    pthread_mutex_unlock(&timeline->mutex);
+    return forgotten;
+}
+
+// --- Views -------------------------------------------------------------------
+
+static void add_to_view(struct View *view, struct Chunk *chunk)
+{
+    size_t count = chunk->shown.event_count;
+    uint64_t first;
+
+    view->chunks[view->shown.chunk_count++] = chunk;
+    if (!count)
+        return;
+    first = Event_ticks(&chunk->events[0]);
+    if (!view->shown.first_ticks || first < view->shown.first_ticks)
+        view->shown.first_ticks = first;
+    if (Chunk_last_ticks(chunk) > view->shown.last_ticks)
+        view->shown.last_ticks = Chunk_last_ticks(chunk);
+}
+
+// 0 or -ENOMEM.
+static int freeze_track(struct View *view, const struct Track *track)
+{
+    struct Chunk *chunk, *copy;
+
+    view->lanes[view->shown.lane_count++] = track->shown;
+    view->shown.lost += track->shown.lost;
+    for (chunk = track->oldest; chunk && chunk->next; chunk = chunk->next) {
+        Chunk_get(chunk);
+        add_to_view(view, chunk);
+    }
+    if (!chunk && !track->open_count)
+        return 0;
+    copy = Track_show_newest(track);
+    if (!copy)
+        return -ENOMEM;
+    add_to_view(view, copy);
+    return 0;
+}
+
+static struct View *new_view(const struct Timeline *timeline)
+{
+    struct View *view = Heap_zeroed(1, sizeof *view);
+    size_t chunks = 1;
+    const struct Track *track;
+
+    if (!view)
+        return NULL;
+    for (track = timeline->first; track; track = track->next) {
+        const struct Chunk *chunk;
+
+        for (chunk = track->oldest; chunk; chunk = chunk->next)
+            chunks++;
+        chunks++; // open calls, all else forgotten
+    }
+    view->chunks = Heap_zeroed(chunks, sizeof *view->chunks);
+    view->lanes = Heap_zeroed(timeline->track_count + 1, sizeof *view->lanes);
+    // A pointer to a chunk is a pointer to what it shows, its first member.
+    view->shown.chunks = (const struct TimelineChunk *const *)view->chunks;
+    view->shown.lanes = view->lanes;
+    view->shown.forgotten = timeline->forgotten;
+    view->shown.whole_ticks = timeline->whole_ticks;
+    view->shown.lost = timeline->lost;
+    if (view->chunks && view->lanes)
+        return view;
+    TimelineView_free(&view->shown);
+    return NULL;
+}
+
+struct TimelineView *Timeline_freeze(struct Timeline *timeline)
+{
+    const struct Track *track;
+    struct View *view;
+    int error = 0;
+
+    pthread_mutex_lock(&timeline->mutex);
+    view = new_view(timeline);
+    for (track = timeline->first; view && !error && track; track = track->next)
+        error = freeze_track(view, track);
+    pthread_mutex_unlock(&timeline->mutex);
+    if (!view)
+        return NULL;
+    if (error) {
+        TimelineView_free(&view->shown);
+        return NULL;
+    }
+    return &view->shown;
+}
+
+void TimelineView_free(struct TimelineView *shown)
+{
+    struct View *view = (struct View *)shown;
+    size_t i;
+
+    if (!view)
+        return;
+    for (i = 0; i < view->shown.chunk_count; i++)
+        Chunk_put(view->chunks[i]);
+    Heap_free(view->chunks);
+    Heap_free(view->lanes);
+    Heap_free(view);
+}

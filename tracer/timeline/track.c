@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// A lane's list of chunks. Only the newest changes; the others may be shared
+// with views.
+#include "tracer/timeline/track.h"
+#include "ipc/base/heap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST_EVENTS 64u // it begins small: most threads say little
+#define FIRST_OPEN 32u
+
+struct Track *Track_new(unsigned lane, pid_t tid, const char *name)
+{
+    struct Track *track = Heap_zeroed(1, sizeof *track);
+
+    if (!track)
+        return NULL;
+    track->bytes = sizeof *track;
+    track->shown.lane = lane;
+    track->shown.tid = tid;
+    snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
+    return track;
+}
+
+void Track_free(struct Track *track)
+{
+    while (track->oldest) {
+        struct Chunk *next = track->oldest->next;
+
+        Chunk_put(track->oldest);
+        track->oldest = next;
+    }
+    Heap_free(track->open);
+    Heap_free(track);
+}
+
+// Makes a chunk, or a larger one of the newest, if that is full. 0 or -ENOMEM.
+static int make_room(struct Track *track)
+{
+    struct Chunk *chunk = track->newest;
+
+    if (chunk && chunk->shown.event_count < chunk->room)
+        return 0;
+    if (chunk && chunk->room < chunk->full) {
+        size_t before = Chunk_bytes(chunk);
+
+        if (Chunk_grow(chunk))
+            return -ENOMEM;
+        track->bytes += Chunk_bytes(chunk) - before;
+        return 0;
+    }
+    chunk = Chunk_new(track->shown.lane, track->open, track->open_count,
+                      chunk ? CHUNK_EVENTS : FIRST_EVENTS);
+    if (!chunk)
+        return -ENOMEM;
+    track->bytes += Chunk_bytes(chunk);
+    if (track->newest)
+        track->newest->next = chunk;
+    else
+        track->oldest = chunk;
+    track->newest = chunk;
+    return 0;
+}
+
+// Follows the stack; the level says what is open, whatever was lost.
+static int follow(struct Track *track, const struct Event *event)
+{
+    unsigned level = Event_level(event);
+    enum EventKind kind = Event_kind(event);
+
+    if (kind > EVENT_UNWOUND && kind != EVENT_PARK && kind != EVENT_REOPEN)
+        return 0;
+    while (track->open_count &&
+           track->open[track->open_count - 1].level >= level)
+        track->open_count--;
+    if (kind != EVENT_ENTER && kind != EVENT_REOPEN)
+        return 0;
+    if (track->open_count == track->open_room) {
+        size_t room = track->open_room ? 2 * track->open_room : FIRST_OPEN;
+        struct OpenCall *open = Heap_resize(track->open, room * sizeof *open);
+
+        if (!open)
+            return -ENOMEM;
+        track->bytes += (room - track->open_room) * sizeof *open;
+        track->open = open;
+        track->open_room = room;
+    }
+    track->open[track->open_count++] =
+        (struct OpenCall){Event_id(event), level, Event_ticks(event)};
+    return 0;
+}
+
+int Track_add(struct Track *track, const struct Event *event)
+{
+    struct Chunk *chunk;
+
+    if (make_room(track) || follow(track, event))
+        return -ENOMEM;
+    chunk = track->newest;
+    chunk->events[chunk->shown.event_count++] = *event;
+    if (Event_kind(event) == EVENT_LOST)
+        track->marked += event->what;
+    return 0;
+}
+
+void Track_end(struct Track *track)
+{
+    track->ended = true;
+    track->bytes -= track->open_room * sizeof *track->open;
+    Heap_free(track->open);
+    track->open = NULL;
+    track->open_count = track->open_room = 0;
+    if (track->newest) {
+        track->bytes -= Chunk_bytes(track->newest);
+        Chunk_fit(track->newest);
+        track->bytes += Chunk_bytes(track->newest);
+    }
+}
+
+void Track_forget(struct Track *track)
+{
+    struct Chunk *chunk = track->oldest;
+
+    track->oldest = chunk->next;
+    if (!track->oldest)
+        track->newest = NULL;
+    track->shown.forgotten += chunk->shown.event_count;
+    track->bytes -= Chunk_bytes(chunk);
+    Chunk_put(chunk);
+}
+
+struct Chunk *Track_show_newest(const struct Track *track)
+{
+    struct Chunk *newest = track->newest;
+    uint64_t gap =
+        track->ring_lost > track->marked ? track->ring_lost - track->marked : 0;
+    struct Chunk *chunk;
+    size_t count;
+
+    if (!newest) // all forgotten: but what is open is known
+        return Chunk_new(track->shown.lane, track->open, track->open_count, 0);
+    if (track->ended && !gap) { // it will never change
+        Chunk_get(newest);
+        return newest;
+    }
+    count = newest->shown.event_count;
+    chunk = Chunk_new(track->shown.lane, newest->open, newest->shown.open_count,
+                      count + 1);
+    if (!chunk)
+        return NULL;
+    memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
+    if (gap)
+        chunk->events[count++] =
+            (struct Event){Chunk_last_ticks(newest) << 4 | EVENT_LOST, gap};
+    chunk->shown.event_count = count;
+    return chunk;
+}

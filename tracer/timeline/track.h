@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// One lane's part of the timeline: its chunks, oldest first, the calls that
+// are open, what was lost. Lives until its lane has ended and its last chunk
+// is forgotten. The timeline's, under its mutex.
+#ifndef OCULAR_TRACER_TIMELINE_TRACK_H
+#define OCULAR_TRACER_TIMELINE_TRACK_H
+
+#include "tracer/timeline/chunk.h"
+
+struct Track {
+    struct TimelineLane shown;
+    struct Chunk *oldest;
+    struct Chunk *newest; // being filled
+    struct OpenCall *open;
+    size_t open_count;
+    size_t open_room;
+    uint64_t ring_lost; // the ring's own count, when last drained
+    uint64_t marked;    // of these, by EVENT_LOST events
+    uint64_t dropped;   // by us, memory being out
+    size_t bytes;       // of all this
+    bool ended;         // nothing more is coming
+
+    // The timeline's.
+    struct Track *previous; // in order of the lanes' numbers
+    struct Track *next;
+    uint64_t age; // in its heap
+    size_t place;
+};
+
+// NULL: memory.
+struct Track *Track_new(unsigned lane, pid_t tid, const char *name);
+void Track_free(struct Track *track);
+// 0 or -ENOMEM.
+int Track_add(struct Track *track, const struct Event *event);
+// Its lane has ended: gives back what only more events would need.
+void Track_end(struct Track *track);
+// Drops the oldest chunk.
+void Track_forget(struct Track *track);
+// For a view: the newest chunk as it is now, and a mark of what was lost since;
+// without events where all is forgotten but a call is open. A reference, which
+// is the caller's. NULL: memory.
+struct Chunk *Track_show_newest(const struct Track *track);
+
+#endif
