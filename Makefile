@@ -92,7 +92,7 @@ extension := $(lib)/ocular/_ocular$(extension_suffix)
 
 ipc_units := $(wildcard ipc/*.c ipc/*/*.c)
 engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
-binding_units := $(wildcard python/*.c)
+binding_units := $(wildcard python/*/*.c)
 viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
 $(foreach v,$(variants),$(eval $v_programs := \
@@ -223,7 +223,7 @@ uninstall: ## remove what make install with the same words has installed
 # --- Housekeeping -------------------------------------------------------------
 
 formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
-	python/*.[ch] tests/*.[ch] tests/*/*.[ch])
+	python/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
 	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh
@@ -386,4 +386,4 @@ endif
 
 .SECONDARY:
 -include $(wildcard $(foreach v,$(variants),build/$v/*/*.d build/$v/*/*/*.d) \
-	$(if $(tag),$(here)/*/python/*.d $(here)/obj/*/*/*.d))
+	$(if $(tag),$(here)/*/python/*/*.d $(here)/obj/*/*/*.d))

@@ -413,7 +413,7 @@ def test_what_the_documents_name_exists():
     "name, line",
     [
         ("ipc/wire.c", '#include "tracer/hook/lane.h"'),
-        ("tracer/hook/lane.c", '#include "python/hook.h"'),
+        ("tracer/hook/lane.c", '#include "python/hooks/hook.h"'),
         ("tracer/hook/lane.c", "#include <Python.h>"),
         ("tui/model/model.c", '#include "tracer/hook/lane.h"'),
         ("tui/model/model.c", "#include <ncurses.h>"),
@@ -424,7 +424,7 @@ def test_what_the_documents_name_exists():
         ("tracer/base/clock.h", "#include <x86intrin.h>"),
         ("tracer/hook/lane.c", "#include <glib.h>"),
         ("tracer/hook/lane.c", '#include "lane.h"'),
-        ("python/hook.c", '#include "tui/model/model.h"'),
+        ("python/hooks/hook.c", '#include "tui/model/model.h"'),
         ("tui/screen/layout.c", '#include "tui/model/column.h"'),
         ("tui/model/column.c", '#include "tui/screen/canvas.h"'),
         ("tui/model/feed.c", '#include "tui/views/ui.h"'),
@@ -442,7 +442,7 @@ def test_the_rules_refuse(name, line):
     "name, line",
     [
         ("tracer/hook/lane.c", '#include "ipc/snapshot.h"'),
-        ("python/hook.c", "#include <Python.h>"),
+        ("python/hooks/hook.c", "#include <Python.h>"),
         ("tui/screen/terminal.c", "#include <curses.h>"),
         ("tracer/base/rcu.c", "#include <urcu-bp.h>"),
         ("ipc/server.c", "#include <sys/epoll.h>"),
@@ -462,7 +462,7 @@ MAKES = re.compile(
 )
 # Two calls whose result goes through Opened_above() a line later, and the viewer's
 # own listing of all users' directories. The script of `-m ocular`, which CPython opens so.
-ELSEWHERE = {"ipc/socket.c": 2, "ipc/address.c": 2, "python/program.c": 1}
+ELSEWHERE = {"ipc/socket.c": 2, "ipc/address.c": 2, "python/module/program.c": 1}
 
 
 def test_every_descriptor_is_kept_off_the_standard_streams():

@@ -2,7 +2,7 @@
 """`python -m ocular [options] script.py args...`: runs a program, traced.
 
 The program keeps its arguments, stdin, stdout, exit status and tracebacks: no
-frame of ours is below it (python/program.h). Where tracing cannot start, a
+frame of ours is below it (python/module/program.h). Where tracing cannot start, a
 warning says why and the program runs untraced. A program that does not compile
 is not traced.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The programs on which the cost of each hook is measured at start
-(python/calibrate.c). What a hook costs depends on what runs around it, so there
+(python/hooks/calibrate.c). What a hook costs depends on what runs around it, so there
 are many, of what programs are made of, and the cost taken is the middle one.
 """
 

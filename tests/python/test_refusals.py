@@ -161,7 +161,7 @@ def test_nothing_is_compiled_for_a_free_threaded_build(tmp_path):
             f"-I{tmp_path}",
             f"-I{include}",
             f"-I{ROOT}",
-            ROOT / "python" / "tools.c",
+            ROOT / "python" / "hooks" / "tools.c",
         ]
     )
     assert done.status != 0 and "free-threaded" in done.err

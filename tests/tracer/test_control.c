@@ -64,7 +64,7 @@ struct World {
     size_t count;
     uint64_t first_hits, hits;
     bool arm_new;
-    uint32_t window, active, counted; // as in python/governor.c,
+    uint32_t window, active, counted; // as in python/service/governor.c,
     uint64_t renew_hits, window_hits; // ... these, too
     double renew_s, renew_since, window_s;
     size_t renew_next;
@@ -233,7 +233,7 @@ static void run_program(double until)
     }
 }
 
-// --- The governor, as python/governor.c --------------------------------------
+// --- The governor, as python/service/governor.c ----------------------------
 
 static void read_clocks(void)
 {

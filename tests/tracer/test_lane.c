@@ -1298,7 +1298,7 @@ static void test_random_programs(void **state)
 
 // --- The plain course is the whole one ---------------------------------------
 
-// The three ways of python/hook.c to choose a course.
+// The three ways of python/hooks/hook.c to choose a course.
 static bool any_enter(struct Fixture *f, struct Code *code, uint32_t depth,
                       uint64_t ticks, enum Course course)
 {

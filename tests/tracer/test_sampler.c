@@ -1015,7 +1015,7 @@ static void test_a_forked_child_abandons_it(void **state)
         wait_for_samples(totals().samples + 1);
         if (i % 2 || FORKS_ALONE)
             Sampler_pause(sampler);
-        Rcu_before_fork(); // the locks that python/fork.c holds
+        Rcu_before_fork(); // the locks that python/service/fork.c holds
         Heap_before_fork();
         pid = fork();
         if (pid == 0) {

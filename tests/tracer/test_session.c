@@ -840,7 +840,8 @@ static void test_abandoned_in_a_child(void **state)
         skip(); // the next one pauses it first
     start_usual(f);
     client = join(f);
-    // As python/fork.c does: the others may hold any lock at this moment.
+    // As python/service/fork.c does: the others may hold any lock at this
+    // moment.
     Rcu_before_fork();
     Heap_before_fork();
     child = fork();

@@ -70,7 +70,7 @@ static struct Code *add(struct Fixture *f)
     return code;
 }
 
-// As python/hook.c does.
+// As python/hooks/hook.c does.
 static void look(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 {
     if (f->lane->chunk != greenlet->real.chunk)

@@ -109,7 +109,7 @@ struct Lane {
     struct Stack *spare;  // an empty one for the next greenlet, or NULL
     struct Stacks parked; // those of greenlets that do not run now
     struct Lane *stands_for; // the thread's own, while hooks are timed on this
-                             // one (python/calibrate.h); or NULL
+                             // one (python/hooks/calibrate.h); or NULL
     uint64_t usual_ticks;    // that timing them takes
     unsigned number;
     pid_t tid;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the arguments of one code object's instructions are called: its names,
 // variables and constants as short printable text. Filled by
-// python/code_words.c with the interpreter's lock held, in as many slices as it
-// takes; read-only afterwards, any thread.
+// python/service/code_words.c with the interpreter's lock held, in as many
+// slices as it takes; read-only afterwards, any thread.
 #ifndef OCULAR_TRACER_SESSION_WORDS_H
 #define OCULAR_TRACER_SESSION_WORDS_H
 

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+// Classifies code objects, once each, and ties them to their struct Code
+// through co_extra. Interpreter's lock held throughout.
+#include "python/hooks/adopt.h"
+#include "ipc/base/heap.h"
+#include "python/hooks/frames.h"
+#include "python/hooks/tools.h"
+
+#include <string.h>
+
+// --- The extra's end -------------------------------------------------------
+
+static void unlink_other(struct OtherCode *other)
+{
+    *other->link = other->next;
+    if (other->next)
+        other->next->link = other->link;
+    Heap_free(other);
+}
+
+// A code object is freed, or its extra is replaced. Also called while the
+// interpreter shuts down, after the module has gone.
+static bool is_mark(const void *extra)
+{
+    return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
+}
+
+static void extra_freed(void *extra)
+{
+    struct Engine *engine = &ocular_state.engine;
+
+    if (!extra || is_mark(extra))
+        return;
+    if ((uintptr_t)extra & EXTRA_OTHER) {
+        unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
+        return;
+    }
+    if (((struct Code *)extra)->probe) {
+        Lanes_forget(&engine->lanes, extra);
+        Code_free(extra);
+        return;
+    }
+    if (ocular_state.look_next == extra)
+        ocular_state.look_next = Registry_next(extra);
+    if (ocular_state.rearm_next == extra)
+        ocular_state.rearm_next = Registry_next(extra);
+    if (ocular_state.renew_next == extra)
+        ocular_state.renew_next = Registry_next(extra);
+    Engine_retire(engine, extra);
+}
+
+int Adopt_init(struct State *state)
+{
+    PyObject *probe;
+    int marker, ok;
+
+    state->extra = PyUnstable_Eval_RequestCodeExtraIndex(extra_freed);
+    if (state->extra < 0) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "no index for extra data of code objects is left: "
+                        "other tools of this process hold them all");
+        return -1;
+    }
+    // Does the private struct look as we think?
+    probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
+    if (!probe)
+        return -1;
+    ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
+         Adopt_extra(state, (PyCodeObject *)probe) == &marker;
+    // Takes the marker out without a call of extra_freed on it.
+    if (ok) {
+        struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
+
+        extra->extras[state->extra] = NULL;
+    }
+    if (ok) {
+        Py_DECREF(probe);
+        return 0;
+    }
+    // The probe leaks, once: who knows what its end would be called with.
+    PyErr_SetString(PyExc_ImportError,
+                    "this Python keeps the extra data of code objects in a "
+                    "way that this Ocular does not know; upgrade Ocular");
+    return -1;
+}
+
+// --- Classification --------------------------------------------------------
+
+static int set_other(struct State *state, PyCodeObject *code)
+{
+    struct OtherCode *other = Heap_alloc(sizeof *other);
+
+    if (!other)
+        return -1;
+    other->code = code;
+    other->next = state->others;
+    other->link = &state->others;
+    if (other->next)
+        other->next->link = &other->next;
+    state->others = other;
+    if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra,
+                                 (void *)((uintptr_t)other | EXTRA_OTHER)) == 0)
+        return 0;
+    PyErr_Clear();
+    unlink_other(other);
+    return -1;
+}
+
+// UTF-8 of a name that may hold lone surrogates; *keeper is to be released.
+static const char *text_of(PyObject *text, PyObject **keeper)
+{
+    const char *result = PyUnicode_AsUTF8(text);
+
+    *keeper = NULL;
+    if (result)
+        return result;
+    PyErr_Clear();
+    *keeper = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
+    if (*keeper)
+        return PyBytes_AS_STRING(*keeper);
+    PyErr_Clear();
+    return "?";
+}
+
+// Our own modules are not traced; packages below ours (the demo) are.
+static bool is_ours(const struct State *state, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    size_t length = strlen(state->package);
+
+    return slash && (size_t)(slash - file) == length &&
+           strncmp(file, state->package, length) == 0;
+}
+
+// Its bytecode as it was compiled; a new reference. CPython keeps what it makes
+// for that (codeobject.c, _PyCode_GetCode), as long as the code lives: of every
+// function that the program ever runs that is once more what it takes.
+static PyObject *read_bytecode(PyCodeObject *code)
+{
+    bool kept = code->_co_cached && code->_co_cached->_co_code;
+    PyObject *bytecode = PyCode_GetCode(code);
+
+    if (bytecode && !kept && code->_co_cached)
+        Py_CLEAR(code->_co_cached->_co_code);
+    return bytecode;
+}
+
+// A struct Code for it, as its extra. NULL: memory, with no exception set.
+static struct Code *make_code(struct State *state, PyCodeObject *code,
+                              const char *file, const char *name,
+                              uint64_t threshold)
+{
+    struct Registry *registry = state->engine.registry;
+    PyObject *bytecode = read_bytecode(code);
+    struct Code *result = NULL;
+
+    if (bytecode) {
+        struct CodeSource source = {
+            .address = (uintptr_t)code,
+            .name = name,
+            .file = file,
+            .line = (uint32_t)code->co_firstlineno,
+            .version = code->co_version,
+            .bytecode = (const uint8_t *)PyBytes_AS_STRING(bytecode),
+            .bytecode_size = (size_t)PyBytes_GET_SIZE(bytecode),
+            .line_table =
+                (const uint8_t *)PyBytes_AS_STRING(code->co_linetable),
+            .line_table_size = (size_t)PyBytes_GET_SIZE(code->co_linetable),
+            .suspends = code->co_flags &
+                        (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR),
+        };
+
+        result =
+            Code_new(Registry_next_id(registry), &source,
+                     &state->engine.opcodes, threshold, state->engine.two_arms);
+        Py_DECREF(bytecode);
+    }
+    if (result && state->precise &&
+        Code_make_precise(result, &state->engine.opcodes, threshold) < 0) {
+        Code_free(result);
+        result = NULL;
+    }
+    if (result &&
+        PyUnstable_Code_SetExtra((PyObject *)code, state->extra, result) < 0) {
+        Code_free(result);
+        result = NULL;
+    }
+    PyErr_Clear();
+    return result;
+}
+
+// Whether code names sys.setprofile. The end of a call that we have
+// instrumented is an event of the profile function which that very call has
+// set, and which has seen no beginning: profile.Profile breaks.
+static bool sets_profile(const PyCodeObject *code)
+{
+    Py_ssize_t i;
+
+    for (i = 0; i < PyTuple_GET_SIZE(code->co_names); i++) {
+        PyObject *name = PyTuple_GET_ITEM(code->co_names, i);
+
+        if (PyUnicode_CompareWithASCIIString(name, "setprofile") == 0 ||
+            PyUnicode_CompareWithASCIIString(name, "_setprofileallthreads") ==
+                0)
+            return true;
+    }
+    return false;
+}
+
+static void count_armed(struct State *state, const PyCodeObject *code)
+{
+    state->armed.codes++;
+    state->armed.units += (uint64_t)Py_SIZE(code);
+}
+
+// Arms all of a code object's sites. The same mask would do nothing, and what
+// an earlier holder of the id has left set and disabled would stay disabled
+// (3.12, 3.13): the events have to pass through none.
+static int arm(struct State *state, PyCodeObject *code)
+{
+    PyObject *events =
+        sets_profile(code) ? state->events_but_call : state->local_events;
+
+    count_armed(state, code);
+    if (Tools_set_local(state, code, state->no_events) < 0)
+        return -1;
+    return Tools_set_local(state, code, events);
+}
+
+// Arms them again: an event that stays in the set stays as it is.
+static int arm_again(struct State *state, PyCodeObject *code)
+{
+    bool but_call = sets_profile(code);
+
+    count_armed(state, code);
+    if (Tools_set_local(state, code,
+                        but_call ? state->no_events : state->call_event) < 0)
+        return -1;
+    return Tools_set_local(
+        state, code, but_call ? state->events_but_call : state->local_events);
+}
+
+// The first Python code of every thread that the program starts: as long as
+// that is counted, no thread is too short to be sampled (Sampler_begin_thread).
+static bool begins_threads(const char *file, const char *name)
+{
+    const char *slash = strrchr(file, '/');
+
+    return strcmp(name, "Thread._bootstrap") == 0 &&
+           strcmp(slash ? slash + 1 : file, "threading.py") == 0;
+}
+
+static bool arms_new(const struct State *state)
+{
+    return atomic_load_explicit(&state->engine.session->arm_new,
+                                memory_order_relaxed);
+}
+
+// `seen`: it was met once before, and not looked at.
+static bool classify(struct State *state, PyCodeObject *code, bool seen)
+{
+    struct Code *result = NULL;
+    PyObject *keep_file, *keep_name;
+    const char *file, *name;
+    bool accepted, stays;
+
+    file = text_of(code->co_filename, &keep_file);
+    name = text_of(code->co_qualname, &keep_name);
+    stays = begins_threads(file, name);
+    if (!is_ours(state, file) && Filter_accepts(&state->filter, file, name))
+        result = make_code(
+            state, code, file, name,
+            stays ? 0
+                  : atomic_load_explicit(&state->engine.session->first_hits,
+                                         memory_order_relaxed));
+    if (result) {
+        result->window = state->window;
+        Cell_set(&result->calls, seen);
+        if (!arms_new(state) && !stays)
+            Code_leave_unarmed(result);
+        Registry_add(state->engine.registry, result);
+    }
+    accepted = result;
+    Py_XDECREF(keep_file);
+    Py_XDECREF(keep_name);
+    // Some code-likes (Cython's) have no instruction to instrument.
+    if (accepted && !result->unarmed && arm(state, code) < 0) {
+        PyErr_Clear();
+        accepted = false;
+    }
+    if (!accepted)
+        set_other(state, code); // where memory is out it is asked again
+    return accepted;
+}
+
+bool Adopt_classify(struct State *state, PyCodeObject *code)
+{
+    void *extra = Adopt_extra(state, code);
+
+    if (extra && !is_mark(extra))
+        return false;
+    return classify(state, code, (uintptr_t)extra == state->seen);
+}
+
+void Adopt_begin(struct State *state)
+{
+    state->seen = (state->seen + EXTRA_SEEN + 1) | EXTRA_SEEN;
+    state->seen_once = 0;
+}
+
+bool Adopt_put_off(struct State *state, PyCodeObject *code)
+{
+    const void *extra = Adopt_extra(state, code);
+    void *mark = (void *)state->seen;
+
+    if ((extra && !is_mark(extra)) || extra == mark || arms_new(state))
+        return false;
+    if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra, mark)) {
+        PyErr_Clear();
+        return false;
+    }
+    state->seen_once++;
+    return true;
+}
+
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
+{
+    PyCodeObject *object = (PyCodeObject *)code->address;
+    int result = 0;
+
+    Py_INCREF(object);
+    if (arm_again(state, object) < 0)
+        result = -1;
+    else
+        Engine_rearm(&state->engine, code, hits);
+    code->window = state->window;
+    PyErr_Clear();
+    Py_DECREF(object);
+    return result;
+}
+
+void Adopt_arm_callees(struct State *state, struct Code *code)
+{
+    uint32_t hits = code->callee_hits, i;
+
+    code->callee_hits = 0;
+    if (state->phase != PHASE_TRACING)
+        return;
+    for (i = 0; i < code->callee_count; i++) {
+        struct Code *callee =
+            Registry_by_id(state->engine.registry, code->callees[i]);
+
+        if (callee && callee->dark)
+            Adopt_rearm(state, callee, hits);
+        else if (callee) // for a few of its own, or another's: not enough
+            Code_extend(callee, hits);
+    }
+}
+
+struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
+{
+    struct Code *result = make_code(state, code, "<ocular>", "probe", 0);
+
+    if (result)
+        result->probe = true;
+    else
+        PyErr_NoMemory();
+    return result;
+}
+
+// --- All of them -----------------------------------------------------------
+
+// Every code object that is accepted, or known at all, with a reference each,
+// so that none goes while they are gone through.
+static PyObject *known(const struct State *state, bool other)
+{
+    PyObject *list = PyList_New(0);
+    const struct OtherCode *o;
+    const struct Code *c;
+
+    if (!list)
+        return NULL;
+    for (c = Registry_first(state->engine.registry); c; c = Registry_next(c))
+        if (PyList_Append(list, (PyObject *)c->address) < 0)
+            goto fail;
+    for (o = other ? state->others : NULL; o; o = o->next)
+        if (PyList_Append(list, (PyObject *)o->code) < 0)
+            goto fail;
+    return list;
+fail:
+    Py_DECREF(list);
+    return NULL;
+}
+
+// Takes the extra away; what it was is retired by extra_freed.
+static void clear_extra(const struct State *state, PyCodeObject *code)
+{
+    PyUnstable_Code_SetExtra((PyObject *)code, state->extra, NULL);
+}
+
+// Calls visit for every code object that is accepted, and for the others, too,
+// if so wanted. 0, or -1 with an exception: memory.
+static int visit_known(struct State *state, bool other,
+                       void (*visit)(struct State *state, PyCodeObject *code))
+{
+    PyObject *list = known(state, other);
+    Py_ssize_t i;
+
+    if (!list)
+        return -1;
+    for (i = 0; i < PyList_GET_SIZE(list); i++)
+        visit(state, (PyCodeObject *)PyList_GET_ITEM(list, i));
+    Py_DECREF(list);
+    return 0;
+}
+
+static void classify_anew(struct State *state, PyCodeObject *code)
+{
+    clear_extra(state, code);
+    Adopt_classify(state, code);
+}
+
+static void disarm(struct State *state, PyCodeObject *code)
+{
+    if (Tools_set_local(state, code, state->no_events) < 0)
+        PyErr_Clear();
+}
+
+static void drop(struct State *state, PyCodeObject *code)
+{
+    clear_extra(state, code);
+    set_other(state, code);
+}
+
+int Adopt_again(struct State *state)
+{
+    return visit_known(state, true, classify_anew);
+}
+
+int Adopt_disarm(struct State *state)
+{
+    return visit_known(state, false, disarm);
+}
+
+int Adopt_drop_all(struct State *state)
+{
+    return visit_known(state, false, drop);
+}
+
+// Classifies the code of a frame and of those below it.
+static void classify_stack(struct State *state, PyFrameObject *frame)
+{
+    Py_INCREF(frame);
+    while (frame) {
+        PyFrameObject *back = PyFrame_GetBack(frame);
+        PyCodeObject *code = PyFrame_GetCode(frame);
+
+        Adopt_classify(state, code);
+        Py_DECREF(code);
+        Py_DECREF(frame);
+        frame = back;
+    }
+}
+
+#define PUT_OFF_THREADS 8 // that are looked at in a slice
+#define PUT_OFF_FRAMES 64 // of each
+
+static void classify_put_off(struct State *state, const PyThreadState *thread)
+{
+    PyCodeObject *codes[PUT_OFF_FRAMES];
+    size_t count = Frames_codes(thread, codes, PUT_OFF_FRAMES);
+
+    for (size_t i = 0; i < count; i++)
+        if (PyCode_Check(codes[i]) &&
+            (uintptr_t)Adopt_extra(state, codes[i]) == state->seen)
+            classify(state, codes[i], true);
+}
+
+void Adopt_running_put_off(struct State *state)
+{
+    PyThreadState *thread =
+        PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+    uint64_t next = state->put_off_next, number = 0;
+
+    if (!state->seen_once)
+        return;
+    for (; thread; thread = PyThreadState_Next(thread), number++)
+        if (number >= next && number < next + PUT_OFF_THREADS)
+            classify_put_off(state, thread);
+    next += PUT_OFF_THREADS;
+    state->put_off_next = next < number ? next : 0;
+}
+
+int Adopt_running(struct State *state)
+{
+    PyObject *current = PySys_GetObject("_current_frames"); // borrowed
+    PyObject *frames, *frame;
+    Py_ssize_t position = 0;
+
+    if (!current) {
+        PyErr_SetString(PyExc_RuntimeError, "sys._current_frames is missing");
+        return -1;
+    }
+    frames = PyObject_CallNoArgs(current);
+    if (!frames)
+        return -1;
+    while (PyDict_Next(frames, &position, NULL, &frame))
+        classify_stack(state, (PyFrameObject *)frame);
+    Py_DECREF(frames);
+    return 0;
+}

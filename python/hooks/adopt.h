@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// From Python's code objects to struct Code and back: classification, adoption,
+// and what happens when a code object is freed. Interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
+#define OCULAR_PYTHON_HOOKS_ADOPT_H
+
+#include "python/hooks/state.h"
+
+// The head of what co_extra points to: a private struct, the same in 3.12 to
+// 3.15 (Include/internal/pycore_code.h, _PyCodeObjectExtra). Adopt_init checks
+// that it still is.
+struct CodeExtra {
+    Py_ssize_t size;
+    void *extras[1];
+};
+
+static inline void *Adopt_extra(const struct State *state,
+                                const PyCodeObject *code)
+{
+    const struct CodeExtra *extra = code->co_extra;
+
+    if (!extra || extra->size <= state->extra)
+        return NULL;
+    return extra->extras[state->extra];
+}
+
+// The accepted code behind a callback's first argument, or NULL (unknown,
+// excluded, or not a code object at all but something code-like).
+static inline struct Code *Adopt_find(const struct State *state,
+                                      PyObject *object)
+{
+    void *extra;
+
+    if (OCULAR_UNLIKELY(!PyCode_Check(object)))
+        return NULL;
+    extra = Adopt_extra(state, (PyCodeObject *)object);
+    if (OCULAR_UNLIKELY((uintptr_t)extra & EXTRA_OTHER))
+        return NULL;
+    return extra;
+}
+
+// Asks for the co_extra index. 0, or -1 with an exception.
+int Adopt_init(struct State *state);
+// Decides about a code object that has no extra yet and, if it is accepted,
+// sets its local events, or leaves it unarmed where the session says so. true:
+// newly accepted. Raises nothing.
+bool Adopt_classify(struct State *state, PyCodeObject *code);
+// A session begins: what was put off in another one was never seen.
+void Adopt_begin(struct State *state);
+// At first sight of code, where more is spent than there is: it is looked at
+// when it is called again, or found running. false: it is to be classified now.
+bool Adopt_put_off(struct State *state, PyCodeObject *code);
+// Classifies what was put off and runs: the newest frames of some threads,
+// others each time. With the interpreter's lock, by the governor.
+void Adopt_running_put_off(struct State *state);
+// Its sites fire again, for `hits` each (0: for good), but for those of calls,
+// of which each is looked at once. 0, or -1 where they cannot be armed; raises
+// nothing.
+int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits);
+// A call of it begins that is to be timed: arms the callees that are dark, as
+// Code_want_callees has asked.
+void Adopt_arm_callees(struct State *state, struct Code *code);
+// Adopts it whatever the filter says, never to go dark, in no registry and
+// without setting local events: for the calibration. NULL with an exception.
+struct Code *Adopt_probe(struct State *state, PyCodeObject *code);
+// All code objects that were ever classified are classified anew. 0 or -1.
+int Adopt_again(struct State *state);
+// The code that runs now, on all threads. 0, or -1 with an exception.
+int Adopt_running(struct State *state);
+// Tracing ends: clears the local events of accepted code, then makes it
+// "other", so that only the address is kept. 0 or -1.
+int Adopt_disarm(struct State *state);
+int Adopt_drop_all(struct State *state);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// From the object that is called to the Python functions that will run; see the
+// header.
+#include "python/hooks/callees.h"
+#include "python/hooks/adopt.h"
+
+#define NEWCOMER_CALLS 64 // of a dark callee that are seen for a new caller
+
+static void note_code(struct State *state, struct Code *caller,
+                      PyObject *object)
+{
+    uint64_t threshold = state->engine.session->config.threshold;
+    struct Code *callee = Adopt_find(state, object);
+
+    if (!callee || callee == caller || Code_has_caller(callee, caller->id))
+        return;
+    if (callee->dark)
+        Adopt_rearm(state, callee,
+                    threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS);
+    Registry_link(state->engine.registry, caller, callee);
+}
+
+static const char *const NAMES[CALLEE_NAMES] = {
+    [NAME_CALL] = "__call__",
+    [NAME_NEW] = "__new__",
+    [NAME_INIT] = "__init__",
+    [NAME_FUNC] = "__func__",
+};
+
+int Callees_init(struct State *state)
+{
+    int i;
+
+    for (i = 0; i < CALLEE_NAMES; i++)
+        if (!(state->names[i] = PyUnicode_InternFromString(NAMES[i])))
+            return -1;
+    return 0;
+}
+
+// What a class has under a name, itself or from its bases, as type's own
+// look-up finds it. Borrowed.
+static PyObject *find_in_class(PyTypeObject *type, PyObject *name)
+{
+    PyObject *classes = type->tp_mro;
+    Py_ssize_t i;
+
+    for (i = 0; classes && i < PyTuple_GET_SIZE(classes); i++) {
+        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(classes, i);
+        PyObject *found =
+            base->tp_dict ? PyDict_GetItemWithError(base->tp_dict, name) : NULL;
+
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+// A function, or a method around one, or nothing of Python's.
+static void note_function(struct State *state, struct Code *caller,
+                          PyObject *callable)
+{
+    if (PyMethod_Check(callable))
+        callable = PyMethod_GET_FUNCTION(callable);
+    if (PyFunction_Check(callable))
+        note_code(state, caller, PyFunction_GET_CODE(callable));
+}
+
+static void note_slot(struct State *state, struct Code *caller,
+                      PyTypeObject *type, enum CalleeName name)
+{
+    PyObject *found = find_in_class(type, state->names[name]);
+
+    if (!found)
+        return;
+    // __new__ is a static method; what is in that is a member, without code.
+    found = Py_IS_TYPE(found, &PyStaticMethod_Type)
+                ? PyObject_GetAttr(found, state->names[NAME_FUNC])
+                : Py_NewRef(found);
+    if (found)
+        note_function(state, caller, found);
+    Py_XDECREF(found);
+}
+
+void Callees_note(struct State *state, struct Code *caller, PyObject *callable)
+{
+    if (state->phase != PHASE_TRACING)
+        return;
+    if (PyFunction_Check(callable) || PyMethod_Check(callable)) {
+        note_function(state, caller, callable);
+    } else if (PyType_Check(callable)) {
+        note_slot(state, caller, Py_TYPE(callable), NAME_CALL);
+        note_slot(state, caller, (PyTypeObject *)callable, NAME_NEW);
+        note_slot(state, caller, (PyTypeObject *)callable, NAME_INIT);
+    } else {
+        note_slot(state, caller, Py_TYPE(callable), NAME_CALL);
+    }
+    PyErr_Clear();
+}

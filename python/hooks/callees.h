@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Who calls dark code: what hooks on calls are for. A call that no hook of the
+// callee sees makes no edge, and its time would pass for its caller's own; so
+// each call instruction of accepted code is looked at, once, before it calls.
+// Called by the traced thread with the interpreter's lock.
+#ifndef OCULAR_PYTHON_HOOKS_CALLEES_H
+#define OCULAR_PYTHON_HOOKS_CALLEES_H
+
+#include "python/hooks/state.h"
+
+// 0, or -1 with an exception.
+int Callees_init(struct State *state);
+// `caller` is about to call `callable`: notes the edge to the Python functions
+// that are known to run then, and arms those that are dark for a few calls, so
+// that the caller's first calls can be timed. No Python code runs.
+void Callees_note(struct State *state, struct Code *caller, PyObject *callable);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Looks at the running thread's data stack and frames, and hides these.
+#include "python/hooks/frames.h"
+
+#include <stddef.h>
+
+// A frame of the interpreter's, and the depths it can have.
+struct Place {
+    const char *frame; // NULL beyond the last
+    int64_t least;
+    int64_t most;
+};
+
+struct RunningFrames {
+    struct RealStack real;
+    struct Place top;
+    struct Place found; // by the newest question that had an answer
+};
+
+static const char *previous_of(const char *frame)
+{
+    return *(const char *const *)(frame + FRAME_PREVIOUS);
+}
+
+// The frame or the next one that runs Python code: between them are those that
+// C made to enter the evaluation loop.
+static const char *python_frame(const char *frame)
+{
+    while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C)
+        frame = previous_of(frame);
+    return frame;
+}
+
+static bool runs(const char *frame, uintptr_t code)
+{
+    return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
+}
+
+// Depths count frames, so a frame's place tells its depth; not quite: while a
+// throw() passes through `yield from`, the outer generators' frames are linked
+// and not counted.
+static struct Place below(struct Place place)
+{
+    place.least--;
+    place.most -= place.frame[FRAME_OWNER] != FRAME_OWNED_BY_GENERATOR;
+    place.frame = python_frame(previous_of(place.frame));
+    return place;
+}
+
+static bool holds(struct RealStack *real, const struct Frame *frame)
+{
+    struct RunningFrames *running = (struct RunningFrames *)real;
+    struct Place place = running->found;
+
+    if (place.most < frame->depth)
+        place = running->top;
+    for (; place.frame && place.most >= frame->depth; place = below(place)) {
+        if (place.least > frame->depth || !runs(place.frame, frame->address))
+            continue;
+        running->found = place;
+        return true;
+    }
+    return false;
+}
+
+static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return &((PyThreadState *)state)->current_frame;
+#else
+    return &state->cframe->current_frame;
+#endif
+}
+
+size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
+                    size_t most)
+{
+    const char *frame = NULL;
+    size_t count = 0;
+
+#if PY_VERSION_HEX < 0x030D0000
+    if (!state->cframe) // it is half made
+        return 0;
+#endif
+    for (frame = python_frame((const char *)*newest_frame(state));
+         frame && count < most; frame = python_frame(previous_of(frame)))
+        codes[count++] =
+            (PyCodeObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
+                             FRAME_CODE_MASK);
+    return count;
+}
+
+static struct RunningFrames running_frames(const PyThreadState *state,
+                                           uint32_t depth)
+{
+    struct RunningFrames running = {
+        .real = {.holds = holds, .depth = depth},
+        .top = {python_frame((const char *)*newest_frame(state)), depth, depth},
+    };
+
+    running.found = running.top;
+    return running;
+}
+
+void Frames_switch(struct Lane *lane, const PyThreadState *state,
+                   uint32_t depth, uint64_t ticks)
+{
+    const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
+    struct RunningFrames running = running_frames(state, depth);
+
+    while (root && root->previous)
+        root = root->previous;
+    running.real.chunk = (uintptr_t)chunk;
+    running.real.root = (uintptr_t)root;
+    Lane_switch(lane, &running.real, ticks);
+}
+
+void Frames_settle(struct Lane *lane, const struct Code *code,
+                   const PyThreadState *state, uint32_t depth, uint64_t ticks)
+{
+    struct RunningFrames running = running_frames(state, depth);
+
+    Lane_settle(lane, code, &running.real, ticks);
+}
+
+// --- Without the frames below ----------------------------------------------
+
+// What stands below a thread's first frame: nothing, and from 3.15 on a frame
+// of CPython's own, the outermost of all.
+static void *bottom_of(void *frame)
+{
+#if PY_VERSION_HEX >= 0x030F0000
+    while (frame && previous_of(frame))
+        frame = (void *)previous_of(frame);
+    return frame;
+#else
+    (void)frame;
+    return NULL;
+#endif
+}
+
+// CPython before 3.14 counts C calls, too. A new thread has so many left.
+#if PY_VERSION_HEX < 0x030D0000
+#define C_CALLS_LEFT C_RECURSION_LIMIT
+#elif PY_VERSION_HEX < 0x030E0000
+#define C_CALLS_LEFT Py_C_RECURSION_LIMIT
+#endif
+
+void Frames_hide(struct HiddenFrames *hidden)
+{
+    PyThreadState *state = PyThreadState_Get();
+
+    hidden->newest = *newest_frame(state);
+    hidden->depth = state->py_recursion_limit - state->py_recursion_remaining;
+    *newest_frame(state) = bottom_of(hidden->newest);
+    state->py_recursion_remaining = state->py_recursion_limit;
+#ifdef C_CALLS_LEFT
+    hidden->c_depth = state->c_recursion_remaining;
+    state->c_recursion_remaining = C_CALLS_LEFT;
+#endif
+}
+
+void Frames_show(const struct HiddenFrames *hidden)
+{
+    PyThreadState *state = PyThreadState_Get();
+
+    *newest_frame(state) = hidden->newest;
+    // The program may have set another limit.
+    state->py_recursion_remaining = state->py_recursion_limit - hidden->depth;
+#ifdef C_CALLS_LEFT
+    state->c_recursion_remaining = hidden->c_depth;
+#endif
+}
+
+bool Frames_are_hidden(void)
+{
+    void *newest = *newest_frame(PyThreadState_Get());
+
+    return newest == bottom_of(newest);
+}

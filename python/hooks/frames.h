@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// The interpreter's own stack of the calling thread, read in place: which one
+// it is, and whether a frame is still on it. With the interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_FRAMES_H
+#define OCULAR_PYTHON_HOOKS_FRAMES_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "tracer/hook/switch.h"
+
+// _PyInterpreterFrame (Include/internal/pycore_frame.h). The words are the same
+// in 3.12 to 3.15.
+#define FRAME_CODE 0
+#define FRAME_PREVIOUS (1 * sizeof(void *))
+#define FRAME_INSTRUCTION (7 * sizeof(void *))
+#if PY_VERSION_HEX >= 0x030E0000
+#define FRAME_OWNER 74
+#define FRAME_CODE_MASK (~(uintptr_t)3) // without a stack reference's tag bits
+#else
+#define FRAME_OWNER 70
+#define FRAME_CODE_MASK (~(uintptr_t)0)
+#endif
+#define FRAME_OWNED_BY_GENERATOR 1
+#define FRAME_OWNED_BY_C 3 // from here on: not a frame of Python code
+
+// The lane's stack is replaced where the thread runs on another one now.
+// `depth` is that of the event.
+void Frames_switch(struct Lane *lane, const PyThreadState *state,
+                   uint32_t depth, uint64_t ticks);
+// Before `code` is entered: Lane_settle.
+void Frames_settle(struct Lane *lane, const struct Code *code,
+                   const PyThreadState *state, uint32_t depth, uint64_t ticks);
+
+// The code objects of a thread's newest frames, at most `most`. The thread does
+// not run Python code meanwhile: the caller has the interpreter. Returns how
+// many.
+size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
+                    size_t most);
+
+// What Frames_hide has taken off.
+struct HiddenFrames {
+    void *newest;
+    int depth;   // of Python calls
+    int c_depth; // what was left of CPython's limit; before 3.14
+};
+
+// The calling thread's frames are there no more, as if it had just begun; and
+// they are back. What runs in between must have returned by then.
+void Frames_hide(struct HiddenFrames *hidden);
+void Frames_show(const struct HiddenFrames *hidden);
+// No frame has been entered since they were hidden, or all have been left.
+bool Frames_are_hidden(void);
+
+#endif

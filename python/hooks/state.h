@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The binding's state: the engine and the Python objects that hooks and tools
+// need. One static instance: code objects are freed, and hooks may run, after
+// the module has been torn down, and a process has only one interpreter that
+// we trace. Guarded by the interpreter's lock unless a member says otherwise.
+#ifndef OCULAR_PYTHON_HOOKS_STATE_H
+#define OCULAR_PYTHON_HOOKS_STATE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#ifdef Py_GIL_DISABLED
+#error "Ocular does not work on a free-threaded CPython: use a usual build"
+#endif
+
+#include "python/module/program.h"
+#include "python/service/doorman.h"
+#include "python/service/heir.h"
+#include "python/service/thread_list.h"
+#include "tracer/base/filter.h"
+#include "tracer/budget/hottest.h"
+#include "tracer/code/fusion.h"
+#include "tracer/session/session.h"
+
+enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
+
+// What a hook object is registered for, in the order of EVENT_NAMES.
+enum HookEvent {
+    ON_START,
+    ON_RESUME,
+    ON_RETURN,
+    ON_YIELD,
+    ON_JUMP,
+    ON_BRANCH, // both arms, before 3.14
+    ON_BRANCH_LEFT,
+    ON_BRANCH_RIGHT,
+    ON_UNWIND,
+    ON_THROW,
+    ON_INSTRUCTION, // in precise mode only
+    ON_CALL,        // once each call instruction, where code can go dark
+    HOOK_EVENTS
+};
+
+// What is looked up in classes; python/hooks/callees.c.
+enum CalleeName { NAME_CALL, NAME_NEW, NAME_INIT, NAME_FUNC, CALLEE_NAMES };
+
+// A code object that was classified but is not accepted. Its address, with
+// EXTRA_OTHER set, is the code object's extra; an accepted one's is its struct
+// Code.
+struct OtherCode {
+    PyCodeObject *code; // borrowed: unlinked when it is freed
+    struct OtherCode *next;
+    struct OtherCode **link;
+};
+
+#define EXTRA_OTHER 1u
+// The low bits of the extra of code that was seen once, and not looked at, as
+// more was spent than there was. Above them is a number of the session's: that
+// of an earlier one says nothing, and nobody knows where it is, to clear it.
+#define EXTRA_SEEN (EXTRA_OTHER | 2u)
+
+struct Poll { // of live bytecode, see poll.h
+    struct Hottest hottest;
+    uint64_t round_ticks; // when this round of all code began
+    uint64_t round_done;  // code objects looked at in it
+};
+
+// How much was armed, first and again: they only grow.
+struct Armed {
+    uint64_t codes, units; // of bytecode
+};
+
+struct State {
+    struct Engine engine;
+    struct Fusion fusion;
+    enum Phase phase;
+    bool ready;     // set up, whole
+    bool finalized; // its interpreter has been, and its objects are gone
+    unsigned users; // threads inside calls that use the session, lock dropped
+    bool forked;    // this process is a child that does not trace any more,
+    bool leftover;  // and has still to let its parent's session go: a call
+    uint64_t forked_ns; // of ours, or 100 ms from here (CLOCK_MONOTONIC)
+
+    // Around a fork (fork.h).
+    bool pausing;        // our threads are being ended for it
+    bool ended;          // they have been: none runs
+    bool paused;         // some are to start again
+    bool resuming;       // a pending call will do that
+    uint32_t fork_depth; // of the Python frame that called os.fork()
+    bool child_serves;   // in a child: its parent has served idly,
+    bool child_traces;   // or has a trace of its own that is served
+    struct Heir heir;
+    struct Doorman doorman;
+    bool inherited; // the session was started by the heir
+    bool writes;    // its timeline is written at stop: not what a viewer has
+                    // started, nor a child that was not asked to
+    struct Program program;
+    PyObject *kept; // dict: what outlives the package, which may be reloaded
+
+    Py_ssize_t extra; // co_extra index
+    struct Filter filter;
+    char package[4096]; // our own folder: never traced
+    struct OtherCode *others;
+
+    PyObject *disable; // sys.monitoring.DISABLE, immortal
+    PyObject *hooks[HOOK_EVENTS];
+    PyObject *scout_hook;
+    PyObject *names[CALLEE_NAMES];
+    PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
+    PyObject *get_events, *set_events, *set_local_events;
+    PyObject *tool_names[2];      // scout, tracer: what our ids are taken under
+    long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
+    int scout, tracer;            // tool ids, 0 = none
+    bool held[2];                 // scout, tracer: the id is still ours
+    bool robbed;           // somebody took ids, events or callbacks of ours
+    long global_events[2]; // that are set
+    // The calls' arguments; local_events are the tracer's on accepted code.
+    PyObject *tracer_id, *local_events, *events_but_call, *call_event;
+    PyObject *no_events;
+    bool precise; // the session's mode
+
+    struct Calibration *calibration; // of the session; NULL: none
+    struct Governor *governor;
+    struct ThreadList thread_list; // the governor's
+    struct Poll poll;
+    struct Armed armed;
+    struct Code *look_next;  // where the rounds go on; moved on
+    struct Code *rearm_next; // when that code object is freed
+    struct Code *renew_next; // as these
+    uint32_t window;         // of the governor's: Code_renew
+    uintptr_t seen;          // EXTRA_SEEN, as this session has it
+    uint64_t seen_once;      // codes that were given that
+    uint64_t put_off_next;   // Adopt_running_put_off: whose turn it is
+    double switch_interval;  // s, sys.getswitchinterval()
+};
+
+extern struct State ocular_state;
+
+#endif

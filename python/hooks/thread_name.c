@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Looks a thread up in threading._active; see the header.
+#include "python/hooks/thread_name.h"
+
+// threading._active, if the program has imported threading. Borrowed.
+static PyObject *active_threads(void)
+{
+    PyObject *modules = PySys_GetObject("modules");
+    PyObject *threading = modules && PyDict_CheckExact(modules)
+                              ? PyDict_GetItemString(modules, "threading")
+                              : NULL;
+    PyObject *active =
+        threading && PyModule_Check(threading)
+            ? PyDict_GetItemString(PyModule_GetDict(threading), "_active")
+            : NULL;
+
+    return active && PyDict_CheckExact(active) ? active : NULL;
+}
+
+// The attribute as object.__getattribute__ finds it: what a subclass of Thread
+// makes of attributes is not asked. A descriptor of that name would be run.
+static PyObject *plain_attribute(PyObject *object, PyObject *name)
+{
+    PyObject *of_type = _PyType_Lookup(Py_TYPE(object), name); // borrowed
+
+    if (of_type && Py_TYPE(of_type)->tp_descr_get)
+        return NULL;
+    return PyObject_GenericGetAttr(object, name);
+}
+
+static PyObject *find_name(const PyThreadState *thread)
+{
+    PyObject *active = active_threads();
+    PyObject *ident =
+        active ? PyLong_FromUnsignedLong(thread->thread_id) : NULL;
+    PyObject *object = ident ? PyDict_GetItemWithError(active, ident) : NULL;
+    PyObject *key = object ? PyUnicode_InternFromString("_name") : NULL;
+    PyObject *name = key ? plain_attribute(object, key) : NULL;
+
+    Py_XDECREF(key);
+    Py_XDECREF(ident);
+    return name;
+}
+
+void ThreadName_get(const PyThreadState *thread, char *out, size_t size)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    PyObject *name = find_name(thread);
+    const char *text =
+        name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : NULL;
+
+    snprintf(out, size, "%s", text ? text : "");
+    Py_XDECREF(name);
+    PyErr_SetRaisedException(error); // clears ours
+}
+
+void ThreadName_own(char *out, size_t size)
+{
+    ThreadName_get(PyThreadState_Get(), out, size);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Finds CPython's thread-local pointer to the current thread state.
+#include "python/hooks/thread_state.h"
+
+#define SEARCH_BYTES 4096 // of the static TLS block, below the thread pointer
+
+ptrdiff_t thread_state_place;
+
+#if defined(__x86_64__) && defined(__linux__)
+
+static uintptr_t thread_pointer(void)
+{
+    uintptr_t pointer;
+
+    __asm__("movq %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
+// The block ends at the thread pointer (x86-64 TLS ABI, variant II) and may
+// begin anywhere above a page's start: pages below that may not be mapped.
+static size_t search_bytes(uintptr_t pointer)
+{
+    size_t in_page = pointer % 4096;
+
+    return in_page ? in_page : SEARCH_BYTES;
+}
+
+static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
+{
+    return *(const void *volatile *)(pointer + (uintptr_t)place) == state;
+}
+
+// Is it the variable, or does it only hold the same value? It is if it follows
+// a change of the current thread state, there and back.
+static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,
+                    PyThreadState *other)
+{
+    bool there, back;
+
+    PyThreadState_Swap(other);
+    there = holds(pointer, place, other);
+    PyThreadState_Swap(state);
+    back = holds(pointer, place, state);
+    return there && back;
+}
+
+void ThreadState_find(void)
+{
+    PyThreadState *state = PyThreadState_Get();
+    PyThreadState *other =
+        PyThreadState_New(PyThreadState_GetInterpreter(state));
+    uintptr_t pointer = thread_pointer();
+    ptrdiff_t place;
+
+    if (!other)
+        return;
+    for (place = -(ptrdiff_t)sizeof(void *);
+         place >= -(ptrdiff_t)search_bytes(pointer) && !thread_state_place;
+         place -= (ptrdiff_t)sizeof(void *))
+        if (holds(pointer, place, state) &&
+            follows(pointer, place, state, other))
+            thread_state_place = place;
+    PyThreadState_Clear(other);
+    PyThreadState_Delete(other);
+}
+
+#else
+
+void ThreadState_find(void)
+{
+}
+
+#endif

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// Takes, arms and gives back the two tool ids; all through the builtins of
+// sys.monitoring, since CPython exports no C functions for it.
+#include "python/hooks/tools.h"
+
+// In the order of enum HookEvent.
+static const char *const EVENT_NAMES[HOOK_EVENTS] = {
+    "PY_START",  "PY_RESUME", "PY_RETURN",   "PY_YIELD",
+    "JUMP",      "BRANCH",    "BRANCH_LEFT", "BRANCH_RIGHT",
+    "PY_UNWIND", "PY_THROW",  "INSTRUCTION", "CALL",
+};
+
+// Unwinding and throwing can be local from 3.15 on.
+#if PY_VERSION_HEX >= 0x030F0000
+#define UNWIND_IS_LOCAL 1
+#else
+#define UNWIND_IS_LOCAL 0
+#endif
+
+static const int CANDIDATES[3] = {3, 4, 5};
+
+#define TOOL_IDS 6 // that a tool can ask for
+
+// The tracer's events on accepted code. Where every instruction has an event,
+// jumps and branches need none: what runs next tells where they went. Where
+// nothing goes dark, nobody need look whom code calls.
+static PyObject *local_events(const struct State *state, bool precise,
+                              bool calls)
+{
+    long mask = 0;
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        bool rare = i == ON_UNWIND || i == ON_THROW;
+        bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
+
+        if ((rare && !UNWIND_IS_LOCAL) || (jump && precise) ||
+            (i == ON_INSTRUCTION && !precise) || (i == ON_CALL && !calls))
+            continue;
+        mask |= state->event_bits[i];
+    }
+    return PyLong_FromLong(mask);
+}
+
+static int read_events(struct State *state, PyObject *monitoring)
+{
+    PyObject *events = PyObject_GetAttrString(monitoring, "events");
+    int i;
+
+    if (!events)
+        return -1;
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        PyObject *bit = PyObject_GetAttrString(events, EVENT_NAMES[i]);
+
+        if (!bit)
+            PyErr_Clear();
+        state->event_bits[i] = bit ? PyLong_AsLong(bit) : 0;
+        Py_XDECREF(bit);
+    }
+    Py_DECREF(events);
+    state->engine.two_arms = state->event_bits[ON_BRANCH_LEFT] != 0;
+    if (state->engine.two_arms) // BRANCH is but an alias, and a slow one
+        state->event_bits[ON_BRANCH] = 0;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_functions(struct State *state, PyObject *monitoring)
+{
+    const struct {
+        const char *name;
+        PyObject **slot;
+    } functions[] = {
+        {"use_tool_id", &state->use_tool_id},
+        {"free_tool_id", &state->free_tool_id},
+        {"get_tool", &state->get_tool},
+        {"get_events", &state->get_events},
+        {"register_callback", &state->register_callback},
+        {"set_events", &state->set_events},
+        {"set_local_events", &state->set_local_events},
+        {"DISABLE", &state->disable},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof functions / sizeof *functions; i++) {
+        *functions[i].slot =
+            PyObject_GetAttrString(monitoring, functions[i].name);
+        if (!*functions[i].slot)
+            return -1;
+    }
+    return 0;
+}
+
+int Tools_init(struct State *state)
+{
+    PyObject *monitoring = PySys_GetObject("monitoring"); // borrowed
+
+    if (!monitoring) {
+        PyErr_SetString(PyExc_ImportError,
+                        "sys.monitoring is missing: Ocular needs CPython "
+                        "3.12 or newer");
+        return -1;
+    }
+    if (read_functions(state, monitoring) < 0 ||
+        read_events(state, monitoring) < 0)
+        return -1;
+    state->no_events = PyLong_FromLong(0);
+    // Objects of our own, by which our ids are told from those of a tool that
+    // calls itself the same: sys.monitoring keeps what it is given.
+    state->tool_names[0] = PyUnicode_FromString("ocular-scout");
+    state->tool_names[1] = PyUnicode_FromString("ocular");
+    return state->no_events && state->tool_names[0] && state->tool_names[1]
+               ? 0
+               : -1;
+}
+
+int Tools_choose(struct State *state, const struct Config *config)
+{
+    state->precise = strcmp(config->mode, "precise") == 0;
+    Py_XSETREF(state->local_events,
+               local_events(state, state->precise, config->threshold != 0));
+    Py_XSETREF(state->events_but_call,
+               local_events(state, state->precise, false));
+    Py_XSETREF(
+        state->call_event,
+        PyLong_FromLong(config->threshold ? state->event_bits[ON_CALL] : 0));
+    return state->local_events && state->events_but_call && state->call_event
+               ? 0
+               : -1;
+}
+
+static int call(PyObject *function, const char *format, ...)
+{
+    PyObject *arguments, *result = NULL;
+    va_list list;
+
+    va_start(list, format);
+    arguments = Py_VaBuildValue(format, list);
+    va_end(list);
+    if (arguments)
+        result = PyObject_CallObject(function, arguments);
+    Py_XDECREF(arguments);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+// The free ones among the candidates; *holders names the others.
+static int find_free(struct State *state, int ids[3], PyObject **holders)
+{
+    int count = 0;
+    size_t i;
+
+    *holders = PyList_New(0);
+    for (i = 0; *holders && i < 3; i++) {
+        PyObject *name =
+            PyObject_CallFunction(state->get_tool, "i", CANDIDATES[i]);
+        PyObject *text;
+
+        if (!name)
+            return -1;
+        if (Py_IsNone(name)) {
+            ids[count++] = CANDIDATES[i];
+            Py_DECREF(name);
+            continue;
+        }
+        text = PyUnicode_FromFormat("%d by %R", CANDIDATES[i], name);
+        Py_DECREF(name);
+        if (!text || PyList_Append(*holders, text) < 0) {
+            Py_XDECREF(text);
+            return -1;
+        }
+        Py_DECREF(text);
+    }
+    return *holders ? count : -1;
+}
+
+static int choose_ids(struct State *state)
+{
+    PyObject *holders = NULL, *comma, *text;
+    int ids[3], count = find_free(state, ids, &holders);
+
+    if (count >= 2) {
+        Py_DECREF(holders);
+        state->scout = ids[0];
+        state->tracer = ids[1];
+        return 0;
+    }
+    if (count >= 0) {
+        comma = PyUnicode_FromString(", ");
+        text = comma ? PyUnicode_Join(comma, holders) : NULL;
+        if (text)
+            PyErr_Format(PyExc_RuntimeError,
+                         "Ocular needs two of the sys.monitoring tool ids 3, "
+                         "4 and 5; in use: %U. Stop the other tool first",
+                         text);
+        Py_XDECREF(comma);
+        Py_XDECREF(text);
+    }
+    Py_XDECREF(holders);
+    return -1;
+}
+
+static int id_of(const struct State *state, int tool)
+{
+    return tool ? state->tracer : state->scout;
+}
+
+enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
+
+// Who holds an id of ours by now? Unknown where memory is out.
+static enum Holder holder(struct State *state, int tool)
+{
+    PyObject *name =
+        PyObject_CallFunction(state->get_tool, "i", id_of(state, tool));
+    enum Holder result = HOLDER_OTHERS;
+
+    if (!name)
+        result = HOLDER_UNKNOWN;
+    else if (Py_IsNone(name))
+        result = HOLDER_NOBODY;
+    else if (name == state->tool_names[tool])
+        result = HOLDER_WE;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    return result;
+}
+
+// Less than 0 where memory is out.
+static long events_of_id(struct State *state, int id)
+{
+    PyObject *events = PyObject_CallFunction(state->get_events, "i", id);
+    long result = events ? PyLong_AsLong(events) : -1;
+
+    Py_XDECREF(events);
+    PyErr_Clear();
+    return result;
+}
+
+static long events_of(struct State *state, int tool)
+{
+    return events_of_id(state, id_of(state, tool));
+}
+
+bool Tools_are_alone(struct State *state)
+{
+    int id;
+
+    for (id = 0; id < TOOL_IDS; id++)
+        if (id != state->scout && id != state->tracer &&
+            events_of_id(state, id) != 0)
+            return false;
+    return true;
+}
+
+void Tools_watch(struct State *state)
+{
+    int tool;
+
+    for (tool = 0; tool < 2; tool++) {
+        enum Holder found =
+            id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
+
+        if (found == HOLDER_UNKNOWN) // it is as it was
+            continue;
+        state->held[tool] = found == HOLDER_WE;
+        if (id_of(state, tool) && !state->held[tool])
+            state->robbed = true;
+    }
+}
+
+// An id that somebody has freed, but nobody taken, is ours again; until 3.13
+// all our events are still set on it.
+static void regain(struct State *state, int tool)
+{
+    if (holder(state, tool) != HOLDER_NOBODY)
+        return;
+    state->held[tool] = call(state->use_tool_id, "(iO)", id_of(state, tool),
+                             state->tool_names[tool]) == 0;
+    PyErr_Clear();
+}
+
+static int register_hooks(struct State *state)
+{
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        if (state->event_bits[i] &&
+            call(state->register_callback, "(ilO)", state->tracer,
+                 state->event_bits[i], state->hooks[i]) < 0)
+            return -1;
+    for (i = ON_START; i <= ON_RESUME; i++)
+        if (call(state->register_callback, "(ilO)", state->scout,
+                 state->event_bits[i], state->scout_hook) < 0)
+            return -1;
+    return 0;
+}
+
+int Tools_open(struct State *state)
+{
+    if (choose_ids(state) < 0) {
+        state->scout = state->tracer = 0;
+        return -1;
+    }
+    if (call(state->use_tool_id, "(iO)", state->scout, state->tool_names[0]) <
+        0) {
+        state->scout = state->tracer = 0;
+        return -1;
+    }
+    state->held[0] = true;
+    state->robbed = false;
+    if (call(state->use_tool_id, "(iO)", state->tracer, state->tool_names[1]) <
+        0) {
+        state->tracer = 0;
+        Tools_close(state);
+        return -1;
+    }
+    state->held[1] = true;
+    state->tracer_id = PyLong_FromLong(state->tracer);
+    if (state->tracer_id && register_hooks(state) == 0)
+        return 0;
+    Tools_close(state);
+    return -1;
+}
+
+int Tools_arm(struct State *state)
+{
+    bool every_event = state->engine.session->config.threshold == 0;
+    long global = UNWIND_IS_LOCAL ? 0 : state->event_bits[ON_THROW];
+
+    // Global, it is called for every frame an exception passes, excluded and
+    // dark code included, and cannot be disabled: a fifth more run time for a
+    // program that does nothing else (docs/overhead.md). Where hooks are meant
+    // to leave, the depth stamps close those frames.
+    if (!UNWIND_IS_LOCAL && every_event)
+        global |= state->event_bits[ON_UNWIND];
+    if (global && call(state->set_events, "(il)", state->tracer, global) < 0)
+        return -1;
+    state->global_events[0] =
+        state->event_bits[ON_START] | state->event_bits[ON_RESUME];
+    state->global_events[1] = global;
+    return call(state->set_events, "(il)", state->scout,
+                state->global_events[0]);
+}
+
+void Tools_disarm(struct State *state)
+{
+    long events;
+    int tool;
+
+    Tools_watch(state);
+    for (tool = 0; tool < 2; tool++) {
+        if (!id_of(state, tool))
+            continue;
+        if (!state->held[tool])
+            regain(state, tool);
+        if (!state->held[tool])
+            continue;
+        events = events_of(state, tool);
+        if (events >= 0 && events != state->global_events[tool])
+            state->robbed = true;
+        if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
+            PyErr_Clear();
+        state->global_events[tool] = 0;
+    }
+}
+
+// Takes back what we have registered; whatever else is there stays.
+static void unregister(struct State *state, int tool, int event)
+{
+    const PyObject *ours = tool                 ? state->hooks[event]
+                           : event <= ON_RESUME ? state->scout_hook
+                                                : NULL;
+    PyObject *old;
+
+    if (!ours || !state->event_bits[event])
+        return;
+    old = PyObject_CallFunction(state->register_callback, "ilO",
+                                id_of(state, tool), state->event_bits[event],
+                                Py_None);
+    if (old && old != ours) {
+        state->robbed = true;
+        if (!Py_IsNone(old) &&
+            call(state->register_callback, "(ilO)", id_of(state, tool),
+                 state->event_bits[event], old) < 0)
+            PyErr_Clear();
+    }
+    Py_XDECREF(old);
+    PyErr_Clear();
+}
+
+void Tools_close(struct State *state)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    int tool, event;
+
+    // Up to 3.13 freeing an id frees but its name: what is registered stays.
+    for (tool = 0; tool < 2; tool++) {
+        for (event = 0; id_of(state, tool) && event < HOOK_EVENTS; event++)
+            unregister(state, tool, event);
+        if (state->held[tool] && holder(state, tool) == HOLDER_WE &&
+            call(state->free_tool_id, "(i)", id_of(state, tool)) < 0)
+            PyErr_Clear();
+        state->held[tool] = false;
+    }
+    Py_CLEAR(state->tracer_id);
+    state->scout = state->tracer = 0;
+    PyErr_SetRaisedException(error);
+}
+
+void Tools_restore(struct State *state, PyCodeObject *code)
+{
+    Fusion_restore(&state->fusion, (uint8_t *)code->co_code_adaptive,
+                   (size_t)Py_SIZE(code));
+}
+
+// Asked before each change, and not at the governor's next look: code that has
+// just been seen for the first time is armed between two of those.
+static bool holds_tracer(struct State *state)
+{
+    PyObject *name;
+
+    if (!state->held[1])
+        return false;
+    name = PyObject_CallOneArg(state->get_tool, state->tracer_id);
+    if (!name)
+        return false;
+    Py_DECREF(name);
+    if (name != state->tool_names[1]) {
+        state->held[1] = false;
+        state->robbed = true;
+    }
+    return state->held[1];
+}
+
+int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
+{
+    PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
+    PyObject *result;
+
+    if (!holds_tracer(state)) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_RuntimeError,
+                            "the tool id is not ours any more");
+        return -1;
+    }
+    result = PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
+    Tools_restore(state, code);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}

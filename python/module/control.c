@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+// The life of a session as Python sees it.
+#include "python/module/control.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/calibrate.h"
+#include "python/hooks/hook.h"
+#include "python/hooks/interpreter.h"
+#include "python/hooks/tools.h"
+#include "python/module/convert.h"
+#include "python/module/final_timeline.h"
+#include "python/service/governor.h"
+#include "python/service/poll.h"
+#include "tracer/session/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define REPORT_FUNCTIONS 5
+#define USERS_POLL_NS 1000000L
+
+// --- Start -----------------------------------------------------------------
+
+static int fill_filter(PyObject *list, struct Filter *filter,
+                       int (*add)(struct Filter *, const char *))
+{
+    Py_ssize_t i;
+
+    for (i = 0; i < PyList_GET_SIZE(list); i++) {
+        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(list, i));
+
+        if (!text)
+            return -1;
+        if (add(filter, text) < 0) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int start_session(struct State *state, const struct Config *config)
+{
+    struct Session *session;
+    char why[1024];
+    int error =
+        Session_start(&session, &state->engine, config, why, sizeof why);
+
+    if (error) {
+        PyErr_SetString(
+            error == -ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError, why);
+        return -1;
+    }
+    state->engine.session = session;
+    return 0;
+}
+
+// Undoes whatever of a start was done; keeps the exception.
+static void take_down(struct State *state)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    struct Session *session = state->engine.session;
+
+    state->phase = PHASE_STOPPING;
+    Tools_disarm(state);
+    if (state->tracer && Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Calibration_stop(state);
+    Tools_close(state);
+    Governor_stop(state);
+    ThreadList_release(&state->thread_list);
+    state->look_next = state->rearm_next = state->renew_next = NULL;
+    if (session) {
+        session->hands_over = true;
+        Py_BEGIN_ALLOW_THREADS;
+        Session_finish(session);
+        Py_END_ALLOW_THREADS;
+        state->engine.session = NULL;
+        Session_free(session);
+    }
+    Lanes_reset(&state->engine.lanes, state->engine.cost, false, 0); // no rings
+    if (Adopt_drop_all(state) < 0)
+        PyErr_Clear();
+    Registry_free_retired(state->engine.registry); // nobody reads it any more
+    Filter_release(&state->filter);
+    state->phase = PHASE_IDLE;
+    PyErr_SetRaisedException(error);
+}
+
+static int set_up(struct State *state, const struct Request *request)
+{
+    struct Engine *engine = &state->engine;
+
+    Filter_init(&state->filter);
+    if (fill_filter(request->exclude, &state->filter, Filter_exclude) < 0 ||
+        fill_filter(request->include, &state->filter, Filter_include) < 0)
+        return -1;
+    Clock_start(&engine->clock);
+    Contention_init(&engine->contention, Clock_hz(&engine->clock));
+    Hooks_select(state, request->config.timeline);
+    Interpreter_version(engine->python, sizeof engine->python);
+    snprintf(engine->command, sizeof engine->command, "%s", request->command);
+    if (Interpreter_switch_interval(state) < 0 ||
+        Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
+        Calibration_start(state, request->config.timeline) < 0)
+        return -1;
+    // The doorman or the heir, whose thread is none of the program's: it has a
+    // lane only for having run the calibration.
+    if (Doorman_is_here(&state->doorman) || Heir_is_here(&state->heir))
+        Hooks_end_lane();
+    Contention_init(&engine->contention, Clock_hz(&engine->clock));
+    // Before the collector: what the calibration left in the rings is no part
+    // of the timeline.
+    Lanes_reset(&engine->lanes, engine->cost, request->config.timeline,
+                Clock_read(&engine->clock));
+    if (start_session(state, &request->config) < 0)
+        return -1;
+    Poll_reset(state);
+    Adopt_begin(state);
+    state->phase = PHASE_TRACING;
+    ThreadList_release(&state->thread_list); // the parent's, after a fork
+    ThreadList_update(state);
+    // The scout comes first: what is adopted then has two tools from the start.
+    // Were the second one to come later, CPython would lose the first one's
+    // INSTRUCTION events (gh-157900).
+    if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
+        Adopt_running(state) < 0)
+        return -1;
+    return Governor_start(state);
+}
+
+int Control_start(struct State *state, const struct Request *request)
+{
+    if (state->phase != PHASE_IDLE) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        state->phase == PHASE_STOPPING
+                            ? "Ocular is still stopping in another thread"
+                            : "Ocular is tracing already: call "
+                              "ocular.stop_tracing() first");
+        return -1;
+    }
+    state->phase = PHASE_STARTING;
+    state->inherited = false;
+    if (set_up(state, request) == 0)
+        return 0;
+    take_down(state);
+    return -1;
+}
+
+// --- Snapshot and export ---------------------------------------------------
+
+static struct Session *use(struct State *state)
+{
+    if (state->phase != PHASE_TRACING) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is not tracing: call ocular.start_tracing() "
+                        "first");
+        return NULL;
+    }
+    state->users++;
+    return state->engine.session;
+}
+
+PyObject *Control_snapshot(struct State *state)
+{
+    struct Session *session = use(state);
+    const struct Snapshot *snapshot;
+    PyObject *dict = NULL;
+    int error;
+
+    if (!session)
+        return NULL;
+    Poll_now(state);
+    Py_BEGIN_ALLOW_THREADS;
+    error = Session_refresh(session);
+    Py_END_ALLOW_THREADS;
+    snapshot = Publish_get(&session->publish);
+    if (snapshot)
+        dict = Convert_snapshot(snapshot);
+    else
+        PyErr_Format(PyExc_RuntimeError, "no snapshot could be built: %s",
+                     strerror(error ? -error : ENOMEM));
+    Publish_put(&session->publish);
+    state->users--;
+    return dict;
+}
+
+static PyObject *raise_export(int error, PyObject *path)
+{
+    if (error == -ENODATA)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "no timeline is kept: start tracing with "
+                        "perfetto=True");
+    else if (error == -EBUSY)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another export is running: wait for it");
+    else if (error == -ENOMEM)
+        PyErr_NoMemory();
+    else {
+        errno = -error;
+        PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
+    }
+    return NULL;
+}
+
+PyObject *Control_export(struct State *state, const char *path)
+{
+    struct Session *session = use(state);
+    struct PerfettoResult result = {0};
+    PyObject *name;
+    int error;
+
+    if (!session)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    error = Export_write(&session->export, path, true, NULL, &result);
+    Py_END_ALLOW_THREADS;
+    state->users--;
+    if (!error)
+        return PyLong_FromUnsignedLongLong(result.bytes);
+    name = PyUnicode_DecodeFSDefault(path);
+    if (name)
+        raise_export(error, name);
+    Py_XDECREF(name);
+    return NULL;
+}
+
+// --- Detail ----------------------------------------------------------------
+
+PyObject *Control_detail(struct State *state, PyObject *object)
+{
+    const struct Code *code;
+    struct Detail detail;
+    PyObject *rows;
+
+    if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
+        Py_RETURN_NONE;
+    if (Detail_init(&detail, code, &code->story, &state->engine.opcodes) < 0)
+        return PyErr_NoMemory();
+    rows = Convert_detail(&detail, &state->engine.opcodes);
+    Detail_release(&detail);
+    return rows;
+}
+
+// --- Stop ------------------------------------------------------------------
+
+// Others inside Control_snapshot or _export have dropped the lock: they finish
+// by themselves, within two seconds, or are cancelled.
+static void wait_for_users(struct State *state)
+{
+    const struct timespec pause = {0, USERS_POLL_NS};
+
+    Export_cancel(&state->engine.session->export);
+    while (state->users) {
+        Py_BEGIN_ALLOW_THREADS;
+        nanosleep(&pause, NULL);
+        Py_END_ALLOW_THREADS;
+    }
+}
+
+// The functions that cost most over the whole run: how many there are. One
+// whose code object is gone has no detail.
+static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
+                           struct ReportPart *parts, struct Detail *details)
+{
+    struct Ranked first[REPORT_FUNCTIONS];
+    size_t i, count = Ranking_first(snapshot, first, REPORT_FUNCTIONS);
+
+    for (i = 0; i < count; i++) {
+        const struct Function *function = first[i].function;
+        const struct Code *code =
+            function
+                ? Registry_by_id(state->engine.registry, (uint32_t)function->id)
+                : NULL;
+
+        parts[i] = (struct ReportPart){.ranked = first[i]};
+        if (code && Detail_init(&details[i], code, &code->story,
+                                &state->engine.opcodes) == 0)
+            parts[i].detail = &details[i];
+    }
+    return count;
+}
+
+// The report, as text.
+static PyObject *report(struct State *state, const struct Snapshot *snapshot,
+                        const struct FinalTimeline *timeline)
+{
+    struct ReportPart parts[REPORT_FUNCTIONS];
+    struct Detail details[REPORT_FUNCTIONS];
+    struct Report report = {
+        .snapshot = snapshot,
+        .parts = parts,
+        .part_count = choose_parts(state, snapshot, parts, details),
+        .opcodes = &state->engine.opcodes,
+    };
+    struct Bytes text;
+    PyObject *result;
+    size_t i;
+
+    if (FinalTimeline_is_written(timeline))
+        report.timeline = (struct ReportTimeline){
+            .path = timeline->path,
+            .bytes = timeline->result.bytes,
+            .cpu_s = (double)timeline->result.cpu_ns / 1e9,
+        };
+    Bytes_init(&text);
+    Report_write(&text, &report);
+    result = text.error
+                 ? PyErr_NoMemory()
+                 : PyUnicode_DecodeUTF8((const char *)text.data,
+                                        (Py_ssize_t)text.size, "replace");
+    Bytes_release(&text);
+    for (i = 0; i < report.part_count; i++)
+        if (parts[i].detail)
+            Detail_release(&details[i]);
+    return result;
+}
+
+// What the user has to know besides the report; empty: nothing.
+static void describe_trouble(const struct State *state,
+                             const struct Snapshot *snapshot,
+                             const struct FinalTimeline *timeline, char *out,
+                             size_t size)
+{
+    *out = '\0';
+    if (snapshot->sampler_trouble)
+        snprintf(out, size, "%s", snapshot->sampler_trouble);
+    if (state->robbed)
+        snprintf(out, size,
+                 "another tool took Ocular's sys.monitoring ids, events or "
+                 "callbacks: what ran after that was not counted");
+    if (timeline->interruption)
+        snprintf(out, size, "interrupted: no timeline was written");
+    else if (timeline->error)
+        snprintf(out, size, "the timeline could not be written to %s: %s",
+                 timeline->path, strerror(-timeline->error));
+}
+
+static PyObject *none_or(PyObject *object)
+{
+    return object ? Py_NewRef(object) : Py_NewRef(Py_None);
+}
+
+static PyObject *results(struct State *state, const struct Snapshot *snapshot,
+                         const struct FinalTimeline *timeline)
+{
+    char trouble[PATH_MAX + 256];
+    PyObject *text = report(state, snapshot, timeline);
+    PyObject *dict = text ? Convert_snapshot(snapshot) : NULL;
+
+    if (!dict) {
+        Py_XDECREF(text);
+        return NULL;
+    }
+    describe_trouble(state, snapshot, timeline, trouble, sizeof trouble);
+    return Py_BuildValue("(NNNNN)", dict, text,
+                         FinalTimeline_is_written(timeline)
+                             ? PyUnicode_DecodeFSDefault(timeline->path)
+                             : Py_NewRef(Py_None),
+                         *trouble ? PyUnicode_FromString(trouble)
+                                  : Py_NewRef(Py_None),
+                         none_or(timeline->interruption));
+}
+
+// Nothing is traced from here on, and the session has its last snapshot.
+static void finish(struct State *state)
+{
+    struct Session *session = state->engine.session;
+
+    state->phase = PHASE_STOPPING;
+    Tools_disarm(state);
+    Poll_all(state); // before the sites lose what hides there
+    if (Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Calibration_stop(state);
+    Tools_close(state);
+    Governor_stop(state);
+    state->look_next = state->rearm_next = state->renew_next = NULL;
+    wait_for_users(state);
+    Py_BEGIN_ALLOW_THREADS;
+    Session_finish(session);
+    Py_END_ALLOW_THREADS;
+}
+
+static void free_session(struct State *state)
+{
+    struct Session *session = state->engine.session;
+
+    state->engine.session = NULL;
+    Session_free(session);
+    take_down(state);
+}
+
+PyObject *Control_stop(struct State *state, bool write, PyObject *progress)
+{
+    struct Session *session = state->engine.session;
+    struct FinalTimeline timeline = {.path = ""};
+    struct Snapshot *snapshot;
+    PyObject *result = NULL;
+
+    if (state->phase != PHASE_TRACING)
+        Py_RETURN_NONE;
+    finish(state);
+    if (write && session->timeline)
+        FinalTimeline_write(&timeline, session, progress);
+    snapshot = Session_take(session);
+    if (snapshot)
+        result = results(state, snapshot, &timeline);
+    else
+        PyErr_NoMemory();
+    FinalTimeline_release(&timeline);
+    Snapshot_free(snapshot);
+    free_session(state);
+    return result;
+}
+
+void Control_end(struct State *state)
+{
+    if (state->phase != PHASE_TRACING)
+        return;
+    finish(state);
+    free_session(state);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Starting and stopping: the order in which tools, session, governor and code
+// are set up and taken down. Interpreter's lock held; stopping releases it.
+#ifndef OCULAR_PYTHON_MODULE_CONTROL_H
+#define OCULAR_PYTHON_MODULE_CONTROL_H
+
+#include "python/hooks/state.h"
+
+// What the package hands over, checked by it. Lists of str.
+struct Request {
+    struct Config config;
+    PyObject *exclude;
+    PyObject *include;
+    const char *command; // as viewers show it
+};
+
+// 0, or -1 with an exception; nothing is left behind after an error.
+int Control_start(struct State *state, const struct Request *request);
+// (snapshot, report, trace path or None, error text or None, exception or
+// None); a new reference. None where nothing is traced; NULL with an exception
+// on trouble. `write`: the timeline goes to its file, and progress and the last
+// of the five are final_timeline.h's.
+PyObject *Control_stop(struct State *state, bool write, PyObject *progress);
+// The same for who wants no results: of 20 000 functions they take 0.1 s to
+// make, in which no other thread runs.
+void Control_end(struct State *state);
+PyObject *Control_snapshot(struct State *state);                 // dict
+PyObject *Control_export(struct State *state, const char *path); // bytes
+// What is known of each instruction (tracer/session/detail.h): a list, or None
+// where the code object is not traced.
+PyObject *Control_detail(struct State *state, PyObject *code);
+
+#endif

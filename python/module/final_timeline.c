@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// See final_timeline.h.
+#include "python/module/final_timeline.h"
+
+#include <errno.h>
+
+#define NAME_TRIES 5
+
+// Handles signals, then tells how far the file is. 0 or -1 with an exception.
+static int tell(const struct FinalTimeline *timeline, double done,
+                uint64_t bytes)
+{
+    PyObject *answer;
+
+    if (PyErr_CheckSignals() < 0)
+        return -1;
+    if (!timeline->progress)
+        return 0;
+    answer = PyObject_CallFunction(timeline->progress, "dK", done,
+                                   (unsigned long long)bytes);
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+}
+
+// On the writing thread, without the interpreter's lock.
+static bool watch(void *context, double done, uint64_t bytes)
+{
+    struct FinalTimeline *timeline = context;
+    bool goes_on;
+
+    PyEval_RestoreThread(timeline->thread);
+    goes_on = tell(timeline, done, bytes) == 0;
+    if (!goes_on)
+        Py_XSETREF(timeline->interruption, PyErr_GetRaisedException());
+    timeline->thread = PyEval_SaveThread();
+    return goes_on;
+}
+
+void FinalTimeline_write(struct FinalTimeline *timeline,
+                         struct Session *session, PyObject *progress)
+{
+    const struct ExportWatch watcher = {timeline, watch};
+    int tries = 0;
+
+    timeline->progress = progress;
+    atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
+    do { // another process may take the name while this one writes
+        Export_free_name(session->config.output, timeline->path);
+        timeline->thread = PyEval_SaveThread();
+        timeline->error = Export_write(&session->export, timeline->path, false,
+                                       &watcher, &timeline->result);
+        PyEval_RestoreThread(timeline->thread);
+    } while (timeline->error == -EEXIST && ++tries < NAME_TRIES);
+}
+
+bool FinalTimeline_is_written(const struct FinalTimeline *timeline)
+{
+    return *timeline->path && !timeline->error;
+}
+
+void FinalTimeline_release(struct FinalTimeline *timeline)
+{
+    Py_CLEAR(timeline->interruption);
+}

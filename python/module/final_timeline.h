@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Writes the timeline at stop. Whoever has called stop is told how far it is,
+// and the program's signal handlers run meanwhile: an exception that one of
+// them raises (Ctrl-C) ends the writing, and no file is left. Interpreter's
+// lock held everywhere; writing releases it.
+#ifndef OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
+#define OCULAR_PYTHON_MODULE_FINAL_TIMELINE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "tracer/session/session.h"
+
+struct FinalTimeline {
+    char path[PATH_MAX]; // "": none is wanted
+    struct PerfettoResult result;
+    int error;              // 0 or -errno
+    PyObject *interruption; // the exception that ended it, owned; NULL: none
+    PyObject *progress;    // progress(done, bytes), borrowed; NULL: nobody asks
+    PyThreadState *thread; // the writer's, while it has released the lock
+};
+
+// Writes to the session's output, or, where that exists, to a name with the pid
+// in it. `progress` is a callable or NULL; what it raises ends the writing,
+// too.
+void FinalTimeline_write(struct FinalTimeline *timeline,
+                         struct Session *session, PyObject *progress);
+bool FinalTimeline_is_written(const struct FinalTimeline *timeline);
+void FinalTimeline_release(struct FinalTimeline *timeline);
+
+#endif

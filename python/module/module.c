@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: MIT
+// The extension module ocular._ocular: the few functions that the package
+// builds its interface on. Arguments have been checked by the package; what is
+// checked here is only what could crash.
+#include "python/hooks/adopt.h"
+#include "python/hooks/calibrate.h"
+#include "python/hooks/callees.h"
+#include "python/hooks/hook.h"
+#include "python/hooks/interpreter.h"
+#include "python/hooks/thread_name.h"
+#include "python/hooks/thread_state.h"
+#include "python/hooks/tools.h"
+#include "python/module/control.h"
+#include "python/service/fork.h"
+#include "python/service/governor.h"
+
+#include "ipc/base/heap.h"
+#include "ipc/version.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct State ocular_state;
+
+// A fork may have left something to do. Not on the doorman's thread, which a
+// fork waits for.
+static struct State *settled(void)
+{
+    if (!Doorman_is_here(&ocular_state.doorman))
+        Fork_settle(&ocular_state);
+    return &ocular_state;
+}
+
+// The same for who wants to look: in a forked child whose own session is about
+// to start, it starts now.
+static struct State *looked_at(void)
+{
+    struct State *state = settled();
+
+    Heir_hurry(&state->heir);
+    return state;
+}
+
+PyDoc_STRVAR(start_doc,
+             "start(mode, timeline, timeline_limit, threshold, exclude, "
+             "include, serve, signal, budget, output, command, by)\n\n"
+             "Starts tracing; budget is a float, NaN for none. by: who starts "
+             "it, BY_PROGRAM, BY_DOORMAN (serve), or, in a child, BY_HEIR (see "
+             "set_heir) or BY_WRITING_HEIR: the timeline is written at stop.");
+
+enum { BY_PROGRAM, BY_HEIR, BY_WRITING_HEIR, BY_DOORMAN };
+
+// What has started by itself makes room for what is asked for; who looks at it
+// will look at that.
+static void make_room(struct State *state)
+{
+    if (state->phase != PHASE_TRACING ||
+        !(state->inherited || state->doorman.armed))
+        return;
+    state->engine.session->hands_over = true;
+    Control_end(state);
+    PyErr_Clear();
+}
+
+static int start_held(struct State *state, const struct Request *request,
+                      int by)
+{
+    int error;
+
+    Doorman_hold(&state->doorman);
+    make_room(state);
+    error = Control_start(state, request);
+    state->inherited = !error && (by == BY_HEIR || by == BY_WRITING_HEIR);
+    state->writes = by == BY_PROGRAM || by == BY_WRITING_HEIR;
+    state->doorman.armed = !error && by == BY_DOORMAN;
+    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    return error;
+}
+
+static PyObject *start(PyObject *module, PyObject *args)
+{
+    struct Request request;
+    struct Config *config = &request.config;
+    const char *mode, *output;
+    struct State *state = settled();
+    int timeline, serve, by;
+    Py_ssize_t limit;
+    unsigned long long threshold;
+
+    (void)module;
+    memset(&request, 0, sizeof request);
+    if (!PyArg_ParseTuple(args, "spnKO!O!pidysi:start", &mode, &timeline,
+                          &limit, &threshold, &PyList_Type, &request.exclude,
+                          &PyList_Type, &request.include, &serve,
+                          &config->signal, &config->budget, &output,
+                          &request.command, &by))
+        return NULL;
+    if (strlen(output) >= sizeof config->output) {
+        PyErr_SetString(PyExc_ValueError, "output: the path is too long");
+        return NULL;
+    }
+    snprintf(config->mode, sizeof config->mode, "%s", mode);
+    snprintf(config->output, sizeof config->output, "%s", output);
+    config->threshold = threshold;
+    config->timeline = timeline;
+    config->timeline_limit = (size_t)limit;
+    config->serve = serve;
+    config->sampler = true;
+    config->door = state->doorman.door.server ? &state->doorman.door : NULL;
+    if (by == BY_HEIR || by == BY_WRITING_HEIR)
+        Export_own_name(output, config->output);
+    if (by == BY_PROGRAM)
+        Heir_cancel_trace(&state->heir);
+    if (start_held(state, &request, by) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(stop_doc,
+             "stop(progress) -> (snapshot, report, trace path or None, trouble "
+             "or None, exception or None), or None when nothing is traced.\n\n"
+             "progress: None, or called with the part (0..1) of the timeline "
+             "that is written and the bytes of its file, every 50 ms. The "
+             "exception, of a signal handler or of progress, has ended that.");
+
+static PyObject *stop(PyObject *module, PyObject *progress)
+{
+    struct State *state = settled();
+    PyObject *result;
+
+    (void)module;
+    Heir_cancel_trace(&state->heir);
+    Doorman_hold(&state->doorman);
+    result = Control_stop(state, state->writes,
+                          progress == Py_None ? NULL : progress);
+    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    return result;
+}
+
+PyDoc_STRVAR(serve_doc,
+             "serve(arm, grace_s): listens, and calls arm() to start tracing "
+             "as soon as a viewer is there; stops grace_s after the last one.");
+
+static PyObject *serve(PyObject *module, PyObject *args)
+{
+    struct State *state = settled();
+    PyObject *arm;
+    double grace_s;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Od:serve", &arm, &grace_s))
+        return NULL;
+    if (state->phase != PHASE_IDLE && !state->doorman.door.server) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is tracing already: call ocular.serve() "
+                        "before ocular.start_tracing(), or "
+                        "ocular.stop_tracing() first");
+        return NULL;
+    }
+    Py_XSETREF(state->doorman.arm, Py_NewRef(arm));
+    if (Doorman_open(&state->doorman, grace_s) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(stop_serving_doc,
+             "stop_serving(): ends what serve() began. RuntimeError while the "
+             "program itself traces.");
+
+static PyObject *stop_serving(PyObject *module, PyObject *unused)
+{
+    struct State *state = settled();
+    struct Doorman *doorman = &state->doorman;
+
+    (void)module, (void)unused;
+    Heir_cancel_serving(&state->heir);
+    Doorman_hold(doorman);
+    if (doorman->armed && state->phase == PHASE_TRACING)
+        Control_end(state);
+    PyErr_Clear();
+    if (state->phase == PHASE_IDLE)
+        Doorman_close(doorman);
+    else if (doorman->door.server)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Ocular is tracing, and shows it where serve() "
+                        "listens: call ocular.stop_tracing() first");
+    Doorman_let_go(doorman, state->phase == PHASE_TRACING);
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+}
+
+// On the doorman's thread, seconds after the last viewer has left. Whoever
+// comes meanwhile stays, and waits for the next session.
+static void disarm(void)
+{
+    ocular_state.engine.session->hands_over = true;
+    Control_end(&ocular_state);
+    PyErr_Clear();
+}
+
+PyDoc_STRVAR(snapshot_doc, "snapshot() -> dict");
+
+static PyObject *snapshot(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return Control_snapshot(looked_at());
+}
+
+PyDoc_STRVAR(export_doc, "export(path: bytes) -> bytes written");
+
+static PyObject *export(PyObject *module, PyObject *path)
+{
+    (void)module;
+    if (!PyBytes_Check(path)) {
+        PyErr_SetString(PyExc_TypeError, "path must be bytes");
+        return NULL;
+    }
+    return Control_export(looked_at(), PyBytes_AS_STRING(path));
+}
+
+PyDoc_STRVAR(detail_doc,
+             "detail(code) -> a list of dicts, one an instruction, or None: "
+             "the code object is not traced.");
+
+static PyObject *detail(PyObject *module, PyObject *code)
+{
+    (void)module;
+    return Control_detail(settled(), code);
+}
+
+PyDoc_STRVAR(is_tracing_doc, "is_tracing() -> bool");
+
+static PyObject *is_tracing(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(settled()->phase == PHASE_TRACING);
+}
+
+PyDoc_STRVAR(is_armed_doc, "is_armed() -> bool: tracing for a viewer's sake");
+
+static PyObject *is_armed(PyObject *module, PyObject *unused)
+{
+    const struct State *state = settled();
+
+    (void)module, (void)unused;
+    return PyBool_FromLong(state->phase == PHASE_TRACING &&
+                           state->doorman.armed);
+}
+
+PyDoc_STRVAR(is_serving_doc,
+             "is_serving() -> bool: idly, or with a session shown there");
+
+static PyObject *is_serving(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(settled()->doorman.door.server != NULL);
+}
+
+PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
+
+static PyObject *socket_path(PyObject *module, PyObject *unused)
+{
+    const struct State *state = looked_at();
+    const struct Server *server = state->doorman.door.server;
+
+    (void)module, (void)unused;
+    if (!server && state->phase == PHASE_TRACING)
+        server = state->engine.session->server;
+    if (!server)
+        Py_RETURN_NONE;
+    return PyUnicode_DecodeFSDefault(Server_path(server));
+}
+
+PyDoc_STRVAR(hook_cost_doc,
+             "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
+             "measured last.");
+
+PyDoc_STRVAR(
+    hooks_timed_doc,
+    "hooks_timed() -> how often they were timed again since the start; "
+    "0 where nothing is traced.");
+
+static PyObject *hooks_timed(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
+}
+
+PyDoc_STRVAR(heap_used_doc,
+             "heap_used() -> bytes of Ocular's own heap that are in use, for "
+             "tests.");
+
+static PyObject *heap_used(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromSize_t(Heap_used());
+}
+
+PyDoc_STRVAR(slices_doc,
+             "slices() -> (how many the governor has had since the start, the "
+             "CPU time (s) that it held the interpreter for in all of them, "
+             "and in the longest); zeros where nothing is traced.");
+
+static PyObject *slices(PyObject *module, PyObject *unused)
+{
+    struct Slices all = Governor_slices(&ocular_state);
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
+                         (double)all.longest_ns * 1e-9);
+}
+
+static PyObject *hook_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue(
+        "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
+        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
+}
+
+PyDoc_STRVAR(step_cost_doc,
+             "step_cost() -> (instruction, instruction far off), in precise "
+             "mode; else 0.");
+
+static PyObject *step_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(LL)", (long long)cost[HOOK_INSTRUCTION],
+                         (long long)cost[HOOK_INSTRUCTION_FAR]);
+}
+
+PyDoc_STRVAR(kept_doc,
+             "kept() -> the dict that the package keeps in the process: the "
+             "same one after the package has been imported again.");
+
+static PyObject *kept(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    if (!ocular_state.kept)
+        ocular_state.kept = PyDict_New();
+    return Py_XNewRef(ocular_state.kept);
+}
+
+PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
+
+static PyObject *before_fork(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_before(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_after_in_parent(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+static PyObject *after_fork_in_child(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    Fork_after_in_child(&ocular_state);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(set_heir_doc,
+             "set_heir(callable): starts the session of a forked child whose "
+             "parent serves.");
+
+static PyObject *set_heir(PyObject *module, PyObject *start_it)
+{
+    (void)module;
+    Py_XSETREF(ocular_state.heir.start, Py_NewRef(start_it));
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(set_package_doc,
+             "set_package(folder: str): whose own modules are never traced.");
+
+static PyObject *set_package(PyObject *module, PyObject *folder)
+{
+    const char *text = PyUnicode_AsUTF8(folder);
+
+    (void)module;
+    if (!text)
+        return NULL;
+    snprintf(ocular_state.package, sizeof ocular_state.package, "%s", text);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"start", start, METH_VARARGS, start_doc},
+    {"stop", stop, METH_O, stop_doc},
+    {"serve", serve, METH_VARARGS, serve_doc},
+    {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
+    {"is_armed", is_armed, METH_NOARGS, is_armed_doc},
+    {"is_serving", is_serving, METH_NOARGS, is_serving_doc},
+    {"snapshot", snapshot, METH_NOARGS, snapshot_doc},
+    {"export", export, METH_O, export_doc},
+    {"detail", detail, METH_O, detail_doc},
+    {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
+    {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
+    {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
+    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
+    {"slices", slices, METH_NOARGS, slices_doc},
+    {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
+    {"kept", kept, METH_NOARGS, kept_doc},
+    {"before_fork", before_fork, METH_NOARGS, fork_doc},
+    {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
+    {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},
+    {"set_heir", set_heir, METH_O, set_heir_doc},
+    {"set_package", set_package, METH_O, set_package_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+// An import may fail half-way and be tried again: all of it is done anew then,
+// but for the engine, which traced code may point to.
+static int initialise_state(struct State *state)
+{
+    int error = state->engine.registry ? 0 : Engine_init(&state->engine);
+
+    if (error) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    state->engine.lanes.name = ThreadName_own;
+    Doorman_init(&state->doorman, &state->engine.ending);
+    state->doorman.disarm = disarm;
+    ThreadState_find();
+    Interpreter_layout(&state->engine.layout);
+    if (Adopt_init(state) < 0 || Callees_init(state) < 0 ||
+        Tools_init(state) < 0 || Hooks_init(state) < 0 ||
+        Interpreter_opcodes(state) < 0)
+        return -1;
+    error = Fork_init(state);
+    if (!error)
+        return 0;
+    errno = -error;
+    PyErr_SetFromErrno(PyExc_OSError);
+    return -1;
+}
+
+static void note_end(void)
+{
+    ocular_state.finalized = true;
+}
+
+static int set_up(void)
+{
+    if (ocular_state.ready)
+        return 0;
+    if (initialise_state(&ocular_state) < 0)
+        return -1;
+    ocular_state.ready = true;
+    Py_AtExit(note_end); // there are few places: without one it is not known
+    return 0;
+}
+
+// The state outlives the module (see state.h): a second import finds it ready.
+// A subinterpreter's must not: the trace is that of the main one. Nor that of
+// an interpreter that comes after it.
+static int initialise(PyObject *module)
+{
+    if (ocular_state.finalized) {
+        PyErr_SetString(PyExc_ImportError,
+                        "Ocular has been imported in this process by an "
+                        "interpreter that is gone (Py_Finalize), and cannot "
+                        "begin anew: import it in a process of its own");
+        return -1;
+    }
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError,
+                        "Ocular does not work in a subinterpreter: import it "
+                        "in the main interpreter, whose code is then traced, "
+                        "and no other's");
+        return -1;
+    }
+    if (set_up() < 0)
+        return -1;
+    if (PyModule_AddFunctions(module, Program_methods) < 0 ||
+        PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
+        PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
+        PyModule_AddIntMacro(module, BY_WRITING_HEIR) < 0 ||
+        PyModule_AddIntMacro(module, BY_DOORMAN) < 0)
+        return -1;
+    return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);
+}
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, initialise},
+    // Not that it were: so that initialise() can refuse in words, which it does
+    // before it touches anything shared.
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "ocular._ocular",
+    .m_doc = "The tracing engine of Ocular.",
+    .m_methods = methods,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__ocular(void)
+{
+    return PyModuleDef_Init(&definition);
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// Runs the main program; see the header.
+//
+// The trace begins between the compilation of the program and its first
+// instruction: a program that does not compile is not traced at all. CPython
+// has one place for that, the function that evaluates frames (PEP 523). It is
+// ours until the program's first frame comes, and CPython's own from then on.
+#include "python/module/program.h"
+#include "python/hooks/frames.h"
+#include "python/hooks/state.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+// --- The first frame -------------------------------------------------------
+
+// Not what CPython runs to get at the program: a codec's module, or runpy,
+// which is frozen.
+static bool is_first_code(const struct Program *program,
+                          const PyCodeObject *code)
+{
+    const PyObject *file = code->co_filename;
+
+    if (PyUnicode_CompareWithASCIIString(code->co_name, "<module>") != 0)
+        return false;
+    if (!program->is_module)
+        return Frames_are_hidden();
+    return PyUnicode_GET_LENGTH(file) > 0 &&
+           PyUnicode_READ_CHAR(file, 0) != '<';
+}
+
+static PyObject *evaluate_first(PyThreadState *thread,
+                                struct _PyInterpreterFrame *frame,
+                                int throwing);
+
+// Whoever has put a function of his own over ours keeps it.
+static void stop_waiting(struct Program *program)
+{
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+
+    if (_PyInterpreterState_GetEvalFrameFunc(interpreter) == evaluate_first)
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, program->evaluate);
+    Py_CLEAR(program->begin);
+}
+
+static void wait_for_code(struct Program *program, PyObject *begin,
+                          bool is_module)
+{
+    PyInterpreterState *interpreter = PyInterpreterState_Get();
+
+    program->begin = Py_NewRef(begin);
+    program->is_module = is_module;
+    program->evaluate = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_first);
+}
+
+// 0, or -1 with an exception, which is raised in the program's first line then.
+static int begin_trace(struct Program *program, PyObject *code)
+{
+    PyObject *begin = Py_NewRef(program->begin), *result;
+
+    stop_waiting(program);
+    result = PyObject_CallOneArg(begin, code);
+    Py_DECREF(begin);
+    Py_XDECREF(result);
+    return result ? 0 : -1;
+}
+
+static PyObject *evaluate_first(PyThreadState *thread,
+                                struct _PyInterpreterFrame *frame, int throwing)
+{
+    struct Program *program = &ocular_state.program;
+    _PyFrameEvalFunction evaluate = program->evaluate;
+    PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame);
+
+    if (!throwing && program->begin &&
+        is_first_code(program, (PyCodeObject *)code))
+        throwing = begin_trace(program, code) < 0;
+    Py_DECREF(code);
+    return evaluate(thread, frame, throwing);
+}
+
+// --- What the module offers ------------------------------------------------
+
+PyDoc_STRVAR(
+    run_file_doc,
+    "run_file(begin, path: bytes or None) -> 0, or 1 where it failed.\n\n"
+    "Runs a file, or stdin, as __main__; begin(code or None) is called "
+    "before its first code runs. May end the process, as PyErr_Print does.");
+
+static PyObject *run_file(PyObject *module, PyObject *args)
+{
+    PyCompilerFlags flags = _PyCompilerFlags_INIT;
+    struct Program *program = &ocular_state.program;
+    const char *path, *name;
+    PyObject *begin, *given;
+    struct HiddenFrames below;
+    FILE *file;
+    int failed;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO:run_file", &begin, &given))
+        return NULL;
+    path = PyBytes_Check(given) ? PyBytes_AS_STRING(given) : NULL;
+    name = path ? path : "<stdin>";
+    file = path ? fopen(path, "rbe") : stdin;
+    if (!file)
+        return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
+    Frames_hide(&below);
+    wait_for_code(program, begin, false);
+    // At a prompt each statement is compiled when it has been typed.
+    if (Py_FdIsInteractive(file, name) && begin_trace(program, Py_None) < 0)
+        PyErr_Print();
+    failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
+    stop_waiting(program);
+    Frames_show(&below);
+    return PyLong_FromLong(failed != 0);
+}
+
+PyDoc_STRVAR(run_string_doc,
+             "run_string(begin, source: str): the same for the "
+             "code of `python -c`.");
+
+static PyObject *run_string(PyObject *module, PyObject *args)
+{
+    PyCompilerFlags flags = _PyCompilerFlags_INIT;
+    struct Program *program = &ocular_state.program;
+    const char *source;
+    PyObject *begin;
+    struct HiddenFrames below;
+    int failed;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Os:run_string", &begin, &source))
+        return NULL;
+    flags.cf_flags |= PyCF_IGNORE_COOKIE;
+    Frames_hide(&below);
+    wait_for_code(program, begin, false);
+    failed = PyRun_SimpleStringFlags(source, &flags);
+    stop_waiting(program);
+    Frames_show(&below);
+    return PyLong_FromLong(failed != 0);
+}
+
+PyDoc_STRVAR(run_call_doc,
+             "run_call(begin, function, arguments: tuple) -> exit status: the "
+             "same for a function that runs a module. Raises SystemExit as it "
+             "comes.");
+
+// As CPython ends then, so that a shell knows of the Ctrl-C: its exit_sigint().
+static void end_by_interrupt(void)
+{
+    PyOS_setsig(SIGINT, SIG_DFL);
+    kill(getpid(), SIGINT);
+}
+
+// Prints the exception, unless it is SystemExit, which stays. The exit status.
+static int report(void)
+{
+    bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+
+    if (PyErr_ExceptionMatches(PyExc_SystemExit))
+        return 0;
+    PyErr_Print();
+    if (!interrupted)
+        return 1;
+    Py_AtExit(end_by_interrupt); // there are few places: else by the status
+    return 128 + SIGINT;
+}
+
+static PyObject *run_call(PyObject *module, PyObject *args)
+{
+    struct Program *program = &ocular_state.program;
+    PyObject *begin, *function, *arguments, *result;
+    struct HiddenFrames below;
+    int status;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO!:run_call", &begin, &function,
+                          &PyTuple_Type, &arguments))
+        return NULL;
+    Frames_hide(&below);
+    wait_for_code(program, begin, true);
+    result = PyObject_CallObject(function, arguments);
+    stop_waiting(program);
+    status = result ? 0 : report();
+    Frames_show(&below);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_XDECREF(result);
+    return PyLong_FromLong(status);
+}
+
+PyMethodDef Program_methods[] = {
+    {"run_file", run_file, METH_VARARGS, run_file_doc},
+    {"run_string", run_string, METH_VARARGS, run_string_doc},
+    {"run_call", run_call, METH_VARARGS, run_call_doc},
+    {NULL, NULL, 0, NULL},
+};

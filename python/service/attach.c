@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The life of our threads' thread states; see the header.
+#include "python/service/attach.h"
+
+#include <errno.h>
+
+#define STACK_BYTES (1u << 20) // Python code runs on it
+
+int Attach_start(struct Worker *worker, PyThreadState **thread_state,
+                 PyInterpreterState *interpreter)
+{
+    int error;
+
+    *thread_state = PyThreadState_New(interpreter);
+    if (!*thread_state)
+        return -ENOMEM;
+    error = Worker_start(worker, worker->name, worker->run, worker->context,
+                         STACK_BYTES);
+    if (error) {
+        PyThreadState_Clear(*thread_state);
+        PyThreadState_Delete(*thread_state);
+        *thread_state = NULL;
+    }
+    return error;
+}
+
+void Attach_begin(PyThreadState *thread_state)
+{
+    PyEval_RestoreThread(thread_state);
+    // A thread state takes the ids of the thread that makes it.
+    thread_state->thread_id = PyThread_get_thread_ident();
+    thread_state->native_thread_id = PyThread_get_thread_native_id();
+}
+
+void Attach_end(PyThreadState *thread_state)
+{
+    PyThreadState_Clear(thread_state);
+    PyThreadState_DeleteCurrent();
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Python's fork handlers, and C's, which also cover a fork that Python does not
+// know of; see the header.
+#include "python/service/fork.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/calibrate.h"
+#include "python/hooks/hook.h"
+#include "python/hooks/thread_state.h"
+#include "python/hooks/tools.h"
+#include "python/service/governor.h"
+#include "tracer/base/rcu.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#define POLL_NS 1000000L
+#define LINGER_NS 100000000u // a child that lives so long has things cleared up
+
+// --- Every fork: locks -----------------------------------------------------
+
+static void hold_locks(void)
+{
+    // The first: it may take as long as a server's goodbye.
+    pthread_mutex_lock(&ocular_state.engine.ending);
+    pthread_mutex_lock(&ocular_state.engine.lanes.mutex);
+    pthread_mutex_lock(&ocular_state.engine.names.mutex);
+    Registry_before_fork(ocular_state.engine.registry);
+    Rcu_before_fork();
+    Heap_before_fork();
+}
+
+static void let_go_of_locks(void)
+{
+    Heap_after_fork();
+    Rcu_after_fork_parent();
+    Registry_after_fork(ocular_state.engine.registry);
+    pthread_mutex_unlock(&ocular_state.engine.names.mutex);
+    pthread_mutex_unlock(&ocular_state.engine.lanes.mutex);
+    pthread_mutex_unlock(&ocular_state.engine.ending);
+}
+
+static void be_a_child(void)
+{
+    struct Engine *engine = &ocular_state.engine;
+
+    Heap_after_fork();
+    Rcu_after_fork_child();
+    Registry_after_fork(engine->registry);
+    pthread_mutex_init(&engine->names.mutex, NULL);
+    pthread_mutex_init(&engine->ending, NULL);
+    Hooks_take_back(); // the lane of a timing is not in the list
+    Lanes_keep_only(&engine->lanes, Hooks_own_lane());
+    if (engine->session)
+        Session_abandon(engine->session);
+    if (Hooks_own_lane()) {
+        // Nobody drains it here.
+        Ring_free(Hooks_own_lane()->ring);
+        Hooks_own_lane()->ring = NULL;
+    }
+    Heir_abandon(&ocular_state.heir);
+    ocular_state.child_traces = engine->session &&
+                                engine->session->config.serve &&
+                                !ocular_state.doorman.armed;
+    ocular_state.child_serves = Doorman_abandon(&ocular_state.doorman);
+    ocular_state.forked =
+        ocular_state.phase != PHASE_IDLE || ocular_state.child_serves;
+}
+
+int Fork_init(struct State *state)
+{
+    static bool done;
+    int error;
+
+    (void)state;
+    if (done)
+        return 0;
+    error = pthread_atfork(hold_locks, let_go_of_locks, be_a_child);
+    done = error == 0;
+    return -error;
+}
+
+// --- A fork through Python: threads ----------------------------------------
+
+// Whether CPython would warn because of us alone. An export that a viewer has
+// asked for goes on, warning or not.
+static bool would_be_alone(struct State *state)
+{
+    return !state->users && ThreadList_count(state) <= 1 &&
+           (state->phase != PHASE_TRACING ||
+            Export_is_idle(&state->engine.session->export));
+}
+
+// It is the program's thread that has done this since it had used so much.
+static void note_cost(struct State *state, uint64_t began_ns)
+{
+    if (state->phase == PHASE_TRACING)
+        Cell_add(&state->engine.session->forks_ns,
+                 Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+}
+
+// Whatever of ours has threads: a session, or a door behind which there is
+// nothing.
+static void pause_threads(struct State *state)
+{
+    struct Server *server = state->doorman.door.server;
+
+    if (state->phase == PHASE_TRACING)
+        Governor_pause(state);
+    Py_BEGIN_ALLOW_THREADS;
+    if (state->phase == PHASE_TRACING)
+        Session_pause(state->engine.session);
+    else if (server)
+        Server_pause(server);
+    Py_END_ALLOW_THREADS;
+}
+
+static void end_threads(struct State *state)
+{
+    bool open = state->doorman.door.server;
+
+    Heir_pause(&state->heir);
+    state->paused |= state->heir.pending;
+    if ((state->phase != PHASE_TRACING && !open) || state->pausing ||
+        !would_be_alone(state))
+        return;
+    // What it is starting or stopping is through then.
+    Doorman_pause(&state->doorman);
+    state->paused |= open;
+    if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
+        state->pausing || !would_be_alone(state))
+        return;
+    // Other threads may come in while the lock is released: see Fork_settle.
+    state->pausing = true;
+    pause_threads(state);
+    state->pausing = false;
+    state->ended = state->paused = true;
+}
+
+void Fork_before(struct State *state)
+{
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    end_threads(state);
+    note_cost(state, began_ns);
+}
+
+// Where a thread cannot be started again it is tried at the next occasion.
+static void resume(struct State *state)
+{
+    struct Server *server = state->doorman.door.server;
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool whole = true;
+
+    state->ended = false;
+    if (state->phase == PHASE_TRACING)
+        whole = Session_resume(state->engine.session) == 0 &&
+                Governor_resume(state) == 0;
+    else if (server)
+        whole = Server_resume(server) == 0;
+    whole &= Doorman_resume(&state->doorman) == 0;
+    whole &= Heir_resume(&state->heir) == 0;
+    note_cost(state, began_ns);
+    state->paused = !whole;
+}
+
+// A pending call. It may come while another library's handler runs, deeper in
+// the stack than the caller of os.fork(): before CPython has counted.
+static int resume_later(void *context)
+{
+    struct State *state = context;
+
+    state->resuming = false;
+    if (!state->paused)
+        return 0;
+    if (ThreadState_depth(THREAD_STATE_CALL()) > state->fork_depth &&
+        Py_AddPendingCall(resume_later, state) == 0)
+        state->resuming = true;
+    else
+        resume(state);
+    return 0;
+}
+
+void Fork_after_in_parent(struct State *state)
+{
+    uint32_t depth = ThreadState_depth(THREAD_STATE_CALL());
+
+    if (!state->paused)
+        return;
+    // A fork inside another one's handlers: the outer one has not counted yet.
+    if (!state->resuming || depth < state->fork_depth)
+        state->fork_depth = depth;
+    if (!state->resuming) {
+        state->resuming = Py_AddPendingCall(resume_later, state) == 0;
+        if (!state->resuming) // the queue is full: better a warning than this
+            resume(state);
+    }
+}
+
+// What the parent had armed is taken out, and its session freed: 5 us a
+// function.
+static void let_session_go(struct State *state)
+{
+    struct Session *session = state->engine.session;
+
+    Tools_disarm(state);
+    if (Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Calibration_stop(state);
+    Tools_close(state);
+    Governor_abandon(state);
+    state->look_next = state->rearm_next = state->renew_next = NULL;
+    if (Adopt_drop_all(state) < 0)
+        PyErr_Clear();
+    if (state->ended) // nobody was in the middle of anything
+        Registry_free_retired(state->engine.registry);
+    state->engine.session = NULL;
+    // What another thread was in the middle of leaks, once.
+    if (session && state->ended)
+        Session_free(session);
+    Filter_release(&state->filter);
+    state->users = 0;
+    state->ended = state->leftover = state->resuming = false;
+    state->phase = PHASE_IDLE;
+}
+
+void Fork_settle(struct State *state)
+{
+    const struct timespec pause = {0, POLL_NS};
+
+    if (state->forked) // past Python
+        Fork_after_in_child(state);
+    if (state->leftover)
+        let_session_go(state);
+    while (state->pausing) {
+        Py_BEGIN_ALLOW_THREADS;
+        nanosleep(&pause, NULL);
+        Py_END_ALLOW_THREADS;
+    }
+    if (state->paused)
+        resume(state);
+}
+
+// --- The child -------------------------------------------------------------
+
+static int settle_later(void *context)
+{
+    Fork_settle(context);
+    return 0;
+}
+
+void Fork_linger(struct State *state)
+{
+    if (state->leftover && !state->resuming &&
+        Now_ns(CLOCK_MONOTONIC) > state->forked_ns + LINGER_NS)
+        state->resuming = Py_AddPendingCall(settle_later, state) == 0;
+}
+
+void Fork_after_in_child(struct State *state)
+{
+    struct Heir *heir = &state->heir;
+    bool serves = (heir->pending && heir->serves) || state->child_serves;
+    bool traces = (heir->pending && heir->traces) || state->child_traces;
+
+    // Most children execute another program or end soon: the rest waits until
+    // somebody asks for something, or the heir starts. Not in the midst of a
+    // start or a stop, which goes on in the child and is to find nothing.
+    if (state->forked && state->phase == PHASE_TRACING) {
+        Hooks_silence(state);
+        state->phase = PHASE_STOPPING;
+        state->leftover = true;
+        state->forked_ns = Now_ns(CLOCK_MONOTONIC);
+    } else if (state->forked && state->phase != PHASE_IDLE &&
+               !state->leftover) {
+        state->phase = PHASE_STOPPING;
+        let_session_go(state);
+    }
+    state->forked = state->child_serves = state->child_traces = false;
+    state->paused = state->pausing = state->resuming = false;
+    state->ended &= state->leftover;
+    if (serves || traces)
+        Heir_plan(heir, serves, traces);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What happens to us when the process forks.
+//
+// Through Python: CPython counts the process's threads and warns if it finds
+// more than one. So where the program has but one thread, ours are ended before
+// the fork and started again after it, once CPython has counted: from a pending
+// call. Where it has several it is warned of anyway, and ours run on.
+// Past Python, in C: our locks are held across the fork, no more.
+// The child's hooks fall silent at once, and it lets the session go later, when
+// it has a use for that; where the parent serves, it starts its own (heir.h).
+// Interpreter's lock held.
+#ifndef OCULAR_PYTHON_SERVICE_FORK_H
+#define OCULAR_PYTHON_SERVICE_FORK_H
+
+#include "python/hooks/state.h"
+
+// Registers with the C library; once a process. 0 or -errno.
+int Fork_init(struct State *state);
+// For os.register_at_fork. The first releases the lock while it joins.
+void Fork_before(struct State *state);
+void Fork_after_in_parent(struct State *state);
+void Fork_after_in_child(struct State *state);
+// In a child that has not let the parent's session go: it is asked to, where
+// the fork was a while ago. From a callback of sys.monitoring.
+void Fork_linger(struct State *state);
+// Before the session is used or ended: has our threads running again, waits for
+// another thread's Fork_before, and in the child of a fork past Python lets the
+// session go. May release the lock.
+void Fork_settle(struct State *state);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The background thread ("ocular-governor") that attaches to the interpreter
+// all the time, in short slices: lists the thread states for the sampler,
+// copies live bytecode, re-arms functions, reads the words that viewers see.
+#ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
+#define OCULAR_PYTHON_SERVICE_GOVERNOR_H
+
+#include "python/hooks/state.h"
+
+struct Governor;
+
+// How long it has held the interpreter, in CPU time.
+struct Slices {
+    unsigned long long count;
+    uint64_t held_ns; // in all of them
+    uint64_t longest_ns;
+};
+
+// Interpreter's lock held. 0, or -1 with an exception.
+int Governor_start(struct State *state);
+// Releases the interpreter's lock while it joins the thread.
+void Governor_stop(struct State *state);
+// For a fork: its thread ends, releasing the interpreter's lock as above, and
+// goes on (0 or -errno; it may be tried again).
+void Governor_pause(struct State *state);
+int Governor_resume(struct State *state);
+// After fork, in the child: the thread is not there.
+void Governor_abandon(struct State *state);
+// Is that thread state the governor's?
+bool Governor_owns(const struct State *state, const PyThreadState *thread);
+// Since it was started; zeros where none runs. Interpreter's lock held.
+struct Slices Governor_slices(const struct State *state);
+
+#endif

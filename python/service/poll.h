@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// When whose live bytecode is looked at: the hottest functions every time, all
+// others in rounds, as far as the time goes. Interpreter's lock held.
+#ifndef OCULAR_PYTHON_SERVICE_POLL_H
+#define OCULAR_PYTHON_SERVICE_POLL_H
+
+#include "python/hooks/state.h"
+
+// A round of all code is to take at most so long: two looks at one function
+// are then at most twice that apart, wherever in their rounds they come.
+#define POLL_ROUND_S 5.0
+
+// Begins a session: nothing has been looked at.
+void Poll_reset(struct State *state);
+// What the governor does in a slice, for as long as `deadline` (ticks) allows:
+// with `hot` it begins with the hottest. Never waits. true: the round is behind
+// its schedule, so come again soon.
+bool Poll_slice(struct State *state, bool hot, uint64_t deadline);
+// For a snapshot that shows what was changed just now: the hottest, then a
+// thousand others, and more within a millisecond.
+void Poll_now(struct State *state);
+void Poll_all(struct State *state);
+
+#endif

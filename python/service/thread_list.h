@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The program's thread states and their names, listed for the sampler by the
+// governor, which holds the interpreter's lock for it: where there are many
+// threads names are kept, and all are gone through less often.
+#ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
+#define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct State;
+struct SampledThread;
+
+struct ThreadList {
+    struct SampledThread *threads; // newest first, as the interpreter has them
+    size_t count;
+    uint64_t newest; // id of the interpreter's newest thread state, ours too
+    size_t next;     // whose name is asked for anew
+    uint64_t due;    // ticks, when all are gone through; a new one is at once
+};
+
+// Interpreter's lock held. Gives the sampler a list, where it may have changed.
+// Without memory: as before.
+void ThreadList_update(struct State *state);
+void ThreadList_release(struct ThreadList *list);
+// Python's threads, ours left out.
+size_t ThreadList_count(const struct State *state);
+
+#endif
