@@ -5,8 +5,8 @@
 #ifndef OCULAR_IPC_AUDIENCE_H
 #define OCULAR_IPC_AUDIENCE_H
 
-#include "ipc/server.h"
 #include "ipc/socket.h"
+#include "ipc/source.h"
 #include "ipc/viewer.h"
 
 #include <poll.h>
