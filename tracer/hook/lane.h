@@ -14,6 +14,7 @@
 #define OCULAR_TRACER_HOOK_LANE_H
 
 #include "tracer/code/code.h"
+#include "tracer/hook/frame.h"
 #include "tracer/hook/preemption.h"
 #include "tracer/hook/stacks.h"
 #include "tracer/timeline/ring.h"
@@ -27,26 +28,7 @@
 #define LANE_SEEN 64     // code objects remembered, by address
 #define LANE_LOOPS 64    // nested loops followed for the timeline
 
-// One cache line; an enter fills it in a few wide stores.
-struct Frame {
-    uintptr_t address; // of its code object; 0 once that is gone
-    struct Code *code; // NULL likewise
-    int64_t enter;     // net clock
-    int64_t self;      // net cycles so far
-    int64_t block;     // self where the running block began
-    int64_t waited;    // cycles of spans in which another thread ran, or
-                       // FRAME_PARTIAL
-    uint32_t id;
-    uint32_t depth;
-    uint32_t instructions; // in the blocks that ended so far; wraps
-    uint16_t start;        // number of the running block's first instruction;
-                           // in precise mode a block is one instruction
-    uint16_t epoch;        // of its code when it was entered
-};
-
 struct Track;
-
-#define FRAME_PARTIAL (-1) // seen only from its middle: no call statistics
 
 // An iteration that is under way, of a loop that has jumped back before. Its
 // frame is told by its place and its time.

@@ -2,7 +2,7 @@
 // The hash of parked shadow stacks, and the order they were parked in.
 #include "tracer/hook/stacks.h"
 #include "ipc/base/heap.h"
-#include "tracer/hook/lane.h"
+#include "tracer/hook/frame.h"
 
 #include <errno.h>
 #include <string.h>
