@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See poll.h.
 #include "python/service/poll.h"
+#include "tracer/code/story_look.h"
 
 #include <string.h>
 

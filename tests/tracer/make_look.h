@@ -4,7 +4,7 @@
 #ifndef OCULAR_TESTS_TRACER_MAKE_LOOK_H
 #define OCULAR_TESTS_TRACER_MAKE_LOOK_H
 
-#include "tracer/code/code.h"
+#include "tracer/code/story_look.h"
 
 #include <stdlib.h>
 

@@ -6,6 +6,7 @@
 #include "tracer/code/instruction.h"
 
 #include "tests/tracer/make_opcodes.h"
+#include "tracer/code/precise.h"
 #include "tracer/session/detail.h"
 #include "tracer/session/engine.h"
 

@@ -4,7 +4,7 @@
 #include "tracer/code/story.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/code/code.h"
+#include "tracer/code/story_look.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,6 +11,8 @@
 #ifndef OCULAR_TRACER_BUDGET_POLICY_H
 #define OCULAR_TRACER_BUDGET_POLICY_H
 
+#include "tracer/code/visit.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,15 +20,6 @@
 #define POLICY_SLICE_S 0.2      // from a full slice to the next, at least,
 #define POLICY_SLOWEST_S 1.0    // and at most
 #define POLICY_RANK_MOST_S 10.0 // to the next ranking, however long it takes
-
-// What is remembered of a function from one re-arming to the next.
-struct Visit {
-    uint64_t calls, cycles; // timed ones, at the newest re-arming
-    double mean;            // cycles a call of the newest session that had any
-    double volatility;      // how much sessions differ, 0 to 1
-    unsigned misses;        // sessions in turn that could time no call
-    unsigned reach;         // steps by which its callees get more hits
-};
 
 // A session begins, and ends. Two sums that only grow: timed calls and their
 // cycles.

@@ -160,24 +160,6 @@ fail:
     return NULL;
 }
 
-int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
-                      uint64_t threshold)
-{
-    uint32_t i;
-
-    code->instructions =
-        Instructions_new(code, opcodes, threshold, &code->instruction_count);
-    if (!code->instructions)
-        return -ENOMEM;
-    for (i = 0; i < code->site_count; i++) {
-        // What a return's or a yield's block is: the instruction itself.
-        code->sites[i].reach = 1;
-        if (code->sites[i].kind >= SITE_JUMP) // not armed at all
-            code->sites[i].redundant = true;
-    }
-    return 0;
-}
-
 void Code_free(struct Code *code)
 {
     if (!code)

@@ -11,10 +11,10 @@
 #include "tracer/base/histogram.h"
 #include "tracer/base/opcode.h"
 #include "tracer/base/share.h"
-#include "tracer/budget/policy.h"
 #include "tracer/code/instruction.h"
 #include "tracer/code/recent.h"
 #include "tracer/code/story.h"
+#include "tracer/code/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,10 +212,6 @@ struct CodeSource {
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
-// Precise mode: a site for each instruction, in place of the jumps' and
-// branches'. Before it is seen by anybody. 0 or -ENOMEM.
-int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
-                      uint64_t threshold);
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 

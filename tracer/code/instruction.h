@@ -8,8 +8,6 @@
 #include "tracer/base/cell.h"
 #include "tracer/base/opcode.h"
 
-struct Code;
-
 #define INSTRUCTION_NONE UINT16_MAX // no instruction's number
 #define INSTRUCTION_MOST (UINT16_MAX - 1)
 
@@ -33,11 +31,5 @@ struct Instruction {
     _Atomic uint8_t dark;
     _Atomic uint8_t floor; // it was dark once: its hits are not all
 };
-
-// One for each instruction of `code`, by number, and a last one that nothing
-// follows. *count: without that. NULL when memory is out.
-struct Instruction *Instructions_new(const struct Code *code,
-                                     const struct Opcodes *opcodes,
-                                     uint64_t threshold, uint32_t *count);
 
 #endif

@@ -3,20 +3,11 @@
 // is compared with what was known before, and what changed goes to the log of
 // transitions. Interpreter's lock held, but for Story_release and for reading a
 // copy (the collector), and for Story_copy, where the log's mutex will do.
-//
-// An opcode that was specialised and is the base one again was given up by the
-// specialiser, or put back by instrumentation, anybody's, which may have come
-// and gone between two looks. The instruction's counter tells: instrumentation
-// leaves it as it is at birth, and only failures of the specialiser bring it
-// beyond that. Where it says nothing, what was known last stays known: CPython
-// specialises again, or fails, within two runs of the instruction.
 #ifndef OCULAR_TRACER_CODE_STORY_H
 #define OCULAR_TRACER_CODE_STORY_H
 
 #include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
-
-struct Code;
 
 // An instruction that has been seen specialised.
 struct Spot {
@@ -43,10 +34,5 @@ int Story_copy(struct Story *copy, const struct Story *story);
 uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base);
 // Has the instruction there been seen specialised?
 bool Story_has(const struct Story *story, uint32_t unit);
-// Reads the live bytecode (2 * unit_count bytes), counts what is specialised
-// and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
-int Story_look(struct Code *code, const uint8_t *live,
-               const struct Opcodes *opcodes, struct Transitions *log,
-               uint64_t ticks);
 
 #endif

@@ -2,10 +2,11 @@
 // Lays out a code object's instructions: which have an event, and which can run
 // after which. That is known beforehand, so that no hook need ask where a jump
 // went: a span is an instruction's own if the next event is of one that can
-// run after it, and none that can is dark (lane.h).
-#include "tracer/code/instruction.h"
+// run after it, and none that can is dark (hook/lane.h).
+#include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
-#include "tracer/code/code.h"
+
+#include <errno.h>
 
 struct Walk { // over a code object's instructions
     const struct Code *code;
@@ -152,9 +153,11 @@ static void lay_out(struct Walk *walk)
     walk->all[walk->count].other = INSTRUCTION_NONE;
 }
 
-struct Instruction *Instructions_new(const struct Code *code,
-                                     const struct Opcodes *opcodes,
-                                     uint64_t threshold, uint32_t *count)
+// One for each instruction of `code`, by number, and a last one that nothing
+// follows. *count: without that. NULL when memory is out.
+static struct Instruction *new_instructions(const struct Code *code,
+                                            const struct Opcodes *opcodes,
+                                            uint64_t threshold, uint32_t *count)
 {
     struct Walk walk = {.code = code, .opcodes = opcodes};
 
@@ -167,4 +170,22 @@ struct Instruction *Instructions_new(const struct Code *code,
     lay_out(&walk);
     *count = walk.count;
     return walk.all;
+}
+
+int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
+                      uint64_t threshold)
+{
+    uint32_t i;
+
+    code->instructions =
+        new_instructions(code, opcodes, threshold, &code->instruction_count);
+    if (!code->instructions)
+        return -ENOMEM;
+    for (i = 0; i < code->site_count; i++) {
+        // What a return's or a yield's block is: the instruction itself.
+        code->sites[i].reach = 1;
+        if (code->sites[i].kind >= SITE_JUMP) // not armed at all
+            code->sites[i].redundant = true;
+    }
+    return 0;
 }
