@@ -10,6 +10,7 @@
 #include "python/module/final_timeline.h"
 #include "python/service/governor.h"
 #include "python/service/poll.h"
+#include "tracer/session/lifetime.h"
 #include "tracer/session/report.h"
 
 #include <errno.h>

@@ -11,6 +11,7 @@
 #include "python/hooks/tools.h"
 #include "python/service/governor.h"
 #include "tracer/base/rcu.h"
+#include "tracer/session/lifetime.h"
 
 #include <pthread.h>
 #include <time.h>

@@ -252,7 +252,7 @@ static bool write_words(struct Governor *governor, uint64_t deadline)
         if (done == 0)
             return true;
         if (done > 0)
-            Details_deliver(session, governor->words);
+            Details_deliver(&session->details, governor->words);
         else
             Words_free(governor->words);
         governor->words = NULL;
@@ -408,10 +408,10 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlDecision decision;
 
     if (opens)
-        reading.budget = Account_open(session);
+        reading.budget = Account_open(&session->account);
     decision = Control_step(&governor->control, now_s, &reading);
     if (opens)
-        Account_close(session);
+        Account_close(&session->account);
     atomic_store_explicit(&session->first_hits, decision.first_hits,
                           memory_order_relaxed);
     atomic_store_explicit(&session->arm_new, decision.arm_new,

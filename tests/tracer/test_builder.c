@@ -6,7 +6,8 @@
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
-#include "tracer/session/session.h"
+#include "tracer/session/collect.h"
+#include "tracer/session/costs.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -226,7 +227,7 @@ static void test_what_was_not_timed_is_null(void **state)
     assert_int_equal(function->total_cycles, 0);
     assert_int_equal(function->waited_cycles, 0);
     Engine_retire(&f->engine, gone);
-    Collector_drain(&f->session.collector);
+    Collect_drain(&f->session);
     s = build(f);
     assert_int_equal(s->retired_count, 1);
     assert_true(s->retired[0].self_cycles == NULL_U64);
@@ -451,7 +452,7 @@ static void test_what_has_just_gone_has_a_row(void **state)
     assert_int_equal(build(f)->function_count, 1);
     assert_int_equal(build(f)->functions[0].calls, 3);
     assert_int_equal(build(f)->retired_count, 0);
-    Collector_drain(&f->session.collector);
+    Collect_drain(&f->session);
     assert_int_equal(build(f)->function_count, 0);
     assert_int_equal(build(f)->retired_count, 1);
     assert_int_equal(build(f)->retired[0].calls, 3);
@@ -664,7 +665,7 @@ static void test_the_retired_by_their_share_of_the_run(void **state)
     retire(f, "timed", 1000000, 5000);
     retire(f, "<module>", 85000000, 0);
     retire(f, "also timed", 0, 9000);
-    Collector_drain(&f->session.collector);
+    Collect_drain(&f->session);
     s = build(f); // no sampler: what is timed
     assert_int_equal(s->retired_count, 3);
     assert_string_equal(s->retired[0].name, "also timed");
@@ -706,7 +707,7 @@ static void test_threads_without_a_sampler(void **state)
         assert_int_equal(thread->ended, 0);
     }
     Lane_end(first);
-    Collector_drain(&f->session.collector); // its lane is freed
+    Collect_drain(&f->session); // its lane is freed
     s = build(f);
     assert_int_equal(s->thread_count, 2);
     assert_int_equal(s->threads[0].ended, 0); // those that live come first
@@ -759,8 +760,8 @@ static void test_overhead_of_the_first_look(void **state)
     from = seconds(CLOCK_PROCESS_CPUTIME_ID);
     Transitions_init(&f->session.transitions, &f->engine.opcodes,
                      &f->engine.clock, f->session.start_ticks);
-    Collector_init(&f->session.collector, &f->session);
-    Account_init(&f->session.account, &f->session);
+    Collect_init(&f->session);
+    Costs_init(&f->session);
     do
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     while (spent < 0.05);
@@ -827,7 +828,7 @@ static void test_while_hooks_run(void **state)
             } else {
                 assert_string_equal(s->functions[n].name, "inner");
             }
-        Collector_drain(&f->session.collector);
+        Collect_drain(&f->session);
         race.builds++;
     }
     race.stop = true;
@@ -846,8 +847,8 @@ static int set_up(void **state)
     f->session.config.threshold = 500;
     f->session.budget = 0.25;
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
-    Collector_init(&f->session.collector, &f->session);
-    Account_init(&f->session.account, &f->session);
+    Collect_init(&f->session);
+    Costs_init(&f->session);
     *state = f;
     return 0;
 }

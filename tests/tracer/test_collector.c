@@ -7,7 +7,8 @@
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/builder.h"
-#include "tracer/session/session.h"
+#include "tracer/session/collect.h"
+#include "tracer/session/costs.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -226,7 +227,7 @@ static void test_rings_are_drained(void **state)
 
     for (uint64_t i = 0; i < 100; i++)
         call(lane, code, 1000 + 10 * i);
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     assert_int_equal(timeline_events(f), 200);
     Collector_start(f->collector);
     for (uint64_t i = 0; i < 100; i++)
@@ -250,7 +251,7 @@ static void test_a_busy_thread(void **state)
     for (uint64_t i = 0; i < calls; i++)
         call(lane, code, 1000 + 10 * i);
     Collector_stop(f->collector);
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     view = Timeline_freeze(f->session.timeline);
     for (size_t i = 0; i < view->chunk_count; i++)
         for (size_t j = 0; j < view->chunks[i]->event_count; j++)
@@ -273,7 +274,7 @@ static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
     atomic_store_explicit(&lane->ended, true, memory_order_release);
     // A snapshot in between ends no lane whose events are not drained.
     Snapshot_free(Builder_snapshot(&f->session));
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     assert_int_equal(Lanes_sum(&f->engine.lanes).count, 0);
     view = Timeline_freeze(f->session.timeline);
     assert_int_equal(view->lane_count, 1);
@@ -303,13 +304,13 @@ static void test_threads_that_come_and_go(void **state)
             call(lane, code, 1000 * (uint64_t)i + 10 * n);
         snprintf(lane->name, sizeof lane->name, "worker %u", i);
         if (i % 2)
-            Collector_drain(f->collector); // it is seen alive, too
+            Collect_drain(&f->session); // it is seen alive, too
         atomic_store_explicit(&lane->ended, true, memory_order_release);
         if (i % 3 == 0)
-            Collector_drain(f->collector);
+            Collect_drain(&f->session);
         assert_true(Timeline_bytes(f->session.timeline) <= limit);
     }
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     view = Timeline_freeze(f->session.timeline);
     assert_true(view->lane_count > 100 && view->lane_count < 1000);
     for (size_t i = 0; i < view->lane_count; i++) {
@@ -340,7 +341,7 @@ static void test_names_of_the_retired_are_kept(void **state)
     uint32_t id = code->id;
 
     Engine_retire(&f->engine, code);
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     NameQuery_init(&query, &f->engine.names, f->engine.registry);
     assert_true(NameQuery_find(&query, id, &name));
     assert_string_equal(name.name, "gone");
@@ -355,7 +356,7 @@ static void test_without_a_timeline_nobody_asks(void **state)
     f->session.timeline = NULL;
     add_lane(&f->engine, false);
     Engine_retire(&f->engine, add_code(&f->engine, "gone", 0));
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     assert_int_equal(f->engine.names.count, 0);
     assert_null(Registry_take_retired(f->engine.registry, UINT64_MAX));
 }
@@ -374,11 +375,11 @@ static void test_what_the_retired_counted(void **state)
             call(lane, code, 1000 + 100 * i + 10 * n);
         Engine_retire(&f->engine, code);
         if (i == 5)
-            Collector_drain(f->collector);
+            Collect_drain(&f->session);
     }
     alive = add_code(&f->engine, "alive", 0);
     call(lane, alive, 5000);
-    Collector_build(f->collector);
+    Collect_build(&f->session);
     snapshot = Publish_get(&f->session.publish);
     assert_int_equal(snapshot->function_count, 1);
     assert_int_equal(snapshot->functions[0].id, alive->id);
@@ -429,7 +430,7 @@ static void *drain_too(void *context)
     struct Race *race = context;
 
     while (!race->stop) {
-        Collector_drain(race->fixture->collector);
+        Collect_drain(&race->fixture->session);
         pause_ms(1);
     }
     return NULL;
@@ -464,7 +465,7 @@ static void test_code_goes_under_readers(void **state)
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     Collector_stop(f->collector);
-    Collector_drain(f->collector);
+    Collect_drain(&f->session);
     assert_int_equal(race.wrong, 0);
     assert_int_equal(f->session.retired.events, count - 16);
     assert_int_equal(f->engine.names.count, count - 16);
@@ -482,7 +483,7 @@ static void *build_always(void *context)
         const struct Snapshot *snapshot;
         uint64_t objects = 0, calls = 0, at_least = race->made;
 
-        Collector_build(race->fixture->collector);
+        Collect_build(&race->fixture->session);
         snapshot = Publish_get(&race->fixture->session.publish);
         for (size_t i = 0; i < snapshot->function_count; i++) {
             calls += snapshot->functions[i].calls;
@@ -537,8 +538,8 @@ static int set_up(void **state)
     f->session.timeline = Timeline_new(64 << 20);
     f->session.start_ticks = Clock_read(&f->engine.clock);
     f->collector = &f->session.collector;
-    Collector_init(f->collector, &f->session);
-    Account_init(&f->session.account, &f->session);
+    Collect_init(&f->session);
+    Costs_init(&f->session);
     *state = f;
     return 0;
 }

@@ -3,7 +3,8 @@
 // who look at it, a few a second at most, words from the governor or without.
 // In virtual time.
 #include "tests/tracer/make_engine.h"
-#include "tracer/session/session.h"
+#include "tracer/session/costs.h"
+#include "tracer/session/listings.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -55,10 +56,10 @@ static int set_up(void **state)
     f->session.engine = &f->engine;
     f->session.config.budget = NAN;
     f->session.budget = NAN;
-    Account_init(&f->session.account, &f->session);
+    Costs_init(&f->session);
     Transitions_init(&f->session.transitions, &f->engine.opcodes,
                      &f->engine.clock, 0);
-    Details_init(&f->session.details);
+    Listings_init(&f->session);
     f->one = add_code(&f->engine, "one", 500);
     f->two = add_code(&f->engine, "two", 500);
     *state = f;
@@ -125,7 +126,7 @@ static void test_no_more_than_there_is_room_for(void **state)
     assert_int_equal(Details_ask(details, 999, 1, f->one->id), -EBUSY);
     assert_true(Details_ask(details, 3, 2, f->two->id) >= 0);
     for (int i = 0; i < 5000 && details->wish_count; i++) {
-        Details_serve(&f->session);
+        Details_serve(&f->session.details);
         sleep_ms(1);
     }
     assert_int_equal(details->wish_count, 0);
@@ -138,22 +139,22 @@ static void test_a_function_is_listed_five_times_a_second(void **state)
 
     Details_ask(details, 1, 1, f->one->id);
     assert_int_equal(Details_pause_ms(details, 1000), 0);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
     Details_ask(details, 1, 2, f->one->id);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // not yet
     assert_between(Details_pause_ms(details, 1000), 1, 201);
     Details_ask(details, 2, 1, f->two->id); // another one need not wait so long
     sleep_ms(150);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
     assert_int_equal(details->wishes[0].id, f->one->id);
     sleep_ms(49);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
     sleep_ms(1);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
     assert_true(Details_pause_ms(details, 1000) > 900);
 }
@@ -168,7 +169,7 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
     assert_int_equal(Details_next_words(details), 0);
     Details_ask(details, 1, 1, f->one->id);
     Details_ask(details, 2, 1, f->two->id);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 2);
     assert_int_equal(f->urged, 2);
     words = Words_new(f->one->id);
@@ -176,13 +177,13 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
     while (Details_next_words(details))
         ;
     assert_int_equal(Details_bytes(details), 0);
-    Details_deliver(&f->session, words);
-    Details_deliver(&f->session, Words_new(4711)); // nobody's
-    Details_serve(&f->session);
+    Details_deliver(&f->session.details, words);
+    Details_deliver(&f->session.details, Words_new(4711)); // nobody's
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // the other one waits on
     assert_true(Details_bytes(details) > 0);
     for (int i = 0; i < 150 && details->wish_count; i++) {
-        Details_serve(&f->session);
+        Details_serve(&f->session.details);
         sleep_ms(20);
     }
     assert_int_equal(details->wish_count, 0); // without its words
@@ -191,7 +192,7 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
     Details_set_urge(details, NULL, NULL);
     Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->id);
     for (int i = 0; i < 150 && details->wish_count; i++) {
-        Details_serve(&f->session);
+        Details_serve(&f->session.details);
         sleep_ms(20);
     }
     assert_int_equal(details->wish_count, 0);
@@ -203,7 +204,7 @@ static void test_a_function_that_is_gone_is_answered(void **state)
     struct Details *details = &f->session.details;
 
     Details_ask(details, 1, 1, 4711);
-    Details_serve(&f->session);
+    Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
 }
 
@@ -213,7 +214,7 @@ static void test_the_end(void **state)
     struct Details *details = &f->session.details;
 
     Details_ask(details, 1, 1, f->one->id);
-    Details_close(&f->session);
+    Details_close(&f->session.details);
     assert_int_equal(details->wish_count, 0);
     assert_int_equal(Details_ask(details, 1, 2, f->one->id), -ESHUTDOWN);
     assert_between(Details_pause_ms(details, 77), 1, 21); // looks once more

@@ -4,7 +4,9 @@
 #include "tracer/timeline/export.h"
 
 #include "tests/tracer/make_engine.h"
-#include "tracer/session/session.h"
+#include "tracer/session/collect.h"
+#include "tracer/session/costs.h"
+#include "tracer/session/exports.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -122,7 +124,7 @@ static void record(struct Fixture *f, struct Code *code, unsigned calls)
     for (unsigned i = 0; i < calls; i++) {
         call(f->lane, code, ticks + 10 * i);
         if (i % 10000 == 9999)
-            Collector_drain(&f->session.collector);
+            Collect_drain(&f->session);
     }
 }
 
@@ -253,7 +255,7 @@ static void test_names_of_the_retired(void **state)
     record(f, codes[0], 1);
     record(f, codes[1], 1);
     Engine_retire(&f->engine, codes[0]);
-    Collector_drain(&f->session.collector);
+    Collect_drain(&f->session);
     Engine_retire(&f->engine, codes[1]);
     assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
     text = contents(path);
@@ -377,8 +379,8 @@ static void test_the_program_takes_the_descriptor(void **state)
     pthread_mutex_lock(&f->engine.lanes.mutex);
     assert_int_equal(start_to(f, path), 0);
     // Its thread has begun, and waits for us.
-    while (pthread_mutex_trylock(&f->session.collector.draining) == 0) {
-        pthread_mutex_unlock(&f->session.collector.draining);
+    while (pthread_mutex_trylock(&f->session.draining) == 0) {
+        pthread_mutex_unlock(&f->session.draining);
         pause_us(1000);
     }
     theirs = open(other, O_RDWR | O_CREAT, 0600);
@@ -466,7 +468,7 @@ static void test_closed_while_it_runs(void **state)
         Export_release(f->export);
         assert_int_equal(files_in(f), 1);
         assert_int_equal(descriptors(), before);
-        Export_init(f->export, &f->session);
+        Exports_init(&f->session);
     }
 }
 
@@ -608,10 +610,10 @@ static int set_up(void **state)
     f->session.timeline = Timeline_new(64 << 20);
     f->session.start_ticks = Clock_read(&f->engine.clock);
     snprintf(f->session.config.mode, sizeof f->session.config.mode, "adaptive");
-    Collector_init(&f->session.collector, &f->session);
-    Account_init(&f->session.account, &f->session);
+    Collect_init(&f->session);
+    Costs_init(&f->session);
     f->export = &f->session.export;
-    Export_init(f->export, &f->session);
+    Exports_init(&f->session);
     f->lane = add_lane(&f->engine, true);
     *state = f;
     return 0;

@@ -10,6 +10,8 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_engine.h"
 #include "tracer/base/rcu.h"
+#include "tracer/session/collect.h"
+#include "tracer/session/lifetime.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -536,11 +538,11 @@ static unsigned count_shown(struct Client *client, uint64_t ms)
 // bucket stays the same.
 static void spend(struct Session *session, double seconds)
 {
-    struct Budget *budget = Account_open(session);
+    struct Budget *budget = Account_open(&session->account);
 
     for (size_t i = 0; i < BUDGET_KEPT; i++)
         budget->kept[i].hooks -= seconds;
-    Account_close(session);
+    Account_close(&session->account);
 }
 
 // The program has worked, and pauses: a viewer has its snapshots as often as he
@@ -572,7 +574,7 @@ static void test_snapshots_wait_where_the_budget_is_tight(void **state)
     // Later than this the window, of ten seconds, has lost the work.
     if (Now_ns(CLOCK_MONOTONIC) - began < 9000000000u)
         assert_true(rarely >= 1 && rarely <= 3);
-    assert_false(Account_is_overdrawn(f->session));
+    assert_false(Account_is_overdrawn(&f->session->account));
     Client_close(client);
     halt(f);
 }
@@ -655,11 +657,11 @@ static void test_export_is_cancelled(void **state)
         call(f->lane, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
     // The export waits for it, and the server, which answers, never does.
-    pthread_mutex_lock(&f->session->collector.draining);
+    pthread_mutex_lock(&f->session->draining);
     export = ask_export(client, path);
     expect_error(client, ask_export(client, path), EBUSY);
     expect_done(client, ask(client, MESSAGE_CANCEL, 0, NULL));
-    pthread_mutex_unlock(&f->session->collector.draining);
+    pthread_mutex_unlock(&f->session->draining);
     expect_error(client, export, ECANCELED);
     expect_done(client, ask_export(client, path));
     unlink(path);
@@ -685,7 +687,7 @@ static void test_export_tells_its_progress(void **state)
     for (uint64_t i = 0; i < (UNDER_TSAN ? 60000 : 200000); i++) {
         call(f->lane, code, Clock_read(&f->engine.clock));
         if (i % 20000 == 0)
-            Collector_drain(&f->session->collector);
+            Collect_drain(f->session);
     }
     ask_export(client, path);
     while (value < 1) {
@@ -881,7 +883,7 @@ static void test_a_paused_one_is_freed_in_a_child(void **state)
     message = expect(client, MESSAGE_SNAPSHOT);
     Message_release(&message);
     call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
-    Collector_drain(&f->session->collector);
+    Collect_drain(f->session);
     Session_pause(f->session);
     Rcu_before_fork();
     Heap_before_fork();

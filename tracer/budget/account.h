@@ -15,9 +15,16 @@
 // times as long (docs/overhead.md).
 #define ACCOUNT_COLD 1.5
 
-struct Session;
+// Where the readings come from; called with the account's mutex held.
+struct AccountSource {
+    void *context;
+    const _Atomic double *share; // of CPU time, as set last; NaN = none
+    // Fills all but the clocks. `hooks` is without the penalty.
+    void (*read)(void *context, struct BudgetReading *reading);
+};
 
 struct Account {
+    struct AccountSource source;
     pthread_mutex_t mutex; // guards the budget
     struct Budget budget;
     double wall, cpu; // s of the clocks, when it began
@@ -26,12 +33,12 @@ struct Account {
 };
 
 // What the process used before is no part of it.
-void Account_init(struct Account *account, const struct Session *session);
+void Account_init(struct Account *account, const struct AccountSource *source);
 void Account_release(struct Account *account);
 // Takes a reading; the budget as it is now, until Account_close.
-struct Budget *Account_open(struct Session *session);
-void Account_close(struct Session *session);
+struct Budget *Account_open(struct Account *account);
+void Account_close(struct Account *account);
 // More has been spent than the budget has room for.
-bool Account_is_overdrawn(struct Session *session);
+bool Account_is_overdrawn(struct Account *account);
 
 #endif

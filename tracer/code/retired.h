@@ -2,7 +2,7 @@
 // What functions have cost whose code objects are gone: one entry for each name
 // and place, however many objects have borne it. Bounded: when it is full, the
 // least entry is folded into the one of all others, so that sums stay whole.
-// Under Collector.draining.
+// Under Session.draining.
 #ifndef OCULAR_TRACER_CODE_RETIRED_H
 #define OCULAR_TRACER_CODE_RETIRED_H
 

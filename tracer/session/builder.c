@@ -442,7 +442,7 @@ static bool fill_retired(struct Snapshot *snapshot, const struct Moment *at)
 
 static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
 {
-    const struct Budget *budget = Account_open(session);
+    const struct Budget *budget = Account_open(&session->account);
     struct BudgetShares shares = Budget_window(budget);
 
     snapshot->overhead_measured = shares.measured;
@@ -452,7 +452,7 @@ static void fill_overhead(struct Snapshot *snapshot, struct Session *session)
     snapshot->overhead_budget = budget->share;
     snapshot->overhead_allowed = shares.allowed;
     snapshot->overhead_mean = Budget_mean(budget);
-    Account_close(session);
+    Account_close(&session->account);
 }
 
 static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)

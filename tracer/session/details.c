@@ -5,18 +5,11 @@
 // more often waits.
 #include "tracer/session/details.h"
 #include "ipc/base/now.h"
-#include "ipc/process.h"
-#include "tracer/base/rcu.h"
-#include "tracer/session/lister.h"
-#include "tracer/session/session.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define PERIOD_NS 200000000ull      // between two listings of a function
 #define DEBT_PERIOD_NS 950000000ull // where the budget is overdrawn
@@ -28,17 +21,11 @@
 #define KEPT_NS 10000000000ull // words of what nobody looks at any more
 #define QUIET_NS 20000000ull   // between two wake-ups of the collector
 
-// When the process began, by the clock that files are dated with.
-static double process_start(void)
-{
-    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
-}
-
-void Details_init(struct Details *details)
+void Details_init(struct Details *details, const struct DetailsSource *source)
 {
     memset(details, 0, sizeof *details);
+    details->source = *source;
     pthread_mutex_init(&details->mutex, NULL);
-    details->process_start_s = process_start();
 }
 
 static void free_list(struct Words *words)
@@ -142,15 +129,13 @@ uint32_t Details_next_words(struct Details *details)
     return id;
 }
 
-void Details_deliver(struct Session *session, struct Words *words)
+void Details_deliver(struct Details *details, struct Words *words)
 {
-    struct Details *details = &session->details;
-
     pthread_mutex_lock(&details->mutex);
     words->next = details->ready;
     details->ready = words;
     pthread_mutex_unlock(&details->mutex);
-    sem_post(&session->engine->due);
+    details->source.wake(details->source.context);
 }
 
 // false: there is nobody to ask.
@@ -235,76 +220,24 @@ static void take_words(struct Details *details, uint64_t now)
 
 // --- Answers ---------------------------------------------------------------
 
-static void refuse(struct Session *session, const struct DetailWish *wish,
+static void send(struct Details *details, const struct DetailWish *wish,
+                 struct Message *message)
+{
+    const struct DetailsSource *source = &details->source;
+
+    message->request = wish->request;
+    source->answer(source->context, wish->viewer, message);
+}
+
+static void refuse(struct Details *details, const struct DetailWish *wish,
                    int error, const char *why)
 {
-    struct Message answer = {.type = MESSAGE_ERROR,
-                             .request = wish->request,
-                             .number = (uint64_t)error};
+    struct Message answer = {.type = MESSAGE_ERROR, .number = (uint64_t)error};
     char text[160];
 
     snprintf(text, sizeof text, "%s", why);
     answer.text = text;
-    if (session->server)
-        Server_answer(session->server, wish->viewer, &answer);
-}
-
-// The code's story, which others write while we read.
-static int copy_story(struct Session *session, struct Story *story,
-                      const struct Code *code)
-{
-    int error;
-
-    Transitions_lock(&session->transitions);
-    error = Story_copy(story, &code->story);
-    Transitions_unlock(&session->transitions);
-    return error;
-}
-
-static struct Listing *make_listing(struct Session *session,
-                                    const struct Code *code,
-                                    const struct Words *words)
-{
-    const struct Opcodes *opcodes = &session->engine->opcodes;
-    struct Listing *listing = NULL;
-    struct Detail detail;
-    struct Story story;
-
-    if (copy_story(session, &story, code))
-        return NULL;
-    if (Detail_init(&detail, code, &story, opcodes) == 0) {
-        const struct ListerSource source = {code, &detail, words, opcodes,
-                                            session->sampler != NULL};
-
-        listing = Lister_make(&source);
-        Detail_release(&detail);
-    }
-    Story_release(&story);
-    if (!listing)
-        return NULL;
-    listing->process_start_s = session->details.process_start_s;
-    listing->at_s =
-        Clock_seconds(&session->engine->clock,
-                      Clock_read(&session->engine->clock)) -
-        Clock_seconds(&session->engine->clock, session->start_ticks);
-    return listing;
-}
-
-// 0 and the listing; -ENOENT: the function has gone, or -ENOMEM.
-static int build(struct Session *session, const struct DetailEntry *entry,
-                 struct Listing **listing)
-{
-    const struct Code *code;
-
-    *listing = NULL;
-    Rcu_read_lock();
-    code = Registry_by_id(session->engine->registry, entry->id);
-    if (code)
-        *listing = make_listing(session, code, entry->words);
-    Rcu_read_unlock();
-    if (*listing)
-        return 0;
-    return code ? -ENOMEM : -ENOENT;
+    send(details, wish, &answer);
 }
 
 // Takes out those who wait for that function, and returns their number.
@@ -328,22 +261,23 @@ static unsigned take_wishes(struct Details *details, uint32_t id,
 
 // Whoever asks while the listing is made waits for the next one: it is to be
 // made after the request has come.
-static void answer(struct Session *session, struct DetailEntry *entry)
+static void answer(struct Details *details, const struct DetailEntry *entry)
 {
+    const struct DetailsSource *source = &details->source;
     struct Message message = {.type = MESSAGE_LISTING};
     struct DetailWish wishes[DETAILS_WISHES];
-    unsigned count = take_wishes(&session->details, entry->id, wishes), i;
-    int error = build(session, entry, &message.listing);
+    unsigned count = take_wishes(details, entry->id, wishes), i;
+    int error = source->make(source->context, entry->id, entry->words,
+                             &message.listing);
 
     for (i = 0; i < count; i++) {
-        message.request = wishes[i].request;
-        if (!error && session->server)
-            Server_answer(session->server, wishes[i].viewer, &message);
+        if (!error)
+            send(details, &wishes[i], &message);
         else if (error == -ENOENT)
-            refuse(session, &wishes[i], ENOENT,
+            refuse(details, &wishes[i], ENOENT,
                    "this function is gone: its code object has been freed");
         else if (error)
-            refuse(session, &wishes[i], -error, "no memory for a listing");
+            refuse(details, &wishes[i], -error, "no memory for a listing");
     }
     Listing_free(message.listing);
 }
@@ -390,20 +324,19 @@ static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
     return first;
 }
 
-static void pace(struct Session *session, struct DetailEntry *entry,
+static void pace(struct Details *details, struct DetailEntry *entry,
                  uint64_t took_ns)
 {
-    bool debt = Account_is_overdrawn(session);
+    bool debt = details->source.is_overdrawn(details->source.context);
     uint64_t now = Now_ns(CLOCK_MONOTONIC);
 
     entry->built_ns = debt ? now + DEBT_PERIOD_NS - PERIOD_NS : now;
-    session->details.next_ns =
+    details->next_ns =
         now + (uint64_t)((double)took_ns / (debt ? DEBT_PART : CORE_PART));
 }
 
-void Details_serve(struct Session *session)
+void Details_serve(struct Details *details)
 {
-    struct Details *details = &session->details;
     struct DetailWish wish;
 
     take_words(details, Now_ns(CLOCK_MONOTONIC));
@@ -411,8 +344,8 @@ void Details_serve(struct Session *session)
         uint64_t begun = Now_ns(CLOCK_THREAD_CPUTIME_ID);
         struct DetailEntry *entry = find_entry(details, wish.id);
 
-        answer(session, entry);
-        pace(session, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+        answer(details, entry);
+        pace(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     }
 }
 
@@ -446,15 +379,14 @@ size_t Details_bytes(struct Details *details)
     return bytes;
 }
 
-void Details_close(struct Session *session)
+void Details_close(struct Details *details)
 {
-    struct Details *details = &session->details;
     unsigned i;
 
     pthread_mutex_lock(&details->mutex);
     details->closed = true;
     for (i = 0; i < details->wish_count; i++)
-        refuse(session, &details->wishes[i], ESHUTDOWN, "tracing is ending");
+        refuse(details, &details->wishes[i], ESHUTDOWN, "tracing is ending");
     details->wish_count = 0;
     pthread_mutex_unlock(&details->mutex);
 }

@@ -7,12 +7,11 @@
 #ifndef OCULAR_TRACER_SESSION_DETAILS_H
 #define OCULAR_TRACER_SESSION_DETAILS_H
 
+#include "ipc/wire.h"
 #include "tracer/session/words.h"
 
 #include <pthread.h>
 #include <stdbool.h>
-
-struct Session;
 
 #define DETAILS_WISHES 128 // viewers, each has one at most
 #define DETAILS_KEPT 128   // functions that are looked at: one a wish at most
@@ -32,7 +31,23 @@ struct DetailEntry { // a function that is looked at; the collector's
     uint64_t used_ns;
 };
 
+// What listings are made of, and where they go. The collector's thread, but for
+// `wake`, and for `answer`, which is any's.
+struct DetailsSource {
+    void *context;
+    // 0 and the listing; -ENOENT: the function has gone, or -ENOMEM. `words`
+    // may be NULL.
+    int (*make)(void *context, uint32_t id, const struct Words *words,
+                struct Listing **listing);
+    // To a viewer, who may be gone.
+    void (*answer)(void *context, uint64_t viewer,
+                   const struct Message *message);
+    bool (*is_overdrawn)(void *context); // the budget
+    void (*wake)(void *context);         // the collector
+};
+
 struct Details {
+    struct DetailsSource source;
     pthread_mutex_t mutex; // guards all up to `entries`
     bool closed;
     uint64_t quiet_ns; // until then the collector is not woken: it looks then
@@ -44,11 +59,10 @@ struct Details {
     void (*urge)(void *context);   // tells the governor; NULL: there is none
     void *urge_context;
     struct DetailEntry entries[DETAILS_KEPT];
-    uint64_t next_ns;       // when the next listing may be made
-    double process_start_s; // Unix time; NaN: not known
+    uint64_t next_ns; // when the next listing may be made
 };
 
-void Details_init(struct Details *details);
+void Details_init(struct Details *details, const struct DetailsSource *source);
 void Details_release(struct Details *details);
 // Whom to tell that words are wanted; it must not block. NULL: nobody.
 void Details_set_urge(struct Details *details, void (*urge)(void *context),
@@ -67,15 +81,15 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
 // The governor: the next function whose words are wanted, 0 = none; and the
 // words. What is left of those is the callee's.
 uint32_t Details_next_words(struct Details *details);
-void Details_deliver(struct Session *session, struct Words *words);
+void Details_deliver(struct Details *details, struct Words *words);
 
 // The collector: makes what is due, and answers. Not in a read section.
-void Details_serve(struct Session *session);
+void Details_serve(struct Details *details);
 // Milliseconds until Details_serve has something to do, `most` if that is less.
 unsigned Details_pause_ms(struct Details *details, unsigned most);
 // Bytes held, for memory accounts.
 size_t Details_bytes(struct Details *details);
 // Everybody who still waits is refused, as is who asks later.
-void Details_close(struct Session *session);
+void Details_close(struct Details *details);
 
 #endif

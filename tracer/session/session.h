@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One run of tracing, from start to stop: its settings, its threads, its
-// timeline and what it publishes. Started and stopped by python/; the other
-// functions may be called from any thread and never need the interpreter.
+// One run of tracing: its settings, its threads, its timeline and what it
+// publishes. lifetime.h starts and stops it. These functions may be called from
+// any thread and never need the interpreter.
 #ifndef OCULAR_TRACER_SESSION_SESSION_H
 #define OCULAR_TRACER_SESSION_SESSION_H
 
@@ -48,10 +48,13 @@ struct Session {
     unsigned debt_builds; // in a row, each while overdrawn; the server's thread
     bool hands_over;      // viewers stay, for the next session
     struct Collector collector;
+    pthread_mutex_t draining; // one at a time, of Collect_drain
+    double collected_s;       // when the newest snapshot was built; the
+                              // collector's
     struct Publish publish;
     struct Export export;
     struct Retired retired; // functions whose code objects are gone
-    uint64_t snapshots;     // built; both under Collector.draining
+    uint64_t snapshots;     // built; both under `draining`
     struct Worker governor; // python/'s; here, so that its time is known
     cell_t forks_ns;        // CPU time of the program's threads, which end ours
                             // before a fork and start them after it
@@ -64,13 +67,10 @@ struct Session {
                           // governor's
     struct Rearm rearm;   // for the governor
     struct Details details;
+    double process_start_s; // Unix time; NaN: not known
     struct Transitions transitions;
 };
 
-// Starts the threads that the configuration asks for. 0 or -errno with `why`;
-// nothing is left running after an error. *session is the caller's.
-int Session_start(struct Session **session, struct Engine *engine,
-                  const struct Config *config, char *why, size_t why_size);
 // The budget that is held from now on, a share of CPU time. Any thread. 0,
 // -EINVAL: not above 0 and at most 1, or -ENOTSUP: this session holds none
 // (threshold 0, precise mode).
@@ -82,20 +82,7 @@ const char *Session_sampler_trouble(const struct Session *session);
 // (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
 // interpreter's lock.
 int Session_refresh(struct Session *session);
-// Ends the threads, viewers' exports included, and builds the final snapshot.
-// The hooks are out by now, and other threads' calls are over. Export_write
-// remains possible. Not with the interpreter's lock.
-void Session_finish(struct Session *session);
 // The final snapshot; the caller's. After Session_finish.
 struct Snapshot *Session_take(struct Session *session);
-void Session_free(struct Session *session);
-// For a fork: all threads end, all else stays, viewers included; and go on (0
-// or -errno; it may be tried again). No export runs in the background and
-// nobody waits for a snapshot.
-void Session_pause(struct Session *session);
-int Session_resume(struct Session *session);
-// After fork, in the child: drops the server and the sampler, joins nothing.
-// Only where it had been paused it may be freed then.
-void Session_abandon(struct Session *session);
 
 #endif

@@ -4,7 +4,6 @@
 #include "tracer/timeline/export.h"
 #include "ipc/base/now.h"
 #include "tracer/base/output.h"
-#include "tracer/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +15,10 @@
 #define STACK_BYTES (512u << 10)
 #define MAX_DRAINS 100
 
-void Export_init(struct Export *export, struct Session *session)
+void Export_init(struct Export *export, const struct ExportSource *source)
 {
     memset(export, 0, sizeof *export);
-    export->session = session;
+    export->source = *source;
     pthread_mutex_init(&export->mutex, NULL);
 }
 
@@ -70,7 +69,7 @@ static int claim(struct Export *export, bool background)
     int error = 0;
     bool join = false;
 
-    if (!export->session->timeline)
+    if (!export->source.timeline(export->source.context))
         return -ENODATA;
     pthread_mutex_lock(&export->mutex);
     if (background && export->closed) {
@@ -89,6 +88,13 @@ static int claim(struct Export *export, bool background)
     return error;
 }
 
+static void answer_viewer(struct Export *export, const struct Message *answer)
+{
+    const struct ExportSource *source = &export->source;
+
+    source->answer(source->context, export->viewer, answer);
+}
+
 // With an answer for the viewer, or NULL. Both at once: whoever has the answer
 // may start the next export, and whoever sees that none runs may take the
 // server away.
@@ -96,8 +102,8 @@ static void let_go(struct Export *export, const struct Message *answer)
 {
     pthread_mutex_lock(&export->mutex);
     export->busy = false;
-    if (answer && export->session->server)
-        Server_answer(export->session->server, export->viewer, answer);
+    if (answer)
+        answer_viewer(export, answer);
     pthread_mutex_unlock(&export->mutex);
 }
 
@@ -121,7 +127,7 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     if (job->drains == MAX_DRAINS)
         return false;
     job->drains++;
-    Collector_drain(&job->export->session->collector);
+    job->export->source.drain(job->export->source.context);
     return NameQuery_find(&job->query, id, name);
 }
 
@@ -130,7 +136,7 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     struct Job *job = context;
     struct Export *export = job->export;
 
-    if (job->background && export->session->server) {
+    if (job->background) {
         const struct Message message = {
             .type = MESSAGE_REPLY,
             .request = export->request,
@@ -139,7 +145,7 @@ static bool report_progress(void *context, double done, uint64_t bytes)
             .text = export->name,
         };
 
-        Server_answer(export->session->server, export->viewer, &message);
+        answer_viewer(export, &message);
     }
     if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
         return false;
@@ -149,17 +155,9 @@ static bool report_progress(void *context, double done, uint64_t bytes)
 static int write_view(struct Export *export, const char *path, struct Job *job,
                       struct PerfettoResult *result)
 {
-    struct Session *session = export->session;
-    struct Engine *engine = session->engine;
+    const struct ExportSource *source = &export->source;
     struct PerfettoTrace trace = {
         .pid = getpid(),
-        .command = engine->command,
-        .python = engine->python,
-        .mode = session->config.mode,
-        .threshold = session->config.threshold,
-        .start_ticks = session->start_ticks,
-        .start_unix_ns = session->start_unix_ns,
-        .hz = Clock_hz(&engine->clock),
         .descriptor = job->descriptor,
         .opened = &export->opened,
         .overwrite = job->overwrite,
@@ -170,15 +168,16 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     struct TimelineView *view;
     int error;
 
-    Collector_drain(&session->collector);
-    view = Timeline_freeze(session->timeline);
+    source->describe(source->context, &trace);
+    source->drain(source->context);
+    view = Timeline_freeze(source->timeline(source->context));
     if (!view) {
         if (job->descriptor)
             close(job->descriptor);
         return -ENOMEM;
     }
     trace.view = view;
-    NameQuery_init(&job->query, &engine->names, engine->registry);
+    NameQuery_init(&job->query, source->names, source->registry);
     error = Perfetto_write(&trace, path, result);
     NameQuery_release(&job->query);
     TimelineView_free(view);

@@ -7,12 +7,28 @@
 
 #include "ipc/base/opened.h"
 #include "ipc/base/worker.h"
+#include "ipc/wire.h"
+#include "tracer/timeline/names.h"
 #include "tracer/timeline/perfetto.h"
 
 #include <limits.h>
 #include <pthread.h>
 
-struct Session;
+// What is exported; called on the writing thread.
+struct ExportSource {
+    void *context;
+    struct Timeline *(*timeline)(void *context); // NULL: none is kept
+    struct Names *names;
+    struct Registry *registry;
+    // Fills what the file says of the trace.
+    void (*describe)(void *context, struct PerfettoTrace *trace);
+    // Moves what is in the rings into the timeline, and the names of what was
+    // retired to where they are kept.
+    void (*drain)(void *context);
+    // To a viewer, who may be gone.
+    void (*answer)(void *context, uint64_t viewer,
+                   const struct Message *message);
+};
 
 // Called about every 50 ms on the writing thread, which holds no lock: how much
 // is done, 0..1, and the bytes of the file so far. False cancels.
@@ -22,7 +38,7 @@ struct ExportWatch {
 };
 
 struct Export {
-    struct Session *session;
+    struct ExportSource source;
     pthread_mutex_t mutex; // guards the next three
     bool busy;
     bool closed;   // nothing is started in the background any more
@@ -37,7 +53,7 @@ struct Export {
     char name[PATH_MAX];  // as the viewer calls it
 };
 
-void Export_init(struct Export *export, struct Session *session);
+void Export_init(struct Export *export, const struct ExportSource *source);
 // Cancels what runs in the background and waits for it; no other is started
 // from now on. Export_write goes on to work.
 void Export_close(struct Export *export);
@@ -51,9 +67,9 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch,
                  struct PerfettoResult *result);
 // Starts it in the background, to a file that the viewer has opened (a copy of
-// the descriptor is taken) and calls `name`; answers the viewer through the
-// server, with progress, then with name and size or an error. Errors that are
-// known at once (also -ESHUTDOWN: closed) are returned, and not sent.
+// the descriptor is taken) and calls `name`; answers the viewer, with progress,
+// then with name and size or an error. Errors that are known at once (also
+// -ESHUTDOWN: closed) are returned, and not sent.
 int Export_start(struct Export *export, int descriptor, const char *name,
                  uint64_t viewer, uint32_t request);
 // Whether none runs; one that has ended in the background is joined.

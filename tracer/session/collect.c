@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// See collect.h.
+#include "tracer/session/collect.h"
+#include "ipc/base/now.h"
+#include "tracer/base/rcu.h"
+#include "tracer/session/builder.h"
+
+#include <time.h>
+
+#define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
+
+static void drain_lane(void *context, struct Lane *lane, bool ended)
+{
+    struct Session *session = context;
+    char name[sizeof lane->name];
+
+    if (!lane->ring || !session->timeline)
+        return;
+    if (!lane->track) {
+        Lanes_copy_name(&session->engine->lanes, lane, name);
+        lane->track =
+            Timeline_begin(session->timeline, lane->number, lane->tid, name);
+    }
+    if (!lane->track) // memory is out: it is tried again
+        return;
+    Timeline_drain(session->timeline, lane->track, lane->ring);
+    if (ended)
+        Timeline_end(session->timeline, lane->track);
+}
+
+static void reclaim(struct Session *session)
+{
+    struct Engine *engine = session->engine;
+    // Of what has gone since then there may be samples to come.
+    uint64_t collected = session->sampler
+                             ? Sampler_collected_ticks(session->sampler)
+                             : UINT64_MAX;
+    struct Code *code = Registry_take_retired(engine->registry, collected);
+    struct Code *next;
+
+    if (!code)
+        return;
+    Rcu_synchronize();
+    for (; code; code = next) {
+        next = code->next_retired;
+        Retired_add(&session->retired, code);
+        if (session->timeline)
+            Names_retire(&engine->names, code);
+        Code_free(code);
+    }
+}
+
+static void drain(struct Session *session)
+{
+    Lanes_visit(&session->engine->lanes, drain_lane, session);
+    reclaim(session);
+}
+
+void Collect_drain(struct Session *session)
+{
+    pthread_mutex_lock(&session->draining);
+    drain(session);
+    pthread_mutex_unlock(&session->draining);
+}
+
+void Collect_build(struct Session *session)
+{
+    struct Snapshot *snapshot;
+
+    // Nothing is reclaimed between the drain and the last row: each code object
+    // is among the living or the retired, and not in both.
+    pthread_mutex_lock(&session->draining);
+    drain(session);
+    snapshot = Builder_snapshot(session);
+    pthread_mutex_unlock(&session->draining);
+    session->collected_s = Now_s(CLOCK_MONOTONIC);
+    if (!snapshot) // memory is out: the one before stays
+        return;
+    Publish_set(&session->publish, snapshot);
+    if (session->server)
+        Server_notify(session->server);
+}
+
+// Nobody wants a snapshot.
+static void rest(struct Session *session)
+{
+    Collect_drain(session);
+    if (Now_s(CLOCK_MONOTONIC) - session->collected_s > SPARE_S)
+        Publish_trim(&session->publish);
+}
+
+static void turn(void *context, bool wanted)
+{
+    struct Session *session = context;
+
+    if (wanted)
+        Collect_build(session);
+    else
+        rest(session);
+    Details_serve(&session->details);
+    Clock_refine(&session->engine->clock);
+}
+
+static unsigned pause_ms(void *context, unsigned most)
+{
+    return Details_pause_ms(&((struct Session *)context)->details, most);
+}
+
+void Collect_init(struct Session *session)
+{
+    const struct CollectorWork work = {.context = session,
+                                       .due = &session->engine->due,
+                                       .pause_ms = pause_ms,
+                                       .turn = turn};
+
+    pthread_mutex_init(&session->draining, NULL);
+    session->collected_s = 0;
+    Collector_init(&session->collector, &work);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What the collector does: drains rings into the timeline, builds snapshots and
+// listings when somebody wants one, publishes them, and frees retired code and
+// ended lanes after a grace period. It never touches a Python object.
+#ifndef OCULAR_TRACER_SESSION_COLLECT_H
+#define OCULAR_TRACER_SESSION_COLLECT_H
+
+#include "tracer/session/session.h"
+
+// The session has a collector, which does not run yet.
+void Collect_init(struct Session *session);
+// Moves what is in the rings into the timeline, and the names of what was
+// retired to where they are kept: all of it, when it returns. What the thread
+// does each time; any other may, but not with the interpreter's lock.
+void Collect_drain(struct Session *session);
+// The same, then builds a snapshot and publishes it. The thread, or whoever has
+// stopped it.
+void Collect_build(struct Session *session);
+
+#endif

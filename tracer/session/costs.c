@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// See costs.h.
+#include "tracer/session/costs.h"
+
+#include <math.h>
+
+static double worker_s(const struct Worker *worker)
+{
+    return (double)Worker_cpu_ns(worker) / 1e9;
+}
+
+static double hooks_s(struct Engine *engine)
+{
+    // Less than nothing, by some ns, where all there was yet is a hook that
+    // gives back more than it takes.
+    return fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
+           Clock_hz(&engine->clock);
+}
+
+static void read_costs(void *context, struct BudgetReading *reading)
+{
+    struct Session *session = context;
+    struct SamplerTotals sampler = {0};
+
+    if (session->sampler)
+        Sampler_totals(session->sampler, &sampler);
+    reading->hooks = hooks_s(session->engine);
+    reading->rearm = worker_s(&session->governor);
+    reading->sampling = sampler.handlers_s;
+    reading->samples = sampler.taken;
+    reading->threads = sampler.handlers_s + sampler.cpu_s +
+                       worker_s(&session->collector.worker) +
+                       worker_s(&session->export.worker);
+    reading->threads += (double)Cell_get(&session->forks_ns) / 1e9;
+    if (session->server)
+        reading->threads +=
+            (double)(Server_cpu_ns(session->server) - session->server_base_ns) /
+            1e9;
+}
+
+void Costs_init(struct Session *session)
+{
+    const struct AccountSource source = {
+        .context = session, .share = &session->budget, .read = read_costs};
+
+    Account_init(&session->account, &source);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// See exports.h.
+#include "tracer/session/exports.h"
+#include "tracer/session/collect.h"
+
+static struct Timeline *timeline(void *context)
+{
+    return ((struct Session *)context)->timeline;
+}
+
+static void describe(void *context, struct PerfettoTrace *trace)
+{
+    const struct Session *session = context;
+    struct Engine *engine = session->engine;
+
+    trace->command = engine->command;
+    trace->python = engine->python;
+    trace->mode = session->config.mode;
+    trace->threshold = session->config.threshold;
+    trace->start_ticks = session->start_ticks;
+    trace->start_unix_ns = session->start_unix_ns;
+    trace->hz = Clock_hz(&engine->clock);
+}
+
+static void drain(void *context)
+{
+    Collect_drain(context);
+}
+
+static void answer(void *context, uint64_t viewer,
+                   const struct Message *message)
+{
+    const struct Session *session = context;
+
+    if (session->server)
+        Server_answer(session->server, viewer, message);
+}
+
+void Exports_init(struct Session *session)
+{
+    const struct ExportSource source = {.context = session,
+                                        .timeline = timeline,
+                                        .names = &session->engine->names,
+                                        .registry = session->engine->registry,
+                                        .describe = describe,
+                                        .drain = drain,
+                                        .answer = answer};
+
+    Export_init(&session->export, &source);
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// Starts and ends a run of tracing. See lifetime.h.
+#include "tracer/session/lifetime.h"
+#include "ipc/base/heap.h"
+#include "ipc/version.h"
+#include "tracer/session/collect.h"
+#include "tracer/session/costs.h"
+#include "tracer/session/exports.h"
+#include "tracer/session/listings.h"
+#include "tracer/session/requests.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SAMPLER_HZ 100.0 // about 0.1 % of the CPU time; the budget sets it
+#define GOODBYE_MS 200
+
+static int start_server(struct Session *session, char *why, size_t why_size)
+{
+    const struct ServerSource source = Requests_source(session);
+    const struct Door *door = session->config.door;
+
+    if (door) {
+        session->server = door->server;
+        session->server_base_ns = Server_cpu_ns(door->server);
+        Server_turn_to(door->server, &source, false);
+        return 0;
+    }
+    return Server_open(&session->server, &source, OCULAR_VERSION, why,
+                       why_size);
+}
+
+// A signal that was asked for is used or refused; where any would do and none
+// is free there are looks alone, which the snapshot says.
+static bool check_signal(struct Session *session, char *why, size_t why_size)
+{
+    struct SamplerTotals totals;
+
+    Sampler_totals(session->sampler, &totals);
+    if (session->config.signal <= 0 || totals.signal)
+        return true;
+    snprintf(why, why_size,
+             "OCULAR_SIGNAL: signal %d cannot be used to sample (%s): choose "
+             "another one, or none",
+             session->config.signal,
+             totals.error == -EBUSY ? "the program has a handler for it"
+                                    : strerror(-totals.error));
+    return false;
+}
+
+static int start_threads(struct Session *session, char *why, size_t why_size)
+{
+    struct Engine *engine = session->engine;
+    int error;
+
+    if (session->config.sampler) {
+        const struct SamplerParts parts = {
+            .registry = engine->registry,
+            .layout = &engine->layout,
+            .opcodes = &engine->opcodes,
+            .counter = &engine->clock,
+            .signal = session->config.signal,
+        };
+
+        error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
+        // Without the right to read ourselves: hooks alone, shares unknown.
+        session->sampler_refused = error == -EPERM;
+        if (error && error != -EPERM) {
+            snprintf(why, why_size, "the sampler cannot start: %s",
+                     strerror(-error));
+            return error;
+        }
+        if (!error && !check_signal(session, why, why_size))
+            return -EBUSY;
+    }
+    if (session->config.serve) {
+        error = start_server(session, why, why_size);
+        if (error)
+            return error;
+    }
+    error = Collector_start(&session->collector);
+    if (error)
+        snprintf(why, why_size, "the collector cannot start: %s",
+                 strerror(-error));
+    if (!error && session->config.door) // for those who wait there already
+        Collector_want(&session->collector);
+    return error;
+}
+
+int Session_start(struct Session **result, struct Engine *engine,
+                  const struct Config *config, char *why, size_t why_size)
+{
+    struct Session *session = Heap_zeroed(1, sizeof *session);
+    int error = -ENOMEM;
+
+    snprintf(why, why_size, "memory is out");
+    if (!session)
+        return -ENOMEM;
+    session->config = *config;
+    session->budget = config->budget;
+    session->first_hits = config->threshold;
+    session->arm_new = true;
+    session->engine = engine;
+    // What went between two sessions belongs to none, and nobody reads it.
+    Registry_free_retired(engine->registry);
+    Exports_init(session);
+    Collect_init(session);
+    Costs_init(session);
+    Rearm_init(&session->rearm);
+    Listings_init(session);
+    session->start_ticks = Clock_read(&engine->clock);
+    Transitions_init(&session->transitions, &engine->opcodes, &engine->clock,
+                     session->start_ticks);
+    session->start_unix_ns =
+        engine->clock.start_unix_ns +
+        (uint64_t)(1e9 * Clock_seconds(&engine->clock, session->start_ticks));
+    if (config->timeline) {
+        session->timeline = Timeline_new(config->timeline_limit);
+        if (!session->timeline)
+            goto fail;
+    }
+    error = start_threads(session, why, why_size);
+    if (error)
+        goto fail;
+    *result = session;
+    return 0;
+fail:
+    session->hands_over = true;
+    Session_finish(session);
+    Session_free(session);
+    return error;
+}
+
+static void stop_server(struct Session *session)
+{
+    if (session->config.door)
+        Door_shut(session->config.door, !session->hands_over);
+    else
+        Server_close(session->server, GOODBYE_MS);
+}
+
+void Session_finish(struct Session *session)
+{
+    // Before the server: a background export answers through it.
+    Export_close(&session->export);
+    Collector_stop(&session->collector);
+    Details_close(&session->details);
+    Clock_refine(&session->engine->clock);
+    if (session->sampler) {
+        Sampler_pause(session->sampler);
+        Sampler_collect(session->sampler);
+    }
+    Collect_build(session);
+    pthread_mutex_lock(&session->engine->ending);
+    if (session->server)
+        stop_server(session);
+    session->server = NULL;
+    if (session->sampler)
+        Sampler_stop(session->sampler);
+    session->sampler = NULL;
+    pthread_mutex_unlock(&session->engine->ending);
+}
+
+void Session_free(struct Session *session)
+{
+    if (!session)
+        return;
+    Export_release(&session->export);
+    Publish_set(&session->publish, NULL);
+    if (session->timeline)
+        Timeline_free(session->timeline);
+    Retired_release(&session->retired);
+    Rearm_release(&session->rearm);
+    Details_release(&session->details);
+    Account_release(&session->account);
+    Transitions_release(&session->transitions);
+    Heap_free(session);
+}
+
+void Session_pause(struct Session *session)
+{
+    // The collector first: it reads how long the others have run.
+    Collector_stop(&session->collector);
+    if (session->server)
+        Server_pause(session->server);
+    if (session->sampler)
+        Sampler_pause(session->sampler);
+}
+
+int Session_resume(struct Session *session)
+{
+    int error = session->sampler ? Sampler_resume(session->sampler) : 0;
+
+    if (!error && session->server)
+        error = Server_resume(session->server);
+    return error ? error : Collector_start(&session->collector);
+}
+
+// The child has one thread, and the others may have held any lock: what they
+// guard is left as it is, and leaks once.
+void Session_abandon(struct Session *session)
+{
+    if (session->server && !session->config.door) // the door is its owner's
+        Server_abandon(session->server);
+    session->server = NULL;
+    if (session->sampler)
+        Sampler_abandon(session->sampler);
+    session->sampler = NULL;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// See listings.h.
+#include "tracer/session/listings.h"
+#include "ipc/base/now.h"
+#include "ipc/process.h"
+#include "tracer/base/rcu.h"
+#include "tracer/session/lister.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+// When the process began, by the clock that files are dated with.
+static double process_start(void)
+{
+    return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
+}
+
+// The code's story, which others write while we read.
+static int copy_story(struct Session *session, struct Story *story,
+                      const struct Code *code)
+{
+    int error;
+
+    Transitions_lock(&session->transitions);
+    error = Story_copy(story, &code->story);
+    Transitions_unlock(&session->transitions);
+    return error;
+}
+
+static struct Listing *make_listing(struct Session *session,
+                                    const struct Code *code,
+                                    const struct Words *words)
+{
+    const struct Opcodes *opcodes = &session->engine->opcodes;
+    struct Listing *listing = NULL;
+    struct Detail detail;
+    struct Story story;
+
+    if (copy_story(session, &story, code))
+        return NULL;
+    if (Detail_init(&detail, code, &story, opcodes) == 0) {
+        const struct ListerSource source = {code, &detail, words, opcodes,
+                                            session->sampler != NULL};
+
+        listing = Lister_make(&source);
+        Detail_release(&detail);
+    }
+    Story_release(&story);
+    if (!listing)
+        return NULL;
+    listing->process_start_s = session->process_start_s;
+    listing->at_s =
+        Clock_seconds(&session->engine->clock,
+                      Clock_read(&session->engine->clock)) -
+        Clock_seconds(&session->engine->clock, session->start_ticks);
+    return listing;
+}
+
+static int make(void *context, uint32_t id, const struct Words *words,
+                struct Listing **listing)
+{
+    struct Session *session = context;
+    const struct Code *code;
+
+    *listing = NULL;
+    Rcu_read_lock();
+    code = Registry_by_id(session->engine->registry, id);
+    if (code)
+        *listing = make_listing(session, code, words);
+    Rcu_read_unlock();
+    if (*listing)
+        return 0;
+    return code ? -ENOMEM : -ENOENT;
+}
+
+static void answer(void *context, uint64_t viewer,
+                   const struct Message *message)
+{
+    const struct Session *session = context;
+
+    if (session->server)
+        Server_answer(session->server, viewer, message);
+}
+
+static bool is_overdrawn(void *context)
+{
+    return Account_is_overdrawn(&((struct Session *)context)->account);
+}
+
+static void wake(void *context)
+{
+    sem_post(&((struct Session *)context)->engine->due);
+}
+
+void Listings_init(struct Session *session)
+{
+    const struct DetailsSource source = {.context = session,
+                                         .make = make,
+                                         .answer = answer,
+                                         .is_overdrawn = is_overdrawn,
+                                         .wake = wake};
+
+    session->process_start_s = process_start();
+    Details_init(&session->details, &source);
+}

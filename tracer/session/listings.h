@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// Makes the listings that a session's viewers wait for, of code that lives and
+// of what is known of it.
+#ifndef OCULAR_TRACER_SESSION_LISTINGS_H
+#define OCULAR_TRACER_SESSION_LISTINGS_H
+
+#include "tracer/session/session.h"
+
+// The session's viewers may ask for listings.
+void Listings_init(struct Session *session);
+
+#endif

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// See requests.h.
+#include "tracer/session/requests.h"
+#include "ipc/base/now.h"
+#include "tracer/base/rcu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define DEBTORS_S 0.95      // a bit less than the usual period
+#define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
+#define DEBTORS_PATIENCE 10 // snapshots in debt, one after the other
+
+// What is built for viewers is part of the overhead: while that is over the
+// budget they get a snapshot every second at most, every two where it stays so
+// or the program pauses and has spent what it may, and who has just come makes
+// do with the last one.
+static void want(void *context, bool first)
+{
+    struct Session *session = context;
+    const struct Budget *budget = Account_open(&session->account);
+    bool debt = Budget_is_overdrawn(budget), tight = Budget_is_tight(budget);
+    double now_s = Now_s(CLOCK_MONOTONIC);
+    double waited = now_s - session->built_s;
+    bool patient = !tight && session->debt_builds < DEBTORS_PATIENCE;
+
+    Account_close(&session->account);
+    if ((debt || tight) && waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
+        if (first)
+            Server_notify(session->server);
+        return;
+    }
+    // Viewers that are there all the time, not one after a pause.
+    if (debt && waited < 2 * DEBTORS_MOST_S)
+        session->debt_builds++;
+    else
+        session->debt_builds = debt;
+    session->built_s = now_s;
+    Collector_want(&session->collector);
+}
+
+static const struct Snapshot *get(void *context)
+{
+    return Publish_get(&((struct Session *)context)->publish);
+}
+
+static void put(void *context, const struct Snapshot *snapshot)
+{
+    (void)snapshot;
+    Publish_put(&((struct Session *)context)->publish);
+}
+
+static void refuse(struct Session *session, uint64_t viewer,
+                   const struct Message *message, int error, const char *why)
+{
+    struct Message answer = {
+        .type = MESSAGE_ERROR,
+        .request = message->request,
+        .number = (uint64_t)error,
+    };
+    char text[256];
+
+    snprintf(text, sizeof text, "%s", why);
+    answer.text = text;
+    Server_answer(session->server, viewer, &answer);
+}
+
+static void reply(struct Session *session, uint64_t viewer,
+                  const struct Message *message, double value)
+{
+    struct Message answer = {
+        .type = MESSAGE_REPLY,
+        .request = message->request,
+        .value = value,
+    };
+
+    Server_answer(session->server, viewer, &answer);
+}
+
+static void accept_request(struct Session *session, uint64_t viewer,
+                           const struct Message *message)
+{
+    reply(session, viewer, message, 1);
+}
+
+static void start_export(struct Session *session, uint64_t viewer,
+                         const struct Message *message)
+{
+    int error = Export_start(&session->export, message->descriptor,
+                             message->text, viewer, message->request);
+
+    if (error == -ENODATA)
+        refuse(session, viewer, message, ENODATA,
+               "no timeline is kept: start tracing with perfetto=True");
+    else if (error == -EBUSY)
+        refuse(session, viewer, message, EBUSY,
+               "another export is running: wait for it or cancel it");
+    else if (error == -ESHUTDOWN)
+        refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
+    else if (error)
+        refuse(session, viewer, message, -error, strerror(-error));
+}
+
+static bool is_alive(struct Session *session, uint64_t id)
+{
+    bool alive;
+
+    Rcu_read_lock();
+    alive = id <= UINT32_MAX &&
+            Registry_by_id(session->engine->registry, (uint32_t)id);
+    Rcu_read_unlock();
+    return alive;
+}
+
+static void rearm(struct Session *session, uint64_t viewer,
+                  const struct Message *message)
+{
+    if (message->number && !is_alive(session, message->number)) {
+        refuse(session, viewer, message, ENOENT,
+               "there is no such function, or not any more");
+        return;
+    }
+    Rearm_push(&session->rearm, message->number);
+    Details_urge(&session->details);
+    accept_request(session, viewer, message);
+}
+
+static void detail(struct Session *session, uint64_t viewer,
+                   const struct Message *message)
+{
+    int result;
+
+    if (!is_alive(session, message->number)) {
+        refuse(session, viewer, message, ENOENT,
+               message->number &&
+                       message->number <=
+                           Registry_newest_id(session->engine->registry)
+                   ? "this function is gone: its code object has been freed"
+                   : "there is no function with that id");
+        return;
+    }
+    result = Details_ask(&session->details, viewer, message->request,
+                         (uint32_t)message->number);
+    if (result > 0)
+        sem_post(&session->engine->due);
+    else if (result == -ESHUTDOWN)
+        refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
+    else if (result < 0)
+        refuse(session, viewer, message, -result,
+               "too many viewers look at functions: try again");
+}
+
+static void set_budget(struct Session *session, uint64_t viewer,
+                       const struct Message *message)
+{
+    int error = Session_set_budget(session, message->value);
+
+    if (error == -ENOTSUP)
+        refuse(session, viewer, message, ENOTSUP,
+               "no budget is held in this trace: "
+               "start it in adaptive mode with a threshold above 0");
+    else if (error)
+        refuse(session, viewer, message, -error,
+               "a budget is a share of CPU time, above 0 and at most 1: "
+               "0.01 is one per cent");
+    else
+        reply(session, viewer, message, message->value);
+}
+
+static void send_stacks(struct Session *session, uint64_t viewer,
+                        const struct Message *message)
+{
+    struct Message answer = {.type = MESSAGE_STACKS,
+                             .request = message->request};
+    const char *why = Session_sampler_trouble(session);
+
+    if (!session->sampler && !why)
+        why = "no sampler runs in this trace";
+    if (why) {
+        refuse(session, viewer, message, ENODATA, why);
+        return;
+    }
+    answer.stacks = Sampler_stacks(session->sampler);
+    if (answer.stacks)
+        Server_answer(session->server, viewer, &answer);
+    else
+        refuse(session, viewer, message, ENOMEM, "memory is out");
+    FlameTable_free(answer.stacks);
+}
+
+static void request(void *context, uint64_t viewer,
+                    const struct Message *message)
+{
+    struct Session *session = context;
+
+    switch ((int)message->type) {
+    case MESSAGE_EXPORT:
+        start_export(session, viewer, message);
+        return;
+    case MESSAGE_CANCEL:
+        Export_cancel(&session->export);
+        accept_request(session, viewer, message);
+        return;
+    case MESSAGE_DETAIL:
+        detail(session, viewer, message);
+        return;
+    case MESSAGE_REARM:
+        rearm(session, viewer, message);
+        return;
+    case MESSAGE_BUDGET:
+        set_budget(session, viewer, message);
+        return;
+    case MESSAGE_FLAME:
+        send_stacks(session, viewer, message);
+        return;
+    default:
+        refuse(session, viewer, message, EOPNOTSUPP,
+               "this process's Ocular cannot do that");
+    }
+}
+
+static void viewers(void *context, unsigned count)
+{
+    const struct Door *door = ((struct Session *)context)->config.door;
+
+    if (door)
+        door->viewers(door->context, count);
+}
+
+struct ServerSource Requests_source(struct Session *session)
+{
+    return (struct ServerSource){.context = session,
+                                 .want = want,
+                                 .get = get,
+                                 .put = put,
+                                 .request = request,
+                                 .viewers = viewers};
+}
