@@ -9,7 +9,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/hook.h"
+#include "python/hooks/own_lane.h"
 #include "python/hooks/steps.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -36,7 +36,6 @@
 #define USUAL_SHARE 0.01 // of a core, where there is no budget
 #define WARM_AGAIN 2     // rounds: they are specialised
 #define FACTOR_MOST 8.0  // beyond is an accident
-#define UNUSUAL 4        // times as long: something else ran
 
 enum ProbeKind { PROBE_CALL, PROBE_RESUME, PROBE_LOOP, PROBE_FAR, PROBE_KINDS };
 
@@ -437,10 +436,10 @@ int Calibration_start(struct State *state, bool timeline)
     struct Calibration *all = Heap_zeroed(1, sizeof *all);
     int result;
 
-    Hooks_take_back();
+    OwnLane_take_back();
     // The lane before the rings are made: one that a hook makes here has none,
     // and where there is a timeline its hooks would leave their plain course.
-    if (!all || !Hooks_lane(state, ticks)) {
+    if (!all || !OwnLane_get(state, ticks)) {
         Heap_free(all);
         PyErr_NoMemory();
         return -1;
@@ -593,28 +592,9 @@ int Calibration_renew(struct Calibration *all)
     return 0;
 }
 
-// Ticks of CPU time since the lane was lent, as far as they are ours: a garbage
-// collection, a handler without events are the program's. A fork sets the clock
-// back.
-static uint64_t used_ticks(const struct Lane *lane)
-{
-    uint64_t ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - lane->cpu_start_ns;
-    double ticks = (double)(int64_t)ns * 1e-9 * lane->contention->hz;
-
-    if (ticks < 0 || ticks > (double)(UNUSUAL * lane->usual_ticks))
-        return lane->usual_ticks;
-    return (uint64_t)ticks;
-}
-
-uint64_t Calibration_break_off(struct Lane *lane)
-{
-    lane->stands_for = NULL;
-    return used_ticks(lane);
-}
-
 uint64_t Calibration_end(struct Calibration *all)
 {
-    uint64_t ticks = all->lane->stands_for ? used_ticks(all->lane) : 0;
+    uint64_t ticks = all->lane->stands_for ? OwnLane_lent_ticks(all->lane) : 0;
     double hz = all->contention.hz;
     double pause = fmax((double)ticks / hz / (PART * all->share), PAUSE_S);
 

@@ -34,9 +34,6 @@ struct Lane *Calibration_begin(struct Calibration *calibration,
 // any two instructions: another thread's turn, a signal's handler, a finalizer.
 // 0, or -1 with what one of those has raised.
 int Calibration_renew(struct Calibration *calibration);
-// Something else runs on that lane's thread: what the program says is void.
-// Returns the ticks of CPU time that it has taken.
-uint64_t Calibration_break_off(struct Lane *lane);
 // Returns the ticks of CPU time that it has taken; 0: it was broken off. The
 // calibration is gone then if tracing has ended meanwhile.
 uint64_t Calibration_end(struct Calibration *calibration);

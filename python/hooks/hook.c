@@ -11,9 +11,10 @@
 #include "python/hooks/calibrate.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frames.h"
+#include "python/hooks/interpreter.h"
+#include "python/hooks/own_lane.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
-#include "python/service/fork.h"
 
 #include <stddef.h>
 
@@ -22,74 +23,9 @@
 #define PAY_MOST_S 50e-6
 #define PAY_MOST_UNIT_S 100e-9
 
-// glibc keeps a surplus of static TLS for libraries loaded later, and one
-// pointer fits; elsewhere the default model is safe.
-#ifdef __GLIBC__
-#define LANE_TLS __attribute__((tls_model("initial-exec")))
-#else
-#define LANE_TLS
-#endif
-
 struct Hook {
     PyObject_HEAD vectorcallfunc call;
 };
-
-static _Thread_local struct Lane *own_lane LANE_TLS;
-static pthread_key_t lane_key;
-static pthread_once_t lane_once = PTHREAD_ONCE_INIT;
-
-static void end_lane(void *lane)
-{
-    Lane_end(lane);
-    own_lane = NULL;
-}
-
-static void make_lane_key(void)
-{
-    pthread_key_create(&lane_key, end_lane);
-}
-
-struct Lane *Hooks_lane(struct State *state, uint64_t ticks)
-{
-    struct Session *session = state->engine.session;
-
-    if (own_lane)
-        return own_lane;
-    own_lane = Lanes_add(&state->engine.lanes, state->engine.registry,
-                         &state->engine.contention, state->engine.cost,
-                         session && session->timeline, ticks);
-    if (own_lane) {
-        pthread_once(&lane_once, make_lane_key);
-        pthread_setspecific(lane_key, own_lane);
-        if (state->phase == PHASE_TRACING && session->sampler)
-            Sampler_begin_thread(session->sampler,
-                                 (uintptr_t)PyThreadState_Get());
-    }
-    return own_lane;
-}
-
-void Hooks_end_lane(void)
-{
-    if (!own_lane)
-        return;
-    pthread_setspecific(lane_key, NULL);
-    end_lane(own_lane);
-}
-
-struct Lane *Hooks_own_lane(void)
-{
-    return own_lane;
-}
-
-void Hooks_take_back(void)
-{
-    struct Lane *lane = own_lane;
-
-    if (!lane || !lane->stands_for)
-        return;
-    own_lane = lane->stands_for;
-    Cell_add(&own_lane->debt, Calibration_break_off(lane));
-}
 
 // What a callback knows of its event once it has looked.
 struct Call {
@@ -196,9 +132,9 @@ static bool look(struct Call *call, PyObject *const *args, size_t nargsf,
         ocular_state.phase != PHASE_STARTING) {
         if (call->code->probe)
             return false;
-        Hooks_take_back();
+        OwnLane_take_back();
     }
-    call->lane = Hooks_lane(&ocular_state, ticks);
+    call->lane = OwnLane_get(&ocular_state, ticks);
     if (!call->lane || call->unit >= call->code->unit_count)
         return false;
     if (OCULAR_UNLIKELY(call->lane->name_asks))
@@ -750,7 +686,7 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
                                 size_t nargsf, PyObject *names)
 {
     (void)self, (void)args, (void)nargsf, (void)names;
-    Fork_linger(&ocular_state);
+    ocular_state.silenced_met();
     return ocular_state.disable;
 }
 
@@ -762,10 +698,11 @@ static PyObject *do_nothing(PyObject *self, PyObject *const *args,
     return Py_None;
 }
 
-void Hooks_silence(struct State *state)
+void Hooks_silence(struct State *state, void (*met)(void))
 {
     int i;
 
+    state->silenced_met = met;
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call =
             i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;

@@ -2,7 +2,6 @@
 // Reads the interpreter's opcode tables, struct layouts and names.
 #include "python/hooks/interpreter.h"
 #include "python/hooks/frames.h"
-#include "python/hooks/hook.h"
 #include "python/hooks/thread_state.h"
 
 #include <stddef.h>

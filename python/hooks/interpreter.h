@@ -6,6 +6,14 @@
 
 #include "python/hooks/state.h"
 
+// CPython keeps the small integers; of any other offset it makes an object, and
+// frees it after the event. These are the units whose offsets are small.
+#if PY_VERSION_HEX >= 0x030F0000
+#define HOOK_NEAR_UNITS (1024 / 2 + 1)
+#else
+#define HOOK_NEAR_UNITS (256 / 2 + 1)
+#endif
+
 // Reads ocular._opcodes.table(). 0, or -1 with an exception.
 int Interpreter_opcodes(struct State *state);
 void Interpreter_layout(struct FrameLayout *layout);

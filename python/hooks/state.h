@@ -13,12 +13,7 @@
 #error "Ocular does not work on a free-threaded CPython: use a usual build"
 #endif
 
-#include "python/module/program.h"
-#include "python/service/doorman.h"
-#include "python/service/heir.h"
-#include "python/service/thread_list.h"
 #include "tracer/base/filter.h"
-#include "tracer/budget/hottest.h"
 #include "tracer/code/fusion.h"
 #include "tracer/session/session.h"
 
@@ -59,12 +54,6 @@ struct OtherCode {
 // of an earlier one says nothing, and nobody knows where it is, to clear it.
 #define EXTRA_SEEN (EXTRA_OTHER | 2u)
 
-struct Poll { // of live bytecode, see poll.h
-    struct Hottest hottest;
-    uint64_t round_ticks; // when this round of all code began
-    uint64_t round_done;  // code objects looked at in it
-};
-
 // How much was armed, first and again: they only grow.
 struct Armed {
     uint64_t codes, units; // of bytecode
@@ -77,24 +66,9 @@ struct State {
     bool ready;     // set up, whole
     bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
-    bool forked;    // this process is a child that does not trace any more,
-    bool leftover;  // and has still to let its parent's session go: a call
-    uint64_t forked_ns; // of ours, or 100 ms from here (CLOCK_MONOTONIC)
-
-    // Around a fork (fork.h).
-    bool pausing;        // our threads are being ended for it
-    bool ended;          // they have been: none runs
-    bool paused;         // some are to start again
-    bool resuming;       // a pending call will do that
-    uint32_t fork_depth; // of the Python frame that called os.fork()
-    bool child_serves;   // in a child: its parent has served idly,
-    bool child_traces;   // or has a trace of its own that is served
-    struct Heir heir;
-    struct Doorman doorman;
     bool inherited; // the session was started by the heir
     bool writes;    // its timeline is written at stop: not what a viewer has
                     // started, nor a child that was not asked to
-    struct Program program;
     PyObject *kept; // dict: what outlives the package, which may be reloaded
 
     Py_ssize_t extra; // co_extra index
@@ -105,6 +79,7 @@ struct State {
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *scout_hook;
+    void (*silenced_met)(void); // by Hooks_silence
     PyObject *names[CALLEE_NAMES];
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
@@ -120,9 +95,6 @@ struct State {
     bool precise; // the session's mode
 
     struct Calibration *calibration; // of the session; NULL: none
-    struct Governor *governor;
-    struct ThreadList thread_list; // the governor's
-    struct Poll poll;
     struct Armed armed;
     struct Code *look_next;  // where the rounds go on; moved on
     struct Code *rearm_next; // when that code object is freed

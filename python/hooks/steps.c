@@ -7,7 +7,7 @@
 // the hook's work overlaps with that of slow ones.
 #include "python/hooks/steps.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/hook.h"
+#include "python/hooks/interpreter.h"
 #include "python/hooks/tools.h"
 
 #include <math.h>

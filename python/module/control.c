@@ -5,6 +5,7 @@
 #include "python/hooks/calibrate.h"
 #include "python/hooks/hook.h"
 #include "python/hooks/interpreter.h"
+#include "python/hooks/own_lane.h"
 #include "python/hooks/tools.h"
 #include "python/module/convert.h"
 #include "python/module/final_timeline.h"
@@ -69,8 +70,8 @@ static void take_down(struct State *state)
         PyErr_Clear();
     Calibration_stop(state);
     Tools_close(state);
-    Governor_stop(state);
-    ThreadList_release(&state->thread_list);
+    Governor_stop(&ocular_service);
+    ThreadList_release(&ocular_service.thread_list);
     state->look_next = state->rearm_next = state->renew_next = NULL;
     if (session) {
         session->hands_over = true;
@@ -92,6 +93,8 @@ static void take_down(struct State *state)
 static int set_up(struct State *state, const struct Request *request)
 {
     struct Engine *engine = &state->engine;
+    struct ThreadList *threads = &ocular_service.thread_list;
+    struct OurThreads ours;
 
     Filter_init(&state->filter);
     if (fill_filter(request->exclude, &state->filter, Filter_exclude) < 0 ||
@@ -108,8 +111,9 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     // The doorman or the heir, whose thread is none of the program's: it has a
     // lane only for having run the calibration.
-    if (Doorman_is_here(&state->doorman) || Heir_is_here(&state->heir))
-        Hooks_end_lane();
+    if (Doorman_is_here(&ocular_service.doorman) ||
+        Heir_is_here(&ocular_service.heir))
+        OwnLane_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
     // of the timeline.
@@ -117,18 +121,19 @@ static int set_up(struct State *state, const struct Request *request)
                 Clock_read(&engine->clock));
     if (start_session(state, &request->config) < 0)
         return -1;
-    Poll_reset(state);
+    Poll_reset(&ocular_service.poll, state);
     Adopt_begin(state);
     state->phase = PHASE_TRACING;
-    ThreadList_release(&state->thread_list); // the parent's, after a fork
-    ThreadList_update(state);
+    ThreadList_release(threads); // the parent's, after a fork
+    ours = Service_threads(&ocular_service);
+    ThreadList_update(threads, state, &ours);
     // The scout comes first: what is adopted then has two tools from the start.
     // Were the second one to come later, CPython would lose the first one's
     // INSTRUCTION events (gh-157900).
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;
-    return Governor_start(state);
+    return Governor_start(&ocular_service);
 }
 
 int Control_start(struct State *state, const struct Request *request)
@@ -172,7 +177,7 @@ PyObject *Control_snapshot(struct State *state)
 
     if (!session)
         return NULL;
-    Poll_now(state);
+    Poll_now(&ocular_service.poll, state);
     Py_BEGIN_ALLOW_THREADS;
     error = Session_refresh(session);
     Py_END_ALLOW_THREADS;
@@ -376,7 +381,7 @@ static void finish(struct State *state)
         PyErr_Clear();
     Calibration_stop(state);
     Tools_close(state);
-    Governor_stop(state);
+    Governor_stop(&ocular_service);
     state->look_next = state->rearm_next = state->renew_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;

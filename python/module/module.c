@@ -11,6 +11,7 @@
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/module/control.h"
+#include "python/module/program.h"
 #include "python/service/fork.h"
 #include "python/service/governor.h"
 
@@ -21,13 +22,14 @@
 #include <string.h>
 
 struct State ocular_state;
+struct Service ocular_service = {.state = &ocular_state};
 
 // A fork may have left something to do. Not on the doorman's thread, which a
 // fork waits for.
 static struct State *settled(void)
 {
-    if (!Doorman_is_here(&ocular_state.doorman))
-        Fork_settle(&ocular_state);
+    if (!Doorman_is_here(&ocular_service.doorman))
+        Fork_settle(&ocular_service);
     return &ocular_state;
 }
 
@@ -37,7 +39,7 @@ static struct State *looked_at(void)
 {
     struct State *state = settled();
 
-    Heir_hurry(&state->heir);
+    Heir_hurry(&ocular_service.heir);
     return state;
 }
 
@@ -55,7 +57,7 @@ enum { BY_PROGRAM, BY_HEIR, BY_WRITING_HEIR, BY_DOORMAN };
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||
-        !(state->inherited || state->doorman.armed))
+        !(state->inherited || ocular_service.doorman.armed))
         return;
     state->engine.session->hands_over = true;
     Control_end(state);
@@ -67,13 +69,13 @@ static int start_held(struct State *state, const struct Request *request,
 {
     int error;
 
-    Doorman_hold(&state->doorman);
+    Doorman_hold(&ocular_service.doorman);
     make_room(state);
     error = Control_start(state, request);
     state->inherited = !error && (by == BY_HEIR || by == BY_WRITING_HEIR);
     state->writes = by == BY_PROGRAM || by == BY_WRITING_HEIR;
-    state->doorman.armed = !error && by == BY_DOORMAN;
-    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    ocular_service.doorman.armed = !error && by == BY_DOORMAN;
+    Doorman_let_go(&ocular_service.doorman, state->phase == PHASE_TRACING);
     return error;
 }
 
@@ -106,11 +108,13 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
     config->sampler = true;
-    config->door = state->doorman.door.server ? &state->doorman.door : NULL;
+    config->door = ocular_service.doorman.door.server
+                       ? &ocular_service.doorman.door
+                       : NULL;
     if (by == BY_HEIR || by == BY_WRITING_HEIR)
         Export_own_name(output, config->output);
     if (by == BY_PROGRAM)
-        Heir_cancel_trace(&state->heir);
+        Heir_cancel_trace(&ocular_service.heir);
     if (start_held(state, &request, by) < 0)
         return NULL;
     Py_RETURN_NONE;
@@ -129,11 +133,11 @@ static PyObject *stop(PyObject *module, PyObject *progress)
     PyObject *result;
 
     (void)module;
-    Heir_cancel_trace(&state->heir);
-    Doorman_hold(&state->doorman);
+    Heir_cancel_trace(&ocular_service.heir);
+    Doorman_hold(&ocular_service.doorman);
     result = Control_stop(state, state->writes,
                           progress == Py_None ? NULL : progress);
-    Doorman_let_go(&state->doorman, state->phase == PHASE_TRACING);
+    Doorman_let_go(&ocular_service.doorman, state->phase == PHASE_TRACING);
     return result;
 }
 
@@ -150,15 +154,15 @@ static PyObject *serve(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "Od:serve", &arm, &grace_s))
         return NULL;
-    if (state->phase != PHASE_IDLE && !state->doorman.door.server) {
+    if (state->phase != PHASE_IDLE && !ocular_service.doorman.door.server) {
         PyErr_SetString(PyExc_RuntimeError,
                         "Ocular is tracing already: call ocular.serve() "
                         "before ocular.start_tracing(), or "
                         "ocular.stop_tracing() first");
         return NULL;
     }
-    Py_XSETREF(state->doorman.arm, Py_NewRef(arm));
-    if (Doorman_open(&state->doorman, grace_s) < 0)
+    Py_XSETREF(ocular_service.doorman.arm, Py_NewRef(arm));
+    if (Doorman_open(&ocular_service.doorman, grace_s) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -170,10 +174,10 @@ PyDoc_STRVAR(stop_serving_doc,
 static PyObject *stop_serving(PyObject *module, PyObject *unused)
 {
     struct State *state = settled();
-    struct Doorman *doorman = &state->doorman;
+    struct Doorman *doorman = &ocular_service.doorman;
 
     (void)module, (void)unused;
-    Heir_cancel_serving(&state->heir);
+    Heir_cancel_serving(&ocular_service.heir);
     Doorman_hold(doorman);
     if (doorman->armed && state->phase == PHASE_TRACING)
         Control_end(state);
@@ -243,7 +247,7 @@ static PyObject *is_armed(PyObject *module, PyObject *unused)
 
     (void)module, (void)unused;
     return PyBool_FromLong(state->phase == PHASE_TRACING &&
-                           state->doorman.armed);
+                           ocular_service.doorman.armed);
 }
 
 PyDoc_STRVAR(is_serving_doc,
@@ -252,7 +256,8 @@ PyDoc_STRVAR(is_serving_doc,
 static PyObject *is_serving(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    return PyBool_FromLong(settled()->doorman.door.server != NULL);
+    settled();
+    return PyBool_FromLong(ocular_service.doorman.door.server != NULL);
 }
 
 PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
@@ -260,7 +265,7 @@ PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
     const struct State *state = looked_at();
-    const struct Server *server = state->doorman.door.server;
+    const struct Server *server = ocular_service.doorman.door.server;
 
     (void)module, (void)unused;
     if (!server && state->phase == PHASE_TRACING)
@@ -302,7 +307,7 @@ PyDoc_STRVAR(slices_doc,
 
 static PyObject *slices(PyObject *module, PyObject *unused)
 {
-    struct Slices all = Governor_slices(&ocular_state);
+    struct Slices all = Governor_slices(&ocular_service);
 
     (void)module, (void)unused;
     return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
@@ -349,21 +354,21 @@ PyDoc_STRVAR(fork_doc, "For os.register_at_fork.");
 static PyObject *before_fork(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    Fork_before(&ocular_state);
+    Fork_before(&ocular_service);
     Py_RETURN_NONE;
 }
 
 static PyObject *after_fork_in_parent(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    Fork_after_in_parent(&ocular_state);
+    Fork_after_in_parent(&ocular_service);
     Py_RETURN_NONE;
 }
 
 static PyObject *after_fork_in_child(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    Fork_after_in_child(&ocular_state);
+    Fork_after_in_child(&ocular_service);
     Py_RETURN_NONE;
 }
 
@@ -374,7 +379,7 @@ PyDoc_STRVAR(set_heir_doc,
 static PyObject *set_heir(PyObject *module, PyObject *start_it)
 {
     (void)module;
-    Py_XSETREF(ocular_state.heir.start, Py_NewRef(start_it));
+    Py_XSETREF(ocular_service.heir.start, Py_NewRef(start_it));
     Py_RETURN_NONE;
 }
 
@@ -429,15 +434,15 @@ static int initialise_state(struct State *state)
         return -1;
     }
     state->engine.lanes.name = ThreadName_own;
-    Doorman_init(&state->doorman, &state->engine.ending);
-    state->doorman.disarm = disarm;
+    Doorman_init(&ocular_service.doorman, &state->engine.ending);
+    ocular_service.doorman.disarm = disarm;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
     if (Adopt_init(state) < 0 || Callees_init(state) < 0 ||
         Tools_init(state) < 0 || Hooks_init(state) < 0 ||
         Interpreter_opcodes(state) < 0)
         return -1;
-    error = Fork_init(state);
+    error = Fork_init();
     if (!error)
         return 0;
     errno = -error;

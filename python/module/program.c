@@ -7,11 +7,19 @@
 // ours until the program's first frame comes, and CPython's own from then on.
 #include "python/module/program.h"
 #include "python/hooks/frames.h"
-#include "python/hooks/state.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+
+// What waits to run, or has begun. One in a process, as the main program is.
+static struct Program {
+    // Starts the trace, called once: when the program's first code is about to
+    // run. NULL: it has been called, or no program waits for its first code.
+    PyObject *begin;
+    bool is_module; // that a Python function finds and runs: runpy
+    _PyFrameEvalFunction evaluate; // what ran frames before the program waited
+} the_program;
 
 // --- The first frame -------------------------------------------------------
 
@@ -70,7 +78,7 @@ static int begin_trace(struct Program *program, PyObject *code)
 static PyObject *evaluate_first(PyThreadState *thread,
                                 struct _PyInterpreterFrame *frame, int throwing)
 {
-    struct Program *program = &ocular_state.program;
+    struct Program *program = &the_program;
     _PyFrameEvalFunction evaluate = program->evaluate;
     PyObject *code = PyUnstable_InterpreterFrame_GetCode(frame);
 
@@ -92,7 +100,7 @@ PyDoc_STRVAR(
 static PyObject *run_file(PyObject *module, PyObject *args)
 {
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
-    struct Program *program = &ocular_state.program;
+    struct Program *program = &the_program;
     const char *path, *name;
     PyObject *begin, *given;
     struct HiddenFrames below;
@@ -125,7 +133,7 @@ PyDoc_STRVAR(run_string_doc,
 static PyObject *run_string(PyObject *module, PyObject *args)
 {
     PyCompilerFlags flags = _PyCompilerFlags_INIT;
-    struct Program *program = &ocular_state.program;
+    struct Program *program = &the_program;
     const char *source;
     PyObject *begin;
     struct HiddenFrames below;
@@ -171,7 +179,7 @@ static int report(void)
 
 static PyObject *run_call(PyObject *module, PyObject *args)
 {
-    struct Program *program = &ocular_state.program;
+    struct Program *program = &the_program;
     PyObject *begin, *function, *arguments, *result;
     struct HiddenFrames below;
     int status;

@@ -11,14 +11,6 @@
 
 #include <stdbool.h>
 
-struct Program {
-    // Starts the trace, called once: when the program's first code is about to
-    // run. NULL: it has been called, or no program waits for its first code.
-    PyObject *begin;
-    bool is_module; // that a Python function finds and runs: runpy
-    _PyFrameEvalFunction evaluate; // what ran frames before the program waited
-};
-
 // run_file, run_string and run_call, for the module.
 extern PyMethodDef Program_methods[];
 

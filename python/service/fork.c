@@ -7,6 +7,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/hook.h"
+#include "python/hooks/own_lane.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/service/governor.h"
@@ -51,30 +52,29 @@ static void be_a_child(void)
     Registry_after_fork(engine->registry);
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
-    Hooks_take_back(); // the lane of a timing is not in the list
-    Lanes_keep_only(&engine->lanes, Hooks_own_lane());
+    OwnLane_take_back(); // the lane of a timing is not in the list
+    Lanes_keep_only(&engine->lanes, own_lane);
     if (engine->session)
         Session_abandon(engine->session);
-    if (Hooks_own_lane()) {
+    if (own_lane) {
         // Nobody drains it here.
-        Ring_free(Hooks_own_lane()->ring);
-        Hooks_own_lane()->ring = NULL;
+        Ring_free(own_lane->ring);
+        own_lane->ring = NULL;
     }
-    Heir_abandon(&ocular_state.heir);
-    ocular_state.child_traces = engine->session &&
-                                engine->session->config.serve &&
-                                !ocular_state.doorman.armed;
-    ocular_state.child_serves = Doorman_abandon(&ocular_state.doorman);
-    ocular_state.forked =
-        ocular_state.phase != PHASE_IDLE || ocular_state.child_serves;
+    Heir_abandon(&ocular_service.heir);
+    ocular_service.child_traces = engine->session &&
+                                  engine->session->config.serve &&
+                                  !ocular_service.doorman.armed;
+    ocular_service.child_serves = Doorman_abandon(&ocular_service.doorman);
+    ocular_service.forked =
+        ocular_state.phase != PHASE_IDLE || ocular_service.child_serves;
 }
 
-int Fork_init(struct State *state)
+int Fork_init(void)
 {
     static bool done;
     int error;
 
-    (void)state;
     if (done)
         return 0;
     error = pthread_atfork(hold_locks, let_go_of_locks, be_a_child);
@@ -86,9 +86,12 @@ int Fork_init(struct State *state)
 
 // Whether CPython would warn because of us alone. An export that a viewer has
 // asked for goes on, warning or not.
-static bool would_be_alone(struct State *state)
+static bool would_be_alone(const struct Service *service)
 {
-    return !state->users && ThreadList_count(state) <= 1 &&
+    const struct State *state = service->state;
+    const struct OurThreads ours = Service_threads(service);
+
+    return !state->users && ThreadList_count(&ours) <= 1 &&
            (state->phase != PHASE_TRACING ||
             Export_is_idle(&state->engine.session->export));
 }
@@ -103,12 +106,13 @@ static void note_cost(struct State *state, uint64_t began_ns)
 
 // Whatever of ours has threads: a session, or a door behind which there is
 // nothing.
-static void pause_threads(struct State *state)
+static void pause_threads(struct Service *service)
 {
-    struct Server *server = state->doorman.door.server;
+    struct State *state = service->state;
+    struct Server *server = service->doorman.door.server;
 
     if (state->phase == PHASE_TRACING)
-        Governor_pause(state);
+        Governor_pause(service);
     Py_BEGIN_ALLOW_THREADS;
     if (state->phase == PHASE_TRACING)
         Session_pause(state->engine.session);
@@ -117,92 +121,95 @@ static void pause_threads(struct State *state)
     Py_END_ALLOW_THREADS;
 }
 
-static void end_threads(struct State *state)
+static void end_threads(struct Service *service)
 {
-    bool open = state->doorman.door.server;
+    const struct State *state = service->state;
+    bool open = service->doorman.door.server;
 
-    Heir_pause(&state->heir);
-    state->paused |= state->heir.pending;
-    if ((state->phase != PHASE_TRACING && !open) || state->pausing ||
-        !would_be_alone(state))
+    Heir_pause(&service->heir);
+    service->paused |= service->heir.pending;
+    if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
+        !would_be_alone(service))
         return;
     // What it is starting or stopping is through then.
-    Doorman_pause(&state->doorman);
-    state->paused |= open;
+    Doorman_pause(&service->doorman);
+    service->paused |= open;
     if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
-        state->pausing || !would_be_alone(state))
+        service->pausing || !would_be_alone(service))
         return;
     // Other threads may come in while the lock is released: see Fork_settle.
-    state->pausing = true;
-    pause_threads(state);
-    state->pausing = false;
-    state->ended = state->paused = true;
+    service->pausing = true;
+    pause_threads(service);
+    service->pausing = false;
+    service->ended = service->paused = true;
 }
 
-void Fork_before(struct State *state)
+void Fork_before(struct Service *service)
 {
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    end_threads(state);
-    note_cost(state, began_ns);
+    end_threads(service);
+    note_cost(service->state, began_ns);
 }
 
 // Where a thread cannot be started again it is tried at the next occasion.
-static void resume(struct State *state)
+static void resume(struct Service *service)
 {
-    struct Server *server = state->doorman.door.server;
+    struct State *state = service->state;
+    struct Server *server = service->doorman.door.server;
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool whole = true;
 
-    state->ended = false;
+    service->ended = false;
     if (state->phase == PHASE_TRACING)
         whole = Session_resume(state->engine.session) == 0 &&
-                Governor_resume(state) == 0;
+                Governor_resume(service) == 0;
     else if (server)
         whole = Server_resume(server) == 0;
-    whole &= Doorman_resume(&state->doorman) == 0;
-    whole &= Heir_resume(&state->heir) == 0;
+    whole &= Doorman_resume(&service->doorman) == 0;
+    whole &= Heir_resume(&service->heir) == 0;
     note_cost(state, began_ns);
-    state->paused = !whole;
+    service->paused = !whole;
 }
 
 // A pending call. It may come while another library's handler runs, deeper in
 // the stack than the caller of os.fork(): before CPython has counted.
 static int resume_later(void *context)
 {
-    struct State *state = context;
+    struct Service *service = context;
 
-    state->resuming = false;
-    if (!state->paused)
+    service->resuming = false;
+    if (!service->paused)
         return 0;
-    if (ThreadState_depth(THREAD_STATE_CALL()) > state->fork_depth &&
-        Py_AddPendingCall(resume_later, state) == 0)
-        state->resuming = true;
+    if (ThreadState_depth(THREAD_STATE_CALL()) > service->fork_depth &&
+        Py_AddPendingCall(resume_later, service) == 0)
+        service->resuming = true;
     else
-        resume(state);
+        resume(service);
     return 0;
 }
 
-void Fork_after_in_parent(struct State *state)
+void Fork_after_in_parent(struct Service *service)
 {
     uint32_t depth = ThreadState_depth(THREAD_STATE_CALL());
 
-    if (!state->paused)
+    if (!service->paused)
         return;
     // A fork inside another one's handlers: the outer one has not counted yet.
-    if (!state->resuming || depth < state->fork_depth)
-        state->fork_depth = depth;
-    if (!state->resuming) {
-        state->resuming = Py_AddPendingCall(resume_later, state) == 0;
-        if (!state->resuming) // the queue is full: better a warning than this
-            resume(state);
+    if (!service->resuming || depth < service->fork_depth)
+        service->fork_depth = depth;
+    if (!service->resuming) {
+        service->resuming = Py_AddPendingCall(resume_later, service) == 0;
+        if (!service->resuming) // the queue is full: better a warning than this
+            resume(service);
     }
 }
 
 // What the parent had armed is taken out, and its session freed: 5 us a
 // function.
-static void let_session_go(struct State *state)
+static void let_session_go(struct Service *service)
 {
+    struct State *state = service->state;
     struct Session *session = state->engine.session;
 
     Tools_disarm(state);
@@ -210,37 +217,37 @@ static void let_session_go(struct State *state)
         PyErr_Clear();
     Calibration_stop(state);
     Tools_close(state);
-    Governor_abandon(state);
+    Governor_abandon(service);
     state->look_next = state->rearm_next = state->renew_next = NULL;
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
-    if (state->ended) // nobody was in the middle of anything
+    if (service->ended) // nobody was in the middle of anything
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
     // What another thread was in the middle of leaks, once.
-    if (session && state->ended)
+    if (session && service->ended)
         Session_free(session);
     Filter_release(&state->filter);
     state->users = 0;
-    state->ended = state->leftover = state->resuming = false;
+    service->ended = service->leftover = service->resuming = false;
     state->phase = PHASE_IDLE;
 }
 
-void Fork_settle(struct State *state)
+void Fork_settle(struct Service *service)
 {
     const struct timespec pause = {0, POLL_NS};
 
-    if (state->forked) // past Python
-        Fork_after_in_child(state);
-    if (state->leftover)
-        let_session_go(state);
-    while (state->pausing) {
+    if (service->forked) // past Python
+        Fork_after_in_child(service);
+    if (service->leftover)
+        let_session_go(service);
+    while (service->pausing) {
         Py_BEGIN_ALLOW_THREADS;
         nanosleep(&pause, NULL);
         Py_END_ALLOW_THREADS;
     }
-    if (state->paused)
-        resume(state);
+    if (service->paused)
+        resume(service);
 }
 
 // --- The child -------------------------------------------------------------
@@ -251,35 +258,40 @@ static int settle_later(void *context)
     return 0;
 }
 
-void Fork_linger(struct State *state)
+// In a child that has not let the parent's session go: it is asked to, where
+// the fork was a while ago. From a callback of sys.monitoring.
+static void linger(void)
 {
-    if (state->leftover && !state->resuming &&
-        Now_ns(CLOCK_MONOTONIC) > state->forked_ns + LINGER_NS)
-        state->resuming = Py_AddPendingCall(settle_later, state) == 0;
+    struct Service *service = &ocular_service;
+
+    if (service->leftover && !service->resuming &&
+        Now_ns(CLOCK_MONOTONIC) > service->forked_ns + LINGER_NS)
+        service->resuming = Py_AddPendingCall(settle_later, service) == 0;
 }
 
-void Fork_after_in_child(struct State *state)
+void Fork_after_in_child(struct Service *service)
 {
-    struct Heir *heir = &state->heir;
-    bool serves = (heir->pending && heir->serves) || state->child_serves;
-    bool traces = (heir->pending && heir->traces) || state->child_traces;
+    struct State *state = service->state;
+    struct Heir *heir = &service->heir;
+    bool serves = (heir->pending && heir->serves) || service->child_serves;
+    bool traces = (heir->pending && heir->traces) || service->child_traces;
 
     // Most children execute another program or end soon: the rest waits until
     // somebody asks for something, or the heir starts. Not in the midst of a
     // start or a stop, which goes on in the child and is to find nothing.
-    if (state->forked && state->phase == PHASE_TRACING) {
-        Hooks_silence(state);
+    if (service->forked && state->phase == PHASE_TRACING) {
+        Hooks_silence(state, linger);
         state->phase = PHASE_STOPPING;
-        state->leftover = true;
-        state->forked_ns = Now_ns(CLOCK_MONOTONIC);
-    } else if (state->forked && state->phase != PHASE_IDLE &&
-               !state->leftover) {
+        service->leftover = true;
+        service->forked_ns = Now_ns(CLOCK_MONOTONIC);
+    } else if (service->forked && state->phase != PHASE_IDLE &&
+               !service->leftover) {
         state->phase = PHASE_STOPPING;
-        let_session_go(state);
+        let_session_go(service);
     }
-    state->forked = state->child_serves = state->child_traces = false;
-    state->paused = state->pausing = state->resuming = false;
-    state->ended &= state->leftover;
+    service->forked = service->child_serves = service->child_traces = false;
+    service->paused = service->pausing = service->resuming = false;
+    service->ended &= service->leftover;
     if (serves || traces)
         Heir_plan(heir, serves, traces);
 }

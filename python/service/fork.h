@@ -12,20 +12,17 @@
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 
-#include "python/hooks/state.h"
+#include "python/service/service.h"
 
 // Registers with the C library; once a process. 0 or -errno.
-int Fork_init(struct State *state);
+int Fork_init(void);
 // For os.register_at_fork. The first releases the lock while it joins.
-void Fork_before(struct State *state);
-void Fork_after_in_parent(struct State *state);
-void Fork_after_in_child(struct State *state);
-// In a child that has not let the parent's session go: it is asked to, where
-// the fork was a while ago. From a callback of sys.monitoring.
-void Fork_linger(struct State *state);
+void Fork_before(struct Service *service);
+void Fork_after_in_parent(struct Service *service);
+void Fork_after_in_child(struct Service *service);
 // Before the session is used or ended: has our threads running again, waits for
 // another thread's Fork_before, and in the child of a fork past Python lets the
 // session go. May release the lock.
-void Fork_settle(struct State *state);
+void Fork_settle(struct Service *service);
 
 #endif

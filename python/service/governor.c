@@ -25,9 +25,9 @@
 #define STACK_BYTES (512u << 10) // the interpreter runs on it
 
 struct Governor {
-    struct State *state;
+    struct Service *service;
+    struct State *state; // the service's
     PyInterpreterState *interpreter;
-    PyThreadState *thread_state;
     pthread_mutex_t mutex; // guards stop, urged and urge_next_s
     pthread_cond_t wake;
     bool stop;
@@ -49,11 +49,6 @@ struct Governor {
     struct Slices slices;
     struct PreemptionRate preemption;
 };
-
-bool Governor_owns(const struct State *state, const PyThreadState *thread)
-{
-    return state->governor && state->governor->thread_state == thread;
-}
 
 // --- Re-arming -------------------------------------------------------------
 
@@ -353,16 +348,20 @@ static bool slice(struct Governor *governor, bool full)
         Tools_watch(state);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
-        state->poll.hottest = governor->hottest;
+        governor->service->poll.hottest = governor->hottest;
     }
     renew(governor, deadline);
     rearm_wanted(governor, deadline);
     words = write_words(governor, deadline);
     more = rearm_planned(governor, deadline);
     more |= state->renew_next || (state->rearm_next && control->urgent > 0);
-    more |= Poll_slice(state, full, deadline) && Control_may_hurry(control);
-    if (full)
-        ThreadList_update(state);
+    more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
+            Control_may_hurry(control);
+    if (full) {
+        const struct OurThreads ours = Service_threads(governor->service);
+
+        ThreadList_update(&governor->service->thread_list, state, &ours);
+    }
     return more || words;
 }
 
@@ -439,9 +438,9 @@ static bool timed_slice(struct Governor *governor, bool full)
     return more;
 }
 
-struct Slices Governor_slices(const struct State *state)
+struct Slices Governor_slices(const struct Service *service)
 {
-    return state->governor ? state->governor->slices : (struct Slices){0};
+    return service->governor ? service->governor->slices : (struct Slices){0};
 }
 
 // With the interpreter's lock for a moment. true: there is more to do.
@@ -449,7 +448,7 @@ static bool attend(struct Governor *governor, bool full)
 {
     bool more;
 
-    PyEval_RestoreThread(governor->thread_state);
+    PyEval_RestoreThread(governor->service->governor_thread);
     more = timed_slice(governor, full);
     PyEval_SaveThread();
     return more;
@@ -472,7 +471,7 @@ static double wake_up(struct Governor *governor, bool urged)
 static void run(void *context)
 {
     struct Governor *governor = context;
-    PyThreadState *state = governor->thread_state;
+    PyThreadState *state = governor->service->governor_thread;
     double pause;
     bool urged;
 
@@ -489,10 +488,10 @@ static void run(void *context)
     PyThreadState_DeleteCurrent();
 }
 
-int Governor_resume(struct State *state)
+int Governor_resume(struct Service *service)
 {
-    struct Governor *governor = state->governor;
-    struct Worker *worker = &state->engine.session->governor;
+    struct Governor *governor = service->governor;
+    struct Worker *worker = &service->state->engine.session->governor;
     int error;
 
     if (!governor || worker->started)
@@ -500,24 +499,25 @@ int Governor_resume(struct State *state)
     // Made here, with the lock: memory that Python hands out without it goes
     // through tracemalloc, which crashes if it is stopped meanwhile (gh-128679,
     // up to 3.13.1).
-    governor->thread_state = PyThreadState_New(governor->interpreter);
-    if (!governor->thread_state)
+    governor->service->governor_thread =
+        PyThreadState_New(governor->interpreter);
+    if (!governor->service->governor_thread)
         return -ENOMEM;
     governor->stop = false;
     worker->prepare = Rcu_register;
     error = Worker_start(worker, "ocular-governor", run, governor, STACK_BYTES);
     if (error) {
-        PyThreadState_Clear(governor->thread_state);
-        PyThreadState_Delete(governor->thread_state);
-        governor->thread_state = NULL;
+        PyThreadState_Clear(governor->service->governor_thread);
+        PyThreadState_Delete(governor->service->governor_thread);
+        governor->service->governor_thread = NULL;
     }
     return error;
 }
 
-int Governor_start(struct State *state)
+int Governor_start(struct Service *service)
 {
     struct Governor *governor = Heap_zeroed(1, sizeof *governor);
-    const struct Engine *engine = &state->engine;
+    const struct Engine *engine = &service->state->engine;
     pthread_condattr_t monotonic;
     int error;
 
@@ -525,7 +525,8 @@ int Governor_start(struct State *state)
         PyErr_NoMemory();
         return -1;
     }
-    governor->state = state;
+    governor->service = service;
+    governor->state = service->state;
     governor->interpreter = PyInterpreterState_Get();
     Control_init(&governor->control, engine->session->config.threshold);
     price(governor);
@@ -534,13 +535,13 @@ int Governor_start(struct State *state)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&governor->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    state->governor = governor;
-    error = Governor_resume(state);
+    service->governor = governor;
+    error = Governor_resume(service);
     if (error == 0) {
         Details_set_urge(&engine->session->details, urge, governor);
         return 0;
     }
-    state->governor = NULL;
+    service->governor = NULL;
     Heap_free(governor);
     PyErr_Format(PyExc_RuntimeError, "the governor cannot start: %s",
                  strerror(-error));
@@ -558,24 +559,24 @@ static void end_thread(struct Governor *governor)
     Py_BEGIN_ALLOW_THREADS;
     Worker_join(worker);
     Py_END_ALLOW_THREADS;
-    governor->thread_state = NULL; // ended with its thread
+    governor->service->governor_thread = NULL; // ended with its thread
 }
 
-void Governor_pause(struct State *state)
+void Governor_pause(struct Service *service)
 {
-    if (state->governor) // or a finalizer forks while tracing begins
-        end_thread(state->governor);
+    if (service->governor) // or a finalizer forks while tracing begins
+        end_thread(service->governor);
 }
 
-void Governor_stop(struct State *state)
+void Governor_stop(struct Service *service)
 {
-    struct Governor *governor = state->governor;
+    struct Governor *governor = service->governor;
 
     if (!governor)
         return;
-    Details_set_urge(&state->engine.session->details, NULL, NULL);
+    Details_set_urge(&service->state->engine.session->details, NULL, NULL);
     end_thread(governor);
-    state->governor = NULL;
+    service->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
     Plan_release(&governor->plan);
@@ -583,13 +584,14 @@ void Governor_stop(struct State *state)
     Heap_free(governor);
 }
 
-void Governor_abandon(struct State *state)
+void Governor_abandon(struct Service *service)
 {
-    if (state->governor) {
-        Plan_release(&state->governor->plan);
-        Words_free(state->governor->words);
+    if (service->governor) {
+        Plan_release(&service->governor->plan);
+        Words_free(service->governor->words);
     }
     // CPython frees the thread states of the other threads after fork.
-    Heap_free(state->governor);
-    state->governor = NULL;
+    Heap_free(service->governor);
+    service->governor = NULL;
+    service->governor_thread = NULL;
 }

@@ -5,9 +5,7 @@
 #ifndef OCULAR_PYTHON_SERVICE_GOVERNOR_H
 #define OCULAR_PYTHON_SERVICE_GOVERNOR_H
 
-#include "python/hooks/state.h"
-
-struct Governor;
+#include "python/service/service.h"
 
 // How long it has held the interpreter, in CPU time.
 struct Slices {
@@ -17,18 +15,16 @@ struct Slices {
 };
 
 // Interpreter's lock held. 0, or -1 with an exception.
-int Governor_start(struct State *state);
+int Governor_start(struct Service *service);
 // Releases the interpreter's lock while it joins the thread.
-void Governor_stop(struct State *state);
+void Governor_stop(struct Service *service);
 // For a fork: its thread ends, releasing the interpreter's lock as above, and
 // goes on (0 or -errno; it may be tried again).
-void Governor_pause(struct State *state);
-int Governor_resume(struct State *state);
+void Governor_pause(struct Service *service);
+int Governor_resume(struct Service *service);
 // After fork, in the child: the thread is not there.
-void Governor_abandon(struct State *state);
-// Is that thread state the governor's?
-bool Governor_owns(const struct State *state, const PyThreadState *thread);
+void Governor_abandon(struct Service *service);
 // Since it was started; zeros where none runs. Interpreter's lock held.
-struct Slices Governor_slices(const struct State *state);
+struct Slices Governor_slices(const struct Service *service);
 
 #endif

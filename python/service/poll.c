@@ -16,10 +16,10 @@ static uint64_t ticks_of(const struct State *state, double s)
     return (uint64_t)(s * Clock_hz(&state->engine.clock));
 }
 
-void Poll_reset(struct State *state)
+void Poll_reset(struct Poll *poll, struct State *state)
 {
-    memset(&state->poll, 0, sizeof state->poll);
-    state->poll.round_ticks = Clock_read(&state->engine.clock);
+    memset(poll, 0, sizeof *poll);
+    poll->round_ticks = Clock_read(&state->engine.clock);
     state->look_next = NULL;
 }
 
@@ -33,14 +33,14 @@ static void look(struct State *state, struct Code *code, uint64_t ticks)
                ticks);
 }
 
-static void look_at_hottest(struct State *state)
+static void look_at_hottest(const struct Poll *poll, struct State *state)
 {
     uint64_t now = Clock_read(&state->engine.clock);
     unsigned i;
 
-    for (i = 0; i < state->poll.hottest.count; i++) {
+    for (i = 0; i < poll->hottest.count; i++) {
         struct Code *code =
-            Registry_by_id(state->engine.registry, state->poll.hottest.ids[i]);
+            Registry_by_id(state->engine.registry, poll->hottest.ids[i]);
 
         if (code)
             look(state, code, now);
@@ -48,7 +48,8 @@ static void look_at_hottest(struct State *state)
 }
 
 // Goes on where it ended last time, once round all code at most.
-static void look_at_rest(struct State *state, unsigned least, uint64_t deadline)
+static void look_at_rest(struct Poll *poll, struct State *state, unsigned least,
+                         uint64_t deadline)
 {
     struct Registry *registry = state->engine.registry;
     struct Code *first = NULL, *code;
@@ -62,47 +63,48 @@ static void look_at_rest(struct State *state, unsigned least, uint64_t deadline)
             first = code;
         look(state, code, now);
         least -= least != 0;
-        state->poll.round_done++;
+        poll->round_done++;
         state->look_next = Registry_next(code);
         if (!state->look_next) {
-            state->poll.round_ticks = now;
-            state->poll.round_done = 0;
+            poll->round_ticks = now;
+            poll->round_done = 0;
         }
     }
 }
 
-static bool is_behind(const struct State *state)
+static bool is_behind(const struct Poll *poll, const struct State *state)
 {
     double elapsed =
-        (double)(Clock_read(&state->engine.clock) - state->poll.round_ticks) /
+        (double)(Clock_read(&state->engine.clock) - poll->round_ticks) /
         (double)ticks_of(state, POLL_ROUND_S);
     uint64_t count = atomic_load_explicit(&state->engine.registry->count,
                                           memory_order_relaxed);
 
     // By a whole one: at a round's very beginning nobody is behind.
-    return (double)state->poll.round_done + 1 <= elapsed * (double)count;
+    return (double)poll->round_done + 1 <= elapsed * (double)count;
 }
 
-bool Poll_slice(struct State *state, bool hot, uint64_t deadline)
+bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
+                uint64_t deadline)
 {
     struct Transitions *log = &state->engine.session->transitions;
 
     if (!Transitions_try(log))
         return true;
     if (hot)
-        look_at_hottest(state);
-    look_at_rest(state, SLICE_LOOKS, deadline);
+        look_at_hottest(poll, state);
+    look_at_rest(poll, state, SLICE_LOOKS, deadline);
     Transitions_unlock(log);
-    return is_behind(state);
+    return is_behind(poll, state);
 }
 
-void Poll_now(struct State *state)
+void Poll_now(struct Poll *poll, struct State *state)
 {
     struct Transitions *log = &state->engine.session->transitions;
 
     Transitions_lock(log);
-    look_at_hottest(state);
-    look_at_rest(state, NOW_LOOKS,
+    look_at_hottest(poll, state);
+    look_at_rest(poll, state, NOW_LOOKS,
                  Clock_read(&state->engine.clock) + ticks_of(state, NOW_S));
     Transitions_unlock(log);
 }

@@ -5,20 +5,28 @@
 #define OCULAR_PYTHON_SERVICE_POLL_H
 
 #include "python/hooks/state.h"
+#include "tracer/budget/hottest.h"
 
 // A round of all code is to take at most so long: two looks at one function
 // are then at most twice that apart, wherever in their rounds they come.
 #define POLL_ROUND_S 5.0
 
+struct Poll {
+    struct Hottest hottest;
+    uint64_t round_ticks; // when this round of all code began
+    uint64_t round_done;  // code objects looked at in it
+};
+
 // Begins a session: nothing has been looked at.
-void Poll_reset(struct State *state);
+void Poll_reset(struct Poll *poll, struct State *state);
 // What the governor does in a slice, for as long as `deadline` (ticks) allows:
 // with `hot` it begins with the hottest. Never waits. true: the round is behind
 // its schedule, so come again soon.
-bool Poll_slice(struct State *state, bool hot, uint64_t deadline);
+bool Poll_slice(struct Poll *poll, struct State *state, bool hot,
+                uint64_t deadline);
 // For a snapshot that shows what was changed just now: the hottest, then a
 // thousand others, and more within a millisecond.
-void Poll_now(struct State *state);
+void Poll_now(struct Poll *poll, struct State *state);
 void Poll_all(struct State *state);
 
 #endif

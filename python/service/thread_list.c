@@ -6,7 +6,6 @@
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter.h"
 #include "python/hooks/thread_name.h"
-#include "python/service/governor.h"
 #include "tracer/budget/policy.h"
 
 // Asked for anew each time: a thread may be renamed.
@@ -15,22 +14,25 @@
 #define THREAD_S 1e-3
 
 // Not one of ours, and not half made.
-static bool is_programs(const struct State *state, const PyThreadState *thread)
+static bool is_programs(const struct OurThreads *ours,
+                        const PyThreadState *thread)
 {
-    return thread->native_thread_id != 0 &&
-           thread != state->heir.thread_state &&
-           thread != state->doorman.thread_state &&
-           !Governor_owns(state, thread);
+    size_t i;
+
+    for (i = 0; i < sizeof ours->states / sizeof *ours->states; i++)
+        if (thread == ours->states[i])
+            return false;
+    return thread->native_thread_id != 0;
 }
 
-size_t ThreadList_count(const struct State *state)
+size_t ThreadList_count(const struct OurThreads *ours)
 {
     PyThreadState *thread =
         PyInterpreterState_ThreadHead(PyInterpreterState_Get());
     size_t count = 0;
 
     for (; thread; thread = PyThreadState_Next(thread))
-        count += is_programs(state, thread);
+        count += is_programs(ours, thread);
     return count;
 }
 
@@ -63,7 +65,7 @@ static size_t find(const struct ThreadList *list, size_t at,
 }
 
 // All threads, with the names that were known of them. false: no memory.
-static bool walk(const struct State *state, struct ThreadList *list)
+static bool walk(struct ThreadList *list, const struct OurThreads *ours)
 {
     PyThreadState *thread =
         PyInterpreterState_ThreadHead(PyInterpreterState_Get());
@@ -76,7 +78,7 @@ static bool walk(const struct State *state, struct ThreadList *list)
         bool again = count >= list->next && asked < NAMES;
         size_t at;
 
-        if (!is_programs(state, thread))
+        if (!is_programs(ours, thread))
             continue;
         if (!grow(&threads, count, &room)) {
             Heap_free(threads);
@@ -108,10 +110,10 @@ static uint64_t pause_of(const struct ThreadList *list, double hz)
     return (uint64_t)((double)list->count * THREAD_S * hz);
 }
 
-void ThreadList_update(struct State *state)
+void ThreadList_update(struct ThreadList *list, struct State *state,
+                       const struct OurThreads *ours)
 {
     struct Engine *engine = &state->engine;
-    struct ThreadList *list = &state->thread_list;
     struct Sampler *sampler = engine->session->sampler;
     uint64_t now = Clock_read(&engine->clock);
     double hz = Clock_hz(&engine->clock);
@@ -120,7 +122,7 @@ void ThreadList_update(struct State *state)
         PyInterpreterState_ThreadHead(PyInterpreterState_Get())->id ==
             list->newest)
         return;
-    if (!walk(state, list))
+    if (!walk(list, ours))
         return;
     list->due = now + pause_of(list, hz);
     if (Interpreter_switch_interval(state) < 0) // the last one stays

@@ -5,11 +5,12 @@
 #ifndef OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 #define OCULAR_PYTHON_SERVICE_THREAD_LIST_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "python/hooks/state.h"
 
-struct State;
-struct SampledThread;
+// The thread states of our own threads, which are none of the program's.
+struct OurThreads {
+    const PyThreadState *states[3]; // NULL: that one does not run
+};
 
 struct ThreadList {
     struct SampledThread *threads; // newest first, as the interpreter has them
@@ -21,9 +22,10 @@ struct ThreadList {
 
 // Interpreter's lock held. Gives the sampler a list, where it may have changed.
 // Without memory: as before.
-void ThreadList_update(struct State *state);
+void ThreadList_update(struct ThreadList *list, struct State *state,
+                       const struct OurThreads *ours);
 void ThreadList_release(struct ThreadList *list);
 // Python's threads, ours left out.
-size_t ThreadList_count(const struct State *state);
+size_t ThreadList_count(const struct OurThreads *ours);
 
 #endif

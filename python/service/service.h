@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The state of what stands behind the hooks: our threads, and what they do
+// around a fork. One static instance, beside ocular_state, which it works on.
+// Guarded by the interpreter's lock unless a member says otherwise.
+#ifndef OCULAR_PYTHON_SERVICE_SERVICE_H
+#define OCULAR_PYTHON_SERVICE_SERVICE_H
+
+#include "python/hooks/state.h"
+#include "python/service/doorman.h"
+#include "python/service/heir.h"
+#include "python/service/poll.h"
+#include "python/service/thread_list.h"
+
+struct Service {
+    struct State *state; // the hooks'
+
+    // Around a fork (fork.h).
+    bool forked;        // this process is a child that does not trace any more,
+    bool leftover;      // and has still to let its parent's session go: a call
+    uint64_t forked_ns; // of ours, or 100 ms from here (CLOCK_MONOTONIC)
+    bool pausing;       // our threads are being ended for it
+    bool ended;         // they have been: none runs
+    bool paused;        // some are to start again
+    bool resuming;      // a pending call will do that
+    uint32_t fork_depth; // of the Python frame that called os.fork()
+    bool child_serves;   // in a child: its parent has served idly,
+    bool child_traces;   // or has a trace of its own that is served
+
+    struct Heir heir;
+    struct Doorman doorman;
+    struct Governor *governor;      // NULL: no session
+    PyThreadState *governor_thread; // its thread's; NULL: none runs
+    struct ThreadList thread_list;  // the governor's
+    struct Poll poll;
+};
+
+extern struct Service ocular_service;
+
+// Those that ThreadList leaves out.
+static inline struct OurThreads Service_threads(const struct Service *service)
+{
+    return (struct OurThreads){{service->governor_thread,
+                                service->heir.thread_state,
+                                service->doorman.thread_state}};
+}
+
+#endif
