@@ -519,3 +519,19 @@ def test_every_descriptor_is_kept_off_the_standard_streams():
             if not re.search(r"Opened_above\(\s*$", text[: each.start()])
         ]
         assert len(bare) <= ELSEWHERE.get(name, 0), (name, [each[0] for each in bare])
+
+
+# --- Documents ----------------------------------------------------------------------
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONGEST = {"README.md": 160, "architecture.md": 300}
+PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_a_document_names_files_that_are_there(path):
+    text = path.read_text()
+    assert not [name for name in PATH.findall(text) if not (ROOT / name).exists()]
+    assert len(text.splitlines()) <= LONGEST.get(path.name, 10**4)
+    if path.parent != ROOT:
+        assert text.startswith("For "), "its first line says for whom it is"
