@@ -66,7 +66,7 @@ FUNCTION_LINES = 60
 # else in <> must be the C library's.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {"tracer/timeline/perfetto.c", "tui/model/json.c"},
+    r"json-c/.*|json\.h|json_.*": {"tracer/timeline/json_trace.c", "tui/model/json.c"},
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without

@@ -669,7 +669,7 @@ static void test_export_is_cancelled(void **state)
     halt(f);
 }
 
-// A large timeline: progress is told, and rises.
+// A large timeline, packed, which takes longest: progress is told, and rises.
 static void test_export_tells_its_progress(void **state)
 {
     struct Fixture *f = *state;
@@ -683,7 +683,7 @@ static void test_export_tells_its_progress(void **state)
 
     start_usual(f);
     client = join(f);
-    path_in(f, path, "viewer.json");
+    path_in(f, path, "viewer.json.gz");
     for (uint64_t i = 0; i < (UNDER_TSAN ? 60000 : 200000); i++) {
         call(f->lane, code, Clock_read(&f->engine.clock));
         if (i % 20000 == 0)

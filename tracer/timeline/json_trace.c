@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: MIT
+// The JSON writer, the one home of json-c in the tracer. json-c makes what a
+// function, a loop or a thread has in all of its events, once; an event copies
+// that and adds its digits. perfetto.c calls it, on the writing thread.
+#include "tracer/timeline/json_trace.h"
+#include "tracer/base/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS 24 // of a time, at most
+
+// An event's beginning, up to its name. It differs by thread.
+struct Prefix {
+    size_t size;
+    char text[64];
+};
+
+struct JsonWriter {
+    struct TraceWriter base;
+    pid_t tid;
+    struct Prefix begin; // ,\n{"ph":"B","pid":1,"tid":2,"name":
+    struct Prefix end;
+    struct Prefix mark;
+};
+
+// --- Objects: no memory makes one NULL, and that which was to hold it --------
+
+// Adds an owned value under a constant key.
+static void add(struct json_object **object, const char *key,
+                struct json_object *value)
+{
+    if (*object && value &&
+        !json_object_object_add_ex(*object, key, value,
+                                   JSON_C_OBJECT_ADD_KEY_IS_NEW |
+                                       JSON_C_OBJECT_ADD_CONSTANT_KEY))
+        return;
+    json_object_put(value);
+    json_object_put(*object);
+    *object = NULL;
+}
+
+static struct json_object *text(const char *value)
+{
+    char clean[TRACE_TEXT];
+    size_t length = Text_clean(clean, sizeof clean, value ? value : "", false);
+
+    return json_object_new_string_len(clean, (int)length);
+}
+
+static struct json_object *number(uint64_t value)
+{
+    return json_object_new_uint64(value);
+}
+
+// Microseconds, with the nanoseconds' digits.
+static struct json_object *micros(uint64_t ns)
+{
+    char digits[32];
+
+    snprintf(digits, sizeof digits, "%" PRIu64 ".%03u", ns / 1000,
+             (unsigned)(ns % 1000));
+    return json_object_new_double_s((double)ns / 1000, digits);
+}
+
+// Its text, which is the object's; NULL: memory.
+static struct EncodedPiece print(struct json_object *object)
+{
+    struct EncodedPiece piece = {NULL, 0};
+
+    if (object)
+        piece.data = json_object_to_json_string_length(
+            object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+            &piece.size);
+    return piece;
+}
+
+// A text, then an object where there is one, which is owned.
+static int put(struct JsonWriter *json, const char *before,
+               struct json_object *object)
+{
+    struct EncodedPiece piece = print(object);
+    int error = object && !piece.data ? -ENOMEM : 0;
+
+    if (!error)
+        error = TraceWriter_put(&json->base, before, strlen(before));
+    if (!error)
+        error = TraceWriter_put(&json->base, piece.data, piece.size);
+    json_object_put(object);
+    return error;
+}
+
+// --- Events: pieces that are there already, and digits -----------------------
+
+static uint8_t *copy(uint8_t *at, const void *data, size_t size)
+{
+    memcpy(at, data, size);
+    return at + size;
+}
+
+static uint8_t *put_digits(uint8_t *at, uint64_t value)
+{
+    uint8_t digits[DIGITS], *first = digits + sizeof digits;
+
+    do {
+        *--first = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    return copy(at, first, (size_t)(digits + sizeof digits - first));
+}
+
+static uint8_t *put_micros(uint8_t *at, uint64_t ns)
+{
+    unsigned rest = (unsigned)(ns % 1000);
+
+    at = put_digits(at, ns / 1000);
+    *at++ = '.';
+    *at++ = (uint8_t)('0' + rest / 100);
+    *at++ = (uint8_t)('0' + rest / 10 % 10);
+    *at++ = (uint8_t)('0' + rest % 10);
+    return at;
+}
+
+// What is around an event's time: a prefix, the entry's name, `key`.
+static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
+                         const struct EncodedEntry *entry, const char *key,
+                         uint64_t ticks)
+{
+    size_t key_size = strlen(key);
+    uint8_t *at;
+
+    if (!entry) {
+        json->base.error = -ENOMEM;
+        return NULL;
+    }
+    at = TraceWriter_room(&json->base, prefix->size + entry->first +
+                                           entry->second + key_size +
+                                           10 * DIGITS);
+    if (!at)
+        return NULL;
+    json->base.last = ticks;
+    at = copy(at, prefix->text, prefix->size);
+    at = copy(at, Encoded_first(&json->base.encoded, entry), entry->first);
+    at = copy(at, key, key_size);
+    return put_micros(at, TraceWriter_ns(&json->base, ticks));
+}
+
+#define PUT(at, constant) copy(at, constant, sizeof(constant) - 1)
+
+// `"WORD":true`
+static uint8_t *put_word(uint8_t *at, const char *word)
+{
+    at = PUT(at, "\"");
+    at = copy(at, word, strlen(word));
+    return PUT(at, "\":true");
+}
+
+static int finish_event(struct JsonWriter *json, uint8_t *at)
+{
+    TraceWriter_took(&json->base, at);
+    return TraceWriter_count(&json->base);
+}
+
+// --- What is encoded once ----------------------------------------------------
+
+// The name as JSON, then `second`; owns the name. NULL: memory.
+static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
+                                         struct json_object *name,
+                                         struct EncodedPiece second)
+{
+    struct EncodedPiece first = print(name);
+    const struct EncodedEntry *entry = NULL;
+
+    if (first.data && second.data)
+        entry = Encoded_add(&json->base.encoded, key, first, second);
+    json_object_put(name);
+    return entry;
+}
+
+// The name, and the arguments up to the brace that ends them.
+static const struct EncodedEntry *encode_function(struct JsonWriter *json,
+                                                  uint32_t id)
+{
+    struct json_object *args = json_object_new_object();
+    const struct EncodedEntry *entry;
+    struct EncodedPiece piece;
+    struct TraceName name;
+    char address[32];
+
+    TraceWriter_name(&json->base, id, &name);
+    snprintf(address, sizeof address, "0x%" PRIxPTR, name.address);
+    add(&args, "code_ptr", text(address));
+    add(&args, "file", text(name.file));
+    add(&args, "line", number(name.line));
+    piece = print(args);
+    if (piece.data)
+        piece.size--;
+    entry = encode(json, Trace_function_key(id), text(name.name), piece);
+    json_object_put(args);
+    return entry;
+}
+
+static const struct EncodedEntry *find_function(struct JsonWriter *json,
+                                                uint32_t id)
+{
+    const struct EncodedEntry *entry =
+        Encoded_find(&json->base.encoded, Trace_function_key(id));
+
+    return entry ? entry : encode_function(json, id);
+}
+
+// "what: NAME", of a function; then `second`.
+static const struct EncodedEntry *encode_label(struct JsonWriter *json,
+                                               uint64_t key, const char *what,
+                                               const char *second)
+{
+    char label[TRACE_NAME + 32];
+    struct TraceName name;
+
+    TraceWriter_name(&json->base, (uint32_t)key, &name);
+    snprintf(label, sizeof label, "%s: %s", what, name.name);
+    return encode(json, key, text(label),
+                  (struct EncodedPiece){second, strlen(second)});
+}
+
+static const struct EncodedEntry *find_loop(struct JsonWriter *json,
+                                            uint32_t id, unsigned unit)
+{
+    uint64_t key = Trace_loop_key(id, unit);
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    char what[32], offset[48];
+
+    if (entry)
+        return entry;
+    snprintf(what, sizeof what, "loop @%u", 2 * unit);
+    snprintf(offset, sizeof offset, ",\"offset\":%u}}", 2 * unit);
+    return encode_label(json, key, what, offset);
+}
+
+static const struct EncodedEntry *find_dark(struct JsonWriter *json,
+                                            uint32_t id)
+{
+    uint64_t key = Trace_dark_key(id);
+    const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+
+    if (entry)
+        return entry;
+    return encode_label(json, key, "dark",
+                        ",\"s\":\"t\",\"args\":{\"note\":\"" TRACE_DARK_NOTE
+                        "\"}}");
+}
+
+// --- The format --------------------------------------------------------------
+
+static int begin_call(void *context, uint64_t ticks, uint32_t id,
+                      enum CallBegin how)
+{
+    struct JsonWriter *json = context;
+    const struct EncodedEntry *entry = find_function(json, id);
+    uint8_t *at = put_head(json, &json->begin, entry,
+                           ",\"cat\":\"python\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at = PUT(at, ",\"args\":");
+    at = copy(at, Encoded_second(&json->base.encoded, entry), entry->second);
+    if (how != CALL_ENTERED) {
+        at = PUT(at, ",");
+        at = put_word(at, Trace_begin_word(how));
+    }
+    return finish_event(json, PUT(at, "}}"));
+}
+
+static int end_call(void *context, uint64_t ticks, uint32_t id,
+                    enum CallEnd how)
+{
+    struct JsonWriter *json = context;
+    const struct EncodedEntry *entry = find_function(json, id);
+    uint8_t *at = put_head(json, &json->end, entry, ",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    if (how != CALL_LEFT) {
+        at = PUT(at, ",\"args\":{");
+        at = put_word(at, Trace_end_word(how));
+        at = PUT(at, "}");
+    }
+    return finish_event(json, PUT(at, "}"));
+}
+
+static int write_loop(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Event *event, uint32_t inside)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    const struct EncodedEntry *entry =
+        find_loop(json, inside, Event_unit(event));
+    uint8_t *at =
+        put_head(json, &json->mark, entry, ",\"cat\":\"loop\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at = PUT(at, ",\"s\":\"t\",\"args\":{\"uOps\":");
+    at = put_digits(at, Event_instructions(event));
+    at = PUT(at, ",\"Hardware Cycles\":");
+    at = put_digits(at, Event_cycles(event));
+    at = copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    return finish_event(json, at);
+}
+
+static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    const struct EncodedEntry *entry = find_dark(json, id);
+    uint8_t *at = put_head(json, &json->mark, entry,
+                           ",\"cat\":\"ocular\",\"ts\":", ticks);
+
+    if (!at)
+        return json->base.error;
+    at = copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    return finish_event(json, at);
+}
+
+// An event with what they all have; owns `name`.
+static struct json_object *event_of(const struct JsonWriter *json,
+                                    const char *phase, const char *name)
+{
+    struct json_object *event = json_object_new_object();
+
+    add(&event, "ph", json_object_new_string(phase));
+    add(&event, "pid", json_object_new_int64(json->base.trace->pid));
+    add(&event, "tid", json_object_new_int64(json->tid));
+    add(&event, "name", text(name));
+    return event;
+}
+
+static int put_event(struct JsonWriter *json, struct json_object *event)
+{
+    int error =
+        event ? put(json, json->base.events ? ",\n" : "\n", event) : -ENOMEM;
+
+    return error ? error : TraceWriter_count(&json->base);
+}
+
+static int write_gap(struct TraceWriter *writer, uint64_t ticks,
+                     const char *what, uint64_t count)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object(), *event;
+    char name[64];
+
+    snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
+    event = event_of(json, "i", name);
+    add(&args, "events", number(count));
+    add(&event, "cat", text("ocular"));
+    add(&event, "ts", micros(TraceWriter_ns(writer, ticks)));
+    add(&event, "s", text("t"));
+    add(&event, "args", args);
+    writer->last = ticks;
+    return put_event(json, event);
+}
+
+// An M event: `name` says what `key` is the value of.
+static int put_meta(struct JsonWriter *json, const char *name, const char *key,
+                    struct json_object *value)
+{
+    struct json_object *event = event_of(json, "M", name);
+    struct json_object *args = json_object_new_object();
+
+    add(&args, key, value);
+    add(&event, "args", args);
+    return put_event(json, event);
+}
+
+static struct json_object *value_of(const struct TraceFact *fact)
+{
+    if (fact->kind == FACT_TEXT)
+        return text(fact->text);
+    if (fact->kind == FACT_NUMBER)
+        return number(fact->number);
+    return fact->kind == FACT_NS ? micros(fact->number)
+                                 : json_object_new_double(fact->real);
+}
+
+static int write_head(struct TraceWriter *writer)
+{
+    const struct PerfettoTrace *trace = writer->trace;
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *other = json_object_new_object();
+    struct TraceFact facts[TRACE_FACTS];
+    int error, i;
+
+    TraceWriter_facts(writer, facts);
+    for (i = 0; i < TRACE_FACTS; i++)
+        add(&other, facts[i].key, value_of(&facts[i]));
+    json->tid = trace->pid;
+    error = -ENOMEM;
+    if (other)
+        error = put(json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
+    if (!error)
+        error = put(json, ",\"traceEvents\":[", NULL);
+    if (error)
+        return error;
+    return put_meta(json, "process_name", "name",
+                    text(trace->command ? trace->command : "python"));
+}
+
+static void make_prefix(const struct JsonWriter *json, struct Prefix *prefix,
+                        char phase)
+{
+    prefix->size = (size_t)snprintf(
+        prefix->text, sizeof prefix->text,
+        ",\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%d,\"name\":", phase,
+        (int)json->base.trace->pid, (int)json->tid);
+}
+
+static int write_lane(struct TraceWriter *writer,
+                      const struct TimelineLane *lane)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    int error;
+
+    json->tid = lane->tid;
+    make_prefix(json, &json->begin, 'B');
+    make_prefix(json, &json->end, 'E');
+    make_prefix(json, &json->mark, 'i');
+    error = put_meta(json, "thread_name", "name", text(lane->name));
+    return error ? error
+                 : put_meta(json, "thread_sort_index", "sort_index",
+                            number(lane->lane));
+}
+
+static int write_tail(struct TraceWriter *writer)
+{
+    return put((struct JsonWriter *)writer, "\n]}\n", NULL);
+}
+
+const struct TraceFormat JsonTrace_format = {
+    .writer_bytes = sizeof(struct JsonWriter),
+    .head = write_head,
+    .lane = write_lane,
+    .begin = begin_call,
+    .end = end_call,
+    .loop = write_loop,
+    .dark = write_dark,
+    .gap = write_gap,
+    .tail = write_tail,
+};

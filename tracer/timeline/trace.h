@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What a trace file is made of: a frozen timeline, and what is to be said about
+// it. Export fills it in; perfetto.c and the formats read it.
+#ifndef OCULAR_TRACER_TIMELINE_TRACE_H
+#define OCULAR_TRACER_TIMELINE_TRACE_H
+
+#include "tracer/timeline/view.h"
+
+// Who a function id is. Text is borrowed until the next call.
+struct PerfettoName {
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uintptr_t address;
+};
+
+struct PerfettoTrace {
+    const struct TimelineView *view;
+    pid_t pid;
+    const char *command;
+    const char *python; // version
+    const char *mode;
+    uint64_t threshold;
+    uint64_t start_ticks; // ts 0; nothing in the trace is earlier
+    uint64_t start_unix_ns;
+    double hz;
+    int descriptor; // of an open file to write to; 0: the one at the path
+    const struct Opened *opened; // which file that is
+    bool overwrite;              // what is at the path when it is written
+    void *context;               // of the two functions
+    // false: unknown (written as "<retired>").
+    bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
+    // Called now and then with 0..1 and the bytes of the file so far; false
+    // cancels. May be NULL.
+    bool (*progress)(void *context, double done, uint64_t bytes);
+};
+
+struct PerfettoResult {
+    uint64_t bytes; // of the file
+    uint64_t events;
+    uint64_t cpu_ns; // ns of the writing thread's CPU time; Export_write's
+};
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// What the writers of a timeline have in common: the file, a buffer before it,
+// times, names, progress. A format (json_trace.c, pftrace.c) turns calls and
+// marks into bytes; perfetto.c walks over the timeline and calls it. One
+// thread.
+#ifndef OCULAR_TRACER_TIMELINE_TRACE_WRITER_H
+#define OCULAR_TRACER_TIMELINE_TRACE_WRITER_H
+
+#include "tracer/base/output.h"
+#include "tracer/timeline/encoded.h"
+#include "tracer/timeline/replay.h"
+#include "tracer/timeline/trace.h"
+
+#define TRACE_BUFFER (128u << 10) // more than any event takes
+#define TRACE_NAME 512            // bytes of a function's name, with the NUL
+#define TRACE_TEXT 4096           // bytes of other text
+#define TRACE_LOOK_EVERY 256      // events between looks at the clock
+#define TRACE_FACTS 14
+
+struct TraceWriter {
+    const struct PerfettoTrace *trace;
+    struct Output output;
+    struct Encoded encoded; // what is made once for a function or a loop
+    uint64_t events;        // written
+    uint64_t total;         // about so many
+    uint64_t looked_ns;     // when progress was reported
+    uint64_t scale;         // ns a tick, shifted to the left
+    unsigned shift;
+    uint64_t last; // ticks of the newest event in this lane
+    size_t chunk;  // of the view, the next one to write
+    int error;     // 0 or -errno of what failed to be written
+    char date[40]; // of the start
+    size_t used;   // bytes in the buffer
+    uint8_t buffer[TRACE_BUFFER];
+};
+
+// One format. Its writer begins with a struct TraceWriter. The functions return
+// 0 or -errno; `begin` and `end` are a ReplayTarget's, their context is the
+// writer.
+struct TraceFormat {
+    size_t writer_bytes;
+    int (*head)(struct TraceWriter *writer); // and the process's name
+    int (*lane)(struct TraceWriter *writer, const struct TimelineLane *lane);
+    int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
+    int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
+    int (*loop)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Event *event, uint32_t inside);
+    int (*dark)(struct TraceWriter *writer, uint64_t ticks, uint32_t id);
+    // `count` events are not there; `what` says why in a word.
+    int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
+               uint64_t count);
+    int (*tail)(struct TraceWriter *writer);     // may be NULL
+    void (*release)(struct TraceWriter *writer); // may be NULL
+};
+
+// Something that the file says about the whole run.
+struct TraceFact {
+    const char *key;
+    enum { FACT_TEXT, FACT_NUMBER, FACT_REAL, FACT_NS } kind;
+    const char *text;
+    uint64_t number; // also the ns
+    double real;     // also the microseconds
+};
+
+// A function's name and place, as valid UTF-8.
+struct TraceName {
+    char name[TRACE_NAME];
+    char file[TRACE_TEXT];
+    uint32_t line;
+    uintptr_t address;
+};
+
+// The word for how a call begins or ends; NULL where there is nothing to say.
+const char *Trace_begin_word(enum CallBegin how);
+const char *Trace_end_word(enum CallEnd how);
+#define TRACE_DARK_NOTE "from here on its calls are not recorded"
+
+void TraceWriter_init(struct TraceWriter *writer,
+                      const struct PerfettoTrace *trace);
+void TraceWriter_facts(const struct TraceWriter *writer,
+                       struct TraceFact facts[TRACE_FACTS]);
+void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
+                      struct TraceName *name);
+// Empties the buffer into the file. 0 or -errno.
+int TraceWriter_flush(struct TraceWriter *writer);
+// Bytes of any number.
+int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
+// Reports progress, if it is time to. 0 or -ECANCELED.
+int TraceWriter_look(struct TraceWriter *writer);
+
+// Nanoseconds since the start, in which no event is earlier.
+static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
+                                      uint64_t ticks)
+{
+    uint64_t start = writer->trace->start_ticks;
+    uint64_t past = ticks > start ? ticks - start : 0;
+
+    return (uint64_t)((unsigned __int128)past * writer->scale >> writer->shift);
+}
+
+// To be called for each event. 0 or -ECANCELED.
+static inline int TraceWriter_count(struct TraceWriter *writer)
+{
+    if (writer->events++ % TRACE_LOOK_EVERY)
+        return 0;
+    return TraceWriter_look(writer);
+}
+
+// Where up to `size` bytes may be written, TRACE_BUFFER at most; NULL:
+// writer->error says why not. TraceWriter_took says how many there are.
+static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
+{
+    if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
+        return NULL;
+    return writer->buffer + writer->used;
+}
+
+static inline void TraceWriter_took(struct TraceWriter *writer,
+                                    const uint8_t *end)
+{
+    writer->used = (size_t)(end - writer->buffer);
+}
+
+// Keys of the table of what is encoded once.
+static inline uint64_t Trace_function_key(uint32_t id)
+{
+    return id;
+}
+
+static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
+{
+    return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_dark_key(uint32_t id)
+{
+    return UINT64_C(2) << 48 | id;
+}
+
+#endif
