@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Reads a Perfetto file and holds it to the format's rules."""
+"""Reads a trace of either format and holds it to the format's rules."""
 
 import gzip
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from e2e import pftrace
 
 
 @dataclass
@@ -36,13 +38,19 @@ class Trace:
         return dict(count)
 
 
-def read(path):
+def load(path):
+    """What is in a file of either format, as JSON has it."""
     path = Path(path)
     data = path.read_bytes()
     if path.suffix == ".gz":
         assert data[:2] == b"\x1f\x8b"
         data = gzip.decompress(data)
-    return check(json.loads(data))
+        path = path.with_suffix("")
+    return pftrace.document(data) if path.suffix == ".pftrace" else json.loads(data)
+
+
+def read(path):
+    return check(load(path))
 
 
 def check(document):

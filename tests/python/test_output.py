@@ -50,6 +50,8 @@ def test_an_existing_file_is_never_overwritten(tracing, tmp_path):
     "name, other",
     [
         ("a.json.gz", "a.PID.json.gz"),
+        ("a.pftrace", "a.PID.pftrace"),
+        ("a.b.pftrace.gz", "a.b.PID.pftrace.gz"),
         ("plain", "plain.PID"),
         (".hidden", ".hidden.PID"),
         ("a.b.json", "a.b.PID.json"),
@@ -60,7 +62,10 @@ def test_the_pid_goes_before_the_ending(tracing, tmp_path, name, other):
     for _ in range(2):
         tracing(output=tmp_path / name)
         ocular.stop_tracing()
-    assert set(os.listdir(tmp_path)) == {name, other.replace("PID", str(os.getpid()))}
+    other = other.replace("PID", str(os.getpid()))
+    assert set(os.listdir(tmp_path)) == {name, other}
+    for each in (name, other):
+        trace.read(tmp_path / each)
 
 
 def test_a_device_is_written_to(tracing, tmp_path, capfd):

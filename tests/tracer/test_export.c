@@ -578,6 +578,8 @@ static void test_free_names_keep_endings(void **state)
         {"a.json.gz", "a", ".json.gz"},
         {"1.default.trace.json", "1.default.trace", ".json"},
         {"1.default.trace.json.gz", "1.default.trace", ".json.gz"},
+        {"a.b.pftrace", "a.b", ".pftrace"},
+        {"a.pftrace.gz", "a", ".pftrace.gz"},
         {"v2.5.gz", "v2.5", ".gz"},
         {"v2.5", "v2.5", ""},
         {".json", ".json", ""},

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT
 // See exports.h.
 #include "tracer/session/exports.h"
+#include "ipc/base/now.h"
 #include "tracer/session/collect.h"
+
+// CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
+static uint64_t boot_time_of(uint64_t unix_ns)
+{
+    uint64_t past = Now_ns(CLOCK_REALTIME) - unix_ns;
+    uint64_t now = Now_ns(CLOCK_BOOTTIME);
+
+    return past < now ? now - past : 0;
+}
 
 static struct Timeline *timeline(void *context)
 {
@@ -19,6 +29,7 @@ static void describe(void *context, struct PerfettoTrace *trace)
     trace->threshold = session->config.threshold;
     trace->start_ticks = session->start_ticks;
     trace->start_unix_ns = session->start_unix_ns;
+    trace->start_boot_ns = boot_time_of(session->start_unix_ns);
     trace->hz = Clock_hz(&engine->clock);
 }
 

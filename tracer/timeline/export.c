@@ -289,7 +289,9 @@ int Export_start(struct Export *export, int descriptor, const char *name,
 // ".json.gz". Any other dot belongs to the name.
 static const char *ending(const char *path)
 {
-    static const char *const KNOWN[] = {".json.gz", ".json", ".gz"};
+    static const char *const KNOWN[] = {
+        ".json.gz", ".json", ".pftrace.gz", ".pftrace", ".gz",
+    };
     const char *slash = strrchr(path, '/');
     const char *file = slash ? slash + 1 : path;
     size_t length = strlen(file), i;

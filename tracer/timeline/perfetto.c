@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: MIT
-// A trace file, whatever its format: walks over the lanes of the frozen
-// timeline and calls the format for what it meets. Export calls it, on the
-// thread that writes.
+// A trace file, whatever its format: chooses that by the name, walks over the
+// lanes of the frozen timeline and calls the format for what it meets. Export
+// calls it, on the thread that writes.
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/ends.h"
 #include "tracer/timeline/json_trace.h"
+#include "tracer/timeline/pftrace.h"
 
 #include <errno.h>
+#include <string.h>
 
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
 };
+
+bool Perfetto_is_binary(const char *path)
+{
+    static const char ending[] = ".pftrace";
+    size_t length = strlen(path), size = sizeof ending - 1;
+
+    if (length > 3 && !strcmp(path + length - 3, ".gz"))
+        length -= 3;
+    return length > size && !strncmp(path + length - size, ending, size);
+}
 
 // --- What a replay tells -----------------------------------------------------
 
@@ -120,7 +132,8 @@ static int write_document(struct Walk *walk)
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result)
 {
-    struct Walk walk = {.format = &JsonTrace_format};
+    struct Walk walk = {.format = Perfetto_is_binary(path) ? &Pftrace_format
+                                                           : &JsonTrace_format};
     struct TraceWriter *writer = Heap_zeroed(1, walk.format->writer_bytes);
     int error;
 

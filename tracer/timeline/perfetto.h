@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writes a frozen timeline to a file that Perfetto opens, gzipped where the
-// path ends in ".gz". Any thread that may block; holds no lock of the tracer.
+// Writes a frozen timeline to a file that Perfetto opens: in its own protobuf
+// format where the path ends in ".pftrace", else in JSON; gzipped where ".gz"
+// follows. Any thread that may block; holds no lock of the tracer.
 #ifndef OCULAR_TRACER_TIMELINE_PERFETTO_H
 #define OCULAR_TRACER_TIMELINE_PERFETTO_H
 
 #include "tracer/timeline/timeline.h"
 #include "tracer/timeline/trace.h"
 
+// Whether a file of this name is Perfetto's protobuf, packed or not.
+bool Perfetto_is_binary(const char *path);
 // Writes to a temporary file beside `path` and renames it, so that `path` is
 // either whole or untouched. Or to the descriptor, which stays open; then
 // `path` is but a name. 0 or -errno (-ECANCELED when cancelled, -EEXIST

@@ -23,6 +23,7 @@ struct PerfettoTrace {
     uint64_t threshold;
     uint64_t start_ticks; // ts 0; nothing in the trace is earlier
     uint64_t start_unix_ns;
+    uint64_t start_boot_ns; // CLOCK_BOOTTIME at the same moment; binary only
     double hz;
     int descriptor; // of an open file to write to; 0: the one at the path
     const struct Opened *opened; // which file that is

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""A timeline in JSON and in Perfetto's protobuf: the same calls, wherever a file
+is named, and what hostile recordings do to neither."""
+
+import contextlib
+import os
+import subprocess
+import threading
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.client import Client
+from e2e.program import BUILD, PYTHON, run, write
+from ocular.demo import pure
+
+NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
+
+
+@pytest.mark.once
+def test_random_timelines_are_the_same_in_both(tmp_path):
+    make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
+    subprocess.run([make, tmp_path, "30", "1"], check=True)
+    seen = set()
+    for number in range(30):
+        json = trace.load(tmp_path / f"{number}.json")
+        pftrace = trace.load(tmp_path / f"{number}.pftrace")
+        assert pftrace["otherData"] == json["otherData"]
+        assert pftrace["traceEvents"] == json["traceEvents"]
+        for event in json["traceEvents"]:
+            seen |= {event["ph"], event.get("cat"), *event.get("args", ())}
+    assert {"B", "E", "i", "M", "python", "loop", "ocular", "uOps", "note"} <= seen
+    assert {"raised", "unwound", "lost", "open", "parked", "earlier", "resumed"} <= seen
+
+
+@pytest.fixture
+def record(tmp_path):
+    """Runs a function traced; what its files hold, one for each of NAMES."""
+
+    def export():
+        while True:  # until the clock is not measured again in between
+            for name in NAMES:
+                ocular.export(tmp_path / name)
+            files = [trace.load(tmp_path / name) for name in NAMES]
+            if len({file["otherData"]["tsc_hz"] for file in files}) == 1:
+                return files
+
+    def record(function, threshold):
+        output = tmp_path / "last.json"
+        ocular.start_tracing(quiet=True, deinstrument_threshold=threshold, output=output)
+        try:
+            function()
+            return export()
+        finally:
+            ocular.stop_tracing()
+
+    yield record
+    ocular.stop_tracing()
+
+
+def check_same(files):
+    """As Traces, cut where the first call was open: each has its own end."""
+    events = files[0]["traceEvents"]
+    ends = (n for n, event in enumerate(events) if event.get("args", {}).get("open"))
+    events = events[: next(ends, len(events))]
+    assert sum(event["ph"] == "B" for event in events) > 5
+    for file in files:
+        assert file["traceEvents"][: len(events)] == events
+        assert set(file["otherData"]) == set(files[0]["otherData"])
+    return [trace.check(file) for file in files]
+
+
+@pytest.mark.parametrize("name", pure.CASES)
+def test_a_program_s_files_are_the_same(record, name):
+    check_same(record(pure.CASES[name], 50))
+
+
+def test_threads_and_exceptions(record):
+    def fails():
+        raise KeyError
+
+    def work():
+        for _ in range(50):
+            with contextlib.suppress(KeyError):
+                fails()
+
+    def threads():
+        for name in "one", "two ä":
+            thread = threading.Thread(target=work, name=name)
+            thread.start()
+            thread.join()
+
+    json, *others = check_same(record(threads, 0))
+    mine = [key for key, name in json.threads.items() if name[:3] in ("one", "two")]
+    assert len(mine) == 2
+    for other in others:
+        for thread in mine:
+            assert other.threads[thread] == json.threads[thread]
+            assert other.calls[thread] == json.calls[thread]
+    ends = [call.end_args for each in json.calls.values() for call in each]
+    assert ends.count({"raised": True}) >= 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wherever_a_file_is_named(tmp_path, sockets, name):
+    """On the command line, in output= of a child, in export(), by a viewer."""
+    source = f"""
+    import ocular, os, sys, time
+
+    def work():
+        pass
+
+    work()
+    ocular.export("now.{name}")
+    pid = os.fork()
+    if not pid:
+        while not ocular.is_tracing():
+            time.sleep(0.01)
+        work()
+        print(os.getpid(), flush=True)
+        sys.stdin.read()
+        sys.exit()
+    os.waitpid(pid, 0)
+    """
+    path = write(tmp_path, source)
+    command = [PYTHON, "-m", "ocular", "--serve", "--children", "--quiet"]
+    program = subprocess.Popen(
+        [*command, "--threshold", "0", "--output", name, path],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with program:
+        child = program.stdout.readline().strip()
+        with Client(sockets / f"{child}.sock") as viewer:
+            assert viewer.export(tmp_path / f"asked.{name}")[1] == 1
+        program.stdin.close()
+    assert program.returncode == 0
+    own = name.replace("x.", f"x.{child}.")  # at the child's end
+    files = {name, own, f"now.{name}", f"asked.{name}"}
+    assert set(os.listdir(tmp_path)) == {"program.py", *files}
+    for each in files:
+        assert trace.read(tmp_path / each).names()["work"] == 1
+        first = {"json": b"{", "pftrace": b"\n", "gz": b"\x1f"}[name.split(".")[-1]]
+        assert (tmp_path / each).read_bytes()[:1] == first
+
+
+def test_ctrl_c_leaves_no_file(tmp_path):
+    source = """
+    from ocular import _progress
+    import os, signal
+    _progress.PATIENCE_S = 0
+    def interrupt(self, part, size):
+        signal.raise_signal(signal.SIGINT)
+    _progress.Progress.__call__ = interrupt
+    def called():
+        pass
+    for _ in range(1000):
+        called()
+    """
+    path = write(tmp_path, source)
+    command = [PYTHON, "-m", "ocular", "--threshold", "0", "--output", "x.pftrace"]
+    done = run([*command, path], cwd=tmp_path)
+    assert "interrupted: no timeline was written" in done.err
+    assert os.listdir(tmp_path) == ["program.py"]

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The numbers of the fields that pftrace.c writes, by message. They are
+// Perfetto's (protos/perfetto/trace in its sources) and never change.
+#ifndef OCULAR_TRACER_TIMELINE_PFTRACE_FIELDS_H
+#define OCULAR_TRACER_TIMELINE_PFTRACE_FIELDS_H
+
+#include "tracer/timeline/replay.h"
+
+enum { TRACE_PACKET = 1 };
+enum {
+    PACKET_CLOCKS = 6,
+    PACKET_TIME = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_EVENT = 11,
+    PACKET_INTERNED = 12,
+    PACKET_FLAGS = 13,
+    PACKET_DEFAULTS = 59,
+    PACKET_TRACK = 60
+};
+enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2 };
+enum { CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3 };
+enum { DEFAULTS_CLOCK = 58, DEFAULTS_EVENT = 11 };
+enum { TRACK_UUID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4 };
+enum { DESCRIPTOR_PID = 1 }; // of both
+enum { PROCESS_NAME = 6 };
+enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
+enum {
+    TRACK_EVENT_CATEGORY_IID = 3,
+    TRACK_EVENT_NOTE = 4,
+    TRACK_EVENT_TYPE = 9,
+    TRACK_EVENT_NAME_IID = 10,
+    TRACK_EVENT_TRACK = 11,
+    TRACK_EVENT_NAME = 23,
+    TRACK_EVENT_PLACE_IID = 34
+};
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum {
+    NOTE_NAME_IID = 1,
+    NOTE_BOOL = 2,
+    NOTE_NUMBER = 3,
+    NOTE_REAL = 5,
+    NOTE_TEXT = 6,
+    NOTE_POINTER = 7,
+    NOTE_NAME = 10,
+    NOTE_TEXT_IID = 17
+};
+enum {
+    INTERNED_CATEGORY = 1,
+    INTERNED_NAME = 2,
+    INTERNED_NOTE = 3,
+    INTERNED_PLACE = 4,
+    INTERNED_TEXT = 29
+};
+enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
+
+// Perfetto's numbers of clocks. A sequence of packets has 64 of its own.
+enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
+
+// Our numbers of what every sequence has names for. Those of Trace_end_word and
+// Trace_begin_word begin at the last two.
+enum { CATEGORY_OCULAR = 1 };
+enum { TEXT_DARK = 1 };
+enum {
+    NAME_CYCLES = 1,
+    NAME_UOPS,
+    NAME_CODE,
+    NAME_EVENTS,
+    NAME_NOTE,
+    NAME_END,
+    NAME_BEGIN = NAME_END + CALL_PARKED + 1
+};
+
+#endif
