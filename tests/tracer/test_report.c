@@ -480,7 +480,15 @@ static void what_writing_the_timeline_took(void **state)
     expect(text,
            "  timeline: /tmp/t.json\n"
            "            writing its 76.2 MB took 4.2 s of CPU time, which "
-           "the overhead leaves out\n");
+           "the overhead leaves out\n"
+           "            with a name that ends in .pftrace it is smaller, and "
+           "faster to write and to open\n"
+           "            open it in https://ui.perfetto.dev\n");
+    free(text);
+    text = report(snapshot, NULL, 0, "/tmp/t.pftrace");
+    expect(text,
+           "the overhead leaves out\n"
+           "            open it in https://ui.perfetto.dev\n");
     free(text);
     text = report(snapshot, NULL, 0, NULL);
     assert_null(strstr(text, "writing"));

@@ -11,9 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_NAME 53     // of a function
-#define MAX_PLACE 36    // file and line
-#define MAX_COMMAND 400 // bytes
+#define LARGE_JSON 50000000u // bytes of a timeline
+#define MAX_NAME 53          // of a function
+#define MAX_PLACE 36         // file and line
+#define MAX_COMMAND 400      // bytes
 #define FEW_SAMPLES 100 // a share of a half is known to a tenth of itself then
 #define MENTIONED 5e-4  // a share that is not 0.0%
 
@@ -339,6 +340,14 @@ static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
                      number(snapshot->lost).text);
 }
 
+static bool is_large_json(const struct ReportTimeline *timeline)
+{
+    size_t length = strlen(timeline->path);
+
+    return timeline->bytes > LARGE_JSON && length > 5 &&
+           !strcmp(timeline->path + length - 5, ".json");
+}
+
 static void put_timeline(struct Bytes *out,
                          const struct ReportTimeline *timeline)
 {
@@ -354,6 +363,10 @@ static void put_timeline(struct Bytes *out,
         "leaves out\n",
         Figure_bytes((double)timeline->bytes).text,
         Figure_time(timeline->cpu_s).text);
+    if (is_large_json(timeline))
+        Figure_print(out,
+                     "            with a name that ends in .pftrace it is "
+                     "smaller, and faster to write and to open\n");
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
