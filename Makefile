@@ -101,7 +101,7 @@ fuzzers := $(filter tests/fuzz/%,$(test_helpers))
 # The unit tests of variant $1 that are asked for.
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
-benchmarks := $(if $(findstring --budget,$(ARGS)),$(here)/benchmarks/complete)
+benchmarks := $(if $(findstring --budget,$(ARGS))$(findstring timeline,$(ARGS)),$(here)/benchmarks/complete)
 modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
 
@@ -165,7 +165,7 @@ fuzz: ## fuzz the decoders of both sides for a minute (SECONDS=600)
 	@tests/fuzz/run_fuzzers $(or $(SECONDS),60) $(foreach f,$(fuzzers),\
 		'$(notdir $f) $(patsubst %.o,%.c,$(objects_$f))')
 
-bench: all $(test_modules) $(benchmarks) ## measure the overhead (ARGS=--budget: is it held?)
+bench: all $(test_modules) $(benchmarks) build/obj/tests/bench/write_timeline ## measure the overhead (ARGS=--budget: is it held?)
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \
 		'$(interpreter)' tests/bench/bench.py $(ARGS)
 

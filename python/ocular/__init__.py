@@ -120,14 +120,17 @@ def start_tracing(
                             budget the threshold counts hits within a second,
                             and floats. None can be held with a threshold of 0,
                             or in precise mode.
-    output                  where the timeline goes; ".gz" compresses. A file
-                            that exists is never overwritten: the process id
-                            is put into the name instead.
+    output                  where the timeline goes: JSON, or, where the name
+                            ends in ".pftrace", Perfetto's own format, which
+                            is smaller and faster; ".gz" compresses either. A
+                            file that exists is never overwritten: the process
+                            id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
-                            is forgotten. The file has 8 to 15 times as many,
+                            is forgotten. JSON has 8 to 15 times as many,
                             depending on the length of names and paths: less
                             than 100 MB with the default of 6 MiB, which holds
-                            the newest 390 000 calls, returns and iterations.
+                            the newest 390 000 calls, returns and iterations;
+                            ".pftrace" has about as many.
     timeline_spill          not there yet: NotImplementedError.
     quiet                   no report and no progress on stderr at stop.
     children                forked children, which are traced where this process
@@ -255,8 +258,9 @@ def snapshot():
 
 
 def export(path):
-    """Write the timeline to `path` now and go on tracing; a path that ends in
-    ".gz" is compressed. A file there is replaced, once the new one is whole.
+    """Write the timeline to `path` now and go on tracing: JSON, or Perfetto's own
+    format where the path ends in ".pftrace"; ".gz" behind either compresses. A
+    file there is replaced, once the new one is whole.
 
     Returns the file's size in bytes. Raises RuntimeError where nothing is
     traced or no timeline is kept (perfetto=False), OSError where the file

@@ -94,7 +94,8 @@ def _parser():
         "--output",
         default=_settings.DEFAULT_OUTPUT,
         metavar="FILE",
-        help="where the timeline goes (default %(default)s)",
+        help="where the timeline goes (default %(default)s); a name that ends in"
+        " .pftrace is Perfetto's own format, smaller and faster",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(

@@ -26,6 +26,7 @@ import extensions  # noqa: E402
 import idle  # noqa: E402
 import ocular  # noqa: E402
 import programs  # noqa: E402
+import timeline  # noqa: E402
 import viewer  # noqa: E402
 from figures.record import figure  # noqa: E402
 
@@ -500,6 +501,7 @@ ROWS = {
     "code": show_code,
     "imports": show_imports,
     "forks": show_forks,
+    "timeline": lambda _: timeline.show(),
 }
 BY_CALLGRIND = {"instructions", "idle"}
 
