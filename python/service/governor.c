@@ -8,11 +8,12 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/tools.h"
-#include "python/service/code_words.h"
 #include "python/service/poll.h"
+#include "python/service/rearming.h"
+#include "python/service/windows.h"
+#include "python/service/words_writer.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
-#include "tracer/budget/survey.h"
 
 #include <errno.h>
 #include <math.h>
@@ -34,228 +35,13 @@ struct Governor {
     bool urged;             // a viewer waits: for words, or what it wants armed
     double urge_next_s;     // of CLOCK_MONOTONIC; Control_may_wake
     struct Control control; // the thread's, as are all below
-    struct Words *words;    // those that are being written
+    struct WordsWriter words;
     struct Hottest hottest; // as ranked last
-    struct Plan plan;       // what to arm again
-    struct PolicyCosts costs;
-    uint64_t all_hits;     // of each function in a round of all
-    uint64_t renew_hits;   // a window is to begin, with so many; 0: none
-    uint64_t hits;         // of the window that has begun last,
-    uint64_t renew_ticks;  // ... and when
-    uint64_t renew_since;  // only what was called since then gets more
-    uint64_t window_ticks; // when the window before has begun
-    uint32_t counted;      // functions that were called since, so far
-    uint32_t active;       // ... and in the window before that
+    struct Rearming rearming;
+    struct Windows windows;
     struct Slices slices;
     struct PreemptionRate preemption;
 };
-
-// --- Re-arming -------------------------------------------------------------
-
-static uint64_t ticks_of(const struct Governor *governor, double s)
-{
-    return (uint64_t)(s * Clock_hz(&governor->state->engine.clock));
-}
-
-static bool has_time(const struct Governor *governor, uint64_t deadline)
-{
-    return Clock_read(&governor->state->engine.clock) < deadline;
-}
-
-static uint64_t threshold_of(const struct Governor *governor)
-{
-    return governor->state->engine.session->config.threshold;
-}
-
-static void spend(struct Governor *governor, double seconds)
-{
-    Control_spend(&governor->control, seconds);
-}
-
-// One of all: its callees have their own turn.
-static void rearm_one(struct Governor *governor, struct Code *code,
-                      uint64_t hits)
-{
-    const struct PolicyFunction function = {.bytes = 2 * code->unit_count,
-                                            .sites = code->jump_count};
-
-    Adopt_rearm(governor->state, code, hits);
-    spend(governor, Policy_cost(&governor->costs, &function, (uint32_t)hits));
-}
-
-// Somebody has asked for it: also for what it takes of its own, which nobody
-// knows while it calls something dark.
-static void rearm_wished(struct Governor *governor, struct Code *code)
-{
-    const struct PolicyFunction function = {
-        .callees = code->warming ? 0 : code->dark_callees,
-        .reach = code->visit.reach,
-    };
-
-    rearm_one(governor, code, threshold_of(governor));
-    if (function.callees) {
-        Code_want_callees(code, Policy_callee_hits(function.reach));
-        spend(governor, Policy_cost(&governor->costs, &function, 0));
-    }
-}
-
-// Every dark or partly dark function, a slice at a time.
-static void rearm_all(struct Governor *governor, uint64_t deadline)
-{
-    struct State *state = governor->state;
-
-    while (state->rearm_next && governor->control.urgent > 0 &&
-           has_time(governor, deadline)) {
-        struct Code *code = state->rearm_next;
-
-        state->rearm_next = Registry_next(code);
-        if (!code->exact)
-            rearm_one(governor, code, governor->all_hits);
-    }
-}
-
-// As many hits as the budget's burst can bear of so many functions.
-static void begin_round(struct Governor *governor)
-{
-    struct State *state = governor->state;
-
-    governor->all_hits = Policy_all_hits(
-        &governor->costs, Registry_count(state->engine.registry),
-        governor->control.urgent, threshold_of(governor));
-    state->rearm_next = Registry_first(state->engine.registry);
-}
-
-static void rearm_wanted(struct Governor *governor, uint64_t deadline)
-{
-    struct State *state = governor->state;
-    struct Session *session = state->engine.session;
-    uint32_t id;
-
-    while (governor->control.urgent > 0 && has_time(governor, deadline) &&
-           Rearm_pop(&session->rearm, &id)) {
-        struct Code *code = Registry_by_id(state->engine.registry, id);
-
-        // A round that is under way goes on: begun anew by each request, it
-        // might never come to its end.
-        if (id == 0 && !state->rearm_next)
-            begin_round(governor);
-        else if (code)
-            rearm_wished(governor, code);
-    }
-    rearm_all(governor, deadline);
-}
-
-static void rearm_item(struct Governor *governor, const struct PlanItem *item)
-{
-    struct State *state = governor->state;
-    struct Code *code = Registry_by_id(state->engine.registry, item->id);
-    uint64_t most = threshold_of(governor), hits = item->hits;
-
-    if (!code)
-        return;
-    most = most > governor->hits ? most : governor->hits;
-    hits = hits < most ? hits : most;
-    // Its own callee: as deep as it goes before the first call of it ends.
-    if (item->callee_hits > hits && Code_has_caller(code, code->id))
-        hits = item->callee_hits;
-    spend(governor, item->seconds);
-    if (code->dark || code->broken) {
-        if (Adopt_rearm(state, code, hits)) {
-            code->refusals++;
-            return;
-        }
-        code->refusals = 0;
-    }
-    code->visited = item->times;
-    Visit_begin(&code->visit, Cell_get(&code->self_calls),
-                Cell_cycles(&code->self_cycles));
-    if (item->callee_hits)
-        Code_want_callees(code, item->callee_hits);
-}
-
-// true: there is more to do, and the means for it.
-static bool rearm_planned(struct Governor *governor, uint64_t deadline)
-{
-    while (governor->control.grant > 0) {
-        const struct PlanItem *item;
-
-        if (!has_time(governor, deadline))
-            return governor->plan.next < governor->plan.count;
-        item = Plan_pop(&governor->plan);
-        if (!item)
-            return false;
-        rearm_item(governor, item);
-    }
-    return false;
-}
-
-// --- Windows ---------------------------------------------------------------
-
-// What is armed goes dark after so many hits from here on.
-static void renew(struct Governor *governor, uint64_t deadline)
-{
-    struct State *state = governor->state;
-
-    if (governor->renew_hits) {
-        state->renew_next = Registry_first(state->engine.registry);
-        // Where it has risen, what was not called since has enough.
-        governor->active = governor->counted;
-        governor->counted = 0;
-        governor->window_ticks = governor->renew_ticks;
-        governor->renew_since =
-            governor->renew_hits >= governor->hits ? governor->renew_ticks : 0;
-        governor->renew_ticks = Clock_read(&state->engine.clock);
-        governor->hits = governor->renew_hits;
-        governor->renew_hits = 0;
-        state->window++;
-    }
-    while (state->renew_next && has_time(governor, deadline)) {
-        struct Code *code = state->renew_next;
-
-        uint64_t seen = Cell_get(&code->last_seen);
-
-        state->renew_next = Registry_next(code);
-        governor->counted += seen >= governor->window_ticks;
-        if (seen >= governor->renew_since)
-            Code_renew(code, governor->hits, state->window);
-    }
-}
-
-// --- Words -----------------------------------------------------------------
-
-// What viewers are shown for the arguments of instructions. true: there is more
-// to do.
-static bool write_words(struct Governor *governor, uint64_t deadline)
-{
-    struct Engine *engine = &governor->state->engine;
-    struct Session *session = engine->session;
-    uint32_t id;
-
-    while (governor->words || (id = Details_next_words(&session->details))) {
-        struct Code *code;
-        int done = -ENOENT;
-
-        if (!governor->words)
-            governor->words = Words_new(id);
-        if (!governor->words)
-            return false;
-        code = Registry_by_id(engine->registry, governor->words->id);
-        if (code)
-            done = CodeWords_read(governor->words,
-                                  (const PyCodeObject *)code->address,
-                                  &engine->clock, deadline);
-        if (done == 0)
-            return true;
-        if (done > 0)
-            Details_deliver(&session->details, governor->words);
-        else
-            Words_free(governor->words);
-        governor->words = NULL;
-        if (!has_time(governor, deadline))
-            return true;
-    }
-    return false;
-}
 
 static void urge(void *context)
 {
@@ -282,12 +68,12 @@ static void rank(struct Governor *governor, double now_s)
     struct ShareTime sampled;
     struct Survey survey = {
         .registry = engine->registry,
-        .costs = governor->costs,
+        .costs = governor->rearming.costs,
         .ticks = Clock_read(&engine->clock),
         .hz = Clock_hz(&engine->clock),
         .rate = control->rate,
         .pressure = control->pressure,
-        .behind = Plan_is_behind(&governor->plan),
+        .behind = Plan_is_behind(&governor->rearming.plan),
         .window_hits = control->hits,
         .room = control->room,
     };
@@ -300,7 +86,8 @@ static void rank(struct Governor *governor, double now_s)
     Hottest_rank(&governor->hottest, engine->registry, survey.ticks,
                  survey.sampled);
     if (control->held)
-        Survey_plan(&survey, &governor->plan); // without memory: a part of it
+        Survey_plan(&survey,
+                    &governor->rearming.plan); // without memory: a part of it
     Control_ranked(control, now_s,
                    (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);
 }
@@ -315,32 +102,20 @@ static void note_edges(struct State *state, uint64_t deadline)
         Engine_note_edge(&state->engine, &edge);
 }
 
-// What visits are taken to cost: what their hooks will be accounted for.
-static void price(struct Governor *governor)
-{
-    const struct Engine *engine = &governor->state->engine;
-    const int64_t *cost = engine->cost;
-    double tick = ACCOUNT_COLD / Clock_hz(&engine->clock);
-    int64_t call = cost[HOOK_ENTER] + cost[HOOK_LEAVE];
-
-    governor->costs =
-        Policy_costs((double)call * tick, (double)cost[HOOK_JUMP] * tick);
-}
-
 // A full slice, or one that only goes on with what was begun. true: there is
 // more of it.
 static bool slice(struct Governor *governor, bool full)
 {
     struct State *state = governor->state;
     const struct Control *control = &governor->control;
-    uint64_t deadline =
-        Clock_read(&state->engine.clock) + ticks_of(governor, SLICE_S);
+    uint64_t deadline = Clock_read(&state->engine.clock) +
+                        (uint64_t)(SLICE_S * Clock_hz(&state->engine.clock));
     bool more, words;
 
     if (state->phase != PHASE_TRACING)
         return false;
     if (full) {
-        price(governor);
+        Rearming_price(&governor->rearming);
         state->engine.contention.preempted = PreemptionRate_is_high(
             &governor->preemption, Now_s(CLOCK_MONOTONIC));
         Calibration_allow(state->calibration,
@@ -350,10 +125,11 @@ static bool slice(struct Governor *governor, bool full)
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;
     }
-    renew(governor, deadline);
-    rearm_wanted(governor, deadline);
-    words = write_words(governor, deadline);
-    more = rearm_planned(governor, deadline);
+    Windows_renew(&governor->windows, state, deadline);
+    Rearming_wanted(&governor->rearming, deadline);
+    words = WordsWriter_write(&governor->words, &state->engine, deadline);
+    more =
+        Rearming_planned(&governor->rearming, governor->windows.hits, deadline);
     more |= state->renew_next || (state->rearm_next && control->urgent > 0);
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
@@ -398,9 +174,9 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
         .asked = urged,
-        .renewing = governor->renew_hits || governor->state->renew_next,
-        .call_s = governor->costs.call,
-        .active = governor->active,
+        .renewing = Windows_is_renewing(&governor->windows, governor->state),
+        .call_s = governor->rearming.costs.call,
+        .active = governor->windows.active,
     };
     bool opens =
         Control_needs_account(&governor->control, now_s, reading.newest_code);
@@ -416,7 +192,7 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     atomic_store_explicit(&session->arm_new, decision.arm_new,
                           memory_order_relaxed);
     if (decision.renew_hits > 0)
-        governor->renew_hits = decision.renew_hits;
+        governor->windows.next_hits = decision.renew_hits;
     if (decision.sampler_hz > 0 && session->sampler)
         Sampler_set_hz(session->sampler, decision.sampler_hz);
     return decision;
@@ -527,9 +303,11 @@ int Governor_start(struct Service *service)
     }
     governor->service = service;
     governor->state = service->state;
+    governor->rearming.state = service->state;
+    governor->rearming.control = &governor->control;
     governor->interpreter = PyInterpreterState_Get();
     Control_init(&governor->control, engine->session->config.threshold);
-    price(governor);
+    Rearming_price(&governor->rearming);
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -579,16 +357,16 @@ void Governor_stop(struct Service *service)
     service->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
-    Plan_release(&governor->plan);
-    Words_free(governor->words);
+    Rearming_release(&governor->rearming);
+    WordsWriter_release(&governor->words);
     Heap_free(governor);
 }
 
 void Governor_abandon(struct Service *service)
 {
     if (service->governor) {
-        Plan_release(&service->governor->plan);
-        Words_free(service->governor->words);
+        Plan_release(&service->governor->rearming.plan);
+        WordsWriter_release(&service->governor->words);
     }
     // CPython frees the thread states of the other threads after fork.
     Heap_free(service->governor);
