@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// See samples.h.
+#include "tracer/sample/samples.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+
+static void take_sample(struct Samples *samples, struct Subject *subject,
+                        const struct SampleHead *head,
+                        const struct ShareTime *now)
+{
+    struct SampledStack *stack = &samples->stack;
+
+    Cell_add(&samples->sampling->samples, 1);
+    Cell_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
+    Cell_add(&samples->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
+    Cell_add(&samples->ours, (head->flags & SAMPLE_OURS) != 0);
+    stack->newest_id = head->newest_id;
+    stack->ticks = head->ticks;
+    stack->depth = head->depth;
+    stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
+    Attribution_judge(&samples->sampling->attribution, stack,
+                      head->flags & SAMPLE_ACTIVE);
+    Sampling_attribute(samples->sampling, subject, stack, now,
+                       (double)head->cpu_ns, 0);
+}
+
+// What its handlers took since this was asked last.
+static void take_costs(struct Samples *samples, struct CpuTimer *timer)
+{
+    uint64_t taken = Cell_get(&timer->taken);
+    uint64_t handler_ticks = Cell_get(&timer->handler_ticks);
+    uint64_t lost = Cell_get(&timer->ring.lost);
+
+    Cell_add(&samples->taken, taken - timer->seen_taken);
+    Cell_add(&samples->handler_ticks, handler_ticks - timer->seen_ticks);
+    Cell_add(&samples->lost, lost - timer->seen_lost);
+    timer->seen_taken = taken;
+    timer->seen_ticks = handler_ticks;
+    timer->seen_lost = lost;
+}
+
+static void drop_unlisted(struct Subject **link)
+{
+    struct Subject *subject = *link;
+
+    *link = subject->next;
+    CpuTimer_free(subject->timer);
+    Heap_free(subject);
+}
+
+void Samples_take_begun(struct Samples *samples)
+{
+    struct CpuTimers *timers = &samples->sampling->timers;
+    struct CpuTimer *timer = CpuTimers_take_begun(timers), *next;
+
+    for (; timer; timer = next) {
+        next = timer->next;
+        // Of a signal that has been given up since?
+        if (timer->signal != timers->signal ||
+            !Subjects_add_unlisted(&samples->sampling->subjects, timer))
+            CpuTimer_free(timer);
+    }
+    Starts_step(&samples->starts, samples->sampling->stepped_ns);
+}
+
+static void free_timers(struct Samples *samples)
+{
+    const struct SubjectTable *table = samples->sampling->subjects.table;
+
+    for (size_t i = 0; i < table->count; i++)
+        Subject_drop_timer(table->subjects[i]);
+    Samples_take_begun(samples);
+    while (samples->sampling->subjects.unlisted)
+        drop_unlisted(&samples->sampling->subjects.unlisted);
+}
+
+static void note_signal(struct Samples *samples)
+{
+    Cell_set(&samples->signal_used, (uint64_t)samples->sampling->timers.signal);
+    Cell_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
+}
+
+// Begins anew where another handler has come in place of ours, which asks for
+// another signal, and where nothing can be read any more.
+static void check_timers(struct Samples *samples, bool unread)
+{
+    struct CpuTimers *timers = &samples->sampling->timers;
+
+    if (CpuTimers_is_robbed(timers) ||
+        (unread && !Memory_is_readable((uintptr_t)timers))) {
+        free_timers(samples);
+        CpuTimers_close(timers);
+        CpuTimers_open(timers, samples->signal);
+    }
+    note_signal(samples);
+}
+
+static uint64_t count_of(const struct Subject *subject)
+{
+    const struct CpuTimer *timer = subject->timer;
+
+    return timer ? Cell_get(&timer->taken) - timer->seen_taken : 0;
+}
+
+uint64_t Samples_waiting(const struct Samples *samples)
+{
+    const struct SubjectTable *table = samples->sampling->subjects.table;
+    const struct Subject *unlisted = samples->sampling->subjects.unlisted;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        count += count_of(table->subjects[i]);
+    for (; unlisted; unlisted = unlisted->next)
+        count += count_of(unlisted);
+    return count;
+}
+
+// Returns whether one of its stacks could not be read at all.
+static bool collect_from(struct Samples *samples, struct Subject *subject,
+                         const struct ShareTime *now)
+{
+    struct SampleHead head;
+    bool unread = false;
+
+    if (!subject->timer)
+        return false;
+    while (CpuTimer_pop(subject->timer, &head, samples->stack.frames)) {
+        unread |= (head.flags & SAMPLE_UNREAD) != 0;
+        take_sample(samples, subject, &head, now);
+    }
+    take_costs(samples, subject->timer);
+    return unread;
+}
+
+void Samples_collect(struct Samples *samples, const struct ShareTime *now)
+{
+    const struct SubjectTable *table = samples->sampling->subjects.table;
+    struct Subject **unlisted = &samples->sampling->subjects.unlisted;
+    uint64_t ticks = Clock_read(samples->sampling->timers.clock);
+    bool unread = false;
+
+    for (size_t i = 0; i < table->count; i++)
+        unread |= collect_from(samples, table->subjects[i], now);
+    while (*unlisted) {
+        // Asked before: what it has sampled until then is there.
+        bool gone =
+            !Sampling_ns(samples->sampling, Now_clock_of((*unlisted)->tid));
+
+        unread |= collect_from(samples, *unlisted, now);
+        if (gone)
+            drop_unlisted(unlisted);
+        else
+            unlisted = &(*unlisted)->next;
+    }
+    Cell_set(&samples->collected, ticks);
+    check_timers(samples, unread);
+}
+
+void Samples_open(struct Samples *samples, struct Sampling *sampling,
+                  int signal)
+{
+    samples->sampling = sampling;
+    samples->signal = signal;
+    Starts_init(&samples->starts);
+    if (signal >= 0)
+        CpuTimers_open(&sampling->timers, signal);
+    note_signal(samples);
+}
+
+void Samples_close(struct Samples *samples)
+{
+    free_timers(samples);
+    CpuTimers_close(&samples->sampling->timers);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// See sampling.h.
+#include "tracer/sample/sampling.h"
+
+void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
+                   const struct SampleClock *clock)
+{
+    static const struct SampleClock kernel = {SampleClock_kernel_ns, NULL};
+
+    sampling->clock = clock ? *clock : kernel;
+    sampling->attribution = *parts;
+    sampling->attribution.memory = &sampling->memory;
+    sampling->attribution.edges = &sampling->edges;
+    sampling->attribution.flame = &sampling->flame;
+    Flame_init(&sampling->flame);
+    sampling->memory.fd = -1;
+}
+
+uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id)
+{
+    return SampleClock_ns(&sampling->clock, id);
+}
+
+struct ShareTime Sampling_now(const struct Sampling *sampling)
+{
+    return ShareClock_now(&sampling->time);
+}
+
+uint64_t Sampling_period_ns(const struct Sampling *sampling)
+{
+    return (uint64_t)(1e9 / Cell_get_double(&sampling->hz));
+}
+
+struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
+                                  uint64_t samples)
+{
+    uint64_t since = now_ns - sampling->stepped_ns;
+
+    sampling->stepped_ns = now_ns;
+    ShareClock_advance(&sampling->time, (double)since, (double)samples);
+    return Sampling_now(sampling);
+}
+
+void Sampling_attribute(struct Sampling *sampling, struct Subject *subject,
+                        const struct SampledStack *stack,
+                        const struct ShareTime *now, double cpu_ns,
+                        double wait_ns)
+{
+    ShareValue_add(&sampling->elsewhere, now,
+                   Attribution_add(&sampling->attribution, stack, now,
+                                   &subject->functions, cpu_ns, wait_ns));
+}
