@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The callbacks given to sys.monitoring: objects of a type of our own, so that
-// a call is one indirect jump with the arguments on the C stack.
+// The hot path's entry: one function an event and a course, called by the
+// interpreter on the traced thread with its lock held. hooks.c chooses among
+// the courses.
 #ifndef OCULAR_PYTHON_HOOKS_HOOK_H
 #define OCULAR_PYTHON_HOOKS_HOOK_H
 
 #include "python/hooks/state.h"
 
-// Makes the type, and one object an event. 0, or -1 with an exception.
-int Hooks_init(struct State *state);
-// Chooses the callbacks' course: with or without a timeline, and by the clock.
-// Before the hooks are registered.
-void Hooks_select(struct State *state, bool timeline);
-// From now on each hook that is still in takes itself out when it is met, and
-// records nothing, but calls `met`: in a forked child, until the session is let
-// go.
-void Hooks_silence(struct State *state, void (*met)(void));
+extern const vectorcallfunc HOOK_PLAIN[HOOK_EVENTS];
+extern const vectorcallfunc HOOK_TIMELINE[HOOK_EVENTS];
+// Where the CPU's counter or the place of the thread state cannot be relied on.
+extern const vectorcallfunc HOOK_WHOLE[HOOK_EVENTS];
 
 #endif

@@ -3,7 +3,7 @@
 #include "python/module/control.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
-#include "python/hooks/hook.h"
+#include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
 #include "python/hooks/own_lane.h"
 #include "python/hooks/tools.h"

@@ -5,7 +5,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/callees.h"
-#include "python/hooks/hook.h"
+#include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"

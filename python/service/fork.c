@@ -6,7 +6,7 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
-#include "python/hooks/hook.h"
+#include "python/hooks/hooks.h"
 #include "python/hooks/own_lane.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// See call.h.
+#include "python/hooks/call.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/frames.h"
+#include "python/hooks/own_lane.h"
+#include "python/hooks/paid.h"
+#include "python/hooks/thread_state.h"
+
+// The event comes from another stack than the last one, or from another part of
+// the same.
+static void follow(struct Call *call)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t begin = Clock_read(clock), ticks;
+    struct Paid before = Paid_by(call->lane);
+
+    Frames_switch(call->lane, call->state, call->depth, call->ticks);
+    ticks = Clock_read(clock);
+    Paid_since(call->lane, &before, call->ticks, ticks - begin);
+    call->ticks += ticks - begin;
+}
+
+static bool is_timing(void)
+{
+    return own_lane && own_lane->stands_for;
+}
+
+bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
+               uint64_t ticks)
+{
+    struct Seen *seen;
+
+    if (PyVectorcall_NARGS(nargsf) < 2)
+        return false;
+    call->code = Adopt_find(&ocular_state, args[0]);
+    if (!call->code || !PyLong_Check(args[1]))
+        return false;
+    call->unit = Call_unit(args[1]);
+    // Hooks are being timed, and something else has come in between, a signal's
+    // handler, say: that is off then, and what is left of it is not seen.
+    if (OCULAR_UNLIKELY(call->code->probe != is_timing()) &&
+        ocular_state.phase != PHASE_STARTING) {
+        if (call->code->probe)
+            return false;
+        OwnLane_take_back();
+    }
+    call->lane = OwnLane_get(&ocular_state, ticks);
+    if (!call->lane || call->unit >= call->code->unit_count)
+        return false;
+    if (OCULAR_UNLIKELY(call->lane->name_asks))
+        Lanes_ask_name(&ocular_state.engine.lanes, call->lane);
+    call->ticks = ticks;
+    call->state = THREAD_STATE_CALL();
+    call->depth = ThreadState_depth(call->state);
+    if (call->depth == 0) // that of the sentinel, which is never closed
+        call->depth = 1;
+    if (call->lane->chunk != ThreadState_chunk(call->state))
+        follow(call);
+    seen = Lane_seen(call->lane, call->code->address);
+    seen->address = call->code->address;
+    seen->code = call->code;
+    return true;
+}
+
+// The call is to begin with its callees armed. What that takes is our cost, not
+// the caller's time.
+static void arm_callees(struct Call *call)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    struct Paid before = Paid_by(call->lane);
+    uint64_t begin = Clock_read(clock), ticks;
+
+    Adopt_arm_callees(&ocular_state, call->code);
+    ticks = Clock_read(clock);
+    Paid_add(call->lane, &before, ticks - begin);
+    call->ticks += ticks - begin;
+}
+
+bool Call_enter(struct Call *call)
+{
+    const struct Frame *caller = call->lane->top;
+
+    if (OCULAR_UNLIKELY(call->code->callee_hits))
+        arm_callees(call);
+    if (caller->depth >= call->depth || call->code->last_caller != caller->id)
+        Frames_settle(call->lane, call->code, call->state, call->depth,
+                      call->ticks);
+    return Lane_enter(call->lane, call->code, call->depth,
+                      call->code->units[call->unit].number, call->ticks,
+                      COURSE_WHOLE);
+}
+
+// It may be the one at which a histogram is made, which takes many times what a
+// hook does, and is no part of it.
+static bool leave_first(struct Call *call, struct Site *site)
+{
+    struct Lane *lane = call->lane;
+    struct Paid before = Paid_by(lane);
+    bool disable = Lane_leave(lane, call->code, site, call->depth, call->ticks,
+                              COURSE_WHOLE);
+
+    if (Code_histogram(call->code))
+        Paid_since(lane, &before, call->ticks,
+                   Clock_read(&ocular_state.engine.clock) - call->ticks +
+                       (uint64_t)lane->cost[Lane_leave_kind(call->code, site)]);
+    return disable;
+}
+
+bool Call_leave(struct Call *call, struct Site *site)
+{
+    if (OCULAR_UNLIKELY(!Code_histogram(call->code)))
+        return leave_first(call, site);
+    return Lane_leave(call->lane, call->code, site, call->depth, call->ticks,
+                      COURSE_WHOLE);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// One event on the whole course: whose it is, looked up and checked, and how a
+// call begins or ends there with all that may come with it. Hooks on the traced
+// thread, interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_CALL_H
+#define OCULAR_PYTHON_HOOKS_CALL_H
+
+#include "python/hooks/state.h"
+
+// What a callback knows of its event once it has looked.
+struct Call {
+    struct Lane *lane;
+    struct Code *code;
+    const PyThreadState *state;
+    size_t unit;
+    uint64_t ticks;
+    uint32_t depth;
+};
+
+// An offset in bytes as a code unit. Offsets are small and never negative; what
+// else a stranger may pass ends in a unit that is out of bounds, or of no use.
+// That it is an int is not asked on the plain course (three more instructions
+// of about a hundred): only who takes a hook out of sys.monitoring and calls it
+// by hand can pass another object, of which a few bytes are read then, at worst
+// those behind it (tests/python/test_hooks.py).
+OCULAR_HOT size_t Call_unit(PyObject *offset)
+{
+    return ((PyLongObject *)offset)->long_value.ob_digit[0] / 2;
+}
+
+// false: nothing to do here (not accepted, not a code object, no memory).
+bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
+               uint64_t ticks);
+// Lane_enter, with what the whole course and the rare events do before it.
+bool Call_enter(struct Call *call);
+// Lane_leave, at a site, or NULL where an exception leaves.
+bool Call_leave(struct Call *call, struct Site *site);
+
+#endif

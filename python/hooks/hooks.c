@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// See hooks.h.
+#include "python/hooks/hooks.h"
+#include "python/hooks/hook.h"
+#include "python/hooks/rare.h"
+#include "python/hooks/thread_state.h"
+
+#include <stddef.h>
+
+struct Hook {
+    PyObject_HEAD vectorcallfunc call;
+};
+
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", Py_T_PYSSIZET, offsetof(struct Hook, call),
+     Py_READONLY, NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_members, members},
+    {Py_tp_doc, (char *)"A callback of Ocular's for sys.monitoring."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "ocular._ocular.Hook",
+    .basicsize = sizeof(struct Hook),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};
+
+static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
+                                size_t nargsf, PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    ocular_state.silenced_met();
+    return ocular_state.disable;
+}
+
+// CPython does not let a callback disable these.
+static PyObject *do_nothing(PyObject *self, PyObject *const *args,
+                            size_t nargsf, PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    return Py_None;
+}
+
+void Hooks_silence(struct State *state, void (*met)(void))
+{
+    int i;
+
+    state->silenced_met = met;
+    for (i = 0; i < HOOK_EVENTS; i++)
+        ((struct Hook *)state->hooks[i])->call =
+            i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;
+}
+
+void Hooks_select(struct State *state, bool timeline)
+{
+    bool fast = state->engine.clock.counter && ThreadState_is_found();
+    const vectorcallfunc *calls = !fast      ? HOOK_WHOLE
+                                  : timeline ? HOOK_TIMELINE
+                                             : HOOK_PLAIN;
+    int i;
+
+    for (i = 0; i < HOOK_EVENTS; i++)
+        ((struct Hook *)state->hooks[i])->call = calls[i];
+}
+
+static PyObject *make(PyTypeObject *type, vectorcallfunc call)
+{
+    struct Hook *hook = PyObject_New(struct Hook, type);
+
+    if (hook)
+        hook->call = call;
+    return (PyObject *)hook;
+}
+
+int Hooks_init(struct State *state)
+{
+    PyTypeObject *type = (PyTypeObject *)PyType_FromSpec(&spec);
+    int i, result = -1;
+
+    if (!type)
+        return -1;
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        state->hooks[i] = make(type, HOOK_PLAIN[i]);
+        if (!state->hooks[i])
+            goto done;
+    }
+    state->scout_hook = make(type, Rare_scout);
+    if (state->scout_hook)
+        result = 0;
+done:
+    Py_DECREF(type);
+    return result;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// See rare.h.
+#include "python/hooks/rare.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/call.h"
+#include "python/hooks/callees.h"
+#include "python/hooks/frames.h"
+#include "python/hooks/own_lane.h"
+#include "python/hooks/paid.h"
+#include "python/hooks/tools.h"
+
+// From 3.15 on these two are local events, of accepted code, and can be
+// disabled; before, they are global, and DISABLE would raise (tools.c).
+static PyObject *unless_dark(const struct Code *code)
+{
+#if PY_VERSION_HEX >= 0x030F0000
+    if (code->dark)
+        return ocular_state.disable;
+#endif
+    (void)code;
+    return Py_None;
+}
+
+PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
+                      PyObject *names)
+{
+    struct Call call;
+
+    (void)self, (void)names;
+    if (!Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        return Py_None;
+    Call_leave(&call, NULL);
+    return unless_dark(call.code);
+}
+
+PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
+                     PyObject *names)
+{
+    const struct Code *code;
+    struct Call call;
+
+    (void)self, (void)names;
+    if (PyVectorcall_NARGS(nargsf) < 2)
+        return Py_None;
+    code = Adopt_find(&ocular_state, args[0]);
+    if (!code || code->dark) {
+        if (own_lane)
+            Cell_add(&own_lane->debt,
+                     (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
+        return code ? unless_dark(code) : Py_None;
+    }
+    if (Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
+        Call_enter(&call);
+    return unless_dark(code);
+}
+
+PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                    PyObject *names)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t ticks = Clock_read(clock);
+    struct Paid before = Paid_by(own_lane);
+    struct Code *code;
+
+    (void)self, (void)names;
+    if (PyVectorcall_NARGS(nargsf) >= 3 &&
+        (code = Adopt_find(&ocular_state, args[0])))
+        Callees_note(&ocular_state, code, args[2]);
+    // Looking at what is called is our cost, not its caller's time.
+    if (own_lane)
+        Paid_add(own_lane, &before, Clock_read(clock) - ticks);
+    return ocular_state.disable;
+}
+
+// Does nothing show the call whose scout's event this is? Tools are called from
+// the highest id down: had the tracer's been called, its frame would be on top.
+static bool is_missed(const struct Call *call)
+{
+    const struct Frame *top = call->lane->top;
+
+    return !call->code->dark &&
+           (top->code != call->code || top->depth != call->depth);
+}
+
+// A call of code that is not armed: counted only, the first time, so that code
+// that runs once is never armed. The second arms it where that can be afforded;
+// else the governor does, once samples say that it is worth knowing. true: the
+// scout need not see it again.
+static bool meet_unarmed(struct Call *call)
+{
+    struct State *state = &ocular_state;
+    struct Session *session = state->engine.session;
+    struct Code *code = call->code;
+    bool again = Cell_get(&code->calls) > 0;
+
+    if (again &&
+        atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
+        Adopt_rearm(state, code,
+                    atomic_load_explicit(&session->first_hits,
+                                         memory_order_relaxed)) == 0) {
+        Call_enter(call);
+        return true;
+    }
+    Cell_add(&code->calls, 1);
+    Cell_set(&code->last_seen, call->ticks);
+    Frames_settle(call->lane, code, call->state, call->depth, call->ticks);
+    if (code->last_caller != call->lane->top->id)
+        Lane_note_caller(call->lane, code);
+    atomic_store_explicit(&code->again, again, memory_order_relaxed);
+    return again;
+}
+
+PyObject *Rare_scout(PyObject *self, PyObject *const *args, size_t nargsf,
+                     PyObject *names)
+{
+    const struct Clock *clock = &ocular_state.engine.clock;
+    uint64_t ticks = Clock_read(clock);
+    struct Lane *lane = own_lane;
+    struct Paid before = Paid_by(lane);
+    struct Call call;
+    bool done = true;
+
+    (void)self, (void)names;
+    if (PyVectorcall_NARGS(nargsf) < 2 || !PyCode_Check(args[0]) ||
+        ocular_state.phase != PHASE_TRACING) {
+        ;
+    } else if (Adopt_put_off(&ocular_state, (PyCodeObject *)args[0])) {
+        done = false;
+    } else {
+        bool first = Adopt_classify(&ocular_state, (PyCodeObject *)args[0]);
+
+        Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
+        if (!Call_look(&call, args, nargsf, ticks))
+            ;
+        else if (call.code->unarmed)
+            done = meet_unarmed(&call);
+        else if (first || is_missed(&call))
+            Call_enter(&call);
+    }
+    // Looking at new code is our cost, not its caller's time. A thread that had
+    // no lane until now has paid nothing.
+    if (own_lane && (!lane || own_lane == lane))
+        Paid_since(own_lane, &before, ticks, Clock_read(clock) - ticks);
+    return done ? ocular_state.disable : Py_None;
+}
