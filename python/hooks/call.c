@@ -6,6 +6,7 @@
 #include "python/hooks/own_lane.h"
 #include "python/hooks/paid.h"
 #include "python/hooks/thread_state.h"
+#include "tracer/hook/lane_call.h"
 
 // The event comes from another stack than the last one, or from another part of
 // the same.

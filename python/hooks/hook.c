@@ -13,6 +13,9 @@
 #include "python/hooks/own_lane.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/thread_state.h"
+#include "tracer/hook/lane_call.h"
+#include "tracer/hook/lane_jump.h"
+#include "tracer/hook/lane_step.h"
 
 static void mark_dark(struct Code *code, size_t unit)
 {

@@ -5,6 +5,7 @@
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 
 #include "tests/tracer/make_opcodes.h"
+#include "tracer/hook/lane_call.h"
 #include "tracer/session/engine.h"
 
 #include <stdlib.h>

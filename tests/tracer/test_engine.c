@@ -4,6 +4,7 @@
 #include "tracer/session/engine.h"
 
 #include "tests/tracer/make_opcodes.h"
+#include "tracer/hook/lane_call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

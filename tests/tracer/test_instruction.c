@@ -7,6 +7,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/precise.h"
+#include "tracer/hook/lane_call.h"
+#include "tracer/hook/lane_step.h"
 #include "tracer/session/detail.h"
 #include "tracer/session/engine.h"
 

@@ -8,6 +8,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/code/registry.h"
+#include "tracer/hook/lane_call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/registry.h"
+#include "tracer/hook/lane_call.h"
+#include "tracer/hook/lane_jump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

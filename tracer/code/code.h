@@ -88,7 +88,7 @@ struct Code {
                                    // block cycles would take in the callees'
                                    // and are left out; the governor reads it
     uint16_t epoch; // moves on when dark_callees becomes 0 or more; never 0
-    uint16_t plain_epoch; // epoch while a leave is plain (lane.h), else 0
+    uint16_t plain_epoch; // epoch while a leave is plain (lane_call.h), else 0
     uint16_t block_epoch; // epoch while block cycles are right, else 0
     _Atomic bool warming; // armed again, and its first calls are not timed:
                           // counted in dark_callees

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A traced thread's lane: what the hot path in lane.h leaves to functions,
+// A traced thread's lane: what the hot path in lane_*.h leaves to functions,
 // since it happens once per function, per thread or per surprise. Run by the
 // lane's own thread with the interpreter's lock held.
 #include "tracer/hook/lane.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All that belongs to one traced thread: its net clock, its shadow stack and
-// its ring. The inline part is the hot path: what a hook does at each event.
-// Only the thread itself runs it, with the interpreter's lock held; the
+// its ring. What a hook does at each event is inlined from lane_call.h,
+// lane_jump.h and lane_step.h; here is what those have in common, and what is
+// rare. Only the thread itself runs it, with the interpreter's lock held; the
 // collector reads the cells and drains the ring.
 //
 // Net clock: every hook adds its own calibrated cost to `debt`, and time is the
@@ -14,6 +15,7 @@
 #define OCULAR_TRACER_HOOK_LANE_H
 
 #include "tracer/code/code.h"
+#include "tracer/hook/course.h"
 #include "tracer/hook/frame.h"
 #include "tracer/hook/preemption.h"
 #include "tracer/hook/stacks.h"
@@ -160,25 +162,7 @@ bool Lane_is_open_below(const struct Lane *lane, const struct Frame *frame);
 struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
                           int64_t now, uint64_t ticks);
 
-// --- The hot path ---
-
-// Inlined into the callbacks whatever its size: a call more would cost it its
-// registers.
-#define OCULAR_HOT static inline __attribute__((always_inline))
-#define OCULAR_LIKELY(x) __builtin_expect(!!(x), 1)
-#define OCULAR_UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-// Every event has a plain course, which is nearly always taken, and turns off
-// it: a full stack, a threshold, another thread, a frame that left unseen...
-// The plain course is a leaf that keeps everything in registers. So a callback
-// first asks whether all is plain (Lane_plain_...), before anything is changed,
-// and the code below is inlined in three courses: the two plain ones, without
-// and with a timeline, and the whole, in a function of its own.
-enum Course { COURSE_PLAIN, COURSE_PLAIN_TIMELINE, COURSE_WHOLE };
-
-// A turn off the plain course.
-#define OCULAR_TURN(course, condition)                                         \
-    ((course) == COURSE_WHOLE && OCULAR_UNLIKELY(condition))
+// --- What each event on the hot path does ---
 
 OCULAR_HOT struct Seen *Lane_seen(struct Lane *lane, uintptr_t address)
 {
@@ -234,67 +218,10 @@ OCULAR_HOT void Lane_emit(struct Lane *lane, uint64_t ticks,
                   Event_call(frame->id, Lane_number(lane, frame)));
 }
 
-// --- Enter ---
-
-OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
-                                 const struct Code *code, uint32_t depth,
-                                 enum Course course)
+OCULAR_HOT void Lane_pop(struct Lane *lane)
 {
-    return lane->top->depth < depth && code->last_caller == lane->top->id &&
-           Cell_get(&code->calls) + 1 < code->stop_at &&
-           lane->top != lane->limit && Lane_is_alone(lane, course);
-}
-
-// A call, a resumption or a throw into a generator. true: DISABLE the site.
-OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
-                           uint16_t start, uint64_t ticks, enum Course course)
-{
-    uint64_t calls = Cell_add(&code->calls, 1);
-    int64_t now = Lane_advance(lane, ticks, code->enter_hook, course);
-    struct Frame *frame;
-    bool disable = false, untimed = false;
-
-    // What a dark function's other sites still say makes nothing newer.
-    if (course != COURSE_WHOLE || !code->dark)
-        Cell_set(&code->last_seen, ticks);
-    while (OCULAR_TURN(course, lane->top->depth >= depth))
-        Lane_pop_unseen(lane, ticks);
-    if (OCULAR_TURN(course, code->last_caller != lane->top->id))
-        Lane_note_caller(lane, code);
-    if (OCULAR_TURN(course, calls >= code->stop_at)) {
-        untimed = Code_may_skip_timing(code);
-        if (!Code_warm(code)) {
-            if (!Lane_darken(lane, code, ticks))
-                return true;
-            disable = true;
-        }
-    }
-    if (OCULAR_TURN(course, lane->top == lane->limit) && !Lane_grow(lane))
-        return disable;
-    lane->active[code->id % LANE_ACTIVE]++;
-    frame = ++lane->top;
-    frame->address = code->address;
-    frame->code = code;
-    frame->enter = now;
-    frame->self = 0;
-    frame->block = 0;
-    frame->waited = 0;
-    frame->id = code->id;
-    frame->depth = depth;
-    frame->instructions = 0;
-    frame->start = start;
-    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->epoch;
-    Lane_emit(lane, ticks, EVENT_ENTER, frame, course);
-    return disable;
-}
-
-// --- Blocks ---
-
-// May the frame's cycles count as its function's own?
-OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
-                               const struct Code *code)
-{
-    return frame->epoch == code->epoch && !code->dark_callees;
+    lane->active[lane->top->id % LANE_ACTIVE]--;
+    lane->top--;
 }
 
 // Instructions of the block that ends at `site`.
@@ -310,21 +237,6 @@ OCULAR_HOT uint16_t Frame_block_length(const struct Frame *frame,
     return length < site->reach ? length : site->reach;
 }
 
-// A block ended at `site`.
-OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
-                               struct Site *site)
-{
-    uint16_t length = Frame_block_length(frame, code, site);
-    int64_t self = frame->self;
-
-    if (OCULAR_LIKELY(frame->epoch == code->block_epoch)) {
-        Cell_add(&site->cycles, (uint64_t)(self - frame->block));
-        Cell_add(&site->instructions, length);
-    }
-    frame->instructions += length;
-    frame->block = self;
-}
-
 // The frame an event at `depth` in `code` belongs to, or NULL if its enter was
 // not seen. Frames above it left unseen.
 static inline struct Frame *Lane_find(struct Lane *lane, struct Code *code,
@@ -337,210 +249,6 @@ static inline struct Frame *Lane_find(struct Lane *lane, struct Code *code,
     if (lane->top->depth == depth)
         Lane_pop_unseen(lane, ticks);
     return NULL;
-}
-
-// --- Leave ---
-
-OCULAR_HOT bool Lane_plain_leave(const struct Lane *lane,
-                                 const struct Code *code, uint32_t depth,
-                                 enum Course course)
-{
-    const struct Frame *frame = lane->top;
-
-    return frame->depth == depth && frame->epoch == code->plain_epoch &&
-           !frame->waited && Lane_is_alone(lane, course);
-}
-
-// Books the self time of a call that ended in the sight of a hook.
-OCULAR_HOT void Lane_record_self(const struct Frame *frame, struct Code *code,
-                                 enum Course course)
-{
-    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
-
-    Cell_add(&code->self_calls, 1);
-    Cell_add(&code->self_cycles, self);
-    if (OCULAR_TURN(course, frame->waited)) {
-        Cell_add(&code->waited_cycles, (uint64_t)frame->waited);
-        return;
-    }
-    if (OCULAR_UNLIKELY(self < Cell_get(&code->min_cycles)))
-        Cell_set(&code->min_cycles, self);
-    if (OCULAR_TURN(course, !Code_histogram(code)))
-        Lane_record_first(code, self);
-    else
-        Histogram_add(Code_histogram(code), self);
-}
-
-// Books a call; its total only if no other call of the function is open below.
-OCULAR_HOT void Lane_record(const struct Lane *lane, const struct Frame *frame,
-                            struct Code *code, int64_t now, enum Course course)
-{
-    if (OCULAR_TURN(course, frame->waited == FRAME_PARTIAL))
-        return;
-    if (course != COURSE_WHOLE || Frame_is_clean(frame, code))
-        Lane_record_self(frame, code, course);
-    if (OCULAR_LIKELY(lane->active[frame->id % LANE_ACTIVE] == 1) ||
-        !Lane_is_open_below(lane, frame)) {
-        int64_t total = now - frame->enter;
-
-        Cell_add(&code->total_cycles, total > 0 ? (uint64_t)total : 0);
-    }
-}
-
-OCULAR_HOT void Lane_pop(struct Lane *lane)
-{
-    lane->active[lane->top->id % LANE_ACTIVE]--;
-    lane->top--;
-}
-
-// A return, a yield (site != NULL) or an exception that leaves the frame
-// (site == NULL, which has no site to disable). true: DISABLE the site.
-OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
-                           struct Site *site, uint32_t depth, uint64_t ticks,
-                           enum Course course)
-{
-    bool plain = course != COURSE_WHOLE;
-    unsigned kind = plain ? site->hook : Lane_leave_kind(code, site);
-    int64_t now = Lane_advance(lane, ticks, kind, course);
-    struct Frame *frame =
-        plain ? lane->top : Lane_find(lane, code, depth, ticks);
-    bool dark = !plain && code->dark;
-
-    if (plain || (frame && !code->closed)) {
-        if (plain || site)
-            Lane_end_block(frame, code, site);
-        Lane_record(lane, frame, code, now, course);
-        Lane_emit(lane, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame, course);
-        Lane_pop(lane);
-    } else if (frame) {
-        Lane_pop_unseen(lane, ticks);
-    }
-    if (plain || site)
-        Cell_add(&site->hits, 1);
-    if (dark && site) {
-        code->closed = true;
-        atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
-    }
-    return dark;
-}
-
-// --- Jump ---
-
-OCULAR_HOT bool Lane_plain_jump(const struct Lane *lane,
-                                const struct Site *site, uint32_t depth,
-                                enum Course course)
-{
-    return lane->top->depth == depth &&
-           Cell_get(&site->hits) + 1 < site->stop_at &&
-           Lane_is_alone(lane, course);
-}
-
-// A jump or a branch from `site` to the instruction numbered `to`. true:
-// DISABLE the site.
-OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
-                          struct Site *site, uint16_t to, uint32_t depth,
-                          uint64_t ticks, enum HookKind kind,
-                          enum Course course)
-{
-    bool plain = course != COURSE_WHOLE;
-    int64_t now = Lane_advance(lane, ticks, site->hook, course);
-    struct Frame *frame =
-        plain ? lane->top : Lane_find(lane, code, depth, ticks);
-    uint64_t hits = Cell_add(&site->hits, 1);
-
-    if (plain || frame || !code->dark)
-        Cell_set(&code->last_seen, ticks);
-    if (!plain && !frame) {
-        // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->last_caller != lane->top->id)
-            Lane_note_caller(lane, code);
-        if (!code->dark)
-            frame = Lane_attach(lane, code, depth, now, ticks);
-    } else {
-        // Only jumps go back: a branch never ends an iteration.
-        if (kind == HOOK_JUMP && (course == COURSE_PLAIN_TIMELINE ||
-                                  OCULAR_TURN(course, lane->ring != NULL)))
-            Lane_push_loop(lane, frame, site, to, now, ticks);
-        Lane_end_block(frame, code, site);
-    }
-    if (plain || frame)
-        frame->start = to;
-    if (plain || hits < site->stop_at)
-        return false;
-    Code_darken_site(code, site);
-    return true;
-}
-
-// --- Step: an instruction, in precise mode ---
-
-OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,
-                                const struct Instruction *instruction,
-                                uint32_t depth, enum Course course)
-{
-    return lane->top->depth == depth &&
-           Cell_get(&instruction->hits) + 1 < instruction->stop_at &&
-           Lane_is_alone(lane, course);
-}
-
-OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
-{
-    return atomic_load_explicit(&code->instructions[number].dark,
-                                memory_order_relaxed);
-}
-
-// The span since the frame's last event was that instruction's alone: the one
-// that runs now can follow it, and if the other one that can had run, it would
-// have been seen.
-OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
-                             uint16_t to)
-{
-    const struct Instruction *at = &code->instructions[from];
-
-    return at->next == to ? !Code_is_dark(code, at->other)
-                          : at->other == to && !Code_is_dark(code, at->next);
-}
-
-// An instruction is about to run. true: DISABLE its site.
-OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
-                          uint32_t depth, uint64_t ticks, enum HookKind kind,
-                          enum Course course)
-{
-    bool plain = course != COURSE_WHOLE;
-    struct Instruction *instruction = &code->instructions[number];
-    int64_t now = Lane_advance(lane, ticks, kind, course);
-    struct Frame *frame =
-        plain ? lane->top : Lane_find(lane, code, depth, ticks);
-    uint64_t hits = Cell_add(&instruction->hits, 1);
-
-    if (plain || frame || !code->dark)
-        Cell_set(&code->last_seen, ticks);
-    if (!plain && !frame) {
-        // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->last_caller != lane->top->id)
-            Lane_note_caller(lane, code);
-        if (!code->dark)
-            frame = Lane_attach(lane, code, depth, now, ticks);
-    } else if (OCULAR_LIKELY(frame->epoch == code->block_epoch &&
-                             Code_follows(code, frame->start, number))) {
-        struct Instruction *before = &code->instructions[frame->start];
-
-        Cell_add(&before->cycles, (uint64_t)(frame->self - frame->block));
-        Cell_add(&before->timed, 1);
-    }
-    if (plain || frame) {
-        frame->start = number;
-        frame->block = frame->self;
-        frame->instructions++;
-        if ((course == COURSE_PLAIN_TIMELINE ||
-             OCULAR_TURN(course, lane->ring != NULL)) &&
-            instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
-            Lane_step_loop(lane, frame, instruction, now, ticks);
-    }
-    if (plain || hits < instruction->stop_at)
-        return false;
-    Code_darken_instruction(code, instruction);
-    Lane_lose_step(lane); // taking the hook out takes its time
-    return true;
 }
 
 #endif

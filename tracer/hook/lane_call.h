@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The hot path, where a call begins and ends: pushes its frame, and books what
+// the call took. A hook on the lane's thread, with the interpreter's lock held.
+#ifndef OCULAR_TRACER_HOOK_LANE_CALL_H
+#define OCULAR_TRACER_HOOK_LANE_CALL_H
+
+#include "tracer/hook/lane_block.h"
+
+OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
+                                 const struct Code *code, uint32_t depth,
+                                 enum Course course)
+{
+    return lane->top->depth < depth && code->last_caller == lane->top->id &&
+           Cell_get(&code->calls) + 1 < code->stop_at &&
+           lane->top != lane->limit && Lane_is_alone(lane, course);
+}
+
+// A call, a resumption or a throw into a generator. true: DISABLE the site.
+OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
+                           uint16_t start, uint64_t ticks, enum Course course)
+{
+    uint64_t calls = Cell_add(&code->calls, 1);
+    int64_t now = Lane_advance(lane, ticks, code->enter_hook, course);
+    struct Frame *frame;
+    bool disable = false, untimed = false;
+
+    // What a dark function's other sites still say makes nothing newer.
+    if (course != COURSE_WHOLE || !code->dark)
+        Cell_set(&code->last_seen, ticks);
+    while (OCULAR_TURN(course, lane->top->depth >= depth))
+        Lane_pop_unseen(lane, ticks);
+    if (OCULAR_TURN(course, code->last_caller != lane->top->id))
+        Lane_note_caller(lane, code);
+    if (OCULAR_TURN(course, calls >= code->stop_at)) {
+        untimed = Code_may_skip_timing(code);
+        if (!Code_warm(code)) {
+            if (!Lane_darken(lane, code, ticks))
+                return true;
+            disable = true;
+        }
+    }
+    if (OCULAR_TURN(course, lane->top == lane->limit) && !Lane_grow(lane))
+        return disable;
+    lane->active[code->id % LANE_ACTIVE]++;
+    frame = ++lane->top;
+    frame->address = code->address;
+    frame->code = code;
+    frame->enter = now;
+    frame->self = 0;
+    frame->block = 0;
+    frame->waited = 0;
+    frame->id = code->id;
+    frame->depth = depth;
+    frame->instructions = 0;
+    frame->start = start;
+    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->epoch;
+    Lane_emit(lane, ticks, EVENT_ENTER, frame, course);
+    return disable;
+}
+
+// --- Leave ---
+
+OCULAR_HOT bool Lane_plain_leave(const struct Lane *lane,
+                                 const struct Code *code, uint32_t depth,
+                                 enum Course course)
+{
+    const struct Frame *frame = lane->top;
+
+    return frame->depth == depth && frame->epoch == code->plain_epoch &&
+           !frame->waited && Lane_is_alone(lane, course);
+}
+
+// Books the self time of a call that ended in the sight of a hook.
+OCULAR_HOT void Lane_record_self(const struct Frame *frame, struct Code *code,
+                                 enum Course course)
+{
+    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+
+    Cell_add(&code->self_calls, 1);
+    Cell_add(&code->self_cycles, self);
+    if (OCULAR_TURN(course, frame->waited)) {
+        Cell_add(&code->waited_cycles, (uint64_t)frame->waited);
+        return;
+    }
+    if (OCULAR_UNLIKELY(self < Cell_get(&code->min_cycles)))
+        Cell_set(&code->min_cycles, self);
+    if (OCULAR_TURN(course, !Code_histogram(code)))
+        Lane_record_first(code, self);
+    else
+        Histogram_add(Code_histogram(code), self);
+}
+
+// Books a call; its total only if no other call of the function is open below.
+OCULAR_HOT void Lane_record(const struct Lane *lane, const struct Frame *frame,
+                            struct Code *code, int64_t now, enum Course course)
+{
+    if (OCULAR_TURN(course, frame->waited == FRAME_PARTIAL))
+        return;
+    if (course != COURSE_WHOLE || Frame_is_clean(frame, code))
+        Lane_record_self(frame, code, course);
+    if (OCULAR_LIKELY(lane->active[frame->id % LANE_ACTIVE] == 1) ||
+        !Lane_is_open_below(lane, frame)) {
+        int64_t total = now - frame->enter;
+
+        Cell_add(&code->total_cycles, total > 0 ? (uint64_t)total : 0);
+    }
+}
+
+// A return, a yield (site != NULL) or an exception that leaves the frame
+// (site == NULL, which has no site to disable). true: DISABLE the site.
+OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
+                           struct Site *site, uint32_t depth, uint64_t ticks,
+                           enum Course course)
+{
+    bool plain = course != COURSE_WHOLE;
+    unsigned kind = plain ? site->hook : Lane_leave_kind(code, site);
+    int64_t now = Lane_advance(lane, ticks, kind, course);
+    struct Frame *frame =
+        plain ? lane->top : Lane_find(lane, code, depth, ticks);
+    bool dark = !plain && code->dark;
+
+    if (plain || (frame && !code->closed)) {
+        if (plain || site)
+            Lane_end_block(frame, code, site);
+        Lane_record(lane, frame, code, now, course);
+        Lane_emit(lane, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame, course);
+        Lane_pop(lane);
+    } else if (frame) {
+        Lane_pop_unseen(lane, ticks);
+    }
+    if (plain || site)
+        Cell_add(&site->hits, 1);
+    if (dark && site) {
+        code->closed = true;
+        atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+    }
+    return dark;
+}
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The hot path in precise mode: an instruction is about to run. A hook on the
+// lane's thread, with the interpreter's lock held.
+#ifndef OCULAR_TRACER_HOOK_LANE_STEP_H
+#define OCULAR_TRACER_HOOK_LANE_STEP_H
+
+#include "tracer/hook/lane.h"
+
+OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,
+                                const struct Instruction *instruction,
+                                uint32_t depth, enum Course course)
+{
+    return lane->top->depth == depth &&
+           Cell_get(&instruction->hits) + 1 < instruction->stop_at &&
+           Lane_is_alone(lane, course);
+}
+
+OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
+{
+    return atomic_load_explicit(&code->instructions[number].dark,
+                                memory_order_relaxed);
+}
+
+// The span since the frame's last event was that instruction's alone: the one
+// that runs now can follow it, and if the other one that can had run, it would
+// have been seen.
+OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
+                             uint16_t to)
+{
+    const struct Instruction *at = &code->instructions[from];
+
+    return at->next == to ? !Code_is_dark(code, at->other)
+                          : at->other == to && !Code_is_dark(code, at->next);
+}
+
+// An instruction is about to run. true: DISABLE its site.
+OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
+                          uint32_t depth, uint64_t ticks, enum HookKind kind,
+                          enum Course course)
+{
+    bool plain = course != COURSE_WHOLE;
+    struct Instruction *instruction = &code->instructions[number];
+    int64_t now = Lane_advance(lane, ticks, kind, course);
+    struct Frame *frame =
+        plain ? lane->top : Lane_find(lane, code, depth, ticks);
+    uint64_t hits = Cell_add(&instruction->hits, 1);
+
+    if (plain || frame || !code->dark)
+        Cell_set(&code->last_seen, ticks);
+    if (!plain && !frame) {
+        // Its caller, if that is on the stack, now knows of a dark callee.
+        if (code->last_caller != lane->top->id)
+            Lane_note_caller(lane, code);
+        if (!code->dark)
+            frame = Lane_attach(lane, code, depth, now, ticks);
+    } else if (OCULAR_LIKELY(frame->epoch == code->block_epoch &&
+                             Code_follows(code, frame->start, number))) {
+        struct Instruction *before = &code->instructions[frame->start];
+
+        Cell_add(&before->cycles, (uint64_t)(frame->self - frame->block));
+        Cell_add(&before->timed, 1);
+    }
+    if (plain || frame) {
+        frame->start = number;
+        frame->block = frame->self;
+        frame->instructions++;
+        if ((course == COURSE_PLAIN_TIMELINE ||
+             OCULAR_TURN(course, lane->ring != NULL)) &&
+            instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
+            Lane_step_loop(lane, frame, instruction, now, ticks);
+    }
+    if (plain || hits < instruction->stop_at)
+        return false;
+    Code_darken_instruction(code, instruction);
+    Lane_lose_step(lane); // taking the hook out takes its time
+    return true;
+}
+
+#endif
