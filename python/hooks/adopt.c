@@ -5,6 +5,7 @@
 #include "ipc/base/heap.h"
 #include "python/hooks/frames.h"
 #include "python/hooks/tools.h"
+#include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 // header.
 #include "python/hooks/callees.h"
 #include "python/hooks/adopt.h"
+#include "tracer/code/links.h"
 
 #define NEWCOMER_CALLS 64 // of a dark callee that are seen for a new caller
 

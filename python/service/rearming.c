@@ -2,6 +2,8 @@
 // See rearming.h.
 #include "python/service/rearming.h"
 #include "python/hooks/adopt.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/links.h"
 
 static bool has_time(const struct State *state, uint64_t deadline)
 {

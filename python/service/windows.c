@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See windows.h.
 #include "python/service/windows.h"
+#include "tracer/code/arming.h"
 #include "tracer/code/registry.h"
 
 static void begin(struct Windows *windows, struct State *state)

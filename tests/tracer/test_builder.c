@@ -6,6 +6,8 @@
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/means.h"
 #include "tracer/hook/lane_jump.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"

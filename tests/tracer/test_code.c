@@ -6,6 +6,9 @@
 
 #include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/links.h"
+#include "tracer/code/means.h"
 
 #include <errno.h>
 #include <math.h>

@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "tests/between.h"
+#include "tracer/code/links.h"
+#include "tracer/code/means.h"
 
 static const int64_t COST[HOOK_KINDS];
 

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "tests/between.h"
+#include "tracer/code/arming.h"
 
 // Of an enter, a leave, a jump, a branch, an instruction and a far one.
 static const int64_t COST[HOOK_KINDS] = {

@@ -5,6 +5,7 @@
 #include "tracer/hook/lane.h"
 
 #include "tests/tracer/make_opcodes.h"
+#include "tracer/code/arming.h"
 #include "tracer/code/registry.h"
 #include "tracer/hook/lane_call.h"
 #include "tracer/hook/lane_jump.h"

@@ -3,6 +3,7 @@
 #include "tracer/budget/survey.h"
 
 #include "tests/tracer/make_engine.h"
+#include "tracer/code/arming.h"
 
 #include <math.h>
 #include <setjmp.h>

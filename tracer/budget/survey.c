@@ -4,6 +4,7 @@
 // callees are dark: those are to be armed for its next call.
 #include "tracer/budget/survey.h"
 #include "tracer/base/rcu.h"
+#include "tracer/code/means.h"
 
 #include <math.h>
 

@@ -242,9 +242,6 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
     return (int32_t)(code->id - id) > 0;
 }
 
-// Dark from the start, as it came where no more could be afforded: to be armed
-// once it is worth knowing. To be called before anybody sees it.
-void Code_leave_unarmed(struct Code *code);
 // Code that was adopted because it was on a stack, or whose calls are all
 // before our time, is nobody's business until something is seen of it.
 static inline bool Code_was_seen(const struct Code *code)
@@ -273,76 +270,13 @@ static inline enum HookKind Code_leave_hook(const struct Code *code)
 
 // Counts over the sites that are not redundant.
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
-bool Code_has_caller(const struct Code *code, uint32_t caller);
-// Remembers that `caller` calls it. 1 if that is news, 0, or -ENOMEM.
-int Code_add_caller(struct Code *code, uint32_t caller);
-// `caller` calls it: both remember, and where it is dark the caller is told. 1
-// if that is news, 0, or -ENOMEM.
-int Code_link(struct Code *caller, struct Code *code);
 // Hooks that ran in it, exceptions aside.
 uint64_t Code_events(const struct Code *code);
-// A jump's or branch's site goes dark: blocks cannot be told apart any more,
-// unless it was a redundant one.
-void Code_darken_site(struct Code *code, struct Site *site);
-// Precise mode: an instruction's site goes dark.
-void Code_darken_instruction(struct Code *code,
-                             struct Instruction *instruction);
-// To be called when what the epochs depend on has changed.
-void Code_refresh(struct Code *code);
-// A callee that is known has gone dark: its time would pass for this code's
-// own. And the end of that.
-void Code_gain_dark_callee(struct Code *code);
-void Code_lose_dark_callee(struct Code *code);
-// Its sites are armed again, for `hits` more each (0: for good); one that is
-// armed for more than that stays so.
-void Code_rearm(struct Code *code, uint64_t hits);
-// Its first calls since then are over. false: they had been before.
-bool Code_warm(struct Code *code);
-// It is armed again, for so many calls that two of them need not be timed: the
-// one in which it is warm and the one in which it goes dark, for each of which
-// something is done in its sight.
-static inline bool Code_may_skip_timing(const struct Code *code)
-{
-    return code->warming || code->stop_at == code->stop_then;
-}
 
 // Callees that are known and dark.
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->dark_callees - code->warming;
 }
-// Armed code stays so for at least `hits` more calls.
-void Code_extend(struct Code *code, uint64_t hits);
-// A window of the governor's begins: what of it is armed goes dark after `hits`
-// more. `window` is a number that grows; code that was armed again in the one
-// before, for fewer, keeps those: it has not been armed for a whole window yet.
-void Code_renew(struct Code *code, uint64_t hits, uint32_t window);
-// The next call is to begin with all known callees armed, for so many calls.
-void Code_want_callees(struct Code *code, uint32_t hits);
-// What a call takes of its own, `self_ns` being that of all samples: its mean
-// total by the samples' share of it. For a function of which no call could be
-// timed by itself, since it always calls something dark. NaN: too few samples.
-double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
-// Sampled ns that its calls took, running and waiting, but not for the
-// interpreter.
-uint64_t Code_sampled_ns(const struct Code *code);
-// The mean self cycles of its timed calls, of late (recent.h). NaN before the
-// first.
-double Code_self_mean(const struct Code *code);
-// For the governor: what it costs now is to count for the means from then on.
-void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
-// The median and its like follow the mean: where that has begun anew since the
-// last time, half of the histogram is forgotten. At the next visit: what is
-// armed all the time keeps all its hits. Interpreter's lock.
-void Code_age_histogram(struct Code *code);
-// The mean cycles of a call, of that time: its waits in, callees out; timed, or
-// else sampled; NaN before the first. Of the waits that hooks have met, the
-// part counts that samples say is its own: a wait for the interpreter comes
-// once in many thousand calls and takes as long, so that in the few that are
-// timed there is far too much of it, or none.
-double Code_mean_cycles(const struct Code *code);
-// Estimated calls since it went dark: the sampled time over the mean call.
-// NaN where either is missing.
-double Code_dark_calls(const struct Code *code, double hz);
 
 #endif

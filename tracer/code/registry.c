@@ -4,6 +4,7 @@
 // links, so that a reader that stands on it walks on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
+#include "tracer/code/links.h"
 
 // Every store that makes a code reachable is a release and pairs with this.
 static struct Code *follow(struct Code *const _Atomic *link)

@@ -5,6 +5,8 @@
 #include "tracer/hook/lane.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/means.h"
 #include "tracer/code/registry.h"
 
 #include <string.h>

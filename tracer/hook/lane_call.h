@@ -4,6 +4,7 @@
 #ifndef OCULAR_TRACER_HOOK_LANE_CALL_H
 #define OCULAR_TRACER_HOOK_LANE_CALL_H
 
+#include "tracer/code/arming.h"
 #include "tracer/hook/lane_block.h"
 
 OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,

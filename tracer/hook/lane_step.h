@@ -4,6 +4,7 @@
 #ifndef OCULAR_TRACER_HOOK_LANE_STEP_H
 #define OCULAR_TRACER_HOOK_LANE_STEP_H
 
+#include "tracer/code/arming.h"
 #include "tracer/hook/lane.h"
 
 OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,

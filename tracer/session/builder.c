@@ -6,6 +6,7 @@
 #include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/base/rcu.h"
+#include "tracer/code/means.h"
 #include "tracer/sample/split.h"
 #include "tracer/session/ranking.h"
 #include "tracer/session/session.h"

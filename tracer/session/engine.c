@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sets up and tears down the process-wide context. Interpreter's lock held.
 #include "tracer/session/engine.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/means.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// See means.h.
+#include "tracer/code/means.h"
+
+#include <math.h>
+
+#define SAMPLES_ENOUGH 20 // for a mean made of a share
+
+double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
+{
+    double under = (double)Cell_get(&code->share.under.total_ns);
+    uint64_t calls = Cell_get(&code->calls);
+    double total = (double)Cell_cycles(&code->total_cycles) / (double)calls;
+
+    if (!calls || !(total > 0) || !(under > 0) || // none may have come back
+        Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
+        return NAN;
+    return total * (double)self_ns / under;
+}
+
+uint64_t Code_sampled_ns(const struct Code *code)
+{
+    uint64_t wait = Cell_get(&code->share.wait.total_ns);
+    uint64_t queued = Cell_get(&code->share.queued.total_ns);
+
+    return Cell_get(&code->share.cpu.total_ns) +
+           (wait > queued ? wait - queued : 0);
+}
+
+// The part of its waiting that is neither for the interpreter nor for a CPU.
+static double own_wait(const struct Code *code)
+{
+    double wait = (double)Cell_get(&code->share.wait.total_ns);
+    double queued = (double)Cell_get(&code->share.queued.total_ns);
+
+    return wait > 0 ? fmax(1 - queued / wait, 0) : 1;
+}
+
+// What has been added since the mark; cycles net of what hooks cost may come
+// out below zero.
+static double since(const cell_t *now, const cell_t *then)
+{
+    return fmax((double)(int64_t)(Cell_get(now) - Cell_get(then)), 0);
+}
+
+double Code_self_mean(const struct Code *code)
+{
+    const struct RecentMark *from = Recent_mark(&code->recent);
+
+    return since(&code->self_cycles, &from->cycles) /
+           since(&code->self_calls, &from->calls);
+}
+
+void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
+{
+    const struct RecentMark now = {Cell_get(&code->self_calls),
+                                   Cell_get(&code->self_cycles),
+                                   Cell_get(&code->waited_cycles)};
+
+    Recent_note(&code->recent, &now, ticks, (uint64_t)(RECENT_S * hz));
+}
+
+void Code_age_histogram(struct Code *code)
+{
+    uint64_t calls = Cell_get(&Recent_mark(&code->recent)->calls);
+    struct Histogram *histogram = Code_histogram(code);
+
+    if (!histogram || calls == code->aged_calls)
+        return;
+    code->aged_calls = calls;
+    Histogram_age(histogram);
+}
+
+double Code_mean_cycles(const struct Code *code)
+{
+    const struct RecentMark *from = Recent_mark(&code->recent);
+
+    if (!Cell_get(&code->self_calls)) // always one of its callees was dark
+        return Code_sampled_cycles(code, Code_sampled_ns(code));
+    return Code_self_mean(code) + since(&code->waited_cycles, &from->waited) *
+                                      own_wait(code) /
+                                      since(&code->self_calls, &from->calls);
+}
+
+double Code_dark_calls(const struct Code *code, double hz)
+{
+    double mean = Code_mean_cycles(code) / hz * 1e9; // ns
+    uint64_t now = Code_sampled_ns(code);
+    uint64_t then =
+        atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
+
+    return mean > 0 && now >= then ? (double)(now - then) / mean : NAN;
+}
