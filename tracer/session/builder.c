@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Turns cells into a snapshot: reads the registry inside an RCU read section,
-// computes what is a difference or a ratio, sorts by share.
+// sorts functions by share, and adds what is known of the whole.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"
 #include "ipc/version.h"
 #include "tracer/base/rcu.h"
-#include "tracer/code/means.h"
-#include "tracer/sample/split.h"
+#include "tracer/session/function_row.h"
 #include "tracer/session/ranking.h"
 #include "tracer/session/session.h"
 #include "tracer/session/threads.h"
@@ -17,238 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RATE_WINDOW 0.5 // s, the least span a rate is taken over
-
 // The order of functions, as in tui/model/row.c.
 #define IDLE_S 60.0        // not called for so long, and without a share: idle
 #define IDLE_SHARE 0.0005  // of time on a stack
 #define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts
-
-static const double QUANTILES[] = {0.5, 0.99};
-
-// What the functions' figures are computed with.
-struct Moment {
-    struct Session *session;
-    double now;                      // s of CLOCK_MONOTONIC
-    double started;                  // the same, when the trace began
-    double hz;                       // ticks a second
-    uint64_t ticks;                  // now
-    const struct ShareTime *sampled; // NULL without a sampler
-    bool sees;                       // there is one, and it can read
-};
-
-static void fill_shares(struct Function *f, const struct Code *code,
-                        const struct Moment *at)
-{
-    if (!at->sampled)
-        return;
-    f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
-    f->samples = Cell_get(&code->share.samples);
-    f->run_samples = Cell_get(&code->share.run_samples);
-    if (!at->sees) // of lately nothing is known
-        return;
-    f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
-    f->share = f->cpu_share;
-    f->wait_share = ShareValue_window(&code->share.wait, at->sampled);
-    f->total_share = ShareValue_window(&code->share.under, at->sampled);
-    f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
-}
-
-// Who its time is for; those that have gone are among the others (a null id).
-static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
-                         const struct Code *code, const struct Moment *at)
-{
-    // Pairs with the release in subject.c.
-    const struct Split *split =
-        atomic_load_explicit(&code->share.callers, memory_order_acquire);
-    struct SplitRow rows[SPLIT_ROWS];
-    size_t count, i;
-    struct Caller *callers;
-
-    if (!at->sees || !split)
-        return true;
-    count = Split_read(split, at->sampled, rows);
-    if (count == 0)
-        return true;
-    callers = Snapshot_alloc(snapshot, count * sizeof *callers);
-    for (i = 0; callers && i < count; i++)
-        callers[i] =
-            (struct Caller){rows[i].id ? rows[i].id : NULL_U64, rows[i].share};
-    f->callers = callers;
-    f->caller_count = callers ? count : 0;
-    return callers;
-}
-
-// Most functions are dark, and have the quantiles that they had: to read a
-// histogram takes longer than all else in a row. A call is counted a moment
-// before it is in there, so they are read once more before they are believed.
-static void fill_quantiles(struct Function *f, struct Code *code)
-{
-    // Pairs with the release in Lane_record_first.
-    const struct Histogram *histogram =
-        atomic_load_explicit(&code->histogram, memory_order_acquire);
-    uint64_t calls = Cell_get(&code->self_calls);
-    bool same = calls == code->quantiles_calls;
-    double quantiles[2];
-
-    if (!histogram)
-        return;
-    if (!same || !code->quantiles_settled) {
-        Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
-        code->p50_cycles = quantiles[0];
-        code->p99_cycles = quantiles[1];
-        code->quantiles_calls = calls;
-        code->quantiles_settled = same;
-    }
-    f->p50_cycles = code->p50_cycles;
-    f->p99_cycles = code->p99_cycles;
-}
-
-static void fill_cycles(struct Function *f, struct Code *code)
-{
-    uint64_t calls = Cell_get(&code->self_calls);
-    uint64_t least = Cell_get(&code->min_cycles);
-
-    f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
-    f->avg_estimated = !calls;
-    // A call that always has a dark callee has a total, and nothing of its own.
-    if (calls || Cell_get(&code->total_cycles))
-        f->total_cycles = Cell_cycles(&code->total_cycles);
-    if (!calls) {
-        f->avg_cycles =
-            Code_sampled_cycles(code, Cell_get(&code->share.cpu.total_ns));
-        return;
-    }
-    f->self_cycles = Cell_cycles(&code->self_cycles);
-    f->waited_cycles = Cell_get(&code->waited_cycles);
-    f->avg_cycles = Code_self_mean(code);
-    if (least != UINT64_MAX)
-        f->min_cycles = (double)least;
-    fill_quantiles(f, code);
-}
-
-// Has it been dark at any time since its rate was last taken?
-static bool was_dark(const struct Code *code)
-{
-    return code->dark || code->rate_dark ||
-           atomic_load_explicit(&code->dark_times, memory_order_relaxed) !=
-               code->rate_dark_times;
-}
-
-// From now on its calls are counted for the next rate.
-static void begin_rate(struct Code *code, const struct Moment *at)
-{
-    code->rate_calls = Cell_get(&code->calls);
-    code->rate_at = at->now;
-    code->rate_dark = code->dark;
-    code->rate_dark_times =
-        atomic_load_explicit(&code->dark_times, memory_order_relaxed);
-}
-
-// The share that Code_mean_cycles is to be held against.
-static double busy_share(const struct Code *code, const struct Moment *at)
-{
-    double wait = ShareValue_window(&code->share.wait, at->sampled);
-    double queued = ShareValue_window(&code->share.queued, at->sampled);
-
-    return ShareValue_window(&code->share.cpu, at->sampled) +
-           fmax(wait - queued, 0);
-}
-
-// Calls a second: counted where it was armed all the time; else from sampled
-// time over the cost of a call, armed or dark (design: never from "hits until
-// dark").
-static void fill_rates(struct Function *f, struct Code *code,
-                       const struct Moment *at)
-{
-    double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
-    bool sampled = at->sees && mean > 0;
-    double since;
-
-    if (code->rate_at == 0)
-        code->rate_at = at->started;
-    since = at->now - code->rate_at;
-    if (was_dark(code)) {
-        code->rate = sampled ? busy_share(code, at) * 1e9 / mean : NAN;
-        code->rate_estimated = true;
-        begin_rate(code, at);
-    } else if (since >= RATE_WINDOW) {
-        code->rate = (double)(f->calls - code->rate_calls) / since;
-        code->rate_estimated = false;
-        begin_rate(code, at);
-    }
-    f->calls_per_s = code->rate;
-    f->rate_estimated = code->rate_estimated;
-    f->calls_estimated = (double)f->calls + code->dark_calls;
-    if (code->dark)
-        f->calls_estimated += at->sees && Cell_get(&code->share.samples)
-                                  ? Code_dark_calls(code, at->hz)
-                                  : NAN;
-}
-
-static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
-{
-    if (!dark && !code->dark)
-        return STATE_ARMED;
-    return dark == sites ? STATE_DARK : STATE_PARTIAL;
-}
-
-// s since the newest hit. Where calls are seen and none of them can be timed,
-// as something that they call is dark, it is the newest that could be that
-// counts.
-static double age_of(const struct Code *code, const struct Moment *at)
-{
-    uint64_t seen = Cell_get(&code->last_seen);
-    uint64_t timed = Cell_get(&code->timed_ticks);
-
-    if (!seen)
-        return NAN;
-    if (timed && timed < seen && Cell_get(&code->self_calls) &&
-        Code_dark_callees(code))
-        seen = timed;
-    return fmax((double)(int64_t)(at->ticks - seen) / at->hz, 0);
-}
-
-static bool fill_function(struct Snapshot *snapshot, struct Function *f,
-                          struct Code *code, const struct Moment *at)
-{
-    // Beside what Registry.bytes holds.
-    snapshot->memory_bytes +=
-        Cell_get(&code->grown_bytes) + Cell_get(&code->share.bytes);
-    uint32_t specializable =
-        atomic_load_explicit(&code->specializable, memory_order_relaxed);
-
-    f->id = code->id;
-    f->name = Snapshot_text(snapshot, code->name);
-    f->file = Snapshot_text(snapshot, code->file);
-    f->line = code->line;
-    f->calls = Cell_get(&code->calls);
-    f->calls_exact = code->calls_exact;
-    f->c_share = f->min_cycles = f->avg_cycles = NAN;
-    f->p50_cycles = f->p99_cycles = NAN;
-    f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
-    f->run_share = f->calls_per_s = NAN;
-    f->samples = f->run_samples = NULL_U64;
-    fill_shares(f, code, at);
-    fill_cycles(f, code);
-    fill_rates(f, code, at);
-    Code_count_sites(code, &f->sites, &f->dark_sites);
-    f->state = state_of(code, f->sites, f->dark_sites);
-    f->age_s = age_of(code, at);
-    f->specializable_sites =
-        specializable == UINT32_MAX ? NULL_U64 : specializable;
-    f->specialized_sites =
-        specializable == UINT32_MAX
-            ? NULL_U64
-            : atomic_load_explicit(&code->specialized, memory_order_relaxed);
-    snapshot->events += Code_events(code);
-    snapshot->sites_dark += f->dark_sites;
-    snapshot->sites_armed += f->sites - f->dark_sites;
-    snapshot->states_armed += f->state == STATE_ARMED;
-    snapshot->states_partial += f->state == STATE_PARTIAL;
-    snapshot->states_dark += f->state == STATE_DARK;
-    return f->name && f->file && fill_callers(snapshot, f, code, at);
-}
 
 // The larger number first, null as nothing.
 static int larger_first(uint64_t a, uint64_t b)
@@ -341,8 +112,8 @@ static void add_row(struct Rows *rows, struct Code *code,
         Code_is_after(code, rows->newest) || !Code_was_seen(code))
         return;
     code->shown = rows->number;
-    rows->whole &= fill_function(rows->snapshot,
-                                 &rows->functions[rows->count++], code, at);
+    rows->whole &= FunctionRow_fill(rows->snapshot,
+                                    &rows->functions[rows->count++], code, at);
 }
 
 // Code may come and go while rows are made. What came before has a row, also if
