@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rules of docs/protocol.md on the server's side: hello first, one rate a
-// viewer, one encoding a snapshot, an error in words for what is not understood
-// and the door for those who misbehave. Called by server.c on its thread.
+// viewer, one encoding a snapshot. Called by server.c on its thread.
 #include "ipc/audience.h"
-
-#include "ipc/process.h"
+#include "ipc/reception.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +10,8 @@
 #include <unistd.h>
 
 #define RATE_DEFAULT_MS 1000
-#define RATE_MIN_S 0.1
-#define RATE_MAX_S 60.0
 #define HELLO_MS 5000     // to say hello
 #define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
-#define STACKS_PER_TURN 2 // of one viewer: one for its view, one to record
 
 static bool is_open(const struct Viewer *viewer)
 {
@@ -85,32 +80,6 @@ static struct Viewer *free_slot(struct Audience *audience)
     return NULL;
 }
 
-// One that gets no slot: an error as far as it goes, and out.
-static void turn_away(int fd, int error, const char *words)
-{
-    struct Viewer viewer;
-
-    Viewer_open(&viewer, fd, 0);
-    Viewer_refuse(&viewer, 0, error, "%s", words);
-    Viewer_flush(&viewer);
-    Viewer_close(&viewer);
-}
-
-// Why this user may not look, or NULL. Nobody may be anybody: not even a
-// process that is nobody itself can tell its own user by that number.
-static const char *objection(uid_t uid)
-{
-    if (uid == 0)
-        return NULL;
-    if (Process_is_nobody(uid))
-        return "this process is in a container that does not know your user "
-               "(it sees nobody): run ocular-top inside the container "
-               "(docker exec), or as the user who started it";
-    if (uid != geteuid())
-        return "only the user who runs this process, or root, may look";
-    return NULL;
-}
-
 void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
                     uint64_t now)
 {
@@ -119,14 +88,15 @@ void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
                             .number = (uint64_t)audience->pid,
                             .text = audience->version};
     struct Viewer *viewer = free_slot(audience);
-    const char *why = objection(peer->uid);
+    const char *why = Reception_objection(peer->uid);
 
     if (why) {
-        turn_away(fd, EACCES, why);
+        Reception_turn_away(fd, EACCES, why);
         return;
     }
     if (!viewer) {
-        turn_away(fd, EUSERS, "128 viewers are looking already: close one");
+        Reception_turn_away(fd, EUSERS,
+                            "128 viewers are looking already: close one");
         return;
     }
     Viewer_open(viewer, fd, ++audience->next_id);
@@ -138,132 +108,31 @@ void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
 
 // --- Requests
 
-// Why the first snapshot is some time off, if it is.
-static void tell(struct Audience *audience, struct Viewer *viewer)
-{
-    struct Message notice = {.type = MESSAGE_NOTICE};
-    char text[256];
-
-    if (!audience->source->notice)
-        return;
-    snprintf(text, sizeof(text), "%s", audience->source->notice);
-    notice.text = text;
-    Viewer_say(viewer, &notice);
-}
-
-static void greet(struct Audience *audience, struct Viewer *viewer,
-                  const struct Message *message, uint64_t now)
-{
-    if (message->type != MESSAGE_HELLO) {
-        Viewer_refuse(viewer, message->request, EPROTO,
-                      "a connection begins with a hello");
-        Viewer_dismiss(viewer, now);
-    } else if (message->version != WIRE_VERSION) {
-        Viewer_refuse(viewer, message->request, EPROTONOSUPPORT,
-                      "this process speaks protocol %d (Ocular %s), the "
-                      "viewer speaks %u: use the ocular-top of that version",
-                      WIRE_VERSION, audience->version,
-                      (unsigned)message->version);
-        Viewer_dismiss(viewer, now);
-    } else {
-        viewer->greeted = true;
-        viewer->deadline_ms = 0;
-        viewer->due_ms = now;
-        tell(audience, viewer);
-        count_viewers(audience, 1);
-    }
-}
-
-// 0 or -ENOBUFS, as below.
-static int set_rate(struct Viewer *viewer, const struct Message *message,
-                    uint64_t now)
-{
-    struct Message reply = {.type = MESSAGE_REPLY,
-                            .request = message->request,
-                            .value = message->value};
-
-    if (!(message->value >= RATE_MIN_S && message->value <= RATE_MAX_S))
-        return Viewer_refuse(viewer, message->request, EINVAL,
-                             "the rate is %g to %g seconds between snapshots",
-                             RATE_MIN_S, RATE_MAX_S);
-    viewer->period_ms = (uint64_t)(message->value * 1000 + 0.5);
-    if (viewer->due_ms > now + viewer->period_ms)
-        viewer->due_ms = now + viewer->period_ms;
-    return Viewer_say(viewer, &reply);
-}
-
-// It is opened by the viewer, with the viewer's rights.
-static int refuse_export(struct Audience *audience, struct Viewer *viewer,
-                         const struct Message *message)
-{
-    if (message->type == MESSAGE_EXPORT)
-        return Viewer_refuse(viewer, message->request, EINVAL,
-                             "an export needs one regular file, open for "
-                             "writing, sent along with the request");
-    return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
-                         "this viewer is too old to export: use the "
-                         "ocular-top of Ocular %s, which opens the file itself",
-                         audience->version);
-}
-
-static int serve(struct Audience *audience, struct Viewer *viewer,
+static void meet(struct Audience *audience, struct Viewer *viewer,
                  const struct Message *message, uint64_t now)
 {
-    const struct ServerSource *source = audience->source;
+    const struct House house = {audience->source, audience->version};
 
-    switch (message->type) {
-    case MESSAGE_RATE:
-        return set_rate(viewer, message, now);
-    case MESSAGE_DETAIL:
-    case MESSAGE_REARM:
-    case MESSAGE_BUDGET:
-    case MESSAGE_CANCEL:
-        source->request(source->context, viewer->id, message);
-        return 0;
-    case MESSAGE_EXPORT:
-    case MESSAGE_EXPORT_PATH:
-        if (!message->descriptor)
-            return refuse_export(audience, viewer, message);
-        source->request(source->context, viewer->id, message);
-        return 0;
-    case MESSAGE_FLAME: // its answer is large, and made before it is sent
-        if (viewer->stacks++ >= STACKS_PER_TURN)
-            return Viewer_refuse(viewer, message->request, EBUSY,
-                                 "ask for the stacks again once they are here");
-        source->request(source->context, viewer->id, message);
-        return 0;
-    default:
-        return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
-                             "request %u is not known to Ocular %s",
-                             (unsigned)message->type, audience->version);
-    }
-}
-
-static void refuse_bytes(struct Viewer *viewer, int error, uint64_t now)
-{
-    if (error == -EMSGSIZE)
-        Viewer_refuse(viewer, 0, EMSGSIZE, "a request may have %u bytes",
-                      WIRE_MAX_REQUEST);
-    else
-        Viewer_refuse(viewer, 0, -error, "these bytes are not understood");
-    Viewer_dismiss(viewer, now);
+    if (Reception_greet(&house, viewer, message, now))
+        count_viewers(audience, 1);
 }
 
 static void take_requests(struct Audience *audience, struct Viewer *viewer,
                           uint64_t now)
 {
+    const struct House house = {audience->source, audience->version};
     struct Message message;
     int got = 0;
 
     while (!viewer->closing && (got = Viewer_next(viewer, &message)) > 0) {
         if (!viewer->greeted)
-            greet(audience, viewer, &message, now);
-        else if (serve(audience, viewer, &message, now) < 0)
+            meet(audience, viewer, &message, now);
+        else if (Reception_serve(&house, viewer, &message, now) < 0)
             Viewer_dismiss(viewer, now); // it does not read its answers
         Message_release(&message);
     }
     if (got < 0)
-        refuse_bytes(viewer, got, now);
+        Reception_refuse(viewer, got, now);
 }
 
 static void read_viewer(struct Audience *audience, struct Viewer *viewer,
