@@ -11,6 +11,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
+#include "tracer/sample/timer_slot.h"
 
 #include <errno.h>
 #include <link.h>
@@ -24,38 +25,13 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-#define SLOTS_A_CHUNK 256u
-#define CHUNKS 256u // 65 536 threads at a time
 #define CLOSE_MS 1000
 #define MOST_S 200e-6 // see CpuTimers.most
 #define SPARED 3      // the highest: debuggers and valgrind take them
 
-#define CLAIMED ((struct CpuTimer *)1) // taken, and no signal is on its way yet
-
-struct Slot {
-    struct CpuTimer *_Atomic timer; // NULL: free, or its timer is gone
-    _Atomic uint32_t generation;
-    // Handlers that run, also those of signals that have come too late: their
-    // timer is gone, and the slot may be another's by now.
-    _Atomic uint32_t busy;
-};
-
-// Globals, since a handler has nothing else, and they outlive each session: the
-// slots, whose chunks are never freed; and where our own code lies.
-static struct Slot *_Atomic chunks[CHUNKS];
+// Global, since a handler has nothing else, and it outlives each session: where
+// our own code lies.
 static uintptr_t text_begin, text_end;
-
-static struct Slot *find_slot(uint32_t number)
-{
-    struct Slot *chunk;
-
-    if (number / SLOTS_A_CHUNK >= CHUNKS)
-        return NULL;
-    // Pairs with the release in take_slot.
-    chunk = atomic_load_explicit(&chunks[number / SLOTS_A_CHUNK],
-                                 memory_order_acquire);
-    return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
-}
 
 // --- The handler -------------------------------------------------------------
 
@@ -129,17 +105,17 @@ static void on_signal(int number, siginfo_t *info, void *context)
     uint64_t value = (uint64_t)(uintptr_t)info->si_value.sival_ptr;
     int before = errno;
     struct CpuTimer *timer;
-    struct Slot *slot;
+    struct TimerSlot *slot;
 
     (void)number;
-    slot = info->si_code == SI_TIMER ? find_slot((uint32_t)value) : NULL;
+    slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
         return; // somebody else has sent it
     // Sequentially consistent, as in CpuTimer_free and is_free: either this
     // sees that the timer is gone, or the other side sees that it is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
-    if (timer && timer != CLAIMED &&
+    if (timer && timer != TIMER_CLAIMED &&
         atomic_load(&slot->generation) == value >> 32)
         CpuTimer_sample(timer, Now_ns(CLOCK_THREAD_CPUTIME_ID),
                         interrupted(context));
@@ -244,47 +220,9 @@ bool CpuTimers_is_robbed(const struct CpuTimers *timers)
 
 // --- Timers ------------------------------------------------------------------
 
-// A chunk of slots, made where it is not there yet; NULL: memory.
-static struct Slot *have_chunk(uint32_t number)
-{
-    struct Slot *chunk =
-        atomic_load_explicit(&chunks[number], memory_order_acquire);
-    struct Slot *fresh;
-
-    if (chunk)
-        return chunk;
-    fresh = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*fresh));
-    if (!fresh ||
-        atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
-        return fresh;
-    Heap_free(fresh); // another thread was first
-    return chunk;
-}
-
-static bool take_slot(struct CpuTimer *timer)
-{
-    struct Slot *chunk;
-
-    for (uint32_t i = 0; i < CHUNKS && (chunk = have_chunk(i)); i++) {
-        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
-            struct CpuTimer *nobody = NULL;
-
-            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy) ||
-                !atomic_compare_exchange_strong(&chunk[j].timer, &nobody,
-                                                CLAIMED))
-                continue;
-            timer->slot = i * SLOTS_A_CHUNK + j;
-            atomic_fetch_add(&chunk[j].generation, 1);
-            atomic_store(&chunk[j].timer, timer);
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool make_timer(struct CpuTimer *timer)
 {
-    struct Slot *slot = find_slot(timer->slot);
+    struct TimerSlot *slot = TimerSlot_find(timer->slot);
     uint64_t value = (uint64_t)atomic_load(&slot->generation) << 32;
     struct sigevent event;
 
@@ -315,7 +253,7 @@ static struct CpuTimer *make(struct CpuTimers *timers, uintptr_t state,
     timer->represents = 1;
     timer->accounted_ns = cpu_ns;
     if (timer->signal && Walk_init(&timer->walk, timers->layout, NULL) == 0 &&
-        take_slot(timer) && make_timer(timer))
+        TimerSlot_take(timer, &timer->slot) && make_timer(timer))
         return timer;
     Heap_free(timer);
     return NULL;
@@ -421,7 +359,7 @@ uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer)
 
 static bool is_free(const struct CpuTimer *timer)
 {
-    return !atomic_load(&find_slot(timer->slot)->busy);
+    return !atomic_load(&TimerSlot_find(timer->slot)->busy);
 }
 
 static void free_closing(struct CpuTimers *timers)
@@ -448,7 +386,7 @@ void CpuTimer_free(struct CpuTimer *timer)
         return;
     timers = timer->timers;
     timer_delete(timer->timer);
-    atomic_store(&find_slot(timer->slot)->timer, NULL);
+    atomic_store(&TimerSlot_find(timer->slot)->timer, NULL);
     timer->next = timers->closing;
     timers->closing = timer;
     free_closing(timers);
@@ -470,19 +408,18 @@ void CpuTimers_close(struct CpuTimers *timers)
 
 void CpuTimers_abandon(struct CpuTimers *timers)
 {
-    for (uint32_t i = 0; i < CHUNKS && chunks[i]; i++) {
-        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
-            struct Slot *slot = &chunks[i][j];
-            struct CpuTimer *timer = slot->timer;
+    struct TimerSlot *slot;
 
-            slot->busy = 0; // its thread is not there any more
-            if (timer == CLAIMED)
-                slot->timer = NULL;
-            if (!timer || timer == CLAIMED || timer->timers != timers)
-                continue;
+    for (uint32_t i = 0; (slot = TimerSlot_find(i)); i++) {
+        struct CpuTimer *timer = slot->timer;
+
+        slot->busy = 0; // its thread is not there any more
+        if (timer == TIMER_CLAIMED)
             slot->timer = NULL;
-            Heap_free(timer);
-        }
+        if (!timer || timer == TIMER_CLAIMED || timer->timers != timers)
+            continue;
+        slot->timer = NULL;
+        Heap_free(timer);
     }
     for (struct CpuTimer *timer = timers->closing, *next; timer; timer = next) {
         next = timer->next;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// See timer_slot.h.
+#include "tracer/sample/timer_slot.h"
+#include "ipc/base/heap.h"
+
+#define SLOTS_A_CHUNK 256u
+#define CHUNKS 256u // 65 536 threads at a time
+
+// Global, since a handler has nothing else; chunks are never freed.
+static struct TimerSlot *_Atomic chunks[CHUNKS];
+
+struct TimerSlot *TimerSlot_find(uint32_t number)
+{
+    struct TimerSlot *chunk;
+
+    if (number / SLOTS_A_CHUNK >= CHUNKS)
+        return NULL;
+    // Pairs with the release in have_chunk.
+    chunk = atomic_load_explicit(&chunks[number / SLOTS_A_CHUNK],
+                                 memory_order_acquire);
+    return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
+}
+
+// A chunk of slots, made where it is not there yet; NULL: memory.
+static struct TimerSlot *have_chunk(uint32_t number)
+{
+    struct TimerSlot *chunk =
+        atomic_load_explicit(&chunks[number], memory_order_acquire);
+    struct TimerSlot *fresh;
+
+    if (chunk)
+        return chunk;
+    fresh = Heap_zeroed(SLOTS_A_CHUNK, sizeof(*fresh));
+    if (!fresh ||
+        atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
+        return fresh;
+    Heap_free(fresh); // another thread was first
+    return chunk;
+}
+
+bool TimerSlot_take(struct CpuTimer *timer, uint32_t *number)
+{
+    struct TimerSlot *chunk;
+
+    for (uint32_t i = 0; i < CHUNKS && (chunk = have_chunk(i)); i++) {
+        for (uint32_t j = 0; j < SLOTS_A_CHUNK; j++) {
+            struct CpuTimer *nobody = NULL;
+
+            if (atomic_load(&chunk[j].timer) || atomic_load(&chunk[j].busy) ||
+                !atomic_compare_exchange_strong(&chunk[j].timer, &nobody,
+                                                TIMER_CLAIMED))
+                continue;
+            *number = i * SLOTS_A_CHUNK + j;
+            atomic_fetch_add(&chunk[j].generation, 1);
+            atomic_store(&chunk[j].timer, timer);
+            return true;
+        }
+    }
+    return false;
+}
