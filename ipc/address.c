@@ -6,6 +6,7 @@
 #include "ipc/address.h"
 
 #include "ipc/directory.h"
+#include "ipc/places.h"
 #include "ipc/process.h"
 #include "ipc/socket.h"
 
@@ -13,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,69 +79,6 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
     if (name_socket(path, directory, pid) >= ADDRESS_MAX)
         return -ENAMETOOLONG;
     return Directory_make(directory, why, sizeof(why));
-}
-
-// --- Places to look in
-
-struct Places {
-    char directories[10][ADDRESS_MAX];
-    unsigned count;
-};
-
-__attribute__((format(printf, 2, 3))) static void
-add_place(struct Places *places, const char *format, ...)
-{
-    char *place = places->directories[places->count];
-    va_list arguments;
-    int wanted;
-
-    if (places->count ==
-        sizeof(places->directories) / sizeof(places->directories[0]))
-        return;
-    va_start(arguments, format);
-    wanted = vsnprintf(place, ADDRESS_MAX, format, arguments);
-    va_end(arguments);
-    if (wanted >= ADDRESS_MAX || *place != '/')
-        return; // nobody can serve from there
-    for (unsigned i = 0; i < places->count; i++) {
-        if (!strcmp(places->directories[i], place))
-            return;
-    }
-    places->count++;
-}
-
-static bool is_set(const char *variable)
-{
-    return variable && *variable;
-}
-
-static void add_own_environment(struct Places *places)
-{
-    const char *chosen = getenv("OCULAR_DIR");
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-
-    if (is_set(chosen))
-        add_place(places, "%s", chosen);
-    if (is_set(runtime))
-        add_place(places, "%s/ocular", runtime);
-}
-
-static void add_usual(struct Places *places, const char *root, uid_t uid)
-{
-    add_place(places, "%s/run/user/%u/ocular", root, (unsigned)uid);
-    add_place(places, "%s/tmp/ocular-%u", root, (unsigned)uid);
-}
-
-// What the target was started with.
-static void add_its_environment(struct Places *places, const char *root,
-                                pid_t pid)
-{
-    char value[ADDRESS_MAX];
-
-    if (Process_variable(pid, "OCULAR_DIR", value, sizeof(value)) > 0)
-        add_place(places, "%s%s", root, value);
-    if (Process_variable(pid, "XDG_RUNTIME_DIR", value, sizeof(value)) > 0)
-        add_place(places, "%s%s/ocular", root, value);
 }
 
 // --- Trying one socket
@@ -240,15 +177,15 @@ static bool search_everywhere(struct Search *search)
     struct Places places = {.count = 0};
     char root[64];
 
-    add_own_environment(&places);
-    add_usual(&places, "", process->uid);
-    add_its_environment(&places, "", process->pid);
+    Places_add_own(&places);
+    Places_add_usual(&places, "", process->uid);
+    Places_add_its(&places, "", process->pid);
     if (try_places(search, &places, true))
         return true;
     places.count = 0;
     snprintf(root, sizeof(root), "/proc/%d/root", (int)process->pid);
-    add_its_environment(&places, root, process->pid);
-    add_usual(&places, root, process->inner_uid);
+    Places_add_its(&places, root, process->pid);
+    Places_add_usual(&places, root, process->inner_uid);
     return try_places(search, &places, false); // its files, not ours to clean
 }
 
@@ -425,13 +362,13 @@ long Address_list(struct Served **served)
     struct Places places = {.count = 0};
     const char *chosen = getenv("OCULAR_DIR");
     // Who names a directory wants what serves there, and nothing else.
-    bool alone = is_set(chosen);
+    bool alone = Places_is_set(chosen);
 
     if (alone) {
-        add_place(&places, "%s", chosen);
+        Places_add(&places, "%s", chosen);
     } else {
-        add_own_environment(&places);
-        add_usual(&places, "", geteuid());
+        Places_add_own(&places);
+        Places_add_usual(&places, "", geteuid());
     }
     for (unsigned i = 0; i < places.count; i++)
         list_directory(&list, places.directories[i]);

@@ -5,10 +5,10 @@
 #ifndef OCULAR_IPC_ADDRESS_H
 #define OCULAR_IPC_ADDRESS_H
 
+#include "ipc/socket.h"
+
 #include <stddef.h>
 #include <sys/types.h>
-
-#define ADDRESS_MAX 108 // sun_path, with its NUL
 
 // The directory this process serves from: $OCULAR_DIR, else
 // $XDG_RUNTIME_DIR/ocular, else /tmp/ocular-UID. Made 0700 if it is missing.

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#define ADDRESS_MAX 108 // bytes of a path: sun_path, with its NUL
+
 // Who is at the other end, as the kernel says.
 struct Peer {
     pid_t pid; // 0: not visible from our pid namespace
