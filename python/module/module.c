@@ -3,7 +3,6 @@
 // builds its interface on. Arguments have been checked by the package; what is
 // checked here is only what could crash.
 #include "python/hooks/adopt.h"
-#include "python/hooks/calibrate.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
@@ -11,11 +10,10 @@
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/module/control.h"
+#include "python/module/measures.h"
 #include "python/module/program.h"
 #include "python/service/fork.h"
-#include "python/service/governor.h"
 
-#include "ipc/base/heap.h"
 #include "ipc/version.h"
 
 #include <errno.h>
@@ -275,68 +273,6 @@ static PyObject *socket_path(PyObject *module, PyObject *unused)
     return PyUnicode_DecodeFSDefault(Server_path(server));
 }
 
-PyDoc_STRVAR(hook_cost_doc,
-             "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
-             "measured last.");
-
-PyDoc_STRVAR(
-    hooks_timed_doc,
-    "hooks_timed() -> how often they were timed again since the start; "
-    "0 where nothing is traced.");
-
-static PyObject *hooks_timed(PyObject *module, PyObject *unused)
-{
-    (void)module, (void)unused;
-    return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
-}
-
-PyDoc_STRVAR(heap_used_doc,
-             "heap_used() -> bytes of Ocular's own heap that are in use, for "
-             "tests.");
-
-static PyObject *heap_used(PyObject *module, PyObject *unused)
-{
-    (void)module, (void)unused;
-    return PyLong_FromSize_t(Heap_used());
-}
-
-PyDoc_STRVAR(slices_doc,
-             "slices() -> (how many the governor has had since the start, the "
-             "CPU time (s) that it held the interpreter for in all of them, "
-             "and in the longest); zeros where nothing is traced.");
-
-static PyObject *slices(PyObject *module, PyObject *unused)
-{
-    struct Slices all = Governor_slices(&ocular_service);
-
-    (void)module, (void)unused;
-    return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
-                         (double)all.longest_ns * 1e-9);
-}
-
-static PyObject *hook_cost(PyObject *module, PyObject *unused)
-{
-    const int64_t *cost = ocular_state.engine.cost;
-
-    (void)module, (void)unused;
-    return Py_BuildValue(
-        "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
-        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
-}
-
-PyDoc_STRVAR(step_cost_doc,
-             "step_cost() -> (instruction, instruction far off), in precise "
-             "mode; else 0.");
-
-static PyObject *step_cost(PyObject *module, PyObject *unused)
-{
-    const int64_t *cost = ocular_state.engine.cost;
-
-    (void)module, (void)unused;
-    return Py_BuildValue("(LL)", (long long)cost[HOOK_INSTRUCTION],
-                         (long long)cost[HOOK_INSTRUCTION_FAR]);
-}
-
 PyDoc_STRVAR(kept_doc,
              "kept() -> the dict that the package keeps in the process: the "
              "same one after the package has been imported again.");
@@ -409,11 +345,6 @@ static PyMethodDef methods[] = {
     {"detail", detail, METH_O, detail_doc},
     {"is_tracing", is_tracing, METH_NOARGS, is_tracing_doc},
     {"socket_path", socket_path, METH_NOARGS, socket_path_doc},
-    {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
-    {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
-    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
-    {"slices", slices, METH_NOARGS, slices_doc},
-    {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
     {"kept", kept, METH_NOARGS, kept_doc},
     {"before_fork", before_fork, METH_NOARGS, fork_doc},
     {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
@@ -438,7 +369,7 @@ static int initialise_state(struct State *state)
     ocular_service.doorman.disarm = disarm;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
-    if (Adopt_init(state) < 0 || Callees_init(state) < 0 ||
+    if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
         Tools_init(state) < 0 || Hooks_init(state) < 0 ||
         Interpreter_opcodes(state) < 0)
         return -1;
@@ -488,6 +419,7 @@ static int initialise(PyObject *module)
     if (set_up() < 0)
         return -1;
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
+        PyModule_AddFunctions(module, Measures_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
         PyModule_AddIntMacro(module, BY_WRITING_HEIR) < 0 ||

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// See measures.h.
+#include "python/module/measures.h"
+#include "ipc/base/heap.h"
+#include "python/hooks/calibrate.h"
+#include "python/service/governor.h"
+
+PyDoc_STRVAR(hook_cost_doc,
+             "hook_cost() -> (enter, leave, jump, branch) in TSC ticks, as "
+             "measured last.");
+
+static PyObject *hook_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue(
+        "(LLLL)", (long long)cost[HOOK_ENTER], (long long)cost[HOOK_LEAVE],
+        (long long)cost[HOOK_JUMP], (long long)cost[HOOK_BRANCH]);
+}
+
+PyDoc_STRVAR(
+    hooks_timed_doc,
+    "hooks_timed() -> how often they were timed again since the start; "
+    "0 where nothing is traced.");
+
+static PyObject *hooks_timed(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLong(Calibration_count(ocular_state.calibration));
+}
+
+PyDoc_STRVAR(heap_used_doc,
+             "heap_used() -> bytes of Ocular's own heap that are in use, for "
+             "tests.");
+
+static PyObject *heap_used(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyLong_FromSize_t(Heap_used());
+}
+
+PyDoc_STRVAR(slices_doc,
+             "slices() -> (how many the governor has had since the start, the "
+             "CPU time (s) that it held the interpreter for in all of them, "
+             "and in the longest); zeros where nothing is traced.");
+
+static PyObject *slices(PyObject *module, PyObject *unused)
+{
+    struct Slices all = Governor_slices(&ocular_service);
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(Kdd)", all.count, (double)all.held_ns * 1e-9,
+                         (double)all.longest_ns * 1e-9);
+}
+
+PyDoc_STRVAR(step_cost_doc,
+             "step_cost() -> (instruction, instruction far off), in precise "
+             "mode; else 0.");
+
+static PyObject *step_cost(PyObject *module, PyObject *unused)
+{
+    const int64_t *cost = ocular_state.engine.cost;
+
+    (void)module, (void)unused;
+    return Py_BuildValue("(LL)", (long long)cost[HOOK_INSTRUCTION],
+                         (long long)cost[HOOK_INSTRUCTION_FAR]);
+}
+
+PyMethodDef Measures_methods[] = {
+    {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
+    {"hooks_timed", hooks_timed, METH_NOARGS, hooks_timed_doc},
+    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
+    {"slices", slices, METH_NOARGS, slices_doc},
+    {"step_cost", step_cost, METH_NOARGS, step_cost_doc},
+    {NULL, NULL, 0, NULL},
+};
