@@ -2,111 +2,12 @@
 // Classifies code objects, once each, and ties them to their struct Code
 // through co_extra. Interpreter's lock held throughout.
 #include "python/hooks/adopt.h"
-#include "ipc/base/heap.h"
 #include "python/hooks/frames.h"
 #include "python/hooks/tools.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/precise.h"
 
 #include <string.h>
-
-// --- The extra's end -------------------------------------------------------
-
-static void unlink_other(struct OtherCode *other)
-{
-    *other->link = other->next;
-    if (other->next)
-        other->next->link = other->link;
-    Heap_free(other);
-}
-
-// A code object is freed, or its extra is replaced. Also called while the
-// interpreter shuts down, after the module has gone.
-static bool is_mark(const void *extra)
-{
-    return ((uintptr_t)extra & EXTRA_SEEN) == EXTRA_SEEN;
-}
-
-static void extra_freed(void *extra)
-{
-    struct Engine *engine = &ocular_state.engine;
-
-    if (!extra || is_mark(extra))
-        return;
-    if ((uintptr_t)extra & EXTRA_OTHER) {
-        unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
-        return;
-    }
-    if (((struct Code *)extra)->probe) {
-        Lanes_forget(&engine->lanes, extra);
-        Code_free(extra);
-        return;
-    }
-    if (ocular_state.look_next == extra)
-        ocular_state.look_next = Registry_next(extra);
-    if (ocular_state.rearm_next == extra)
-        ocular_state.rearm_next = Registry_next(extra);
-    if (ocular_state.renew_next == extra)
-        ocular_state.renew_next = Registry_next(extra);
-    Engine_retire(engine, extra);
-}
-
-int Adopt_init(struct State *state)
-{
-    PyObject *probe;
-    int marker, ok;
-
-    state->extra = PyUnstable_Eval_RequestCodeExtraIndex(extra_freed);
-    if (state->extra < 0) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "no index for extra data of code objects is left: "
-                        "other tools of this process hold them all");
-        return -1;
-    }
-    // Does the private struct look as we think?
-    probe = (PyObject *)PyCode_NewEmpty("<ocular>", "probe", 1);
-    if (!probe)
-        return -1;
-    ok = PyUnstable_Code_SetExtra(probe, state->extra, &marker) == 0 &&
-         Adopt_extra(state, (PyCodeObject *)probe) == &marker;
-    // Takes the marker out without a call of extra_freed on it.
-    if (ok) {
-        struct CodeExtra *extra = ((PyCodeObject *)probe)->co_extra;
-
-        extra->extras[state->extra] = NULL;
-    }
-    if (ok) {
-        Py_DECREF(probe);
-        return 0;
-    }
-    // The probe leaks, once: who knows what its end would be called with.
-    PyErr_SetString(PyExc_ImportError,
-                    "this Python keeps the extra data of code objects in a "
-                    "way that this Ocular does not know; upgrade Ocular");
-    return -1;
-}
-
-// --- Classification --------------------------------------------------------
-
-static int set_other(struct State *state, PyCodeObject *code)
-{
-    struct OtherCode *other = Heap_alloc(sizeof *other);
-
-    if (!other)
-        return -1;
-    other->code = code;
-    other->next = state->others;
-    other->link = &state->others;
-    if (other->next)
-        other->next->link = &other->next;
-    state->others = other;
-    if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra,
-                                 (void *)((uintptr_t)other | EXTRA_OTHER)) == 0)
-        return 0;
-    PyErr_Clear();
-    unlink_other(other);
-    return -1;
-}
 
 // UTF-8 of a name that may hold lone surrogates; *keeper is to be released.
 static const char *text_of(PyObject *text, PyObject **keeper)
@@ -291,15 +192,15 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         accepted = false;
     }
     if (!accepted)
-        set_other(state, code); // where memory is out it is asked again
+        Extra_set_other(state, code); // where memory is out it is asked again
     return accepted;
 }
 
 bool Adopt_classify(struct State *state, PyCodeObject *code)
 {
-    void *extra = Adopt_extra(state, code);
+    void *extra = Extra_of(state, code);
 
-    if (extra && !is_mark(extra))
+    if (extra && !Extra_is_mark(extra))
         return false;
     return classify(state, code, (uintptr_t)extra == state->seen);
 }
@@ -312,10 +213,10 @@ void Adopt_begin(struct State *state)
 
 bool Adopt_put_off(struct State *state, PyCodeObject *code)
 {
-    const void *extra = Adopt_extra(state, code);
+    const void *extra = Extra_of(state, code);
     void *mark = (void *)state->seen;
 
-    if ((extra && !is_mark(extra)) || extra == mark || arms_new(state))
+    if ((extra && !Extra_is_mark(extra)) || extra == mark || arms_new(state))
         return false;
     if (PyUnstable_Code_SetExtra((PyObject *)code, state->extra, mark)) {
         PyErr_Clear();
@@ -431,7 +332,7 @@ static void disarm(struct State *state, PyCodeObject *code)
 static void drop(struct State *state, PyCodeObject *code)
 {
     clear_extra(state, code);
-    set_other(state, code);
+    Extra_set_other(state, code);
 }
 
 int Adopt_again(struct State *state)
@@ -474,7 +375,7 @@ static void classify_put_off(struct State *state, const PyThreadState *thread)
 
     for (size_t i = 0; i < count; i++)
         if (PyCode_Check(codes[i]) &&
-            (uintptr_t)Adopt_extra(state, codes[i]) == state->seen)
+            (uintptr_t)Extra_of(state, codes[i]) == state->seen)
             classify(state, codes[i], true);
 }
 

@@ -4,25 +4,7 @@
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 
-#include "python/hooks/state.h"
-
-// The head of what co_extra points to: a private struct, the same in 3.12 to
-// 3.15 (Include/internal/pycore_code.h, _PyCodeObjectExtra). Adopt_init checks
-// that it still is.
-struct CodeExtra {
-    Py_ssize_t size;
-    void *extras[1];
-};
-
-static inline void *Adopt_extra(const struct State *state,
-                                const PyCodeObject *code)
-{
-    const struct CodeExtra *extra = code->co_extra;
-
-    if (!extra || extra->size <= state->extra)
-        return NULL;
-    return extra->extras[state->extra];
-}
+#include "python/hooks/extra.h"
 
 // The accepted code behind a callback's first argument, or NULL (unknown,
 // excluded, or not a code object at all but something code-like).
@@ -33,14 +15,12 @@ static inline struct Code *Adopt_find(const struct State *state,
 
     if (OCULAR_UNLIKELY(!PyCode_Check(object)))
         return NULL;
-    extra = Adopt_extra(state, (PyCodeObject *)object);
+    extra = Extra_of(state, (PyCodeObject *)object);
     if (OCULAR_UNLIKELY((uintptr_t)extra & EXTRA_OTHER))
         return NULL;
     return extra;
 }
 
-// Asks for the co_extra index. 0, or -1 with an exception.
-int Adopt_init(struct State *state);
 // Decides about a code object that has no extra yet and, if it is accepted,
 // sets its local events, or leaves it unarmed where the session says so. true:
 // newly accepted. Raises nothing.
