@@ -58,9 +58,18 @@ BESIDE = {"python": {"ocular", "setup"}}
 WITHOUT_CYCLES = FOLDERS
 
 # The folders whose sources have at most so many lines, and their functions.
-SHORT = ("tui",)
+SHORT = FOLDERS
 FILE_LINES = 450
 FUNCTION_LINES = 60
+# What is longer, and why: it is being rewritten, with what it exports.
+NOT_SHORT_YET = {"tracer/timeline/perfetto.c"}
+# What mixed most, and the hot path's header: shorter still.
+SHORTER = {
+    "python/hooks/hook.c": 400,
+    "python/service/governor.c": 400,
+    "tracer/hook/lane.h": 400,
+    "tracer/sample/sampler.c": 400,
+}
 
 # Foreign headers by pattern, and the files that are their home. Everything
 # else in <> must be the C library's.
@@ -241,7 +250,7 @@ def test_files_and_functions_are_short(folder):
     long = []
     for path in sorted((ROOT / folder).rglob("*.c")):
         text, name = path.read_text(), path.relative_to(ROOT).as_posix()
-        if text.count("\n") > FILE_LINES:
+        if text.count("\n") > FILE_LINES and name not in NOT_SHORT_YET:
             long.append(f"{name}: {text.count(chr(10))} lines")
         long += [
             f"{name}: {function}() has {lines} lines"
@@ -249,6 +258,11 @@ def test_files_and_functions_are_short(folder):
             if lines > FUNCTION_LINES
         ]
     assert not long, "\n".join(long)
+
+
+def test_what_mixed_most_stays_short():
+    for name, lines in SHORTER.items():
+        assert (ROOT / name).read_text().count("\n") < lines, name
 
 
 def test_long_functions_are_found():
