@@ -71,7 +71,7 @@ def test_what_is_dark_is_armed_again(tracing, serve):
     snapshot = work_until(visited, spin)  # at a visit numbers become young again
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
-    assert mine["calls_estimated"] > 2 * mine["calls"]
+    assert mine["calls_estimated"] > mine["calls"]  # it was dark in between
     assert snapshot["overhead"]["rearm"] > 0
 
 
