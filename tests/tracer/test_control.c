@@ -484,19 +484,21 @@ static struct Stretch settle(double (*cores)(double), double share,
 static void test_an_hour_of_steady_work(void **state)
 {
     struct Stretch start;
+    double samples;
 
     (void)state;
     start = settle(one_core, 0.01, 100, 1000);
+    samples = w.samples;
     w.rates = 0;
     for (int i = 0; i < 360; i++) {
         run(10);
         assert_true(is_held());
     }
-    assert_between(w.rates, 0, 1800); // the sampler is not told of each step
+    // The sampler is not handed a new rate in each step, and has its part.
+    assert_true(w.rates < w.slices / 2);
+    assert_true((w.samples - samples) / (w.cpu - start.cpu) > 150);
     assert_true(part_since(&start) > 0.5 && part_since(&start) < 1);
     assert_true(oldest() < 20);
-    assert_true(fewest_visits() > 60); // some stay armed for long
-    assert_true(w.hz > 100);
     assert_true(wakeups_a_second(&start) < 8);
     assert_between(w.rankings - start.rankings, 0.8 * 3600, 1.01 * 3600);
 }
@@ -714,7 +716,8 @@ static void test_bursts(void **state)
 {
     assert_true(samples_in_bursts(0.2) > 15); // the floor would be 2
     end(state);
-    assert_true(samples_in_bursts(2) > 150); // beside the hooks' half
+    // An empty bucket would pay for 67 a second.
+    assert_true(samples_in_bursts(2) > 150);
 }
 
 // Nothing has run for long: nobody comes to look, and what comes then is seen
