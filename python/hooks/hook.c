@@ -108,6 +108,14 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
 
 // --- Leave -----------------------------------------------------------------
 
+// The event is the top frame's, on the stack that the last event was on.
+OCULAR_HOT bool is_of_top(const struct Lane *lane, const PyThreadState *state,
+                          const PyObject *code)
+{
+    return lane->chunk == ThreadState_chunk(state) &&
+           lane->top->address == (uintptr_t)code;
+}
+
 OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
 {
     unsigned index = code->units[unit].site;
@@ -138,8 +146,7 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
     size_t unit;
 
     if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
-                        lane->chunk != ThreadState_chunk(state) ||
-                        lane->top->address != (uintptr_t)args[0]))
+                        !is_of_top(lane, state, args[0])))
         return leave_whole(args, nargsf, Clock_counter());
     code = lane->top->code;
     unit = Call_unit(args[1]);
@@ -190,8 +197,7 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     size_t unit, to;
 
     if (OCULAR_UNLIKELY(!lane || (nargsf & 3) != 3 ||
-                        lane->chunk != ThreadState_chunk(state) ||
-                        lane->top->address != (uintptr_t)args[0]))
+                        !is_of_top(lane, state, args[0])))
         return jump_whole(args, nargsf, Clock_counter(), kind, arm);
     code = lane->top->code;
     unit = Call_unit(args[1]);
@@ -255,8 +261,7 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
     size_t unit;
 
     if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
-                        lane->chunk != ThreadState_chunk(state) ||
-                        lane->top->address != (uintptr_t)args[0]))
+                        !is_of_top(lane, state, args[0])))
         return step_whole(args, nargsf, Clock_counter());
     code = lane->top->code;
     unit = Call_unit(args[1]);
