@@ -272,6 +272,26 @@ static void test_a_reader_may_be_late(void **state)
     assert_true(ShareValue_total(&value, &never) == 0);
 }
 
+// In the first second a step is most of the window.
+static void test_a_reader_may_be_a_step_late(void **state)
+{
+    struct ShareValue value = {0};
+    struct ShareTime before, after;
+
+    (void)state;
+    ShareClock_advance(&watch, 0.01 * S, 0);
+    before = ShareClock_now(&watch);
+    load(&value, PERIOD, 0, 1);
+    after = ShareClock_now(&watch);
+    assert_true(ShareValue_window(&value, &before) <= 1);
+    assert_true(ShareValue_window(&value, &before) ==
+                ShareValue_window(&value, &after));
+    assert_true(ShareValue_total(&value, &before) <= 1);
+    ShareClock_advance(&watch, PERIOD * S, 0);
+    assert_true(ShareValue_window(&value, &after) >
+                ShareValue_window(&value, &before));
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -289,6 +309,7 @@ int main(void)
         TEST(test_several_threads_may_pass_one),
         TEST(test_one_credit_for_many),
         TEST(test_a_reader_may_be_late),
+        TEST(test_a_reader_may_be_a_step_late),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

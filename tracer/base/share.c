@@ -7,7 +7,6 @@
 
 static double decay(double from, double to)
 {
-    // A reader's time may be a moment older than the newest credit.
     return to > from ? exp(from - to) : 1;
 }
 
@@ -41,7 +40,20 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
         .ns = Cell_get_double(&clock->ns),
         .age = Cell_get_double(&clock->age),
         .full_ns = Cell_get_double(&clock->full_ns),
+        .clock = clock,
     };
+}
+
+// `now`, or what it is meanwhile: the value was credited since. In the first
+// second that may be most of the window.
+static struct ShareTime catch_up(const struct ShareTime *now,
+                                 const struct ShareValue *value)
+{
+    bool behind = Cell_get_double(&value->window_age) > now->age;
+
+    // Whoever sees the credit sees the clock's step before it.
+    atomic_thread_fence(memory_order_acquire);
+    return behind && now->clock ? ShareClock_now(now->clock) : *now;
 }
 
 // Kish's effective size of a weighted sample.
@@ -64,10 +76,13 @@ double ShareClock_samples(const struct ShareClock *clock)
 
 // --- Values ------------------------------------------------------------------
 
+// A reader meets the age of the credit that it meets, or an older one.
 static double decayed(const struct ShareValue *value, double age)
 {
-    return Cell_get_double(&value->window_ns) *
-           decay(Cell_get_double(&value->window_age), age);
+    double at = Cell_get_double(&value->window_age);
+
+    atomic_thread_fence(memory_order_acquire);
+    return Cell_get_double(&value->window_ns) * decay(at, age);
 }
 
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
@@ -90,6 +105,7 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
     }
     Cell_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
     fade(&value->window_ns, credit->kept, credit->ns);
+    atomic_thread_fence(memory_order_release);
     Cell_set_double(&value->window_age, credit->age);
 }
 
@@ -114,14 +130,19 @@ void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
 double ShareValue_window(const struct ShareValue *value,
                          const struct ShareTime *now)
 {
+    struct ShareTime at;
+
     // Most functions have never waited, and most have not been met at all.
-    if (Cell_get_double(&value->window_ns) == 0 || !(now->full_ns > 0))
+    if (Cell_get_double(&value->window_ns) == 0)
         return 0;
-    return decayed(value, now->age) / now->full_ns;
+    at = catch_up(now, value);
+    return at.full_ns > 0 ? decayed(value, at.age) / at.full_ns : 0;
 }
 
 double ShareValue_total(const struct ShareValue *value,
                         const struct ShareTime *now)
 {
-    return now->ns > 0 ? (double)Cell_get(&value->total_ns) / now->ns : 0;
+    struct ShareTime at = catch_up(now, value);
+
+    return at.ns > 0 ? (double)Cell_get(&value->total_ns) / at.ns : 0;
 }

@@ -19,11 +19,14 @@ struct Split;
 #define SHARE_LONGEST 30.0
 #define SHARE_SAMPLES 150.0
 
-// A moment of the sampler's time.
+struct ShareClock;
+
+// A moment of the sampler's time. What was credited since is read as of then.
 struct ShareTime {
     double ns;  // since the sampler's start, without what it stood by
     double age; // the same in mean ages of the window, as it was at each time
     double full_ns; // what a core that is always busy has in the window
+    const struct ShareClock *clock; // that tells it, or NULL: it stands
 };
 
 // What the window is made of. The sampler moves it on, anyone reads.
