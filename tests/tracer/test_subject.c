@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1 // gettid
 #include "tracer/sample/subject.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -81,6 +82,23 @@ static void test_a_sleeping_threads_stack_stands(void **state)
     assert_int_equal(look(3600000ull * MS, 0), SUBJECT_IDLE); // an hour
     assert_true(subject.wait_ns == 3600001.0 * MS);
     assert_int_equal(look(MS, 1), SUBJECT_RAN);
+}
+
+// It was found running in each look, so that no function got its waits.
+static void test_waits_that_nobody_gets_fade(void **state)
+{
+    struct ShareClock clock = {0};
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        ShareClock_advance(&clock, 250e6, 100);
+        wall_ns += 250 * MS;
+        cpu_ns += 100 * MS;
+        now = ShareClock_now(&clock);
+        Subject_look(&subject, &CLOCK, &now);
+    }
+    assert_true(fabs(subject.wait_ns / now.full_ns - 0.6) < 1e-9);
+    assert_int_equal(Cell_get(&subject.wait.total_ns), 60000ull * MS);
 }
 
 static void test_is_it_running(void **state)
@@ -271,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_it_has_run_and_waited),
         TEST(test_a_sleeping_threads_stack_stands),
+        TEST(test_waits_that_nobody_gets_fade),
         TEST(test_is_it_running),
         TEST(test_after_a_while_it_begins_anew),
         TEST(test_another_thread_with_its_number),

@@ -2,6 +2,7 @@
 // A sampled thread's clocks; see the header.
 #include "tracer/sample/subject.h"
 
+#include <math.h>
 #include <string.h>
 
 // A thread that has used so much CPU time, and ten intervals, without a sample
@@ -27,6 +28,16 @@ static enum SubjectLook begin(struct Subject *subject)
     return SUBJECT_NEW;
 }
 
+// What no function was given fades as a share does: a thread that was found
+// running for long would else show in one function more than the window holds.
+static void keep_wait(struct Subject *subject, const struct ShareTime *now,
+                      double waited)
+{
+    subject->wait_ns *= exp(fmin(subject->wait_age - now->age, 0));
+    subject->wait_ns += waited;
+    subject->wait_age = now->age;
+}
+
 enum SubjectLook Subject_look(struct Subject *subject,
                               const struct SampleClock *clock,
                               const struct ShareTime *now)
@@ -48,7 +59,7 @@ enum SubjectLook Subject_look(struct Subject *subject,
     ShareValue_add(&subject->cpu, now, ran);
     ShareValue_add(&subject->wait, now, waited);
     Cell_add(&subject->samples, 1);
-    subject->wait_ns += waited;
+    keep_wait(subject, now, waited);
     subject->ran = ran > 0;
     return subject->ran || !subject->walked ? SUBJECT_RAN : SUBJECT_IDLE;
 }

@@ -29,7 +29,8 @@ struct Subject {
     uint64_t wall_ns;       // CLOCK_MONOTONIC at the newest look
     uint64_t
         accounted_ns; // CPU time that functions were given; without a timer
-    double wait_ns;   // waited, and no function was given it yet
+    double wait_ns;   // waited, and no function was given it yet,
+    double wait_age;  // ... as of this ShareTime.age
     struct WalkStart start; // of the newest walk
     struct SampledStack stack;
     struct Subject *next; // of Subjects.unlisted
