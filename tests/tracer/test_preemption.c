@@ -26,12 +26,16 @@
 // The clocks of everybody in this program, and what its thread has waited and
 // was taken off its CPU: the kernel's, or those where time stands still.
 static bool stands;
+static time_t asleep_s; // that the machine was suspended, while it stands
 
 int clock_gettime(clockid_t id, struct timespec *now)
 {
     if (!stands)
         return (int)syscall(SYS_clock_gettime, id, now);
-    *now = (struct timespec){id == CLOCK_MONOTONIC ? 10000 : 1000, 0};
+    now->tv_nsec = 0;
+    now->tv_sec = id == CLOCK_MONOTONIC  ? 10000
+                  : id == CLOCK_BOOTTIME ? 10000 + asleep_s
+                                         : 1000;
     return 0;
 }
 
@@ -196,18 +200,26 @@ static void test_beside_another_on_the_same_cpu(void **state)
     assert_between(kept, off * 8 / 10, off + MS);
 }
 
-// Its counter ran on, CLOCK_MONOTONIC did not.
+// CLOCK_BOOTTIME tells, however long ago the thread has asked, or if it never
+// has.
 static void test_the_machine_was_suspended(void **state)
 {
     const int64_t night = 8 * 3600 * 1000 * (int64_t)MS;
-    struct Preemption preemption = {.known = false};
+    struct Preemption preemption;
 
     (void)state;
-    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
-    Preemption_forget(&preemption);
-    assert_between(Preemption_take(&preemption, night), night - 1000 * MS,
-                   night);
-    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    asleep_s = 100; // before the thread began
+    Preemption_init(&preemption);
+    assert_int_equal(Preemption_take(&preemption, night), 0);
+    asleep_s += 8 * 3600;
+    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0); // too short
+    assert_int_equal(Preemption_take(&preemption, night + 5 * MS), night);
+    assert_int_equal(Preemption_take(&preemption, night), 0); // told once
+    asleep_s += 8 * 3600;
+    assert_int_equal(Preemption_take(&preemption, 2000 * MS), 2000 * MS);
+    Preemption_init(&preemption);
+    asleep_s += 8 * 3600;
+    assert_int_equal(Preemption_take(&preemption, night), night);
 }
 
 static void test_who_sleeps_is_not_kept(void **state)

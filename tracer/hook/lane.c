@@ -65,7 +65,7 @@ void Lane_reset(struct Lane *lane, const int64_t cost[HOOK_KINDS],
     memcpy(lane->cost, cost, sizeof lane->cost);
     lane->loop_count = 0;
     lane->last = (int64_t)ticks;
-    lane->preemption = (struct Preemption){0};
+    Preemption_init(&lane->preemption);
     Cell_set(&lane->debt, 0);
     Cell_set(&lane->kept, 0);
     Cell_set(&lane->unwound, 0);

@@ -256,7 +256,7 @@ void Lanes_keep_only(struct Lanes *lanes, struct Lane *own)
     if (!own)
         return;
     own->next = NULL;
-    own->tid = gettid(); // the thread is another one in the child
-    own->preemption = (struct Preemption){0}; // and its counts begin anew
+    own->tid = gettid();               // the thread is another one in the child
+    Preemption_init(&own->preemption); // its counts begin anew
     Lane_restart_cpu(own);
 }

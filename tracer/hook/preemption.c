@@ -44,25 +44,49 @@ int64_t Preemption_between(const struct ThreadTimes *then,
     return off < span_ns ? off : span_ns;
 }
 
+// While the machine is suspended CLOCK_BOOTTIME goes on and CLOCK_MONOTONIC
+// stands (clock_gettime(2)); the time stamp counter may do either.
+static int64_t suspended_ns(void)
+{
+    return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
+}
+
+// ns of a span in which the machine was suspended. All spans that are long
+// enough are asked about, so what came since the last one came in this one.
+static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
+{
+    int64_t before = preemption->suspended_ns;
+    int64_t since;
+
+    if (span_ns < PREEMPTION_STOPPED_NS)
+        return 0;
+    preemption->suspended_ns = suspended_ns();
+    since = preemption->suspended_ns - before;
+    if (since < PREEMPTION_STOPPED_NS)
+        return 0;
+    return since < span_ns ? since : span_ns;
+}
+
+void Preemption_init(struct Preemption *preemption)
+{
+    *preemption = (struct Preemption){.suspended_ns = suspended_ns()};
+}
+
 int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
 {
     struct ThreadTimes now = {0};
     const struct ThreadTimes *then = &preemption->then;
-    int64_t result = 0, wall;
+    int64_t result = 0, suspended = take_suspension(preemption, span_ns);
     bool was_known = preemption->known;
 
     preemption->known = read_times(&now);
-    wall = now.wall_ns - then->wall_ns;
     if (was_known && preemption->known) {
         result = Preemption_between(then, &now, span_ns);
         if (now.waits != then->waits)
             preemption->skips = PREEMPTION_SKIPS;
     }
-    // The machine was suspended: CLOCK_MONOTONIC stood, the counter did not.
-    if (then->wall_ns && span_ns - wall > PREEMPTION_STOPPED_NS)
-        result = span_ns - wall;
     preemption->then = now;
-    return result;
+    return suspended ? suspended : result;
 }
 
 bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,

@@ -26,12 +26,15 @@ struct Preemption {
     struct ThreadTimes then; // the newest reading
     bool known;              // every long span since was asked about
     uint8_t skips;           // long spans to come that nobody asks about
+    int64_t suspended_ns;    // of the machine since its start, when last read
 };
 
 // Of a thread that sleeps in its spans an answer tells nothing, and asking
 // costs up to 10 us after each sleep.
 #define PREEMPTION_SKIPS 15
 
+// Of a thread that begins now.
+void Preemption_init(struct Preemption *preemption);
 // A long span was not asked about.
 static inline void Preemption_forget(struct Preemption *preemption)
 {
@@ -48,9 +51,9 @@ static inline bool Preemption_skip(struct Preemption *preemption)
 }
 
 // ns of the span that ends now, of `span_ns`, in which other programs had the
-// calling thread's CPU; 0 where the thread has waited since it last asked. Time
-// in which the machine was suspended is part of it. Two system calls, some
-// 0.7 us, and several for a thread that has slept.
+// calling thread's CPU; 0 where the thread has waited since it last asked; or
+// in which the machine was suspended. Two system calls, some 0.7 us, and
+// several for a thread that has slept.
 int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns);
 // The same of two readings.
 int64_t Preemption_between(const struct ThreadTimes *then,
@@ -63,7 +66,8 @@ struct PreemptionRate {
 };
 
 // Was that more than PREEMPTION_OFTEN times a second since the call before? A
-// system call, some 0.5 us. The first call says yes.
+// system call that adds up all threads of the process: 0.5 us for a few. The
+// first call says yes.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
 // The same of a reading.
