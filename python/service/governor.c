@@ -41,6 +41,7 @@ struct Governor {
     struct Windows windows;
     struct Slices slices;
     struct PreemptionRate preemption;
+    bool preempted; // other programs often take the CPU, as of the newest slice
 };
 
 static void urge(void *context)
@@ -115,9 +116,8 @@ static bool slice(struct Governor *governor, bool full)
     if (state->phase != PHASE_TRACING)
         return false;
     if (full) {
-        Rearming_price(&governor->rearming);
-        state->engine.contention.preempted = PreemptionRate_is_high(
-            &governor->preemption, Now_s(CLOCK_MONOTONIC));
+        Rearming_update_costs(&governor->rearming);
+        state->engine.contention.preempted = governor->preempted;
         Calibration_allow(state->calibration,
                           control->held ? control->rate : 0);
         Tools_watch(state);
@@ -239,6 +239,10 @@ static double wake_up(struct Governor *governor, bool urged)
 
     if (decision.rank)
         rank(governor, now_s);
+    // Without the interpreter's lock: the kernel adds up all threads for it.
+    if (decision.full)
+        governor->preempted =
+            PreemptionRate_is_high(&governor->preemption, now_s);
     if (decision.attend)
         more = attend(governor, decision.full);
     return Control_pause(&governor->control, Now_s(CLOCK_MONOTONIC), more);
@@ -307,7 +311,7 @@ int Governor_start(struct Service *service)
     governor->rearming.control = &governor->control;
     governor->interpreter = PyInterpreterState_Get();
     Control_init(&governor->control, engine->session->config.threshold);
-    Rearming_price(&governor->rearming);
+    Rearming_update_costs(&governor->rearming);
     pthread_mutex_init(&governor->mutex, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

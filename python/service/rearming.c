@@ -99,10 +99,11 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
 {
     struct State *state = rearming->state;
     struct Code *code = Registry_by_id(state->engine.registry, item->id);
-    uint64_t most = threshold_of(rearming), hits = item->hits;
+    uint64_t most = threshold_of(rearming), hits;
 
     if (!code)
         return;
+    hits = PlanItem_hits(item, window_hits, &rearming->control->room);
     most = most > window_hits ? most : window_hits;
     hits = hits < most ? hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.
@@ -139,7 +140,7 @@ bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
     return false;
 }
 
-void Rearming_price(struct Rearming *rearming)
+void Rearming_update_costs(struct Rearming *rearming)
 {
     const struct Engine *engine = &rearming->state->engine;
     const int64_t *cost = engine->cost;

@@ -18,8 +18,8 @@ struct Rearming {
     uint64_t all_hits; // of each function in a round of all
 };
 
-// What visits are taken to cost: what their hooks will be accounted for.
-void Rearming_price(struct Rearming *rearming);
+// Takes over what hooks cost now, as the account will charge them.
+void Rearming_update_costs(struct Rearming *rearming);
 // What was asked for, and a round of all, for as long as there is time.
 void Rearming_wanted(struct Rearming *rearming, uint64_t deadline);
 // What was planned, with so many hits as a window has at most. true: there is

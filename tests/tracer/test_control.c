@@ -64,7 +64,7 @@ struct World {
     size_t count;
     uint64_t first_hits, hits;
     bool arm_new;
-    uint32_t window, active, counted; // as in python/service/governor.c,
+    uint32_t window, active, counted; // as in python/service/windows.c,
     uint64_t renew_hits, window_hits; // ... these, too
     double renew_s, renew_since, window_s;
     size_t renew_next;
@@ -250,7 +250,7 @@ static void read_clocks(void)
 static void rank(void)
 {
     const struct ShareTime sampled = ShareClock_now(&w.sampled);
-    struct Survey survey = {
+    const struct Survey survey = {
         .registry = w.registry,
         .costs = w.costs,
         .ticks = (uint64_t)(w.now * HZ),
@@ -295,7 +295,9 @@ static bool rearm(void)
             continue;
         f->code->dark = f->code->unarmed = false;
         f->code->window = w.window;
-        f->left = fmin(item->hits, (double)w.control.threshold);
+        f->left =
+            fmin((double)PlanItem_hits(item, w.window_hits, &w.control.room),
+                 fmax((double)w.control.threshold, (double)w.window_hits));
         f->visits++;
     }
     return false;
@@ -494,9 +496,9 @@ static void test_an_hour_of_steady_work(void **state)
         run(10);
         assert_true(is_held());
     }
-    // The sampler is not handed a new rate in each step, and has its part.
-    assert_true(w.rates < w.slices / 2);
-    assert_true((w.samples - samples) / (w.cpu - start.cpu) > 150);
+    assert_true(w.rates < w.slices / 2); // a new rate is not set in each step
+    // The sampler has its part: 40 % of 10 ms a second at 30 us are 133.
+    assert_true((w.samples - samples) / (w.cpu - start.cpu) > 120);
     assert_true(part_since(&start) > 0.5 && part_since(&start) < 1);
     assert_true(oldest() < 20);
     assert_true(wakeups_a_second(&start) < 8);

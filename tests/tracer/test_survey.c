@@ -207,37 +207,77 @@ static void test_who_warms_up_lacks_nobody(void **state)
     assert_int_equal(take(102), 1);
 }
 
+static uint64_t hits_of(size_t place, double *room)
+{
+    return PlanItem_hits(&plan.items[place], survey.window_hits, room);
+}
+
 // Few calls, as far as samples tell: a window's hits. A tenth of the time with
 // calls of 100 ns is a million calls a second.
 static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
 {
-    struct Code *calm = dark(10), *hot = dark(10);
+    struct Code *seldom = dark(10), *hot = dark(10);
+    double room = 1;
 
     (void)state;
     survey.sampled = &sampled;
     survey.window_hits = 500;
-    survey.room = INFINITY;
+    survey.room = 1;
     ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(40);
-    expect((struct Code *[]){hot, calm}, 2);
-    assert_int_equal(plan.items[0].hits, 32);
-    assert_int_equal(plan.items[1].hits, 500);
+    expect((struct Code *[]){hot, seldom}, 2);
+    assert_int_equal(hits_of(0, &room), 32);
+    assert_int_equal(hits_of(1, &room), 500);
     assert_true(plan.items[1].seconds < plan.items[0].seconds);
     survey.window_hits = 20; // less than a visit's
     take(40);
-    assert_int_equal(plan.items[1].hits, 32);
-    survey.window_hits = 50000000;
-    take(40);
-    assert_int_equal(plan.items[0].hits, 50000000);
+    assert_int_equal(hits_of(1, &room), 32);
     survey.window_hits = 500;
     survey.room = 0.5 * survey.costs.call; // for not one call a second
     take(40);
-    assert_int_equal(plan.items[1].hits, 32);
-    survey.room = INFINITY;
+    assert_int_equal(hits_of(1, &room), 32);
+    survey.room = 1;
     survey.sampled = NULL; // nobody says that it is seldom called
     take(40);
-    assert_int_equal(plan.items[0].hits, 32);
-    assert_int_equal(plan.items[1].hits, 32);
+    assert_int_equal(hits_of(0, &room), 32);
+    assert_int_equal(hits_of(1, &room), 32);
+}
+
+// A call that mostly waits takes as long as one that runs: so few come.
+static void test_calls_that_wait_are_few(void **state)
+{
+    struct Code *waits = dark(10), *runs = dark(10);
+
+    (void)state;
+    survey.sampled = &sampled;
+    survey.window_hits = 100000000;
+    survey.room = 10;
+    ShareValue_add(&waits->share.cpu, &sampled, 1e9);
+    ShareValue_add(&waits->share.wait, &sampled, 1e9);
+    ShareValue_add(&runs->share.cpu, &sampled, 1e9);
+    take(40);
+    assert_int_equal(plan.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        if (plan.items[i].id == waits->id)
+            assert_true(plan.items[i].steady_s >
+                        1.9 * plan.items[1 - i].steady_s);
+}
+
+// The most urgent one, where there is not room for all.
+static void test_room_goes_by_urgency(void **state)
+{
+    struct Code *early = dark(30), *late = dark(10);
+    double room;
+
+    (void)state;
+    survey.sampled = &sampled;
+    survey.window_hits = 500;
+    survey.room = 1;
+    take(40);
+    expect((struct Code *[]){late, early}, 2); // late was seen last at 10 s
+    room = 1.5 * plan.items[0].steady_s;
+    assert_int_equal(hits_of(0, &room), 500);
+    assert_int_equal(hits_of(1, &room), 32);
 }
 
 // What came while nothing could be afforded and has been called once is not
@@ -304,6 +344,8 @@ int main(void)
         TEST(test_dark_callers),
         TEST(test_who_warms_up_lacks_nobody),
         TEST(test_what_is_called_seldom_gets_a_windows_hits),
+        TEST(test_calls_that_wait_are_few),
+        TEST(test_room_goes_by_urgency),
         TEST(test_unarmed_code),
         TEST(test_means_are_of_the_newest_calls),
     };

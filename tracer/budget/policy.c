@@ -7,15 +7,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LONGEST 12.0      // s, the interval of what takes no time at all
-#define CALM_LONGEST 2.0  // s, of what is going to stay armed
-#define SHORTEST 1.0      // s
-#define HALF_SHARE 0.01   // of a core: the interval is halved
-#define VOLATILE 2.0      // intervals are that much shorter, and 1
-#define DEAREST 0.02      // of the allowance for one function
-#define DEAR_LONGEST 20.0 // s, however dear
-#define MISSES 4          // doublings of the interval where nothing is gained
-#define LEAST_HITS 16     // the first eight warm up
+#define LONGEST 12.0       // s, the interval of what takes no time at all
+#define SELDOM_LONGEST 2.0 // s, of what is going to stay armed
+#define SHORTEST 1.0       // s
+#define HALF_SHARE 0.01    // of a core: the interval is halved
+#define VOLATILE 2.0       // intervals are that much shorter, and 1
+#define DEAREST 0.02       // of the allowance for one function
+#define DEAR_LONGEST 20.0  // s, however dear
+#define MISSES 4           // doublings of the interval where nothing is gained
+#define LEAST_HITS 16      // the first eight warm up
 #define USUAL_HITS 32
 #define MOST_HITS 64
 #define LATE 1.25 // intervals, after which there are fewer
@@ -87,8 +87,8 @@ double Policy_interval(const struct PolicyFunction *function, double seconds,
     // would take from all others what they need for a minute.
     if (!function->callees)
         dear = min(dear, DEAR_LONGEST);
-    if (function->calm)
-        interval = min(interval, CALM_LONGEST);
+    if (function->seldom)
+        interval = min(interval, SELDOM_LONGEST);
     interval /= 1 + VOLATILE * function->volatility;
     interval = max(interval, SHORTEST);
     interval = max(interval, dear);
@@ -138,10 +138,16 @@ struct PolicyCosts Policy_costs(double call, double site)
                                 .leaving = LEAVING_S};
 }
 
+double Policy_call_cost(const struct PolicyCosts *costs,
+                        const struct PolicyFunction *function)
+{
+    return costs->call + costs->site * function->sites;
+}
+
 double Policy_cost(const struct PolicyCosts *costs,
                    const struct PolicyFunction *function, uint32_t hits)
 {
-    double call = costs->call + costs->site * function->sites;
+    double call = Policy_call_cost(costs, function);
 
     // Entering, leaving, and each site are taken out once.
     return costs->fixed + costs->byte * function->bytes + call * hits +
@@ -232,4 +238,13 @@ bool Plan_is_behind(const struct Plan *plan)
 const struct PlanItem *Plan_pop(struct Plan *plan)
 {
     return plan->next < plan->count ? &plan->items[plan->next++] : NULL;
+}
+
+uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits,
+                       double *room)
+{
+    if (!(item->steady_s > 0) || item->steady_s > *room)
+        return item->hits;
+    *room -= item->steady_s;
+    return window_hits > item->hits ? window_hits : item->hits;
 }

@@ -29,7 +29,7 @@ void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles);
 struct PolicyFunction {
     double share;      // of one core, lately; 0 where that is not known
     double age;        // s since its numbers were fresh
-    bool calm;         // a window's hits last it for longer than a window
+    bool seldom;       // a window's hits keep it armed until the next one
     double volatility; // of its Visit, as the next
     unsigned misses;
     unsigned reach;
@@ -65,6 +65,9 @@ uint64_t Policy_all_hits(const struct PolicyCosts *costs, size_t count,
                          double means, uint64_t threshold);
 // The costs, for what the hooks of a call and of a jump take now (s).
 struct PolicyCosts Policy_costs(double call, double site);
+// What the hooks of a call cost, with those of its loops once round.
+double Policy_call_cost(const struct PolicyCosts *costs,
+                        const struct PolicyFunction *function);
 // What re-arming it for so many hits is going to cost, s.
 double Policy_cost(const struct PolicyCosts *costs,
                    const struct PolicyFunction *function, uint32_t hits);
@@ -92,7 +95,9 @@ struct PlanItem {
     double urgency; // 1: due just now
     double seconds; // predicted
     uint32_t id;
-    uint32_t hits;
+    uint32_t hits;        // of a visit
+    double steady_s;      // s a second of its hooks where it stays armed;
+                          // 0: it is called too often for that
     uint32_t callee_hits; // 0: alone
     bool times;           // its calls can be timed: if none is, that is a miss.
                           // Beside dark callees it says nothing, be they armed
@@ -113,5 +118,9 @@ void Plan_sort(struct Plan *plan);
 bool Plan_is_behind(const struct Plan *plan);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.
 const struct PlanItem *Plan_pop(struct Plan *plan);
+// For how many hits: a window's, where the function then stays armed and
+// *room (s a second, from which that is taken) has it; else a visit's.
+uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits,
+                       double *room);
 
 #endif

@@ -10,7 +10,9 @@
 
 #define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
 #define UNDER_PART 0.2 // of the time in it and what it called
-#define CALM_PART 0.5  // of a window's hits
+#define SELDOM_PART                                                            \
+    0.5 // of a window's hits: what is called less often stays
+        // armed
 
 static double age(const struct Survey *survey, uint64_t then)
 {
@@ -75,41 +77,30 @@ static double urgency(const struct Survey *survey,
     return function->age / Policy_interval(function, cost, survey->rate);
 }
 
-// Calls a second, as samples tell; NaN before a call could be timed.
-static double call_rate(const struct Survey *survey, const struct Code *code)
-{
-    double mean = Code_mean_cycles(code);
-
-    if (!survey->sampled || !(mean > 0))
-        return NAN;
-    return ShareValue_window(&code->share.cpu, survey->sampled) * survey->hz /
-           mean;
-}
-
-// What is called less often than a window allows gets a window's hits, and so
-// stays armed until the next window begins, as long as there is room for that
-// and all that was due lately had its turn; what is called more often gets the
-// few of a visit. Returns the hits that it is going to use, at most.
+// What is called less often than a window allows may stay armed, if the hooks'
+// part of the budget has room and all that was due lately had its turn. What is
+// called more often gets the few hits of a visit. Returns the hits that it is
+// going to use in the next second, at most.
 static uint32_t choose_hits(const struct Survey *survey,
                             const struct Code *code,
                             struct PolicyFunction *function,
                             struct PlanItem *item)
 {
     double window = (double)survey->window_hits;
-    double rate = call_rate(survey, code);
+    double rate = survey->sampled
+                      ? Code_call_rate(code, survey->sampled, survey->hz)
+                      : NAN;
+    double steady_s = (rate + 1) * Policy_call_cost(&survey->costs, function);
 
     item->hits = Policy_hits(function, survey->pressure);
-    function->calm = !survey->behind && window > item->hits &&
-                     rate < CALM_PART * window &&
-                     (rate + 1) * survey->costs.call < survey->room;
-    if (!function->calm)
-        return item->hits;
-    item->hits = (uint32_t)fmin(window, UINT32_MAX);
-    return (uint32_t)rate + 1;
+    function->seldom = !survey->behind && window > item->hits &&
+                       rate < SELDOM_PART * window && steady_s < survey->room;
+    item->steady_s = function->seldom ? steady_s : 0;
+    return function->seldom ? (uint32_t)rate + 1 : item->hits;
 }
 
 // 1 and *item, if it is due.
-static int judge(struct Survey *survey, struct Code *code,
+static int judge(const struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
     uint64_t seen = Cell_get(&code->last_seen);
@@ -151,18 +142,14 @@ static int judge(struct Survey *survey, struct Code *code,
             function.callees = 0;
         }
     }
-    if (survey->behind && item->hits == expected)
+    if (survey->behind)
         item->hits = expected = Policy_late_hits(expected, item->urgency);
     item->times = item->callee_hits > 0 || !callees;
     item->seconds = Policy_cost(&survey->costs, &function, expected);
-    if (item->urgency < 1)
-        return 0;
-    if (function.calm)
-        survey->room -= expected * survey->costs.call;
-    return 1;
+    return item->urgency >= 1;
 }
 
-int Survey_plan(struct Survey *survey, struct Plan *plan)
+int Survey_plan(const struct Survey *survey, struct Plan *plan)
 {
     struct PlanItem item;
     struct Code *code;

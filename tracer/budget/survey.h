@@ -17,10 +17,10 @@ struct Survey {
     double pressure;                 // 0 to 1
     bool behind;                     // the plan before was too much
     uint64_t window_hits;            // of a function, a second
-    double room; // s a second that the hooks of more armed functions may take
+    double room;                     // s a second that more hooks may take
 };
 
 // Replaces the plan. Opens a read section. 0, or -ENOMEM: a part is missing.
-int Survey_plan(struct Survey *survey, struct Plan *plan);
+int Survey_plan(const struct Survey *survey, struct Plan *plan);
 
 #endif

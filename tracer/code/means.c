@@ -82,6 +82,19 @@ double Code_mean_cycles(const struct Code *code)
                                       since(&code->self_calls, &from->calls);
 }
 
+double Code_call_rate(const struct Code *code, const struct ShareTime *now,
+                      double hz)
+{
+    const struct Share *share = &code->share;
+    double mean = Code_mean_cycles(code);
+    double wait = ShareValue_window(&share->wait, now) -
+                  ShareValue_window(&share->queued, now);
+
+    return mean > 0 ? (ShareValue_window(&share->cpu, now) + fmax(wait, 0)) *
+                          hz / mean
+                    : NAN;
+}
+
 double Code_dark_calls(const struct Code *code, double hz)
 {
     double mean = Code_mean_cycles(code) / hz * 1e9; // ns

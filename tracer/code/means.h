@@ -29,6 +29,11 @@ void Code_age_histogram(struct Code *code);
 // once in many thousand calls and takes as long, so that in the few that are
 // timed there is far too much of it, or none.
 double Code_mean_cycles(const struct Code *code);
+// Calls a second of a function that is sampled: its running and waiting time,
+// but for the waits for the interpreter, over the mean call; armed or dark. NaN
+// before the first call could be timed. hz: ticks a second.
+double Code_call_rate(const struct Code *code, const struct ShareTime *now,
+                      double hz);
 // Estimated calls since it went dark: the sampled time over the mean call.
 // NaN where either is missing.
 double Code_dark_calls(const struct Code *code, double hz);

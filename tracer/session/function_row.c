@@ -118,31 +118,19 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->dark_times, memory_order_relaxed);
 }
 
-// The share that Code_mean_cycles is to be held against.
-static double busy_share(const struct Code *code, const struct Moment *at)
-{
-    double wait = ShareValue_window(&code->share.wait, at->sampled);
-    double queued = ShareValue_window(&code->share.queued, at->sampled);
-
-    return ShareValue_window(&code->share.cpu, at->sampled) +
-           fmax(wait - queued, 0);
-}
-
 // Calls a second: counted where it was armed all the time; else from sampled
 // time over the cost of a call, armed or dark (design: never from "hits until
 // dark").
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
-    double mean = Code_mean_cycles(code) / at->hz * 1e9; // ns a call
-    bool sampled = at->sees && mean > 0;
     double since;
 
     if (code->rate_at == 0)
         code->rate_at = at->started;
     since = at->now - code->rate_at;
     if (was_dark(code)) {
-        code->rate = sampled ? busy_share(code, at) * 1e9 / mean : NAN;
+        code->rate = at->sees ? Code_call_rate(code, at->sampled, at->hz) : NAN;
         code->rate_estimated = true;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
