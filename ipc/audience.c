@@ -108,10 +108,15 @@ void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
 
 // --- Requests
 
+static struct House house_of(const struct Audience *audience)
+{
+    return (struct House){audience->source, audience->version};
+}
+
 static void meet(struct Audience *audience, struct Viewer *viewer,
                  const struct Message *message, uint64_t now)
 {
-    const struct House house = {audience->source, audience->version};
+    const struct House house = house_of(audience);
 
     if (Reception_greet(&house, viewer, message, now))
         count_viewers(audience, 1);
@@ -120,7 +125,7 @@ static void meet(struct Audience *audience, struct Viewer *viewer,
 static void take_requests(struct Audience *audience, struct Viewer *viewer,
                           uint64_t now)
 {
-    const struct House house = {audience->source, audience->version};
+    const struct House house = house_of(audience);
     struct Message message;
     int got = 0;
 

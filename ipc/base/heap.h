@@ -20,7 +20,7 @@ char *Heap_text(const char *text); // a copy
 void Heap_free(void *memory);      // of the above; NULL does nothing
 
 // Freed blocks of 8 to 128 KiB whose memory is kept for the next ones, at most.
-#define HEAP_KEPT 64
+#define HEAP_KEPT 32
 // For tests: bytes that are in use; bytes of address space that it has.
 size_t Heap_used(void);
 size_t Heap_mapped(void);

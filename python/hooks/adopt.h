@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From Python's code objects to struct Code and back: classification, adoption,
-// and what happens when a code object is freed. Interpreter's lock held.
+// From Python's code objects to struct Code: classification and adoption; how
+// all of them are dropped. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_ADOPT_H
 #define OCULAR_PYTHON_HOOKS_ADOPT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs of ocular/_probes.py: runs one with and without hooks, in turns,
+// The programs of ocular/_probes.py: runs one without hooks, then with them,
 // and says what the hooks have added. What a hook costs there is the median
 // over the rounds, so that neither a slow phase of the machine nor a single
 // interruption is taken for it. Interpreter's lock held, on the calling thread.

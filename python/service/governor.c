@@ -130,7 +130,8 @@ static bool slice(struct Governor *governor, bool full)
     words = WordsWriter_write(&governor->words, &state->engine, deadline);
     more =
         Rearming_planned(&governor->rearming, governor->windows.hits, deadline);
-    more |= state->renew_next || (state->rearm_next && control->urgent > 0);
+    more |= governor->windows.unfinished ||
+            (state->rearm_next && control->urgent > 0);
     more |= Poll_slice(&governor->service->poll, state, full, deadline) &&
             Control_may_hurry(control);
     if (full) {
@@ -174,7 +175,7 @@ static struct ControlDecision decide(struct Governor *governor, double now_s,
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
         .asked = urged,
-        .renewing = Windows_is_renewing(&governor->windows, governor->state),
+        .renewing = Windows_is_renewing(&governor->windows),
         .call_s = governor->rearming.costs.call,
         .active = governor->windows.active,
     };
@@ -369,7 +370,7 @@ void Governor_stop(struct Service *service)
 void Governor_abandon(struct Service *service)
 {
     if (service->governor) {
-        Plan_release(&service->governor->rearming.plan);
+        Rearming_release(&service->governor->rearming);
         WordsWriter_release(&service->governor->words);
     }
     // CPython frees the thread states of the other threads after fork.

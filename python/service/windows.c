@@ -19,10 +19,9 @@ static void begin(struct Windows *windows, struct State *state)
     state->window++;
 }
 
-bool Windows_is_renewing(const struct Windows *windows,
-                         const struct State *state)
+bool Windows_is_renewing(const struct Windows *windows)
 {
-    return windows->next_hits || state->renew_next;
+    return windows->next_hits || windows->unfinished;
 }
 
 void Windows_renew(struct Windows *windows, struct State *state,
@@ -39,4 +38,5 @@ void Windows_renew(struct Windows *windows, struct State *state,
         if (seen >= windows->since_ticks)
             Code_renew(code, windows->hits, state->window);
     }
+    windows->unfinished = state->renew_next != NULL;
 }

@@ -13,13 +13,13 @@ struct Windows {
     uint64_t begun_ticks;  // ... and when
     uint64_t since_ticks;  // only what was called since then gets more
     uint64_t before_ticks; // when the window before has begun
+    bool unfinished;       // not all functions have what the newest gives them
     uint32_t counted;      // functions that were called since, so far
     uint32_t active;       // ... and in the window before that
 };
 
-// One is to begin, or not all functions have what the newest gives them.
-bool Windows_is_renewing(const struct Windows *windows,
-                         const struct State *state);
+// One is to begin, or has not reached all functions.
+bool Windows_is_renewing(const struct Windows *windows);
 // Begins one if that is due, and goes on with it. Interpreter's lock held.
 void Windows_renew(struct Windows *windows, struct State *state,
                    uint64_t deadline);

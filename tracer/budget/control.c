@@ -14,7 +14,7 @@
 #define START_HITS 16.0 // ... and hits of each, at least
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
 #define IDLE_CORES 0.01 // the program uses less: nothing to hurry for
-#define HZ_CHANGE 0.05  // of the sampler's rate: less is not worth a wake-up
+#define HZ_CHANGE 0.05  // of the sampler's rate: less is no reason to set it
 
 // Is it still to come? No time is put further ahead than `most`: where one is,
 // the clock has gone back.
@@ -95,7 +95,9 @@ static void read_budget(struct Control *control,
     if (!control->held || !control->threshold || !(hooks.call > 0))
         return;
     control->hits = Budget_hits(budget, control->hits, &hooks);
-    if (!(control->crowd > 0)) // not known yet: what there is, for many
+    // No window has ended yet: share the bucket out among START_CODES
+    // functions.
+    if (!(control->crowd > 0))
         control->hits = (uint64_t)fmin(
             (double)control->hits,
             fmax(budget->level / (START_CODES * hooks.call), START_HITS));

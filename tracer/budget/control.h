@@ -36,7 +36,7 @@ struct ControlDecision {
     bool arm_new;        // it is armed at once, as that can be afforded
     uint64_t renew_hits; // a window begins: all that is armed goes dark after
                          // so many more hits; 0: none begins
-    double sampler_hz;   // wake-ups a second; 0: leave the rate as it is
+    double sampler_hz;   // samples a CPU second; 0: leave the rate as it is
 };
 
 struct Control {

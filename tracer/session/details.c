@@ -102,18 +102,20 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
 {
     const struct DetailWish wish = {viewer, request, id,
                                     Now_ns(CLOCK_MONOTONIC)};
-    int result = -ESHUTDOWN;
+    int news = -ESHUTDOWN;
+    bool woken = false;
 
     pthread_mutex_lock(&details->mutex);
     if (!details->closed)
-        result = add_wish(details, &wish);
-    if (result > 0) {
-        result = wish.asked_ns >= details->quiet_ns;
-        if (result)
-            details->quiet_ns = wish.asked_ns + QUIET_NS;
+        news = add_wish(details, &wish);
+    if (news > 0 && wish.asked_ns >= details->quiet_ns) {
+        details->quiet_ns = wish.asked_ns + QUIET_NS;
+        woken = true;
     }
     pthread_mutex_unlock(&details->mutex);
-    return result;
+    if (woken)
+        details->source.wake(details->source.context);
+    return news < 0 ? news : 0;
 }
 
 // --- Words -----------------------------------------------------------------

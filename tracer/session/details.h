@@ -73,8 +73,8 @@ void Details_set_urge(struct Details *details, void (*urge)(void *context),
 void Details_urge(struct Details *details);
 
 // A viewer wants a function's listing; what it has asked for before and has not
-// got is forgotten. 1: the collector is to be woken, 0: it knows; -ESHUTDOWN,
-// -EBUSY. The server's thread.
+// got is forgotten. Wakes the collector, not too often. 0, -ESHUTDOWN, -EBUSY.
+// The server's thread.
 int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
                 uint32_t id);
 

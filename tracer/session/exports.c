@@ -3,6 +3,7 @@
 #include "tracer/session/exports.h"
 #include "ipc/base/now.h"
 #include "tracer/session/collect.h"
+#include "tracer/session/requests.h"
 
 // CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
 static uint64_t boot_time_of(uint64_t unix_ns)
@@ -38,15 +39,6 @@ static void drain(void *context)
     Collect_drain(context);
 }
 
-static void answer(void *context, uint64_t viewer,
-                   const struct Message *message)
-{
-    const struct Session *session = context;
-
-    if (session->server)
-        Server_answer(session->server, viewer, message);
-}
-
 void Exports_init(struct Session *session)
 {
     const struct ExportSource source = {.context = session,
@@ -55,7 +47,7 @@ void Exports_init(struct Session *session)
                                         .registry = session->engine->registry,
                                         .describe = describe,
                                         .drain = drain,
-                                        .answer = answer};
+                                        .answer = Session_answer};
 
     Export_init(&session->export, &source);
 }

@@ -5,6 +5,7 @@
 #include "ipc/process.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/lister.h"
+#include "tracer/session/requests.h"
 
 #include <errno.h>
 #include <time.h>
@@ -74,15 +75,6 @@ static int make(void *context, uint32_t id, const struct Words *words,
     return code ? -ENOMEM : -ENOENT;
 }
 
-static void answer(void *context, uint64_t viewer,
-                   const struct Message *message)
-{
-    const struct Session *session = context;
-
-    if (session->server)
-        Server_answer(session->server, viewer, message);
-}
-
 static bool is_overdrawn(void *context)
 {
     return Account_is_overdrawn(&((struct Session *)context)->account);
@@ -97,7 +89,7 @@ void Listings_init(struct Session *session)
 {
     const struct DetailsSource source = {.context = session,
                                          .make = make,
-                                         .answer = answer,
+                                         .answer = Session_answer,
                                          .is_overdrawn = is_overdrawn,
                                          .wake = wake};
 

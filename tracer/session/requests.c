@@ -52,6 +52,15 @@ static void put(void *context, const struct Snapshot *snapshot)
     Publish_put(&((struct Session *)context)->publish);
 }
 
+void Session_answer(void *session, uint64_t viewer,
+                    const struct Message *message)
+{
+    struct Server *server = ((struct Session *)session)->server;
+
+    if (server)
+        Server_answer(server, viewer, message);
+}
+
 static void refuse(struct Session *session, uint64_t viewer,
                    const struct Message *message, int error, const char *why)
 {
@@ -130,7 +139,7 @@ static void rearm(struct Session *session, uint64_t viewer,
 static void detail(struct Session *session, uint64_t viewer,
                    const struct Message *message)
 {
-    int result;
+    int error;
 
     if (!is_alive(session, message->number)) {
         refuse(session, viewer, message, ENOENT,
@@ -141,14 +150,12 @@ static void detail(struct Session *session, uint64_t viewer,
                    : "there is no function with that id");
         return;
     }
-    result = Details_ask(&session->details, viewer, message->request,
-                         (uint32_t)message->number);
-    if (result > 0)
-        sem_post(&session->engine->due);
-    else if (result == -ESHUTDOWN)
+    error = Details_ask(&session->details, viewer, message->request,
+                        (uint32_t)message->number);
+    if (error == -ESHUTDOWN)
         refuse(session, viewer, message, ESHUTDOWN, "tracing is ending");
-    else if (result < 0)
-        refuse(session, viewer, message, -result,
+    else if (error)
+        refuse(session, viewer, message, -error,
                "too many viewers look at functions: try again");
 }
 

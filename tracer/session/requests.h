@@ -9,4 +9,9 @@
 // What a server is to show while the session runs.
 struct ServerSource Requests_source(struct Session *session);
 
+// An answer to a viewer, if anybody serves. `session` is a struct Session: a
+// callback of those who answer later. Any thread.
+void Session_answer(void *session, uint64_t viewer,
+                    const struct Message *message);
+
 #endif

@@ -323,7 +323,7 @@ static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
     return finish_event(json, at);
 }
 
-// An event with what they all have; owns `name`.
+// An event with what they all have; copies `name`.
 static struct json_object *event_of(const struct JsonWriter *json,
                                     const char *phase, const char *name)
 {

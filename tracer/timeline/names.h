@@ -6,7 +6,7 @@
 #define OCULAR_TRACER_TIMELINE_NAMES_H
 
 #include "tracer/code/registry.h"
-#include "tracer/timeline/perfetto.h"
+#include "tracer/timeline/trace.h"
 
 #include <pthread.h>
 
