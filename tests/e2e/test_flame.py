@@ -8,6 +8,7 @@ import struct
 import pytest
 from e2e import client
 from e2e.client import Client
+from e2e.program import Running
 from e2e.stacks import PATHS, WORK, running, tree, watch
 
 
@@ -22,12 +23,36 @@ def place(tmp_path_factory):
             yield path
 
 
-def test_the_first_answer_is_all_but_empty(tmp_path):
-    """Nobody has asked before, so nothing was collected."""
-    with running(tmp_path) as path, Client(path) as viewer:
-        viewer.snapshot()
-        stacks = viewer.ask(client.FLAME)
-        assert stacks["samples"] == 0 and len(stacks["rows"]) == 1
+UNWATCHED = """
+import sys, time
+import ocular
+
+def spin(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.05)
+while (samples := ocular.snapshot()["sampler"]["samples"]) < 20:
+    spin(0.05)
+print(samples, ocular._ocular.socket_path(), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_the_first_answer_holds_what_ran_unwatched(tmp_path):
+    """Stacks are kept from the start. The program only waits when it is asked for them
+    first, so none of the samples can have come after that."""
+    with Running(tmp_path, UNWATCHED) as program:
+        samples, path = int(program.said[0]), program.said[1]
+        with Client(path) as viewer:
+            stacks = viewer.ask(client.FLAME)
+        assert stacks["samples"] >= 0.8 * samples, (stacks["samples"], samples)
+        names = {row["id"]: row["name"] for row in stacks["functions"]}
+        spun = [row for row in stacks["rows"] if names.get(row["id"]) == "spin"]
+        assert sum(row["cpu_ns"] for row in spun) > 0.5 * sum(
+            row["cpu_ns"] for row in stacks["rows"]
+        )
 
 
 def test_the_paths(place):
