@@ -18,18 +18,28 @@ PROGRAMS = {
 HELLO = b"Oc" + struct.pack("<HIIIQI", 1, 16, 0, 1, 0, 0)
 
 
+def wait_for(condition, otherwise):
+    limit = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > limit:
+            sys.exit(otherwise)
+        time.sleep(0.05)
+
+
 def look(function, size):
-    """A viewer comes, has every hook in its place, and leaves again."""
+    """A viewer comes, has every hook in its place, and leaves again. Ends the process
+    where none of the calls was counted: then nothing was armed that could be left."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:
         viewer.connect(ocular._ocular.socket_path())
         viewer.sendall(HELLO)
-        while not ocular.is_tracing():
-            time.sleep(0.05)
+        wait_for(ocular.is_tracing, "no session began")
         function(size)
-    while ocular.is_tracing():
-        time.sleep(0.05)
+        rows = ocular.snapshot()["functions"]
+    if not any(row["calls"] for row in rows if row["name"] == function.__name__):
+        sys.exit(f"no call of {function.__name__}() was counted")
+    wait_for(lambda: not ocular.is_tracing(), "the session did not end")
 
 
 def main(kind, name, rounds):
