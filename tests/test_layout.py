@@ -3,6 +3,7 @@
 header (docs/hacking.md). Reads the sources; needs nothing built."""
 
 import re
+import statistics
 import subprocess
 from pathlib import Path
 
@@ -61,6 +62,7 @@ WITHOUT_CYCLES = FOLDERS
 SHORT = FOLDERS
 FILE_LINES = 450
 FUNCTION_LINES = 60
+MEDIAN_LINES = 160
 # What mixed most, and the hot path's header: shorter still.
 SHORTER = {
     "python/hooks/hook.c": 400,
@@ -256,6 +258,12 @@ def test_files_and_functions_are_short(folder):
             if lines > FUNCTION_LINES
         ]
     assert not long, "\n".join(long)
+
+
+def test_most_files_are_short():
+    """Half of all sources in C fit on four screens."""
+    lengths = [path.read_text().count("\n") for path in sources() if path.suffix == ".c"]
+    assert statistics.median(lengths) <= MEDIAN_LINES
 
 
 def test_what_mixed_most_stays_short():
@@ -537,6 +545,8 @@ def test_every_descriptor_is_kept_off_the_standard_streams():
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LONGEST = {"README.md": 160, "architecture.md": 300}
+FIGURES = "accuracy.md", "overhead.md"  # what is measured: so many lines together
+FIGURES_LINES = 500
 PATH = re.compile(r"`((?:tracer|ipc|tui|python|tests|docs|screenshots)/[\w./-]+)`")
 
 
@@ -547,3 +557,9 @@ def test_a_document_names_files_that_are_there(path):
     assert len(text.splitlines()) <= LONGEST.get(path.name, 10**4)
     if path.parent != ROOT:
         assert text.startswith("For "), "its first line says for whom it is"
+
+
+def test_the_documents_of_figures_stay_readable():
+    """A new table takes an old one's place."""
+    texts = [(ROOT / "docs" / name).read_text() for name in FIGURES]
+    assert sum(text.count("\n") for text in texts) <= FIGURES_LINES
