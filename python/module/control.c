@@ -281,6 +281,9 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
                 : NULL;
 
         parts[i] = (struct ReportPart){.ranked = first[i]};
+        if (code)
+            CalledFrom_init(&parts[i].callers, code, state->engine.registry,
+                            &state->engine.session->retired);
         if (code && Detail_init(&details[i], code, &code->story,
                                 &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];

@@ -133,6 +133,58 @@ def test_it_rests_on_samples_without_a_budget(tmp_path):
     assert "shares of the run: from" in ocular(tmp_path, path).err
 
 
+def callers(report, name):
+    """{caller: its part in per cent} of one function."""
+    part = re.search(rf"\n#\d+  {name} .*?(?=\n\n|\n#|\Z)", report, re.S)[0]
+    line = re.search(r"\n    time by caller: (.*(?:,\n        .*)*)", part)
+    if not line:
+        return {}
+    return {
+        each.rpartition(" ")[0]: int(each.rpartition(" ")[2].rstrip("%"))
+        for each in re.split(r",\s+", line[1])
+    }
+
+
+def test_time_by_caller(tmp_path):
+    """Of the whole run, and also of callers that are gone."""
+    path = write(
+        tmp_path,
+        WORK
+        + """
+import threading
+
+def often():
+    spin(0.03)
+
+def work():
+    while row("spin")["run_samples"] < 100:
+        often()
+        spin(0.01)
+
+def alone():
+    while row("alone")["run_samples"] < 5:
+        end = time.thread_time() + 0.01
+        while time.thread_time() < end:
+            pass
+
+thread = threading.Thread(target=alone)
+thread.start()
+thread.join()
+work()
+""",
+    )
+    options = "--budget 0.05 --include-only program.py --exclude row".split()
+    err = ocular(tmp_path, *options, path).err
+    found = callers(err, "spin")
+    assert list(found) == ["often", "work"], err
+    assert 55 < found["often"] < 95 and 98 <= sum(found.values()) <= 101
+    assert callers(err, "often") == {"work": 100}
+    assert callers(err, "work") == {"<module>": 100}
+    assert callers(err, "alone") == {}  # nobody that is traced called it
+    for line in err.split("time by caller")[1:]:
+        assert len("    time by caller" + line.split("\n")[0]) <= 80
+
+
 @pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
 def test_what_writing_the_timeline_took(tmp_path, name):
     path = write(tmp_path, WORK + "spin(0.01)\n")

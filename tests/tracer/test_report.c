@@ -137,7 +137,10 @@ static void a_function_and_its_instructions(void **state)
          .cycles = NAN},
     };
     struct Detail detail = {1, rows, 5, false};
-    struct ReportPart part = {{.function = &function}, &detail};
+    struct ReportPart part = {
+        .ranked.function = &function,
+        .detail = &detail,
+        .callers = {.callers = {{"main", 0.9}}, .count = 1}};
     char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
 
     (void)state;
@@ -151,7 +154,9 @@ static void a_function_and_its_instructions(void **state)
     expect(text,
            "    38.2% of a core over the whole run, of 26 samples\n"
            "    >=500 calls  ~4000 cycles (2.0 us) a call  "
-           "partial, 3 of 7 sites dark\n");
+           "partial, 3 of 7 sites dark\n"
+           "    time by caller: main 90%\n"
+           "    [000] ");
     expect(text,
            "    [001] offset 94   line 12   FOR_ITER -> FOR_ITER_RANGE"
            "    >=500 hits   ~37 cycles\n");
@@ -212,7 +217,7 @@ static void what_is_null_is_left_out(void **state)
         .state = STATE_ARMED,
     };
     struct Detail detail = {1, NULL, 0, false};
-    struct ReportPart part = {{.function = &function}, &detail};
+    struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *text = report(snapshot, &part, 1, NULL);
 
     (void)state;
@@ -230,7 +235,7 @@ static void the_hottest_path_of_many(void **state)
     struct Function function = function_of("f", "f.py");
     struct DetailRow rows[200];
     struct Detail detail = {1, rows, 200, false};
-    struct ReportPart part = {{.function = &function}, &detail};
+    struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     unsigned i;
     char *text;
 
@@ -256,7 +261,7 @@ static void the_hottest_path_of_many(void **state)
 static char *report_of(struct Snapshot *snapshot, struct Function *function)
 {
     struct Detail detail = {1, NULL, 0, false};
-    struct ReportPart part = {{.function = function}, &detail};
+    struct ReportPart part = {.ranked.function = function, .detail = &detail};
     char *text;
 
     snapshot->functions = function;
@@ -421,9 +426,9 @@ static void those_that_are_gone_have_a_row(void **state)
          .run_share = NULL_F64,
          .run_samples = NULL_U64},
     };
-    struct ReportPart parts[] = {{{.retired = &rows[0]}, NULL},
-                                 {{.retired = &rows[1]}, NULL},
-                                 {{.function = &function}, NULL}};
+    struct ReportPart parts[] = {{.ranked.retired = &rows[0]},
+                                 {.ranked.retired = &rows[1]},
+                                 {.ranked.function = &function}};
     char *text = report(snapshot, parts, 3, NULL);
 
     (void)state;
@@ -501,7 +506,7 @@ static void hostile_text_is_harmless(void **state)
     struct Snapshot *snapshot = snapshot_of();
     struct Function function;
     struct Detail detail = {1, NULL, 0, false};
-    struct ReportPart part = {{.function = &function}, &detail};
+    struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *name = malloc(10001), *text;
     size_t i;
 

@@ -63,6 +63,9 @@ static void test_objects_of_one_name_are_one(void **state)
     assert_int_equal(first->totals.samples, 5);
     assert_int_equal(first->totals.run_samples, 2);
     assert_false(first->totals.inexact);
+    assert_string_equal(Retired_name(retired, 1), "f");
+    assert_null(Retired_name(retired, 2));
+    assert_null(Retired_name(retired, 0));
     // Another name, file or line is another function.
     retire(retired, make("g", "a.py", 1), 1);
     retire(retired, make("f", "b.py", 1), 1);

@@ -137,6 +137,16 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     function = find(retired, hash, code);
     if (!function)
         function = make(retired, hash, code);
+    if (function)
+        function->id = code->id;
     add_totals(function ? &function->totals : &retired->others, &totals);
     retired->events += totals.events;
+}
+
+const char *Retired_name(const struct Retired *retired, uint32_t id)
+{
+    for (size_t i = 0; id && i < retired->count; i++)
+        if (retired->functions[i].id == id)
+            return retired->functions[i].name;
+    return NULL;
 }

@@ -28,6 +28,7 @@ struct RetiredFunction {
     char *name; // qualified
     char *file;
     uint32_t line;
+    uint32_t id; // of the code object that was added last
     struct RetiredTotals totals;
 };
 
@@ -43,5 +44,7 @@ struct Retired {
 void Retired_release(struct Retired *retired);
 // Adds what the code object has counted. Where memory is out, to the others.
 void Retired_add(struct Retired *retired, const struct Code *code);
+// The function whose newest code object had that id; NULL: not known.
+const char *Retired_name(const struct Retired *retired, uint32_t id);
 
 #endif

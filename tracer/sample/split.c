@@ -65,16 +65,24 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-size_t Split_read(const struct Split *split, const struct ShareTime *now,
-                  struct SplitRow *rows)
+// In the window that ends now, or since the start where `now` is NULL.
+static double read_value(const struct ShareValue *value,
+                         const struct ShareTime *now)
+{
+    return now ? ShareValue_window(value, now)
+               : (double)Cell_get(&value->total_ns);
+}
+
+static size_t read_all(const struct Split *split, const struct ShareTime *now,
+                       struct SplitRow *rows)
 {
     size_t count = 0;
-    double others = ShareValue_window(&split->others, now);
+    double others = read_value(&split->others, now);
 
     for (size_t i = 0; i < SPLIT_PARTS; i++) {
         const struct SplitPart *part = &split->parts[i];
         uint64_t id = atomic_load_explicit(&part->id, memory_order_acquire);
-        double share = ShareValue_window(&part->time, now);
+        double share = read_value(&part->time, now);
 
         if (id && share > 0)
             rows[count++] = (struct SplitRow){(uint32_t)id, share};
@@ -83,4 +91,15 @@ size_t Split_read(const struct Split *split, const struct ShareTime *now,
     if (others > 0)
         rows[count++] = (struct SplitRow){0, others};
     return count;
+}
+
+size_t Split_read(const struct Split *split, const struct ShareTime *now,
+                  struct SplitRow *rows)
+{
+    return read_all(split, now, rows);
+}
+
+size_t Split_totals(const struct Split *split, struct SplitRow *rows)
+{
+    return read_all(split, NULL, rows);
 }

@@ -38,5 +38,7 @@ struct SplitPart *Split_add(struct Split *split, uint32_t id,
 // are 0. Returns how many rows, up to SPLIT_ROWS.
 size_t Split_read(const struct Split *split, const struct ShareTime *now,
                   struct SplitRow *rows);
+// The same since the start: a row's share is the ns of its part.
+size_t Split_totals(const struct Split *split, struct SplitRow *rows);
 
 #endif

@@ -290,6 +290,7 @@ static void put_parts(struct Bytes *out, const struct Report *report)
         else
             put_function(out, i + 1, part->ranked.function, !part->detail,
                          report->snapshot->tsc_hz);
+        CalledFrom_write(out, &part->callers);
         if (part->detail)
             HotPath_write(out, part->detail, report->opcodes, &widths);
     }

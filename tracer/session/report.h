@@ -6,12 +6,14 @@
 #define OCULAR_TRACER_SESSION_REPORT_H
 
 #include "ipc/base/bytes.h"
+#include "tracer/session/called_from.h"
 #include "tracer/session/detail.h"
 #include "tracer/session/ranking.h"
 
 struct ReportPart { // one function
     struct Ranked ranked;
     const struct Detail *detail; // NULL: its code object is gone
+    struct CalledFrom callers;
 };
 
 struct ReportTimeline {

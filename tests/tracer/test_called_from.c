@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// tracer/session/called_from: whose the time of a function is, over the whole
+// run, and how a line of the report says it.
+#include "tests/tracer/make_code.h"
+#include "tracer/base/text.h"
+#include "tracer/session/called_from.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define MS 1000000.0
+
+static struct ShareTime at(double s)
+{
+    return (struct ShareTime){.ns = s * 1e9, .age = s, .full_ns = 1e9};
+}
+
+// --- Reading ---------------------------------------------------------------
+
+struct Fixture {
+    struct Registry *registry;
+    struct Retired *retired;
+    struct Code *callee; // in no registry
+    struct Split *split; // of its callers
+};
+
+static struct Code *add_code(struct Registry *registry, const char *name)
+{
+    uint32_t id = Registry_next_id(registry);
+    struct Code *code = make_code(id, 0x1000 * id);
+
+    Heap_free(code->name);
+    code->name = Heap_text(name);
+    Registry_add(registry, code);
+    return code;
+}
+
+static struct Fixture set_up(void)
+{
+    struct Fixture made = {
+        .registry = Registry_new(),
+        .retired = calloc(1, sizeof *made.retired),
+        .callee = make_code(999, 0x999),
+        .split = Heap_zeroed(1, sizeof *made.split),
+    };
+
+    assert_non_null(made.split);
+    made.callee->share.callers = made.split;
+    return made;
+}
+
+static void tear_down(struct Fixture *made)
+{
+    Code_free(made->callee);
+    Retired_release(made->retired);
+    free(made->retired);
+    Registry_free(made->registry);
+}
+
+// Samples worth so much found the callee below that caller; 0: an unknown one.
+static void called(struct Fixture *made, uint32_t id, double s, double ms)
+{
+    struct ShareTime now = at(s);
+    struct ShareCredit credit;
+
+    ShareCredit_init(&credit, &now, ms * MS);
+    ShareValue_credit(&made->callee->share.under, &credit);
+    Split_add(made->split, id, &now, &credit);
+}
+
+static struct CalledFrom read(struct Fixture *made)
+{
+    struct CalledFrom from;
+
+    CalledFrom_init(&from, made->callee, made->registry, made->retired);
+    return from;
+}
+
+// The first caller is forgotten by any window, not by the run.
+static void test_parts_are_of_the_whole_run(void **state)
+{
+    struct Fixture made = set_up();
+    struct Code *early = add_code(made.registry, "early");
+    struct Code *late = add_code(made.registry, "late");
+    struct CalledFrom from;
+
+    (void)state;
+    called(&made, early->id, 1, 60);
+    called(&made, late->id, 5000, 40);
+    from = read(&made);
+    assert_int_equal(from.count, 2);
+    assert_string_equal(from.callers[0].name, "early");
+    assert_float_equal(from.callers[0].part, 0.6, 1e-6);
+    assert_string_equal(from.callers[1].name, "late");
+    assert_float_equal(from.callers[1].part, 0.4, 1e-6);
+    assert_float_equal(from.unknown, 0, 1e-6);
+    assert_float_equal(from.untraced, 0, 1e-6);
+    tear_down(&made);
+}
+
+static void test_callers_that_are_gone(void **state)
+{
+    struct Fixture made = set_up();
+    struct Code *module = make_code(77, 0x7700);
+    struct ShareTime now = at(1);
+    struct CalledFrom from;
+
+    (void)state;
+    Cell_set(&module->calls, 1);
+    Retired_add(made.retired, module); // called "name"
+    Code_free(module);
+    called(&made, 77, 1, 50);
+    called(&made, 78, 1, 20); // of this nothing is left
+    called(&made, 0, 1, 10);
+    ShareValue_add(&made.callee->share.under, &now, 20 * MS); // outermost
+    from = read(&made);
+    assert_int_equal(from.count, 1);
+    assert_string_equal(from.callers[0].name, "name");
+    assert_float_equal(from.callers[0].part, 0.5, 1e-6);
+    assert_float_equal(from.unknown, 0.3, 1e-6);
+    assert_float_equal(from.untraced, 0.2, 1e-6);
+    tear_down(&made);
+}
+
+static void test_without_a_sample(void **state)
+{
+    struct Fixture made = set_up();
+    struct CalledFrom from = read(&made);
+
+    (void)state;
+    assert_int_equal(from.count, 0);
+    assert_float_equal(from.unknown + from.untraced, 0, 1e-9);
+    made.callee->share.callers = NULL;
+    Heap_free(made.split);
+    from = read(&made);
+    assert_int_equal(from.count, 0);
+    tear_down(&made);
+}
+
+// --- Writing ---------------------------------------------------------------
+
+static void expect(const struct CalledFrom *from, const char *expected)
+{
+    struct Bytes out;
+    char text[1000];
+    char *line;
+
+    Bytes_init(&out);
+    CalledFrom_write(&out, from);
+    assert_int_equal(out.error, 0);
+    assert_true(out.size < sizeof text);
+    memcpy(text, out.data ? (char *)out.data : "", out.size);
+    text[out.size] = 0;
+    assert_string_equal(text, expected);
+    for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(Text_width(line) <= 80);
+    Bytes_release(&out);
+}
+
+static void test_the_line(void **state)
+{
+    struct CalledFrom from = {
+        .callers = {{"handle", 0.5}, {"load", 0.3}}, .count = 2, .unknown = 0};
+
+    (void)state;
+    expect(&from, "    time by caller: handle 50%, load 30%\n");
+    from.unknown = 0.08;
+    from.untraced = 0.12;
+    expect(&from,
+           "    time by caller: handle 50%, load 30%, unknown callers 8%, "
+           "untraced code 12%\n");
+    // What is less than a hundredth is not shown.
+    from.callers[1].part = from.unknown = 0.004;
+    from.untraced = 0;
+    expect(&from, "    time by caller: handle 50%\n");
+}
+
+static void test_few_callers_are_named(void **state)
+{
+    struct CalledFrom from = {.callers = {{"a", 0.4},
+                                          {"b", 0.3},
+                                          {"c", 0.15},
+                                          {"d", 0.1},
+                                          {"e", 0.05}},
+                              .count = 5};
+
+    (void)state;
+    expect(&from, "    time by caller: a 40%, b 30%, c 15%, others 15%\n");
+}
+
+static void test_nothing_where_no_caller_was_found(void **state)
+{
+    struct CalledFrom from = {.untraced = 1};
+
+    (void)state;
+    expect(&from, "");
+    from = (struct CalledFrom){0};
+    expect(&from, "");
+    from = (struct CalledFrom){.unknown = 1};
+    expect(&from, "    time by caller: unknown callers 100%\n");
+}
+
+static void test_names_are_cut_and_harmless(void **state)
+{
+    char name[1001];
+    struct CalledFrom from = {
+        .callers = {{name, 0.4}, {name, 0.35}, {"c\033[2J\n", 0.25}},
+        .count = 3};
+
+    (void)state;
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    expect(&from,
+           "    time by caller: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... 40%,\n"
+           "        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx... 35%, "
+           "c\xef\xbf\xbd[2J\xef\xbf\xbd 25%\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_are_of_the_whole_run),
+        cmocka_unit_test(test_callers_that_are_gone),
+        cmocka_unit_test(test_without_a_sample),
+        cmocka_unit_test(test_the_line),
+        cmocka_unit_test(test_few_callers_are_named),
+        cmocka_unit_test(test_nothing_where_no_caller_was_found),
+        cmocka_unit_test(test_names_are_cut_and_harmless),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

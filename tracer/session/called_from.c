@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// See called_from.h.
+#include "tracer/session/called_from.h"
+#include "tracer/base/text.h"
+#include "tracer/session/figure.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMED 3    // the callers beyond are summed up
+#define LEAST 0.01 // less is not shown
+#define MAX_NAME 40
+#define COLUMNS 80
+#define FIRST "    time by caller: "
+#define NEXT "        "
+
+// --- Reading ---------------------------------------------------------------
+
+static const char *name_of(uint32_t id, struct Registry *registry,
+                           const struct Retired *retired)
+{
+    const struct Code *code = id ? Registry_by_id(registry, id) : NULL;
+
+    return code ? code->name : Retired_name(retired, id);
+}
+
+void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
+                     struct Registry *registry, const struct Retired *retired)
+{
+    // Pairs with the release in attribution.c.
+    const struct Split *split =
+        atomic_load_explicit(&code->share.callers, memory_order_acquire);
+    double all = (double)Cell_get(&code->share.under.total_ns);
+    struct SplitRow rows[SPLIT_ROWS];
+    size_t count, i;
+
+    memset(from, 0, sizeof *from);
+    if (!split || !(all > 0))
+        return;
+    count = Split_totals(split, rows);
+    from->untraced = 1;
+    for (i = 0; i < count; i++) {
+        const char *name = name_of(rows[i].id, registry, retired);
+        double part = rows[i].share / all;
+
+        from->untraced -= part;
+        if (name)
+            from->callers[from->count++] = (struct CallerPart){name, part};
+        else
+            from->unknown += part;
+    }
+}
+
+// --- Writing ---------------------------------------------------------------
+
+struct Line {
+    struct Bytes *out;
+    size_t width; // 0: nothing is written yet
+};
+
+static void put_part(struct Line *line, const char *name, double part)
+{
+    char text[MAX_NAME + 16];
+    size_t width;
+
+    if (part < LEAST)
+        return;
+    Text_clean(text, MAX_NAME + 1, name, true);
+    snprintf(text + strlen(text), 16, " %.0f%%", 100 * part);
+    width = Text_width(text);
+    if (!line->width) {
+        Figure_print(line->out, FIRST);
+        line->width = strlen(FIRST);
+    } else if (line->width + 2 + width + 1 > COLUMNS) { // and a comma
+        Figure_print(line->out, ",\n" NEXT);
+        line->width = strlen(NEXT);
+    } else {
+        Figure_print(line->out, ", ");
+        line->width += 2;
+    }
+    Figure_print(line->out, "%s", text);
+    line->width += width;
+}
+
+void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from)
+{
+    struct Line line = {out, 0};
+    double others = 0;
+    size_t i;
+
+    if (!from->count && from->unknown < LEAST)
+        return;
+    for (i = 0; i < from->count; i++)
+        if (i < NAMED)
+            put_part(&line, from->callers[i].name, from->callers[i].part);
+        else
+            others += from->callers[i].part;
+    put_part(&line, "others", others);
+    put_part(&line, "unknown callers", from->unknown);
+    put_part(&line, "untraced code", from->untraced);
+    if (line.width)
+        Figure_print(out, "\n");
+}

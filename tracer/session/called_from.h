@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Who called a function: each caller's part of the time that samples found in
+// the function and in what it called, over the whole run. For the report.
+#ifndef OCULAR_TRACER_SESSION_CALLED_FROM_H
+#define OCULAR_TRACER_SESSION_CALLED_FROM_H
+
+#include "ipc/base/bytes.h"
+#include "tracer/code/registry.h"
+#include "tracer/code/retired.h"
+#include "tracer/sample/split.h"
+
+struct CallerPart {
+    const char *name;
+    double part; // 0 to 1
+};
+
+// All zero: no sample has found the function.
+struct CalledFrom {
+    struct CallerPart callers[SPLIT_PARTS]; // the largest first
+    size_t count;
+    double unknown;  // gone without a name, beyond the parts of the split, or
+                     // on a stack that was cut off
+    double untraced; // the function was the outermost one that is traced
+};
+
+// With the interpreter's lock held. The names are the registry's and those of
+// `retired`.
+void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
+                     struct Registry *registry, const struct Retired *retired);
+// "    time by caller: one 62%, other 30%", or nothing where no sample has
+// found a caller. Names are cut so that a line has 80 columns at most.
+void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);
+
+#endif
