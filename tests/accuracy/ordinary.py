@@ -4,13 +4,16 @@ Each runs for half a minute, traced with a budget of 1 %, and knows the truth ab
 the CPU time of each of its jobs by the thread's own clock, and how often each ran. Prints
 a table of what the last snapshot says beside that; `make figures` keeps the figures.
 
-    ordinary.py [--seconds 30] [--programs threads asyncio ...]
+    ordinary.py [--seconds 30] [--programs threads asyncio ...] [--ratio]
 
 "prefork" is gunicorn with two workers, of which one is judged: it is there where
 $OCULAR_BENCHMARKS names the environment that `make figures` installs it in.
 
 A job's share is held against all CPU time that the program used. It is what samples found
-in the job or in what it called."""
+in the job or in what it called. Calls that were estimated are those of the whole run, of
+functions with so many samples that three sigma are 25 %. With --ratio a program also runs
+untraced, half as long before and half after: what its work took of CPU time, Ocular's
+threads included, over what it took then."""
 
 import argparse
 import asyncio
@@ -18,7 +21,6 @@ import collections
 import hashlib
 import http.client
 import json
-import math
 import os
 import queue
 import random
@@ -31,7 +33,8 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-LEAST_SHARE = 0.04  # of the program's CPU time: smaller jobs are not judged
+from ordinary_judge import judge, ratio  # noqa: E402
+
 truth = collections.Counter()  # ns of CPU time by job
 count = collections.Counter()
 stop = 0.0  # s of time.monotonic()
@@ -54,6 +57,7 @@ def leaf(number):
 def calls():
     for number in range(3000):
         leaf(number)
+    count["leaf"] += 3000
 
 
 def sorting():
@@ -183,14 +187,25 @@ PROGRAMS = {
 }
 
 
+def work_for(name, seconds):
+    """The truth about the program, which works for so long."""
+    global stop
+    began, used = time.monotonic(), time.process_time()
+    stop = began + seconds
+    PROGRAMS[name]()
+    return {
+        "elapsed_s": time.monotonic() - began,
+        "cpu_s": time.process_time() - used,
+        "truth": truth,
+        "count": count,
+    }
+
+
 def child(name, seconds):
     """Prints the truth and the last snapshot."""
-    global stop
     import ocular
 
     ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.01)
-    began, used = time.monotonic(), time.process_time()
-    stop = began + seconds
     last = []
 
     def look():
@@ -199,11 +214,9 @@ def child(name, seconds):
 
     looker = threading.Thread(target=look)
     looker.start()
-    PROGRAMS[name]()
-    elapsed, used = time.monotonic() - began, time.process_time() - used
+    result = work_for(name, seconds)
     looker.join()
     final = ocular.stop_tracing()
-    result = {"cpu_s": used, "elapsed_s": elapsed, "truth": truth, "count": count}
     print(json.dumps({**result, "snapshot": last[0], "final": final}))
 
 
@@ -276,72 +289,31 @@ def gunicorn(seconds):
         server.wait()
 
 
-# --- The judge ----------------------------------------------------------------------------
+# --- What is printed ---------------------------------------------------------------------
 
 
-def judge(result):
-    """{figure: value} of one program."""
-    cpu_s, elapsed = result["cpu_s"], result["elapsed_s"]
-    rows = {row["name"]: row for row in result["snapshot"]["functions"]}
-    all_ns = cpu_s * 1e9
-    worst_share = worst_calls = 0.0
-    armed = few = 0
-    for name, ns in result["truth"].items():
-        if ns / all_ns >= LEAST_SHARE:
-            shown = below(result["final"], name)
-            worst_share = max(worst_share, abs(shown - ns / all_ns))
-        rate = result["count"][name] / elapsed
-        row = rows.get(name, {})
-        if rate < 1000:
-            few += 1
-            armed += bool(row.get("calls_exact")) or row.get("state") in (
-                "armed",
-                "partial",
-            )
-        if row.get("calls_per_s") is not None and not row["rate_estimated"]:
-            worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
-    samples = result["final"]["sampler"]["samples"]
-    return {
-        "samples a CPU second": samples / cpu_s,
-        "worst share, points": 100 * worst_share,
-        "three sigma, points": 300 * math.sqrt(0.2 / max(samples, 1)),
-        "worst counted calls/s, %": 100 * worst_calls,
-        "armed of the jobs, %": 100 * armed / max(few, 1),
-        "overhead reported, % of a core": 100
-        * (result["final"]["overhead"]["mean"] or 0)
-        * cpu_s
-        / elapsed,
-        "core used, %": 100 * cpu_s / elapsed,
-    }
-
-
-BELOW = {
-    "calls": ["leaf"],
-    "through_json": [
-        "dumps", "loads", "JSONEncoder.encode", "JSONEncoder.iterencode",
-        "JSONDecoder.decode", "JSONDecoder.raw_decode",
-    ],
-}  # fmt: skip
-
-
-def below(snapshot, name):
-    """The job's part of all sampled CPU time, with what only it calls."""
-    names = {name, *BELOW.get(name, ())}
-    everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
-    mine = sum(
-        row["run_share"] or 0 for row in snapshot["functions"] if row["name"] in names
-    )
-    return mine / everything if everything else 0.0
-
-
-def run(name, seconds):
+def run(name, seconds, *more):
     if name == "prefork":
         return gunicorn(seconds)
-    command = [sys.executable, __file__, "--child", name, "--seconds", str(seconds)]
+    command = [sys.executable, __file__, "--child", name, "--seconds", str(seconds), *more]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True
     )
     return json.loads(done.stdout)
+
+
+def measure(name, seconds, with_ratio):
+    """The judge's figures, and the ratio or None."""
+    if not with_ratio or name == "prefork":
+        return {**judge(run(name, seconds)), RATIO: None}
+    before = run(name, seconds / 2, "--untraced")
+    traced = run(name, seconds)
+    after = run(name, seconds / 2, "--untraced")
+    return {**judge(traced), RATIO: ratio(traced, [before, after])}
+
+
+def cell(value, digits):
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def main():
@@ -350,29 +322,41 @@ def main():
     names = [*PROGRAMS, *(["prefork"] if "OCULAR_BENCHMARKS" in os.environ else [])]
     parser.add_argument("--programs", nargs="+", choices=names, default=names)
     parser.add_argument("--child", choices=PROGRAMS, help=argparse.SUPPRESS)
+    parser.add_argument("--ratio", action="store_true")
+    parser.add_argument("--untraced", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.child and options.untraced:
+        print(json.dumps(work_for(options.child, options.seconds)))
+        return 0
     if options.child:
         child(options.child, options.seconds)
         return 0
     from figures.record import figure
 
-    print("| program | " + " | ".join(judge_names()) + " |")
-    print("|---" * (len(judge_names()) + 1) + "|")
+    names = [*judge_names(), RATIO]
+    print("| program | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 1) + "|")
     for name in options.programs:
-        values = judge(run(name, options.seconds))
-        print(f"| {name} | " + " | ".join(f"{v:.1f}" for v in values.values()) + " |")
+        values = measure(name, options.seconds, options.ratio)
+        cells = [cell(value, 2 if what == RATIO else 1) for what, value in values.items()]
+        print(f"| {name} | " + " | ".join(cells) + " |")
         sys.stdout.flush()
         for what, better in FIGURES.items():
+            if values[what] is None:
+                continue
             figure(f"ordinary/{name}: {what}", values[what], better=better)
     return 0
 
 
+RATIO = "CPU traced/untraced"
 FIGURES = {
     "samples a CPU second": "higher",
     "worst share, points": "lower",
     "worst counted calls/s, %": "lower",
+    "worst estimated calls, %": "lower",
     "armed of the jobs, %": "higher",
     "overhead reported, % of a core": "lower",
+    RATIO: "lower",
 }
 
 

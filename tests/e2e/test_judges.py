@@ -13,6 +13,7 @@ sys.path[:0] = [str(TESTS / name) for name in ("accuracy", "bench")]
 
 import budget  # noqa: E402
 import live_judge  # noqa: E402
+import ordinary_judge  # noqa: E402
 import viewer  # noqa: E402
 from figures import figures  # noqa: E402
 
@@ -179,6 +180,45 @@ def test_live_new_leaders(late, lead):
     report = live_judge.judge(program([CHANGE]), seen)
     assert report["leads"] == [pytest.approx(lead, abs=0.1)]
     assert report["lead_miss"] == (lead > live_judge.LEAD)
+
+
+# --- Ordinary programs ------------------------------------------------------------
+
+
+def dark(name, calls, samples=500):
+    return {
+        "name": name,
+        "calls_exact": False,
+        "calls_estimated": calls,
+        "run_samples": samples,
+    }
+
+
+@pytest.mark.parametrize(
+    "rows, worst",
+    [
+        ([dark("job", 1100)], 10),
+        ([dark("job", 1100), dark("leaf", 2100)], 30),
+        ([dark("job", 1100), dark("leaf", 2100, samples=100)], 10),
+        ([dark("job", None), dark("other", 7)], None),
+        ([{**dark("job", 700), "calls_exact": True}], None),
+    ],
+)
+def test_ordinary_estimates(rows, worst):
+    result = {"count": {"job": 1000, "leaf": 3000}, "final": {"functions": rows}}
+    assert ordinary_judge.worst_estimate(result) == (worst and pytest.approx(worst))
+
+
+def test_ordinary_ratio():
+    """Other jobs than untraced, and each a tenth dearer."""
+    ns = {"short": 10**6, "long": 10**7}
+
+    def ran(dearer, **count):
+        truth = {name: n * ns[name] * dearer for name, n in count.items()}
+        return {"cpu_s": sum(truth.values()) / 1e9, "truth": truth, "count": count}
+
+    untraced = [ran(1, short=100, long=5), ran(1, short=50, long=20)]
+    assert ordinary_judge.ratio(ran(1.1, short=10, long=90), untraced) == pytest.approx(1.1)
 
 
 # --- The budget ---------------------------------------------------------------

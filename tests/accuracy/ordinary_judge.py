@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Holds what a snapshot says of a program of ordinary.py against what the program knows of
+itself. Pure: no clock, no process."""
+
+import math
+
+LEAST_SHARE = 0.04  # of the program's CPU time: smaller jobs are not judged
+LEAST_SAMPLES = 144  # of a function whose calls were estimated
+
+
+def judge(result):
+    """{figure: value} of one program."""
+    cpu_s, elapsed = result["cpu_s"], result["elapsed_s"]
+    rows = {row["name"]: row for row in result["snapshot"]["functions"]}
+    all_ns = cpu_s * 1e9
+    worst_share = worst_calls = 0.0
+    armed = few = 0
+    for name, ns in result["truth"].items():
+        if ns / all_ns >= LEAST_SHARE:
+            shown = below(result["final"], name)
+            worst_share = max(worst_share, abs(shown - ns / all_ns))
+        rate = result["count"][name] / elapsed
+        row = rows.get(name, {})
+        if rate < 1000:
+            few += 1
+            armed += bool(row.get("calls_exact")) or row.get("state") in (
+                "armed",
+                "partial",
+            )
+        if row.get("calls_per_s") is not None and not row["rate_estimated"]:
+            worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
+    samples = result["final"]["sampler"]["samples"]
+    return {
+        "samples a CPU second": samples / cpu_s,
+        "worst share, points": 100 * worst_share,
+        "three sigma, points": 300 * math.sqrt(0.2 / max(samples, 1)),
+        "worst counted calls/s, %": 100 * worst_calls,
+        "worst estimated calls, %": worst_estimate(result),
+        "armed of the jobs, %": 100 * armed / max(few, 1),
+        "overhead reported, % of a core": 100
+        * (result["final"]["overhead"]["mean"] or 0)
+        * cpu_s
+        / elapsed,
+        "core used, %": 100 * cpu_s / elapsed,
+    }
+
+
+def worst_estimate(result):
+    """None: no function was dark and had enough samples."""
+    made = result["count"]
+    return max(
+        (
+            100 * abs(row["calls_estimated"] / made[row["name"]] - 1)
+            for row in result["final"]["functions"]
+            if made.get(row["name"])
+            and not row["calls_exact"]
+            and row["calls_estimated"] is not None
+            and (row["run_samples"] or 0) >= LEAST_SAMPLES
+        ),
+        default=None,
+    )
+
+
+def ratio(traced, untraced):
+    """CPU time for the same work, traced over untraced."""
+    cost = {  # ns of a job
+        name: sum(each["truth"].get(name, 0) for each in untraced) / done
+        for name in traced["count"]
+        if (done := sum(each["count"].get(name, 0) for each in untraced))
+    }
+
+    def of_work(results):
+        """The program's CPU time over that of its jobs, as they are untraced."""
+        jobs = sum(n * cost.get(k, 0) for each in results for k, n in each["count"].items())
+        return sum(each["cpu_s"] for each in results) / jobs
+
+    return of_work([traced]) / of_work(untraced)
+
+
+BELOW = {
+    "calls": ["leaf"],
+    "through_json": [
+        "dumps", "loads", "JSONEncoder.encode", "JSONEncoder.iterencode",
+        "JSONDecoder.decode", "JSONDecoder.raw_decode",
+    ],
+}  # fmt: skip
+
+
+def below(snapshot, name):
+    """The job's part of all sampled CPU time, with what only it calls."""
+    names = {name, *BELOW.get(name, ())}
+    everything = sum(row["run_share"] or 0 for row in snapshot["functions"])
+    mine = sum(
+        row["run_share"] or 0 for row in snapshot["functions"] if row["name"] in names
+    )
+    return mine / everything if everything else 0.0
