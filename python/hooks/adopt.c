@@ -177,8 +177,8 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
                   : atomic_load_explicit(&state->engine.session->first_hits,
                                          memory_order_relaxed));
     if (result) {
-        result->window = state->window;
-        Cell_set(&result->calls, seen);
+        result->cold.window = state->window;
+        Cell_set(&result->hot.calls, seen);
         if (!arms_new(state) && !stays)
             Code_leave_unarmed(result);
         Registry_add(state->engine.registry, result);
@@ -187,7 +187,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     Py_XDECREF(keep_file);
     Py_XDECREF(keep_name);
     // Some code-likes (Cython's) have no instruction to instrument.
-    if (accepted && !result->unarmed && arm(state, code) < 0) {
+    if (accepted && !result->cold.unarmed && arm(state, code) < 0) {
         PyErr_Clear();
         accepted = false;
     }
@@ -228,7 +228,7 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code)
 
 int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
 {
-    PyCodeObject *object = (PyCodeObject *)code->address;
+    PyCodeObject *object = (PyCodeObject *)code->who.address;
     int result = 0;
 
     Py_INCREF(object);
@@ -236,7 +236,7 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
         result = -1;
     else
         Engine_rearm(&state->engine, code, hits);
-    code->window = state->window;
+    code->cold.window = state->window;
     PyErr_Clear();
     Py_DECREF(object);
     return result;
@@ -244,16 +244,16 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits)
 
 void Adopt_arm_callees(struct State *state, struct Code *code)
 {
-    uint32_t hits = code->callee_hits, i;
+    uint32_t hits = code->cold.callee_hits, i;
 
-    code->callee_hits = 0;
+    code->cold.callee_hits = 0;
     if (state->phase != PHASE_TRACING)
         return;
-    for (i = 0; i < code->callee_count; i++) {
+    for (i = 0; i < code->links.callee_count; i++) {
         struct Code *callee =
-            Registry_by_id(state->engine.registry, code->callees[i]);
+            Registry_by_id(state->engine.registry, code->links.callees[i]);
 
-        if (callee && callee->dark)
+        if (callee && callee->hot.dark)
             Adopt_rearm(state, callee, hits);
         else if (callee) // for a few of its own, or another's: not enough
             Code_extend(callee, hits);
@@ -265,7 +265,7 @@ struct Code *Adopt_probe(struct State *state, PyCodeObject *code)
     struct Code *result = make_code(state, code, "<ocular>", "probe", 0);
 
     if (result)
-        result->probe = true;
+        result->hot.probe = true;
     else
         PyErr_NoMemory();
     return result;
@@ -284,7 +284,7 @@ static PyObject *known(const struct State *state, bool other)
     if (!list)
         return NULL;
     for (c = Registry_first(state->engine.registry); c; c = Registry_next(c))
-        if (PyList_Append(list, (PyObject *)c->address) < 0)
+        if (PyList_Append(list, (PyObject *)c->who.address) < 0)
             goto fail;
     for (o = other ? state->others : NULL; o; o = o->next)
         if (PyList_Append(list, (PyObject *)o->code) < 0)

@@ -40,14 +40,14 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
     call->unit = Call_unit(args[1]);
     // Hooks are being timed, and something else has come in between, a signal's
     // handler, say: that is off then, and what is left of it is not seen.
-    if (OCULAR_UNLIKELY(call->code->probe != is_timing()) &&
+    if (OCULAR_UNLIKELY(call->code->hot.probe != is_timing()) &&
         ocular_state.phase != PHASE_STARTING) {
-        if (call->code->probe)
+        if (call->code->hot.probe)
             return false;
         OwnLane_take_back();
     }
     call->lane = OwnLane_get(&ocular_state, ticks);
-    if (!call->lane || call->unit >= call->code->unit_count)
+    if (!call->lane || call->unit >= call->code->layout.unit_count)
         return false;
     if (OCULAR_UNLIKELY(call->lane->name_asks))
         Lanes_ask_name(&ocular_state.engine.lanes, call->lane);
@@ -58,8 +58,8 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
         call->depth = 1;
     if (call->lane->chunk != ThreadState_chunk(call->state))
         follow(call);
-    seen = Lane_seen(call->lane, call->code->address);
-    seen->address = call->code->address;
+    seen = Lane_seen(call->lane, call->code->who.address);
+    seen->address = call->code->who.address;
     seen->code = call->code;
     return true;
 }
@@ -82,13 +82,14 @@ bool Call_enter(struct Call *call)
 {
     const struct Frame *caller = call->lane->top;
 
-    if (OCULAR_UNLIKELY(call->code->callee_hits))
+    if (OCULAR_UNLIKELY(call->code->cold.callee_hits))
         arm_callees(call);
-    if (caller->depth >= call->depth || call->code->last_caller != caller->id)
+    if (caller->depth >= call->depth ||
+        call->code->hot.last_caller != caller->id)
         Frames_settle(call->lane, call->code, call->state, call->depth,
                       call->ticks);
     return Lane_enter(call->lane, call->code, call->depth,
-                      call->code->units[call->unit].number, call->ticks,
+                      call->code->layout.units[call->unit].number, call->ticks,
                       COURSE_WHOLE);
 }
 

@@ -13,9 +13,9 @@ static void note_code(struct State *state, struct Code *caller,
     uint64_t threshold = state->engine.session->config.threshold;
     struct Code *callee = Adopt_find(state, object);
 
-    if (!callee || callee == caller || Code_has_caller(callee, caller->id))
+    if (!callee || callee == caller || Code_has_caller(callee, caller->hot.id))
         return;
-    if (callee->dark)
+    if (callee->hot.dark)
         Adopt_rearm(state, callee,
                     threshold < NEWCOMER_CALLS ? threshold : NEWCOMER_CALLS);
     Registry_link(state->engine.registry, caller, callee);

@@ -23,7 +23,7 @@ static void extra_freed(void *extra)
         unlink_other((void *)((uintptr_t)extra & ~(uintptr_t)EXTRA_OTHER));
         return;
     }
-    if (((struct Code *)extra)->probe) {
+    if (((struct Code *)extra)->hot.probe) {
         Lanes_forget(&engine->lanes, extra);
         Code_free(extra);
         return;

@@ -30,8 +30,8 @@ static void mark_dark(struct Code *code, size_t unit)
 // The first and the last call of a visit: those that need not be timed.
 static bool is_edge(const struct Code *code)
 {
-    return Cell_get(&code->calls) + 1 >= code->stop_at &&
-           code->enter_hook == HOOK_ENTER;
+    return Cell_get(&code->hot.calls) + 1 >= code->hot.stop_at &&
+           code->hot.enter_hook == HOOK_ENTER;
 }
 
 // A visit begins here, or ends, in the midst of the program and in whatever
@@ -95,14 +95,14 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
     seen = Lane_seen(lane, (uintptr_t)args[0]);
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(seen->address != (uintptr_t)args[0] ||
-                        unit >= seen->code->unit_count ||
+                        unit >= seen->code->layout.unit_count ||
                         !Lane_plain_enter(lane, seen->code, depth, course)))
         return enter_whole(args, nargsf, Clock_counter());
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
         return enter_whole(args, nargsf, ticks);
-    Lane_enter(lane, seen->code, depth, seen->code->units[unit].number, ticks,
-               course);
+    Lane_enter(lane, seen->code, depth, seen->code->layout.units[unit].number,
+               ticks, course);
     return Py_None;
 }
 
@@ -118,9 +118,9 @@ OCULAR_HOT bool is_of_top(const struct Lane *lane, const PyThreadState *state,
 
 OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
 {
-    unsigned index = code->units[unit].site;
+    unsigned index = code->layout.units[unit].site;
 
-    return OCULAR_LIKELY(index) ? &code->sites[index - 1] : NULL;
+    return OCULAR_LIKELY(index) ? &code->layout.sites[index - 1] : NULL;
 }
 
 __attribute__((noinline)) static PyObject *
@@ -150,7 +150,7 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
         return leave_whole(args, nargsf, Clock_counter());
     code = lane->top->code;
     unit = Call_unit(args[1]);
-    if (OCULAR_UNLIKELY(unit >= code->unit_count ||
+    if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(site = site_at(code, unit)) ||
                         !Lane_plain_leave(lane, code, depth, course)))
         return leave_whole(args, nargsf, Clock_counter());
@@ -176,11 +176,11 @@ jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
         return Py_None;
     site = site_at(call.code, call.unit);
     to = Call_unit(args[2]);
-    if (!site || to >= call.code->unit_count)
+    if (!site || to >= call.code->layout.unit_count)
         return ocular_state.disable;
     return Lane_jump(call.lane, call.code, site + arm,
-                     call.code->units[to].number, call.depth, call.ticks, kind,
-                     COURSE_WHOLE)
+                     call.code->layout.units[to].number, call.depth, call.ticks,
+                     kind, COURSE_WHOLE)
                ? ocular_state.disable
                : Py_None;
 }
@@ -202,15 +202,16 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     code = lane->top->code;
     unit = Call_unit(args[1]);
     to = Call_unit(args[2]);
-    if (OCULAR_UNLIKELY(unit >= code->unit_count || to >= code->unit_count ||
+    if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
+                        to >= code->layout.unit_count ||
                         !(site = site_at(code, unit)) ||
                         !Lane_plain_jump(lane, site + arm, depth, course)))
         return jump_whole(args, nargsf, Clock_counter(), kind, arm);
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
         return jump_whole(args, nargsf, ticks, kind, arm);
-    Lane_jump(lane, code, site + arm, code->units[to].number, depth, ticks,
-              kind, course);
+    Lane_jump(lane, code, site + arm, code->layout.units[to].number, depth,
+              ticks, kind, course);
     return Py_None;
 }
 
@@ -226,8 +227,8 @@ OCULAR_HOT enum HookKind step_kind(size_t unit)
 OCULAR_HOT struct Instruction *instruction_at(const struct Code *code,
                                               size_t unit)
 {
-    struct Instruction *all = code->instructions;
-    struct Instruction *at = all + code->units[unit].number;
+    struct Instruction *all = code->layout.instructions;
+    struct Instruction *at = all + code->layout.units[unit].number;
 
     return OCULAR_LIKELY(all && at->unit == unit) ? at : NULL;
 }
@@ -243,8 +244,9 @@ step_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
         Lane_lose_step(call.lane); // taking the hook out takes its time
         return ocular_state.disable;
     }
-    return Lane_step(call.lane, call.code, call.code->units[call.unit].number,
-                     call.depth, call.ticks, step_kind(call.unit), COURSE_WHOLE)
+    return Lane_step(call.lane, call.code,
+                     call.code->layout.units[call.unit].number, call.depth,
+                     call.ticks, step_kind(call.unit), COURSE_WHOLE)
                ? ocular_state.disable
                : Py_None;
 }
@@ -265,14 +267,14 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
         return step_whole(args, nargsf, Clock_counter());
     code = lane->top->code;
     unit = Call_unit(args[1]);
-    if (OCULAR_UNLIKELY(unit >= code->unit_count ||
+    if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(at = instruction_at(code, unit)) ||
                         !Lane_plain_step(lane, at, depth, course)))
         return step_whole(args, nargsf, Clock_counter());
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
         return step_whole(args, nargsf, ticks);
-    Lane_step(lane, code, code->units[unit].number, depth, ticks,
+    Lane_step(lane, code, code->layout.units[unit].number, depth, ticks,
               step_kind(unit), course);
     return Py_None;
 }

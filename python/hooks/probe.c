@@ -79,10 +79,11 @@ static double hits_of(const struct Code *code, enum SiteKind first,
     uint64_t hits = 0;
     uint32_t i;
 
-    for (i = 0; i < code->site_count; i++)
-        if (code->sites[i].kind >= first && code->sites[i].kind <= last &&
-            !code->sites[i].redundant)
-            hits += Cell_get(&code->sites[i].hits);
+    for (i = 0; i < code->layout.site_count; i++)
+        if (code->layout.sites[i].kind >= first &&
+            code->layout.sites[i].kind <= last &&
+            !code->layout.sites[i].redundant)
+            hits += Cell_get(&code->layout.sites[i].hits);
     return (double)hits / HOOKED_RUNS;
 }
 
@@ -97,7 +98,7 @@ static int time_runs(const struct State *state, const struct Probe *probe,
     int round;
 
     for (round = -warm; round < PROBE_ROUNDS; round++) {
-        uint64_t before = Cell_get(&probe->cells->self_cycles);
+        uint64_t before = Cell_get(&probe->cells->hot.self_cycles);
         int64_t taken = time_run(state, run, callee, probe->argument);
 
         if (taken < 0)
@@ -105,7 +106,8 @@ static int time_runs(const struct State *state, const struct Probe *probe,
         if (round < 0)
             continue;
         ticks[round] = (double)taken;
-        cycles[round] = (double)(Cell_get(&probe->cells->self_cycles) - before);
+        cycles[round] =
+            (double)(Cell_get(&probe->cells->hot.self_cycles) - before);
     }
     runs->self = Median_of(cycles, PROBE_ROUNDS);
     runs->ticks = Median_of(ticks, PROBE_ROUNDS);
@@ -145,7 +147,7 @@ void Probe_sum_up(struct Probe *probe)
     const struct Code *cells = probe->cells;
     const struct Runs *least = probe->least;
 
-    probe->calls = (double)Cell_get(&cells->calls) / HOOKED_RUNS;
+    probe->calls = (double)Cell_get(&cells->hot.calls) / HOOKED_RUNS;
     probe->jumps = hits_of(cells, SITE_JUMP, SITE_JUMP);
     probe->branches = hits_of(cells, SITE_BRANCH, SITE_BRANCH_RIGHT);
     probe->whole = least[PROBE_HOOKED].ticks - least[PROBE_BARE].ticks;

@@ -43,7 +43,7 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyVectorcall_NARGS(nargsf) < 2)
         return Py_None;
     code = Adopt_find(&ocular_state, args[0]);
-    if (!code || code->dark) {
+    if (!code || code->hot.dark) {
         if (own_lane)
             Cell_add(&own_lane->debt,
                      (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
@@ -78,7 +78,7 @@ static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->lane->top;
 
-    return !call->code->dark &&
+    return !call->code->hot.dark &&
            (top->code != call->code || top->depth != call->depth);
 }
 
@@ -91,7 +91,7 @@ static bool meet_unarmed(struct Call *call)
     struct State *state = &ocular_state;
     struct Session *session = state->engine.session;
     struct Code *code = call->code;
-    bool again = Cell_get(&code->calls) > 0;
+    bool again = Cell_get(&code->hot.calls) > 0;
 
     if (again &&
         atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
@@ -101,12 +101,12 @@ static bool meet_unarmed(struct Call *call)
         Call_enter(call);
         return true;
     }
-    Cell_add(&code->calls, 1);
-    Cell_set(&code->last_seen, call->ticks);
+    Cell_add(&code->hot.calls, 1);
+    Cell_set(&code->hot.last_seen, call->ticks);
     Frames_settle(call->lane, code, call->state, call->depth, call->ticks);
-    if (code->last_caller != call->lane->top->id)
+    if (code->hot.last_caller != call->lane->top->id)
         Lane_note_caller(call->lane, code);
-    atomic_store_explicit(&code->again, again, memory_order_relaxed);
+    atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);
     return again;
 }
 
@@ -132,7 +132,7 @@ PyObject *Rare_scout(PyObject *self, PyObject *const *args, size_t nargsf,
         Tools_restore(&ocular_state, (PyCodeObject *)args[0]);
         if (!Call_look(&call, args, nargsf, ticks))
             ;
-        else if (call.code->unarmed)
+        else if (call.code->cold.unarmed)
             done = meet_unarmed(&call);
         else if (first || is_missed(&call))
             Call_enter(&call);

@@ -62,8 +62,8 @@ static void count_events(struct Probe *probe)
 {
     uint32_t i;
 
-    for (i = 0; i < probe->code->instruction_count; i++) {
-        const struct Instruction *at = &probe->code->instructions[i];
+    for (i = 0; i < probe->code->layout.instruction_count; i++) {
+        const struct Instruction *at = &probe->code->layout.instructions[i];
         double hits = (double)Cell_get(&at->hits) / (ROUNDS * ITERATIONS);
 
         if (at->unit < HOOK_NEAR_UNITS)

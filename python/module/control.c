@@ -242,7 +242,8 @@ PyObject *Control_detail(struct State *state, PyObject *object)
 
     if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
         Py_RETURN_NONE;
-    if (Detail_init(&detail, code, &code->story, &state->engine.opcodes) < 0)
+    if (Detail_init(&detail, code, &code->poll.story, &state->engine.opcodes) <
+        0)
         return PyErr_NoMemory();
     rows = Convert_detail(&detail, &state->engine.opcodes);
     Detail_release(&detail);
@@ -284,7 +285,7 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
         if (code)
             CalledFrom_init(&parts[i].callers, code, state->engine.registry,
                             &state->engine.session->retired);
-        if (code && Detail_init(&details[i], code, &code->story,
+        if (code && Detail_init(&details[i], code, &code->poll.story,
                                 &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];
     }

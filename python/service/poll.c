@@ -25,7 +25,7 @@ void Poll_reset(struct Poll *poll, struct State *state)
 
 static void look(struct State *state, struct Code *code, uint64_t ticks)
 {
-    const PyCodeObject *object = (const PyCodeObject *)code->address;
+    const PyCodeObject *object = (const PyCodeObject *)code->who.address;
 
     // Without memory it stays as it was seen last.
     Story_look(code, (const uint8_t *)object->co_code_adaptive,

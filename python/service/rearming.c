@@ -24,8 +24,8 @@ static void spend(struct Rearming *rearming, double seconds)
 static void rearm_one(struct Rearming *rearming, struct Code *code,
                       uint64_t hits)
 {
-    const struct PolicyFunction function = {.bytes = 2 * code->unit_count,
-                                            .sites = code->jump_count};
+    const struct PolicyFunction function = {
+        .bytes = 2 * code->layout.unit_count, .sites = code->layout.jump_count};
 
     Adopt_rearm(rearming->state, code, hits);
     spend(rearming, Policy_cost(&rearming->costs, &function, (uint32_t)hits));
@@ -36,8 +36,8 @@ static void rearm_one(struct Rearming *rearming, struct Code *code,
 static void rearm_wished(struct Rearming *rearming, struct Code *code)
 {
     const struct PolicyFunction function = {
-        .callees = code->warming ? 0 : code->dark_callees,
-        .reach = code->visit.reach,
+        .callees = code->hot.warming ? 0 : code->hot.dark_callees,
+        .reach = code->plan.visit.reach,
     };
 
     rearm_one(rearming, code, threshold_of(rearming));
@@ -57,7 +57,7 @@ static void rearm_all(struct Rearming *rearming, uint64_t deadline)
         struct Code *code = state->rearm_next;
 
         state->rearm_next = Registry_next(code);
-        if (!code->exact)
+        if (!code->hot.exact)
             rearm_one(rearming, code, rearming->all_hits);
     }
 }
@@ -107,19 +107,19 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
     most = most > window_hits ? most : window_hits;
     hits = hits < most ? hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.
-    if (item->callee_hits > hits && Code_has_caller(code, code->id))
+    if (item->callee_hits > hits && Code_has_caller(code, code->hot.id))
         hits = item->callee_hits;
     spend(rearming, item->seconds);
-    if (code->dark || code->broken) {
+    if (code->hot.dark || code->hot.broken) {
         if (Adopt_rearm(state, code, hits)) {
-            code->refusals++;
+            code->plan.refusals++;
             return;
         }
-        code->refusals = 0;
+        code->plan.refusals = 0;
     }
-    code->visited = item->times;
-    Visit_begin(&code->visit, Cell_get(&code->self_calls),
-                Cell_cycles(&code->self_cycles));
+    code->plan.visited = item->times;
+    Visit_begin(&code->plan.visit, Cell_get(&code->hot.self_calls),
+                Cell_cycles(&code->hot.self_cycles));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }

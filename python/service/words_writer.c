@@ -22,7 +22,7 @@ bool WordsWriter_write(struct WordsWriter *writer, struct Engine *engine,
         code = Registry_by_id(engine->registry, writer->words->id);
         if (code)
             done = CodeWords_read(writer->words,
-                                  (const PyCodeObject *)code->address,
+                                  (const PyCodeObject *)code->who.address,
                                   &engine->clock, deadline);
         if (done == 0)
             return true;

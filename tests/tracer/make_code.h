@@ -16,10 +16,10 @@ static inline struct Code *make_code(uint32_t id, uintptr_t address)
 
     if (code == NULL)
         abort();
-    code->id = id;
-    code->address = address;
-    code->name = Heap_text("name");
-    code->file = Heap_text("file.py");
+    code->hot.id = id;
+    code->who.address = address;
+    code->who.name = Heap_text("name");
+    code->who.file = Heap_text("file.py");
     return code;
 }
 

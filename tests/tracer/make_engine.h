@@ -70,7 +70,7 @@ static inline struct Lane *add_lane(struct Engine *engine, bool timeline)
 static inline void call(struct Lane *lane, struct Code *code, uint64_t ticks)
 {
     Lane_enter(lane, code, 1, 0, ticks, COURSE_WHOLE);
-    Lane_leave(lane, code, &code->sites[2], 1, ticks + 1, COURSE_WHOLE);
+    Lane_leave(lane, code, &code->layout.sites[2], 1, ticks + 1, COURSE_WHOLE);
 }
 
 #endif

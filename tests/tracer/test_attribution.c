@@ -47,13 +47,13 @@ static void make_caller(void)
     opcodes.flags[CALL_C] = OPCODE_CALL;
     memcpy(live, bytecode, sizeof live);
     caller = make_code(4, (uintptr_t)live - BYTECODE);
-    caller->version = 80;
-    caller->unit_count = UNITS;
-    caller->units = Heap_zeroed(UNITS + 1, sizeof *caller->units);
-    caller->bytecode = Heap_alloc(sizeof bytecode);
-    memcpy(caller->bytecode, bytecode, sizeof bytecode);
+    caller->who.version = 80;
+    caller->layout.unit_count = UNITS;
+    caller->layout.units = Heap_zeroed(UNITS + 1, sizeof *caller->layout.units);
+    caller->who.bytecode = Heap_alloc(sizeof bytecode);
+    memcpy(caller->who.bytecode, bytecode, sizeof bytecode);
     for (int i = 0; i < UNITS; i++)
-        caller->units[i].number = numbers[i];
+        caller->layout.units[i].number = numbers[i];
     Registry_add(registry, caller);
 }
 
@@ -65,7 +65,7 @@ static int set_up(void **state)
     registry = Registry_new();
     for (uint32_t i = 0; i < 3; i++) {
         *codes[i] = make_code(i + 1, 0x1000 * (i + 1));
-        (*codes[i])->version = 70 + i;
+        (*codes[i])->who.version = 70 + i;
         Registry_add(registry, *codes[i]);
     }
     make_caller();
@@ -208,11 +208,11 @@ static void test_who_came_later_is_not_credited(void **state)
     stack.newest_id = 5; // of a sample that was taken after
     add(100, 0);
     assert_ns(later, 100, 0, 100);
-    later->id = UINT32_MAX; // ids may wrap around
+    later->hot.id = UINT32_MAX; // ids may wrap around
     stack.newest_id = 2;
     add(100, 0);
     assert_ns(later, 200, 0, 200);
-    later->id = 5; // as the registry knows it
+    later->hot.id = 5; // as the registry knows it
 }
 
 static void test_a_threads_functions(void **state)
@@ -228,8 +228,8 @@ static void test_a_threads_functions(void **state)
     STACK(0x9000);
     add(20, 0);
     assert_int_equal(Split_read(&functions, &NOW, rows), 3);
-    assert_int_equal(rows[0].id, b->id);
-    assert_int_equal(rows[1].id, a->id);
+    assert_int_equal(rows[0].id, b->hot.id);
+    assert_int_equal(rows[1].id, a->hot.id);
     assert_int_equal(rows[2].id, 0);
     assert_float_equal(rows[0].share, 300e-9, 1e-12);
     assert_float_equal(rows[1].share, 100e-9, 1e-12);
@@ -251,8 +251,8 @@ static void test_its_path_is_kept(void **state)
     assert_int_equal(table->samples, 1);
     assert_int_equal(table->row_count, 4);
     assert_true(table->rows[1].id == NULL_U64 && table->rows[1].parent == 0);
-    assert_int_equal(table->rows[2].id, b->id);
-    assert_int_equal(table->rows[3].id, a->id);
+    assert_int_equal(table->rows[2].id, b->hot.id);
+    assert_int_equal(table->rows[3].id, a->hot.id);
     assert_float_equal(table->rows[3].share, 0.1, 1e-9);
     assert_float_equal(table->rows[3].c_share, 0.1, 1e-9);
     assert_true(table->rows[2].share == 0);
@@ -284,10 +284,10 @@ static void test_callers(void **state)
     // a and b call each other, c began; the loop is no part of it.
     STACK(0x1000, 0x2000, 0x1000, 0x2000, 0x3000);
     add(10000, 0);
-    assert_float_equal(caller_ns(a, b->id), 11000, 1e-3);
-    assert_float_equal(caller_ns(a, c->id), 3000, 1e-3);
-    assert_float_equal(caller_ns(b, c->id), 10000, 1e-3);
-    assert_true(caller_ns(b, a->id) == 0);
+    assert_float_equal(caller_ns(a, b->hot.id), 11000, 1e-3);
+    assert_float_equal(caller_ns(a, c->hot.id), 3000, 1e-3);
+    assert_float_equal(caller_ns(b, c->hot.id), 10000, 1e-3);
+    assert_true(caller_ns(b, a->hot.id) == 0);
     assert_true(caller_ns(c, 0) == 0);
     // Nobody knows who called what is at the end of a stack that was cut.
     stack.cut = true;
@@ -332,7 +332,7 @@ static void test_callers_of_dark_code_are_reported_once(void **state)
     for (int i = 0; i < 5; i++) // armed: its own hooks see them
         add(10, 0);
     assert_false(Edges_pop(&edges, &edge));
-    a->dark = true;
+    a->hot.dark = true;
     STACK(0x1000, 0x3000);
     add(10, 0); // once may be a mistake
     assert_false(Edges_pop(&edges, &edge));
@@ -343,9 +343,9 @@ static void test_callers_of_dark_code_are_reported_once(void **state)
         add(0, 10);
     }
     assert_true(Edges_pop(&edges, &edge));
-    assert_true(edge.caller == c->id && edge.callee == a->id);
+    assert_true(edge.caller == c->hot.id && edge.callee == a->hot.id);
     assert_true(Edges_pop(&edges, &edge));
-    assert_true(edge.caller == b->id && edge.callee == a->id);
+    assert_true(edge.caller == b->hot.id && edge.callee == a->hot.id);
     assert_false(Edges_pop(&edges, &edge));
 }
 
@@ -383,8 +383,8 @@ static void test_hot_spots(void **state)
 
     (void)state;
     assert_int_equal(Code_spot_count(code), 4);
-    STACK(0x9000, code->address); // what it called is nobody's
-    stack.in_c = true;            // nor is it in C, then
+    STACK(0x9000, code->who.address); // what it called is nobody's
+    stack.in_c = true;                // nor is it in C, then
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
         stack.frames[1].instruction = (uintptr_t)live + (uintptr_t)offset;
         assert_int_equal(Attribution_unit(&attribution, code, &stack.frames[1]),
@@ -400,7 +400,7 @@ static void test_hot_spots(void **state)
     assert_int_equal(spots[2], 5);
     assert_int_equal(spots[3], 1);
     assert_int_equal(spots[4] + spots[5] + spots[6] + spots[7], 0);
-    STACK(code->address);
+    STACK(code->who.address);
     stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(100, 0);
     assert_int_equal(spots[2], 6);
@@ -414,7 +414,7 @@ static void test_memory_is_out(void **state)
     const void *spots;
 
     (void)state;
-    STACK(caller->address);
+    STACK(caller->who.address);
     add(100, 0);
     assert_true(Cell_get(&caller->share.bytes) > sizeof(struct Split));
     spots = Code_spots(caller);
@@ -433,7 +433,7 @@ static void test_memory_is_out(void **state)
 // `caller` on top of c, at that unit.
 static void judge_at(unsigned unit, bool active)
 {
-    STACK(caller->address, 0x3000);
+    STACK(caller->who.address, 0x3000);
     stack.cut = false;
     stack.frames[0].instruction = (uintptr_t)live + 2 * unit;
     Attribution_judge(&attribution, &stack, active);
@@ -450,11 +450,11 @@ static void expect_calls(const struct Code *callee)
     assert_false(stack.in_c);
     assert_int_equal(stack.depth, callee ? 3 : 2);
     if (callee) {
-        assert_int_equal(stack.frames[0].code, callee->address);
+        assert_int_equal(stack.frames[0].code, callee->who.address);
         assert_int_equal(stack.frames[0].instruction,
-                         callee->address + BYTECODE);
+                         callee->who.address + BYTECODE);
     }
-    assert_int_equal(stack.frames[callee ? 1 : 0].code, caller->address);
+    assert_int_equal(stack.frames[callee ? 1 : 0].code, caller->who.address);
 }
 
 static void test_a_call_without_a_frame_is_in_c(void **state)
@@ -484,7 +484,7 @@ static void test_a_call_of_a_function_is_its_callees(void **state)
     specialize(CALL_PY, 999); // nobody's
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    STACK(0x1000, caller->address); // then who was called there before
+    STACK(0x1000, caller->who.address); // then who was called there before
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);
     judge_at(AT_CALL, true);
@@ -501,7 +501,7 @@ static void test_the_deepest_stack(void **state)
 {
     (void)state;
     specialize(CALL_PY, 71);
-    STACK(caller->address);
+    STACK(caller->who.address);
     stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
     for (unsigned i = 1; i < WALK_DEPTH; i++)
         stack.frames[i] = (struct WalkFrame){0x3000 + i, 0};
@@ -509,7 +509,7 @@ static void test_the_deepest_stack(void **state)
     Attribution_judge(&attribution, &stack, true);
     assert_int_equal(stack.depth, WALK_DEPTH);
     assert_true(stack.cut);
-    assert_int_equal(stack.frames[0].code, b->address);
+    assert_int_equal(stack.frames[0].code, b->who.address);
     assert_int_equal(stack.frames[WALK_DEPTH - 1].code,
                      0x3000 + WALK_DEPTH - 2);
 }
@@ -525,7 +525,7 @@ static void test_what_it_would_wait_for(void **state)
         judge_at(unit, true);
         assert_true(stack.queued);
     }
-    STACK(0x9000, caller->address); // the instruction is not known
+    STACK(0x9000, caller->who.address); // the instruction is not known
     Attribution_judge(&attribution, &stack, false);
     assert_false(stack.queued || stack.in_c);
     stack.depth = 0;
@@ -540,14 +540,14 @@ static void test_bytecode_that_is_gone(void **state)
     struct Code *gone = make_code(6, (uintptr_t)0xdead << 48);
 
     (void)state;
-    gone->unit_count = UNITS;
-    gone->units = Heap_zeroed(UNITS + 1, sizeof *gone->units);
-    gone->bytecode = Heap_zeroed(2, UNITS);
-    gone->bytecode[0] = CALL;
+    gone->layout.unit_count = UNITS;
+    gone->layout.units = Heap_zeroed(UNITS + 1, sizeof *gone->layout.units);
+    gone->who.bytecode = Heap_zeroed(2, UNITS);
+    gone->who.bytecode[0] = CALL;
     Registry_add(registry, gone);
-    STACK(gone->address);
+    STACK(gone->who.address);
     stack.newest_id = 6;
-    stack.frames[0].instruction = gone->address + BYTECODE;
+    stack.frames[0].instruction = gone->who.address + BYTECODE;
     Attribution_judge(&attribution, &stack, true);
     assert_true(stack.in_c);
     assert_int_equal(stack.depth, 1);

@@ -66,7 +66,7 @@ static const struct Function *find(const struct Snapshot *snapshot,
                                    const struct Code *code)
 {
     for (size_t i = 0; i < snapshot->function_count; i++)
-        if (snapshot->functions[i].id == code->id)
+        if (snapshot->functions[i].id == code->hot.id)
             return &snapshot->functions[i];
     return NULL;
 }
@@ -75,7 +75,7 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 {
     struct Code *code = add_code(&f->engine, name, 500);
 
-    Cell_set(&code->calls, calls);
+    Cell_set(&code->hot.calls, calls);
     return code;
 }
 
@@ -151,20 +151,20 @@ static void test_cells(void **state)
     struct Code *code = called(f, "Class.method", 10);
     const struct Function *function;
 
-    Cell_set(&code->self_calls, 8);
-    Cell_set(&code->self_cycles, 2000);
-    Cell_set(&code->total_cycles, 9000);
-    Cell_set(&code->waited_cycles, 70);
-    Cell_set(&code->min_cycles, 90);
-    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
+    Cell_set(&code->hot.self_calls, 8);
+    Cell_set(&code->hot.self_cycles, 2000);
+    Cell_set(&code->hot.total_cycles, 9000);
+    Cell_set(&code->hot.waited_cycles, 70);
+    Cell_set(&code->hot.min_cycles, 90);
+    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 100; i++) // below 16 a histogram is exact
-        Histogram_add(code->histogram, i < 98 ? 3 : 12);
-    code->specialized = 4;
-    code->specializable = 7;
+        Histogram_add(code->hot.histogram, i < 98 ? 3 : 12);
+    code->poll.specialized = 4;
+    code->poll.specializable = 7;
     function = find(build(f), code);
     assert_string_equal(function->name, "Class.method");
     assert_string_equal(function->file, "/app/app.py");
-    assert_int_equal(function->line, code->line);
+    assert_int_equal(function->line, code->who.line);
     assert_int_equal(function->calls, 10);
     assert_int_equal(function->calls_exact, 1);
     assert_true(function->calls_estimated == 10);
@@ -189,18 +189,18 @@ static void test_quantiles_are_of_the_newest_call(void **state)
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 10);
 
-    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
+    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 3; i++)
-        Histogram_add(code->histogram, 3);
-    Cell_set(&code->self_calls, 12);
+        Histogram_add(code->hot.histogram, 3);
+    Cell_set(&code->hot.self_calls, 12);
     assert_true(find(build(f), code)->p50_cycles < 4);
     for (unsigned i = 0; i < 9; i++)
-        Histogram_add(code->histogram, 12);
+        Histogram_add(code->hot.histogram, 12);
     assert_true(find(build(f), code)->p50_cycles >= 12);
     for (unsigned i = 0; i < 90; i++)
-        Histogram_add(code->histogram, 25);
+        Histogram_add(code->hot.histogram, 25);
     assert_true(find(build(f), code)->p50_cycles < 13);
-    Cell_set(&code->self_calls, 102);
+    Cell_set(&code->hot.self_calls, 102);
     assert_true(find(build(f), code)->p50_cycles >= 25);
     assert_true(find(build(f), code)->p99_cycles >= 25);
 }
@@ -214,8 +214,8 @@ static void test_what_was_not_timed_is_null(void **state)
     const struct Snapshot *s;
     const struct Function *function;
 
-    Cell_set(&lean->total_cycles, 9000); // its callees' cycles are within
-    Cell_set(&quick->self_calls, 1);
+    Cell_set(&lean->hot.total_cycles, 9000); // its callees' cycles are within
+    Cell_set(&quick->hot.self_calls, 1);
     s = build(f);
     function = find(s, inside);
     assert_true(function->self_cycles == NULL_U64);
@@ -248,7 +248,7 @@ static void test_the_unseen_have_no_row(void **state)
     struct Code *sampled = add_code(&f->engine, "sampled", 500);
     const struct Snapshot *s;
 
-    Cell_set(&seen->last_seen, 1);
+    Cell_set(&seen->hot.last_seen, 1);
     Cell_set(&sampled->share.samples, 1);
     s = build(f);
     assert_int_equal(s->function_count, 3);
@@ -268,13 +268,13 @@ static void test_each_state_is_counted_as_itself(void **state)
     called(f, "armed", 1);
     for (int i = 0; i < 2; i++) {
         partial[i] = called(f, "partial", 1);
-        Code_darken_site(partial[i], &partial[i]->sites[1]);
+        Code_darken_site(partial[i], &partial[i]->layout.sites[1]);
     }
     for (int i = 0; i < 3; i++) {
         dark[i] = called(f, "dark", 1);
-        dark[i]->dark = true;
+        dark[i]->hot.dark = true;
         for (int site = 0; site < 3; site++)
-            dark[i]->sites[site].dark = 1;
+            dark[i]->layout.sites[site].dark = 1;
     }
     s = build(f);
     assert_int_equal(s->states_armed, 1);
@@ -291,11 +291,11 @@ static void test_states_and_sites(void **state)
     struct Code *entered = called(f, "entered", 1); // dark, its sites not yet
     const struct Snapshot *s;
 
-    Code_darken_site(partial, &partial->sites[1]);
-    dark->dark = true;
+    Code_darken_site(partial, &partial->layout.sites[1]);
+    dark->hot.dark = true;
     for (int i = 0; i < 3; i++)
-        dark->sites[i].dark = 1;
-    entered->dark = true;
+        dark->layout.sites[i].dark = 1;
+    entered->hot.dark = true;
     s = build(f);
     assert_int_equal(find(s, armed)->state, STATE_ARMED);
     assert_int_equal(find(s, partial)->state, STATE_PARTIAL);
@@ -319,19 +319,19 @@ static void test_age(void **state)
     double hz = Clock_hz(&f->engine.clock);
     const struct Snapshot *s;
 
-    Cell_set(&old->last_seen, now - (uint64_t)(3 * hz));
-    Cell_set(&new->last_seen, now + (uint64_t)(60 * hz)); // after we looked
+    Cell_set(&old->hot.last_seen, now - (uint64_t)(3 * hz));
+    Cell_set(&new->hot.last_seen, now + (uint64_t)(60 * hz)); // after we looked
     s = build(f);
     assert_true(find(s, old)->age_s >= 2.99);
     assert_true(find(s, old)->age_s < 30);
     assert_true(find(s, new)->age_s == 0);
     assert_true(isnan(find(s, never)->age_s));
     // Its calls are seen, but none has been timed since.
-    Cell_set(&old->last_seen, now);
-    Cell_set(&old->timed_ticks, now - (uint64_t)(7 * hz));
+    Cell_set(&old->hot.last_seen, now);
+    Cell_set(&old->plan.timed_ticks, now - (uint64_t)(7 * hz));
     assert_true(find(build(f), old)->age_s < 6);
-    Cell_set(&old->self_calls, 1);
-    old->dark_callees = 1;
+    Cell_set(&old->hot.self_calls, 1);
+    old->hot.dark_callees = 1;
     assert_true(find(build(f), old)->age_s >= 6.99);
 }
 
@@ -342,9 +342,9 @@ static void test_no_cycles_below_zero(void **state)
     struct Code *code = called(f, "f", 18);
     const struct Function *function;
 
-    Cell_set(&code->self_calls, 18);
-    Cell_set(&code->self_cycles, (uint64_t)-280);
-    Cell_set(&code->total_cycles, (uint64_t)-1);
+    Cell_set(&code->hot.self_calls, 18);
+    Cell_set(&code->hot.self_cycles, (uint64_t)-280);
+    Cell_set(&code->hot.total_cycles, (uint64_t)-1);
     function = find(build(f), code);
     assert_true(function->self_cycles == 0 && function->total_cycles == 0);
     assert_true(function->avg_cycles == 0);
@@ -355,7 +355,7 @@ static void expect_order(const struct Snapshot *s, struct Code *const codes[],
 {
     assert_int_equal(s->function_count, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(s->functions[i].id, codes[i]->id);
+        assert_int_equal(s->functions[i].id, codes[i]->hot.id);
 }
 
 // So many cycles in all, and a known rate of calls of the latest ones.
@@ -363,11 +363,11 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
 {
     struct Code *code = called(f, "f", 1);
 
-    Cell_set(&code->self_calls, 1);
-    Cell_set(&code->self_cycles, cycles);
-    Cell_set(&code->last_seen, Clock_read(&f->engine.clock));
-    code->rate_at = seconds(CLOCK_MONOTONIC);
-    code->rate = rate;
+    Cell_set(&code->hot.self_calls, 1);
+    Cell_set(&code->hot.self_cycles, cycles);
+    Cell_set(&code->hot.last_seen, Clock_read(&f->engine.clock));
+    code->row.rate_at = seconds(CLOCK_MONOTONIC);
+    code->row.rate = rate;
     return code;
 }
 
@@ -381,12 +381,13 @@ static void test_hottest_first(void **state)
     struct Code *old = ranked(f, 1000000, 0), *never = called(f, "f", 1);
 
     build(f); // the clock has begun
-    Cell_set(&old->last_seen, Clock_read(&f->engine.clock) -
-                                  (uint64_t)(61 * Clock_hz(&f->engine.clock)));
+    Cell_set(&old->hot.last_seen,
+             Clock_read(&f->engine.clock) -
+                 (uint64_t)(61 * Clock_hz(&f->engine.clock)));
     expect_order(build(f),
                  (struct Code *[]){often, seldom, once, too, old, never}, 6);
     // Nothing is seen of it: it may run as ever.
-    old->dark = true;
+    old->hot.dark = true;
     Code_leave_unarmed(old);
     expect_order(build(f),
                  (struct Code *[]){often, seldom, old, once, too, never}, 6);
@@ -415,7 +416,7 @@ static void test_shares_first(void **state)
     struct Fixture *f = *state;
     struct Code *often = ranked(f, 20, 100), *hot = ranked(f, 1, 0);
     struct Code *old = ranked(f, 1000000, 1000), *above = ranked(f, 5, 0);
-    uintptr_t frame[3] = {hot->address, 0, 0};
+    uintptr_t frame[3] = {hot->who.address, 0, 0};
     struct MadeThread thread = {(uintptr_t)frame, (uintptr_t)frame,
                                 (uintptr_t)(frame + 3)};
     uint64_t minute;
@@ -428,9 +429,9 @@ static void test_shares_first(void **state)
     ShareValue_add(&old->share.cpu, &now, 10); // a remainder, of 10 ns
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
-    Cell_set(&hot->last_seen, minute);
-    Cell_set(&above->last_seen, minute);
-    Cell_set(&old->last_seen, minute);
+    Cell_set(&hot->hot.last_seen, minute);
+    Cell_set(&above->hot.last_seen, minute);
+    Cell_set(&old->hot.last_seen, minute);
     Code_leave_unarmed(old);
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
@@ -440,7 +441,7 @@ static void test_events(void **state)
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 100);
 
-    Cell_set(&code->sites[1].hits, 50);
+    Cell_set(&code->layout.sites[1].hits, 50);
     f->session.retired.events = 7;
     assert_int_equal(build(f)->events, 157);
 }
@@ -462,7 +463,7 @@ static void test_what_has_just_gone_has_a_row(void **state)
     assert_int_equal(build(f)->events, 3);
     // It went when its row had been made: one row will do.
     code = called(f, "g", 3);
-    code->shown = f->session.snapshots + 1;
+    code->row.shown = f->session.snapshots + 1;
     Engine_retire(&f->engine, code);
     assert_int_equal(build(f)->function_count, 0);
     assert_int_equal(build(f)->function_count, 1);
@@ -478,15 +479,15 @@ static void test_rate(void **state)
 
     build(f); // the base
     from = seconds(CLOCK_MONOTONIC);
-    code->rate_at = from;
-    code->rate_calls = 1000;
+    code->row.rate_at = from;
+    code->row.rate_calls = 1000;
     rest(0.6);
-    Cell_set(&code->calls, 1600);
+    Cell_set(&code->hot.calls, 1600);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
     // Too soon for another: the rate stands.
-    Cell_set(&code->calls, 999999);
+    Cell_set(&code->hot.calls, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
@@ -497,22 +498,22 @@ static void test_rate_after_the_dark(void **state)
     struct Code *code = called(f, "f", 1000);
     double now = seconds(CLOCK_MONOTONIC), rate;
 
-    code->rate_at = now - 1000;
-    code->rate_calls = 0;
-    code->dark = true;
-    code->exact = code->calls_exact = false;
+    code->row.rate_at = now - 1000;
+    code->row.rate_calls = 0;
+    code->hot.dark = true;
+    code->hot.exact = code->hot.calls_exact = false;
     assert_true(isnan(find(build(f), code)->calls_per_s)); // no sampler
-    code->dark = false; // since when, nobody knows
+    code->hot.dark = false; // since when, nobody knows
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
-    Cell_set(&code->calls, 2000);
+    Cell_set(&code->hot.calls, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
     assert_true(rate > 10); // 1000 s would make it 1
     // It was dark for a moment, between two looks, and no sample found it
     // before.
-    code->rate_at = seconds(CLOCK_MONOTONIC) - 1;
-    code->dark_times++;
+    code->row.rate_at = seconds(CLOCK_MONOTONIC) - 1;
+    code->cold.dark_times++;
     assert_true(isnan(find(build(f), code)->calls_per_s));
     assert_int_equal(find(f->snapshot, code)->calls_exact, 0);
 }
@@ -527,12 +528,12 @@ static void test_dark_calls_are_estimated(void **state)
     double hz = Clock_hz(&f->engine.clock);
     const struct Function *function;
 
-    Cell_set(&code->self_calls, 1000);
-    Cell_set(&code->self_cycles, (uint64_t)(1000 * 2e-6 * hz));
-    code->dark = true;
-    code->exact = code->calls_exact = false;
-    code->dark_calls = 500;
-    code->dark_from_ns = 1000000;
+    Cell_set(&code->hot.self_calls, 1000);
+    Cell_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
+    code->hot.dark = true;
+    code->hot.exact = code->hot.calls_exact = false;
+    code->cold.dark_calls = 500;
+    code->cold.dark_from_ns = 1000000;
     Cell_set(&code->share.cpu.total_ns, 21000000);
     Cell_set(&code->share.wait.total_ns, 10000000);
     Cell_set(&code->share.samples, 20);
@@ -543,7 +544,7 @@ static void test_dark_calls_are_estimated(void **state)
     assert_false(isnan(function->calls_estimated)); // equals all in cmocka 1
     assert_float_equal(function->calls_estimated, 1000 + 500 + 15000, 20);
     assert_true(function->calls_per_s == 0); // not in the window
-    code->dark = false;                      // armed again: what is over stays
+    code->hot.dark = false;                  // armed again: what is over stays
     function = find(build(f), code);
     assert_float_equal(function->calls_estimated, 1500, 1);
 }
@@ -556,9 +557,9 @@ static void test_rate_by_shares(void **state)
     double hz = Clock_hz(&f->engine.clock), rate;
     struct ShareTime now;
 
-    Cell_set(&code->self_calls, 500);
-    Cell_set(&code->self_cycles, (uint64_t)(500 * 2e-6 * hz));
-    Cell_set(&code->waited_cycles, (uint64_t)(500 * 1e-6 * hz));
+    Cell_set(&code->hot.self_calls, 500);
+    Cell_set(&code->hot.self_cycles, (uint64_t)(500 * 2e-6 * hz));
+    Cell_set(&code->hot.waited_cycles, (uint64_t)(500 * 1e-6 * hz));
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 0.2 * now.full_ns);
@@ -566,16 +567,16 @@ static void test_rate_by_shares(void **state)
     rate = (ShareValue_window(&code->share.cpu, &now) +
             ShareValue_window(&code->share.wait, &now)) /
            3e-6;
-    code->dark = true;
+    code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->dark = false; // armed again: its calls are a few moments'
-    Cell_set(&code->calls, 1005);
-    code->rate_at -= 1;
+    code->hot.dark = false; // armed again: its calls are a few moments'
+    Cell_set(&code->hot.calls, 1005);
+    code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->rate_at -= 1; // for a second now
-    Cell_set(&code->calls, 1025);
+    code->row.rate_at -= 1; // for a second now
+    Cell_set(&code->hot.calls, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
@@ -587,7 +588,7 @@ static void test_self_by_samples(void **state)
     struct Code *code = called(f, "f", 100);
     const struct Function *function;
 
-    Cell_set(&code->total_cycles, 100 * 50000);
+    Cell_set(&code->hot.total_cycles, 100 * 50000);
     Cell_set(&code->share.under.total_ns, 1000000);
     Cell_set(&code->share.cpu.total_ns, 200000);
     Cell_set(&code->share.wait.total_ns, 50000);
@@ -598,8 +599,8 @@ static void test_self_by_samples(void **state)
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
     assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
-    Cell_set(&code->self_calls, 10); // timed after all
-    Cell_set(&code->self_cycles, 10 * 7000);
+    Cell_set(&code->hot.self_calls, 10); // timed after all
+    Cell_set(&code->hot.self_cycles, 10 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
     assert_int_equal(function->avg_estimated, 0);
@@ -623,8 +624,8 @@ static void test_shares(void **state)
     ShareValue_add(&hot->share.cpu, &now, 50e6);
     Cell_set(&code->share.samples, 12);
     Cell_set(&code->share.run_samples, 7);
-    Cell_set(&code->self_calls, 1);
-    Cell_set(&code->self_cycles, 1000000); // of no weight beside a share
+    Cell_set(&code->hot.self_calls, 1);
+    Cell_set(&code->hot.self_cycles, 1000000); // of no weight beside a share
     s = build(f);
     function = find(s, code);
     assert_true(function->share == function->cpu_share);
@@ -634,7 +635,7 @@ static void test_shares(void **state)
     assert_true(function->run_share > 0 && function->run_share <= 0.1);
     assert_int_equal(function->samples, 12);
     assert_int_equal(function->run_samples, 7);
-    assert_int_equal(s->functions[0].id, hot->id);
+    assert_int_equal(s->functions[0].id, hot->hot.id);
     assert_false(isnan(s->sampler_hz));
     assert_int_equal(s->sampler_samples, 0); // no thread was listed
     assert_int_equal(s->sampler_lost, 0);
@@ -653,8 +654,8 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
     Cell_set(&code->share.cpu.total_ns, cpu_ns);
     Cell_set(&code->share.run_samples, cpu_ns / 1000000);
     if (self_cycles) {
-        Cell_set(&code->self_calls, 1);
-        Cell_set(&code->self_cycles, self_cycles);
+        Cell_set(&code->hot.self_calls, 1);
+        Cell_set(&code->hot.self_cycles, self_cycles);
     }
     Engine_retire(&f->engine, code);
 }
@@ -804,11 +805,13 @@ static void *run_hooks(void *context)
         }
         ticks = Clock_read(&engine->clock);
         Lane_enter(lane, outer, 1, 0, ticks, COURSE_WHOLE);
-        Lane_jump(lane, outer, &outer->sites[1], 1, 1, ticks + 1, HOOK_JUMP,
-                  COURSE_WHOLE);
+        Lane_jump(lane, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
+                  HOOK_JUMP, COURSE_WHOLE);
         Lane_enter(lane, inner, 2, 0, ticks + 2, COURSE_WHOLE);
-        Lane_leave(lane, inner, &inner->sites[2], 2, ticks + 3, COURSE_WHOLE);
-        Lane_leave(lane, outer, &outer->sites[2], 1, ticks + 4, COURSE_WHOLE);
+        Lane_leave(lane, inner, &inner->layout.sites[2], 2, ticks + 3,
+                   COURSE_WHOLE);
+        Lane_leave(lane, outer, &outer->layout.sites[2], 1, ticks + 4,
+                   COURSE_WHOLE);
     }
     return NULL;
 }

@@ -31,8 +31,8 @@ static struct Code *add_code(struct Registry *registry, const char *name)
     uint32_t id = Registry_next_id(registry);
     struct Code *code = make_code(id, 0x1000 * id);
 
-    Heap_free(code->name);
-    code->name = Heap_text(name);
+    Heap_free(code->who.name);
+    code->who.name = Heap_text(name);
     Registry_add(registry, code);
     return code;
 }
@@ -87,8 +87,8 @@ static void test_parts_are_of_the_whole_run(void **state)
     struct CalledFrom from;
 
     (void)state;
-    called(&made, early->id, 1, 60);
-    called(&made, late->id, 5000, 40);
+    called(&made, early->hot.id, 1, 60);
+    called(&made, late->hot.id, 5000, 40);
     from = read(&made);
     assert_int_equal(from.count, 2);
     assert_string_equal(from.callers[0].name, "early");
@@ -108,7 +108,7 @@ static void test_callers_that_are_gone(void **state)
     struct CalledFrom from;
 
     (void)state;
-    Cell_set(&module->calls, 1);
+    Cell_set(&module->hot.calls, 1);
     Retired_add(made.retired, module); // called "name"
     Code_free(module);
     called(&made, 77, 1, 50);

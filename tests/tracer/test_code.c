@@ -86,9 +86,9 @@ static void test_sites_are_where_events_fire(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    assert_int_equal(code->site_count, 7);
+    assert_int_equal(code->layout.site_count, 7);
     for (unsigned i = 0; i < 7; i++) {
-        const struct Site *site = &code->sites[i];
+        const struct Site *site = &code->layout.sites[i];
 
         assert_int_equal(site->unit, expected[i].unit);
         assert_int_equal(site->kind, expected[i].kind);
@@ -123,8 +123,8 @@ static void test_what_hooks_cost_is_known_by_site(void **state)
     generator = Code_new(8, &source, &near, 500, false);
     assert_non_null(function);
     assert_non_null(generator);
-    assert_int_equal(function->enter_hook, HOOK_ENTER);
-    assert_int_equal(generator->enter_hook, HOOK_RESUME);
+    assert_int_equal(function->hot.enter_hook, HOOK_ENTER);
+    assert_int_equal(generator->hot.enter_hook, HOOK_RESUME);
     assert_int_equal(Code_leave_hook(function), HOOK_LEAVE);
     assert_int_equal(Code_leave_hook(generator), HOOK_FINISH);
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -159,7 +159,7 @@ static void test_two_arms_are_two_sites(void **state)
     const struct Site *left = Code_site(code, 14);
 
     (void)state;
-    assert_int_equal(code->site_count, 9);
+    assert_int_equal(code->layout.site_count, 9);
     assert_int_equal(left->kind, SITE_BRANCH);
     assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
     assert_int_equal(left[1].unit, 7);
@@ -176,9 +176,9 @@ static void test_instructions_are_numbered(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    assert_int_equal(code->unit_count, UNITS);
+    assert_int_equal(code->layout.unit_count, UNITS);
     for (unsigned i = 0; i < UNITS; i++)
-        assert_int_equal(code->units[i].number, numbers[i]);
+        assert_int_equal(code->layout.units[i].number, numbers[i]);
     Code_free(code);
 }
 
@@ -191,7 +191,7 @@ static void test_reach_ends_at_the_loop_before(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 7; i++)
-        assert_int_equal(code->sites[i].reach, reach[i]);
+        assert_int_equal(code->layout.sites[i].reach, reach[i]);
     Code_free(code);
 }
 
@@ -212,18 +212,18 @@ static void test_all_is_copied(void **state)
     (void)state;
     memset(name, 'x', 1), memset(file, 'x', 4);
     memset(bytecode, 0, sizeof bytecode), memset(table, 0, sizeof table);
-    assert_int_equal(code->id, 9);
-    assert_int_equal(code->address, 0x10);
-    assert_int_equal(code->line, 3);
-    assert_string_equal(code->name, "f");
-    assert_string_equal(code->file, "g.py");
-    assert_int_equal(code->bytecode[2], RETURN_VALUE);
-    assert_int_equal(code->line_table_size, 3);
-    assert_int_equal(code->line_table[2], 3);
-    assert_true(code->exact);
-    assert_true(code->calls_exact);
-    assert_false(code->dark);
-    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    assert_int_equal(code->hot.id, 9);
+    assert_int_equal(code->who.address, 0x10);
+    assert_int_equal(code->who.line, 3);
+    assert_string_equal(code->who.name, "f");
+    assert_string_equal(code->who.file, "g.py");
+    assert_int_equal(code->who.bytecode[2], RETURN_VALUE);
+    assert_int_equal(code->who.line_table_size, 3);
+    assert_int_equal(code->who.line_table[2], 3);
+    assert_true(code->hot.exact);
+    assert_true(code->hot.calls_exact);
+    assert_false(code->hot.dark);
+    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
     Code_free(code);
 }
 
@@ -234,16 +234,16 @@ static void test_odd_sizes(void **state)
     struct Code *code = code_of(cut, 0, 500, false);
 
     (void)state;
-    assert_int_equal(code->site_count, 0);
+    assert_int_equal(code->layout.site_count, 0);
     assert_null(Code_site(code, 0));
     Code_free(code);
     code = code_of(cut, sizeof cut, 500, true);
-    assert_int_equal(code->site_count, 3);
-    assert_int_equal(code->units[1].number, 1);
+    assert_int_equal(code->layout.site_count, 3);
+    assert_int_equal(code->layout.units[1].number, 1);
     Code_free(code);
     code = code_of(odd, sizeof odd, 500, false);
-    assert_int_equal(code->unit_count, 1);
-    assert_int_equal(code->site_count, 1);
+    assert_int_equal(code->layout.unit_count, 1);
+    assert_int_equal(code->layout.site_count, 1);
     Code_free(code);
 }
 
@@ -261,7 +261,7 @@ static void test_huge_code(void **state)
         bytecode[2 * i + 1] = 0;
     }
     code = code_of(bytecode, 2 * COUNT, 500, false);
-    assert_int_equal(code->site_count, UINT16_MAX);
+    assert_int_equal(code->layout.site_count, UINT16_MAX);
     assert_int_equal(Code_site(code, 0)->unit, 0);
     assert_int_equal(Code_site(code, 2 * (UINT16_MAX - 1))->unit,
                      UINT16_MAX - 1);
@@ -272,7 +272,7 @@ static void test_huge_code(void **state)
     for (size_t i = 0; i < COUNT; i++)
         bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
     code = code_of(bytecode, 2 * COUNT, 500, true); // 32768 of them, two arms
-    assert_int_equal(code->site_count, UINT16_MAX - 1);
+    assert_int_equal(code->layout.site_count, UINT16_MAX - 1);
     assert_int_equal(Code_site(code, 4)->unit, 2);
     Code_free(code);
     free(bytecode);
@@ -283,7 +283,7 @@ static void test_no_threshold_is_never(void **state)
     struct Code *code = generator(0, false);
 
     (void)state;
-    assert_true(code->stop_at == CODE_NEVER);
+    assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(Code_site(code, 0)->stop_at == CODE_NEVER);
     assert_true(Code_site(code, 24)->stop_at == CODE_NEVER);
     // What follows from other sites is of no use however long they fire.
@@ -302,9 +302,9 @@ static void test_counting_leaves_out_the_redundant(void **state)
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(sites, 6);
     assert_int_equal(dark, 0);
-    code->sites[1].dark = 1; // redundant
-    code->sites[2].dark = 1;
-    code->sites[6].dark = 1;
+    code->layout.sites[1].dark = 1; // redundant
+    code->layout.sites[2].dark = 1;
+    code->layout.sites[6].dark = 1;
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(sites, 6);
     assert_int_equal(dark, 2);
@@ -321,7 +321,7 @@ static void test_bytes_follow_what_is_held(void **state)
     // At least the record, its sites, its map and its copies.
     assert_true(before >= sizeof *code + 7 * sizeof(struct Site) +
                               UNITS * (sizeof(struct Unit) + 2) + 2);
-    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
+    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
     memcpy(live, GENERATOR, sizeof live);
     live[6] = FOR_ITER_RANGE;
@@ -342,9 +342,9 @@ static void test_a_caller_is_news_once(void **state)
         assert_int_equal(Code_add_caller(code, i), 1);
     for (uint32_t i = 1; i <= 1000; i++)
         assert_int_equal(Code_add_caller(code, i), 0);
-    assert_int_equal(code->caller_count, 1000);
-    assert_int_equal(code->callers[0], 1);
-    assert_int_equal(code->callers[999], 1000);
+    assert_int_equal(code->links.caller_count, 1000);
+    assert_int_equal(code->links.callers[0], 1);
+    assert_int_equal(code->links.callers[999], 1000);
     Code_free(code);
 }
 
@@ -358,7 +358,7 @@ static void test_callers_of_the_never_dark_are_bounded(void **state)
         assert_int_equal(Code_add_caller(code, i), 1);
     for (uint32_t i = 65; i <= 1000; i++)
         assert_int_equal(Code_add_caller(code, i), 0);
-    assert_int_equal(code->caller_count, 64);
+    assert_int_equal(code->links.caller_count, 64);
     Code_free(code);
 }
 
@@ -367,30 +367,30 @@ static void test_callers_of_the_never_dark_are_bounded(void **state)
 static void test_epoch_marks_dark_spells(void **state)
 {
     struct Code *code = generator(500, false);
-    uint16_t epoch = code->epoch;
+    uint16_t epoch = code->hot.epoch;
 
     (void)state;
     Code_gain_dark_callee(code);
-    assert_int_equal(code->epoch, epoch + 1);
+    assert_int_equal(code->hot.epoch, epoch + 1);
     Code_gain_dark_callee(code);
-    assert_int_equal(code->epoch, epoch + 1);
+    assert_int_equal(code->hot.epoch, epoch + 1);
     Code_lose_dark_callee(code);
-    assert_int_equal(code->epoch, epoch + 1);
-    assert_int_equal(code->dark_callees, 1);
+    assert_int_equal(code->hot.epoch, epoch + 1);
+    assert_int_equal(code->hot.dark_callees, 1);
     Code_lose_dark_callee(code);
-    assert_int_equal(code->epoch, epoch + 2);
+    assert_int_equal(code->hot.epoch, epoch + 2);
     Code_lose_dark_callee(code); // one too many does not wrap
-    assert_int_equal(code->dark_callees, 0);
-    assert_int_equal(code->epoch, epoch + 2);
+    assert_int_equal(code->hot.dark_callees, 0);
+    assert_int_equal(code->hot.epoch, epoch + 2);
     Code_free(code);
 }
 
 // A leave is plain, and blocks are right, in frames of this epoch only.
 static void expect_epochs(const struct Code *code, bool plain, bool blocks)
 {
-    assert_int_not_equal(code->epoch, 0);
-    assert_int_equal(code->plain_epoch, plain ? code->epoch : 0);
-    assert_int_equal(code->block_epoch, blocks ? code->epoch : 0);
+    assert_int_not_equal(code->hot.epoch, 0);
+    assert_int_equal(code->hot.plain_epoch, plain ? code->hot.epoch : 0);
+    assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
 static void test_what_is_plain(void **state)
@@ -399,14 +399,14 @@ static void test_what_is_plain(void **state)
 
     (void)state;
     expect_epochs(code, false, true); // no histogram yet
-    code->histogram = Heap_zeroed(1, sizeof(struct Histogram));
+    code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     Code_refresh(code);
     expect_epochs(code, true, true);
     Code_gain_dark_callee(code);
     expect_epochs(code, false, false);
     Code_lose_dark_callee(code);
     expect_epochs(code, true, true);
-    code->dark = true;
+    code->hot.dark = true;
     Code_refresh(code);
     expect_epochs(code, false, true);
     Code_rearm(code, 500);
@@ -425,7 +425,7 @@ static void test_the_epoch_wraps_to_one(void **state)
     (void)state;
     for (int i = 0; i < UINT16_MAX + 10; i++) {
         Code_rearm(code, 500);
-        assert_int_not_equal(code->epoch, 0);
+        assert_int_not_equal(code->hot.epoch, 0);
     }
     expect_epochs(code, false, true);
     Code_free(code);
@@ -436,18 +436,19 @@ static void test_a_dark_jump_breaks_blocks(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Code_darken_site(code, &code->sites[1]); // redundant: nothing is missed
-    assert_int_equal(code->sites[1].dark, 1);
-    assert_true(code->exact);
+    Code_darken_site(code,
+                     &code->layout.sites[1]); // redundant: nothing is missed
+    assert_int_equal(code->layout.sites[1].dark, 1);
+    assert_true(code->hot.exact);
     expect_epochs(code, false, true);
-    Code_darken_site(code, &code->sites[5]);
-    assert_int_equal(code->sites[5].dark, 1);
-    assert_false(code->exact);
-    assert_true(code->calls_exact);
+    Code_darken_site(code, &code->layout.sites[5]);
+    assert_int_equal(code->layout.sites[5].dark, 1);
+    assert_false(code->hot.exact);
+    assert_true(code->hot.calls_exact);
     expect_epochs(code, false, false);
     Code_rearm(code, 500);
     expect_epochs(code, false, true);
-    assert_false(code->exact);
+    assert_false(code->hot.exact);
     Code_free(code);
 }
 
@@ -459,29 +460,29 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
     struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
 
     (void)state;
-    assert_ptr_equal(jump, &code->sites[5]);
-    Cell_set(&code->calls, 510);
+    assert_ptr_equal(jump, &code->layout.sites[5]);
+    Cell_set(&code->hot.calls, 510);
     Cell_set(&jump->hits, 777);
     Cell_set(&iter->hits, 1);
-    code->sites[5].dark = code->sites[1].dark = 1;
-    code->dark = code->closed = true;
-    code->exact = false;
+    code->layout.sites[5].dark = code->layout.sites[1].dark = 1;
+    code->hot.dark = code->hot.closed = true;
+    code->hot.exact = false;
     Code_rearm(code, 500);
-    assert_false(code->dark);
-    assert_false(code->closed);
-    assert_false(code->exact); // what was missed stays missed
-    assert_int_equal(code->stop_at, 510 + 8);
+    assert_false(code->hot.dark);
+    assert_false(code->hot.closed);
+    assert_false(code->hot.exact); // what was missed stays missed
+    assert_int_equal(code->hot.stop_at, 510 + 8);
     assert_true(Code_warm(code));
-    assert_int_equal(code->stop_at, 510 + 500);
+    assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(jump->dark, 0);
     Code_rearm(code, 20); // it has more already
-    assert_int_equal(code->stop_at, 510 + 500);
+    assert_int_equal(code->hot.stop_at, 510 + 500);
     assert_int_equal(jump->stop_at, 777 + 500);
     assert_int_equal(Code_site(code, 0)->stop_at, 500);
     assert_int_equal(iter->stop_at, 1); // dark again at its next hit
     Code_rearm(code, 0);
-    assert_true(code->stop_at == CODE_NEVER);
+    assert_true(code->hot.stop_at == CODE_NEVER);
     assert_true(jump->stop_at == CODE_NEVER);
     Code_free(code);
 }
@@ -493,30 +494,30 @@ static void test_warming_up_beside_dark_callees(void **state)
     uint16_t epoch;
 
     (void)state;
-    code->dark = true;
+    code->hot.dark = true;
     Code_rearm(code, 100);
     assert_int_equal(Code_dark_callees(code), 0);
-    epoch = code->epoch;
+    epoch = code->hot.epoch;
     Code_gain_dark_callee(code);
     assert_int_equal(Code_dark_callees(code), 1);
-    assert_int_equal(code->epoch, epoch + 1);
+    assert_int_equal(code->hot.epoch, epoch + 1);
     expect_epochs(code, false, false);
     assert_true(Code_warm(code));
     assert_int_equal(Code_dark_callees(code), 1);
     expect_epochs(code, false, false);
     Code_lose_dark_callee(code);
-    assert_int_equal(code->dark_callees, 0);
+    assert_int_equal(code->hot.dark_callees, 0);
     expect_epochs(code, false, true);
-    code->dark = true; // armed twice before it is warm
+    code->hot.dark = true; // armed twice before it is warm
     Code_rearm(code, 50);
     Code_rearm(code, 200);
-    assert_int_equal(code->stop_at, 8);
-    assert_int_equal(code->dark_callees, 1);
+    assert_int_equal(code->hot.stop_at, 8);
+    assert_int_equal(code->hot.dark_callees, 1);
     Code_lose_dark_callee(code); // there is none
     assert_true(Code_warm(code));
-    assert_int_equal(code->dark_callees, 0);
-    assert_int_equal(code->stop_at, 500);
-    code->dark = true; // too few hits for that
+    assert_int_equal(code->hot.dark_callees, 0);
+    assert_int_equal(code->hot.stop_at, 500);
+    code->hot.dark = true; // too few hits for that
     Code_rearm(code, 15);
     assert_false(Code_warm(code));
     Code_free(code);
@@ -529,18 +530,18 @@ static void test_long_calls_are_not_warmed(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->calls, 500);
-    Cell_set(&code->total_cycles, 500 * 50001);
-    code->dark = true;
+    Cell_set(&code->hot.calls, 500);
+    Cell_set(&code->hot.total_cycles, 500 * 50001);
+    code->hot.dark = true;
     Code_rearm(code, 100);
-    assert_false(code->warming);
-    assert_int_equal(code->stop_at, 600);
+    assert_false(code->hot.warming);
+    assert_int_equal(code->hot.stop_at, 600);
     assert_int_equal(Code_dark_callees(code), 0);
-    Cell_set(&code->total_cycles, 500 * 49999);
-    code->dark = true;
+    Cell_set(&code->hot.total_cycles, 500 * 49999);
+    code->hot.dark = true;
     Code_rearm(code, 100);
-    assert_true(code->warming);
-    assert_int_equal(code->stop_at, 508);
+    assert_true(code->hot.warming);
+    assert_int_equal(code->hot.stop_at, 508);
     Code_free(code);
 }
 
@@ -549,17 +550,17 @@ static void test_extend(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->calls, 480);
+    Cell_set(&code->hot.calls, 480);
     Code_extend(code, 10); // it has more
-    assert_int_equal(code->stop_at, 500);
+    assert_int_equal(code->hot.stop_at, 500);
     Code_extend(code, 64);
-    assert_int_equal(code->stop_at, 544);
-    code->dark = true;
-    Cell_set(&code->calls, 544);
+    assert_int_equal(code->hot.stop_at, 544);
+    code->hot.dark = true;
+    Cell_set(&code->hot.calls, 544);
     Code_rearm(code, 30);
     Code_extend(code, 100); // while it warms up
     assert_true(Code_warm(code));
-    assert_int_equal(code->stop_at, 644);
+    assert_int_equal(code->hot.stop_at, 644);
     Code_free(code);
 }
 
@@ -571,19 +572,19 @@ static void test_renew(void **state)
     struct Site *jump = Code_site(code, 24), *iter = Code_site(code, 6);
 
     (void)state;
-    code->window = 7;
-    Cell_set(&code->calls, 400);
+    code->cold.window = 7;
+    Cell_set(&code->hot.calls, 400);
     Cell_set(&jump->hits, 490);
     Code_renew(code, 1000, 9);
-    assert_int_equal(code->stop_at, 1400);
+    assert_int_equal(code->hot.stop_at, 1400);
     assert_int_equal(jump->stop_at, 1490);
     assert_int_equal(iter->stop_at, 1); // redundant
     Code_renew(code, 16, 10);
-    assert_int_equal(code->stop_at, 416);
+    assert_int_equal(code->hot.stop_at, 416);
     assert_int_equal(jump->stop_at, 506);
-    code->dark = true;
+    code->hot.dark = true;
     Code_renew(code, 1000, 11);
-    assert_int_equal(code->stop_at, 416);
+    assert_int_equal(code->hot.stop_at, 416);
     Code_free(code);
 }
 
@@ -593,19 +594,19 @@ static void test_renew_after_a_visit(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->calls, 500);
-    code->dark = true;
+    Cell_set(&code->hot.calls, 500);
+    code->hot.dark = true;
     Code_rearm(code, 100);
-    code->window = 3;
+    code->cold.window = 3;
     Code_renew(code, 300, 4); // while it warms up
-    assert_int_equal(code->stop_then, 600);
+    assert_int_equal(code->hot.stop_then, 600);
     Code_renew(code, 300, 5);
-    assert_int_equal(code->stop_then, 800);
-    assert_int_equal(code->stop_at, 508);
+    assert_int_equal(code->hot.stop_then, 800);
+    assert_int_equal(code->hot.stop_at, 508);
     assert_true(Code_warm(code));
-    code->window = 5;
+    code->cold.window = 5;
     Code_renew(code, 20, 6); // but it may have less
-    assert_int_equal(code->stop_at, 520);
+    assert_int_equal(code->hot.stop_at, 520);
     Code_free(code);
 }
 
@@ -619,14 +620,14 @@ static void test_left_unarmed(void **state)
     Code_leave_unarmed(code);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, sites);
-    assert_true(code->unarmed && code->dark);
-    assert_false(code->exact || code->calls_exact);
+    assert_true(code->cold.unarmed && code->hot.dark);
+    assert_false(code->hot.exact || code->hot.calls_exact);
     expect_epochs(code, false, true);
     Code_rearm(code, 100);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
-    assert_false(code->unarmed || code->dark || code->exact ||
-                 code->calls_exact);
+    assert_false(code->cold.unarmed || code->hot.dark || code->hot.exact ||
+                 code->hot.calls_exact);
     Code_free(code);
 }
 
@@ -637,16 +638,16 @@ static void test_links(void **state)
     (void)state;
     for (unsigned i = 0; i < 70; i++) {
         codes[i] = generator(500, false);
-        codes[i]->id = 100 + i;
-        codes[i]->dark = i % 2;
+        codes[i]->hot.id = 100 + i;
+        codes[i]->hot.dark = i % 2;
         assert_int_equal(Code_link(caller, codes[i]), 1);
         assert_int_equal(Code_link(caller, codes[i]), 0);
-        assert_true(Code_has_caller(codes[i], caller->id));
+        assert_true(Code_has_caller(codes[i], caller->hot.id));
     }
-    assert_int_equal(caller->dark_callees, 35);
-    assert_int_equal(caller->callee_count, 64); // as many as are kept
-    for (unsigned i = 0; i < 64; i++)           // the newest
-        assert_int_equal(caller->callees[i], i < 6 ? 164 + i : 100 + i);
+    assert_int_equal(caller->hot.dark_callees, 35);
+    assert_int_equal(caller->links.callee_count, 64); // as many as are kept
+    for (unsigned i = 0; i < 64; i++)                 // the newest
+        assert_int_equal(caller->links.callees[i], i < 6 ? 164 + i : 100 + i);
     for (unsigned i = 0; i < 70; i++)
         Code_free(codes[i]);
     Code_free(caller);
@@ -656,11 +657,11 @@ static void test_links(void **state)
 static void test_rearm_is_a_new_epoch(void **state)
 {
     struct Code *code = generator(500, false);
-    uint16_t epoch = code->epoch;
+    uint16_t epoch = code->hot.epoch;
 
     (void)state;
     Code_rearm(code, 500);
-    assert_int_equal(code->epoch, epoch + 1);
+    assert_int_equal(code->hot.epoch, epoch + 1);
     Code_free(code);
 }
 
@@ -672,9 +673,9 @@ static void test_events_are_calls_and_hits(void **state)
 
     (void)state;
     assert_int_equal(Code_events(code), 0);
-    Cell_set(&code->calls, 1000);
-    for (uint32_t i = 0; i < code->site_count; i++)
-        Cell_set(&code->sites[i].hits, i); // 0 + 1 + ... + 6
+    Cell_set(&code->hot.calls, 1000);
+    for (uint32_t i = 0; i < code->layout.site_count; i++)
+        Cell_set(&code->layout.sites[i].hits, i); // 0 + 1 + ... + 6
     assert_int_equal(Code_events(code), 1021);
     Code_free(code);
 }
@@ -685,9 +686,9 @@ static void test_mean_takes_waits_in(void **state)
 
     (void)state;
     assert_true(isnan(Code_mean_cycles(code)));
-    Cell_set(&code->self_calls, 4);
-    Cell_set(&code->self_cycles, 1000);
-    Cell_set(&code->waited_cycles, 200);
+    Cell_set(&code->hot.self_calls, 4);
+    Cell_set(&code->hot.self_cycles, 1000);
+    Cell_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
     Cell_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
     Cell_set(&code->share.queued.total_ns, 300);
@@ -701,12 +702,12 @@ static void test_no_mean_of_a_call_that_does_not_end(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->calls, 1);
+    Cell_set(&code->hot.calls, 1);
     Cell_set(&code->share.samples, 100);
     Cell_set(&code->share.cpu.total_ns, 500000);
     Cell_set(&code->share.under.total_ns, 1000000);
     assert_true(isnan(Code_mean_cycles(code)));
-    Cell_set(&code->total_cycles, 3000);
+    Cell_set(&code->hot.total_cycles, 3000);
     assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
     Code_free(code);
 }
@@ -719,9 +720,9 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
 
     (void)state;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
-    Cell_set(&code->self_calls, 1);
-    Cell_set(&code->self_cycles, 3000);
-    code->dark_from_ns = 5000000;
+    Cell_set(&code->hot.self_calls, 1);
+    Cell_set(&code->hot.self_cycles, 3000);
+    code->cold.dark_from_ns = 5000000;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // before that
     Cell_set(&code->share.cpu.total_ns, 11000000);
     Cell_set(&code->share.wait.total_ns, 9000000);
@@ -729,7 +730,7 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Cell_set(&code->share.queued.total_ns, 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    Cell_set(&code->self_cycles, 0); // a mean of nothing
+    Cell_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }

@@ -338,7 +338,7 @@ static void test_names_of_the_retired_are_kept(void **state)
     struct Code *code = add_code(&f->engine, "gone", 0);
     struct PerfettoName name;
     struct NameQuery query;
-    uint32_t id = code->id;
+    uint32_t id = code->hot.id;
 
     Engine_retire(&f->engine, code);
     Collect_drain(&f->session);
@@ -370,7 +370,7 @@ static void test_what_the_retired_counted(void **state)
 
     for (uint64_t i = 0; i < 10; i++) {
         code = add_code(&f->engine, "gone", 0);
-        code->line = 7;
+        code->who.line = 7;
         for (uint64_t n = 0; n < 3; n++)
             call(lane, code, 1000 + 100 * i + 10 * n);
         Engine_retire(&f->engine, code);
@@ -382,7 +382,7 @@ static void test_what_the_retired_counted(void **state)
     Collect_build(&f->session);
     snapshot = Publish_get(&f->session.publish);
     assert_int_equal(snapshot->function_count, 1);
-    assert_int_equal(snapshot->functions[0].id, alive->id);
+    assert_int_equal(snapshot->functions[0].id, alive->hot.id);
     assert_int_equal(snapshot->retired_count, 1);
     assert_string_equal(snapshot->retired[0].name, "gone");
     assert_int_equal(snapshot->retired[0].line, 7);
@@ -415,7 +415,7 @@ static void *read_registry(void *context)
         Rcu_read_lock();
         for (code = Registry_first(registry); code;
              code = Registry_next(code)) {
-            race->wrong += strcmp(code->name, "f") != 0;
+            race->wrong += strcmp(code->who.name, "f") != 0;
             race->wrong += Code_events(code) > 1;
             race->read++;
         }
@@ -455,7 +455,7 @@ static void test_code_goes_under_readers(void **state)
         if (*slot)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
-        Cell_add(&(*slot)->calls, 1);
+        Cell_add(&(*slot)->hot.calls, 1);
         if (count % 100 == 0) {
             assert_int_equal(Collector_wait(f->collector, 60000), 0);
             pause_ms(1);
@@ -516,7 +516,7 @@ static void test_each_is_counted_once(void **state)
         if (*slot)
             Engine_retire(&f->engine, *slot);
         *slot = add_code(&f->engine, "f", 500);
-        Cell_add(&(*slot)->calls, 1);
+        Cell_add(&(*slot)->hot.calls, 1);
         race.made++;
         // A snapshot for each 200 or so, however fast it is built.
         while (race.read < i / 200)

@@ -148,18 +148,19 @@ static void add(double rate)
 
     assert_int_equal(id, w.count);
     f->code = make_code(id, 64 * (uintptr_t)id);
-    f->code->unit_count = 150;
-    f->code->jump_count = 2;
+    f->code->layout.unit_count = 150;
+    f->code->layout.jump_count = 2;
     Registry_add(w.registry, f->code);
     f->rate = rate;
     f->left = w.first_hits ? (double)w.first_hits : INFINITY;
     f->seen_s = w.now;
     if (w.arm_new)
-        f->code->window = w.window;
+        f->code->cold.window = w.window;
     else // its second call comes at once
-        f->left = 0, f->code->unarmed = f->code->again = f->code->dark = true;
-    Cell_set(&f->code->calls, 1);
-    Cell_set(&f->code->last_seen, (uint64_t)(w.now * HZ));
+        f->left = 0,
+        f->code->cold.unarmed = f->code->cold.again = f->code->hot.dark = true;
+    Cell_set(&f->code->hot.calls, 1);
+    Cell_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
     w.spent.hooks += ADOPT_S;
 }
 
@@ -181,14 +182,14 @@ static void call(struct Callable *f, double count)
     f->left -= hits;
     w.hits += (uint64_t)ceil(hits);
     w.spent.hooks += hits * CALL_S;
-    Cell_add(&f->code->calls, (uint64_t)ceil(hits));
-    Cell_add(&f->code->self_calls, (uint64_t)ceil(hits));
-    Cell_add(&f->code->self_cycles, (uint64_t)ceil(1000 * hits));
-    Cell_set(&f->code->last_seen, (uint64_t)(w.now * HZ));
+    Cell_add(&f->code->hot.calls, (uint64_t)ceil(hits));
+    Cell_add(&f->code->hot.self_calls, (uint64_t)ceil(hits));
+    Cell_add(&f->code->hot.self_cycles, (uint64_t)ceil(1000 * hits));
+    Cell_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
     if (f->left > 1e-9)
         return;
     f->left = 0;
-    f->code->dark = true;
+    f->code->hot.dark = true;
     f->darkened++;
     w.spent.hooks += 4 * 60e-9;
 }
@@ -288,13 +289,13 @@ static bool rearm(void)
             return false;
         f = &w.functions[item->id - 1];
         Control_spend(&w.control, item->seconds);
-        s = w.costs.fixed + w.costs.byte * 2 * f->code->unit_count;
+        s = w.costs.fixed + w.costs.byte * 2 * f->code->layout.unit_count;
         slice += s;
         w.spent.rearm += s;
         if (f->left > 0)
             continue;
-        f->code->dark = f->code->unarmed = false;
-        f->code->window = w.window;
+        f->code->hot.dark = f->code->cold.unarmed = false;
+        f->code->cold.window = w.window;
         f->left =
             fmin((double)PlanItem_hits(item, w.window_hits, &w.control.room),
                  fmax((double)w.control.threshold, (double)w.window_hits));
@@ -322,7 +323,7 @@ static bool renew(void)
     for (int i = 0; i < 1000 && w.renewing; i++) {
         struct Callable *f = &w.functions[w.renew_next++];
         double hits = (double)w.window_hits;
-        bool keeps = f->code->window == w.window - 1 && f->left <= hits;
+        bool keeps = f->code->cold.window == w.window - 1 && f->left <= hits;
 
         w.counted += f->seen_s >= w.window_s;
         if (f->left > 0 && f->seen_s >= w.renew_since && !keeps)

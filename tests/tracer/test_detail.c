@@ -108,7 +108,7 @@ static struct Code *looped(void)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, false);
 
-    Cell_set(&code->calls, 3);
+    Cell_set(&code->hot.calls, 3);
     hit(code, 14, 300, 300 * 4 * 20, 300 * 4);
     hit(code, 34, 300, 300 * 50, 300 * 5);
     hit(code, 44, 3, 0, 0);
@@ -132,7 +132,8 @@ static void a_loop_all_of_which_returned(void **state)
     struct Detail detail;
 
     (void)state;
-    assert_int_equal(Detail_init(&detail, code, &code->story, &opcodes), 0);
+    assert_int_equal(Detail_init(&detail, code, &code->poll.story, &opcodes),
+                     0);
     assert_int_equal(detail.row_count, 18);
     assert_int_equal(detail.id, 1);
     expect(&detail, 0, 3, true);
@@ -159,8 +160,8 @@ static void what_may_have_raised_is_a_floor(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->calls, 5); // two of which did not return
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Cell_set(&code->hot.calls, 5); // two of which did not return
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
@@ -168,10 +169,10 @@ static void what_may_have_raised_is_a_floor(void **state)
     expect(&detail, 26, 300, false);
     expect(&detail, 44, 3, true);
     Detail_release(&detail);
-    code->exact = false;
-    Cell_set(&code->calls, 3);
+    code->hot.exact = false;
+    Cell_set(&code->hot.calls, 3);
     atomic_store(&Code_site(code, 34)->dark, 1);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     expect(&detail, 0, 3, false);
     expect(&detail, 14, 300, false);
     expect(&detail, 26, 300, false);
@@ -189,7 +190,7 @@ static void cycles_are_the_block_s(void **state)
     uint32_t offset;
 
     (void)state;
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     for (offset = 0; offset <= 14; offset += 2)
         if (row_at(&detail, offset)) // FOR_ITER ends none
             assert_true(row_at(&detail, offset)->cycles == 20);
@@ -199,7 +200,7 @@ static void cycles_are_the_block_s(void **state)
     assert_true(isnan(row_at(&detail, 42)->cycles));
     Detail_release(&detail);
     hit(code, 44, 3, 300, 6);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_true(isnan(row_at(&detail, 38)->cycles)); // never run through
     assert_true(row_at(&detail, 42)->cycles == 50);
     Detail_release(&detail);
@@ -219,13 +220,13 @@ static void two_arms_are_one_row(void **state)
     Cell_set(&left[1].cycles, 40);
     Cell_set(&left[1].instructions, 8);
     atomic_store(&left[0].dark, 1);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     expect(&detail, 14, 34, true);
     assert_true(row_at(&detail, 14)->cycles == 5);
     assert_false(row_at(&detail, 14)->dark); // one arm still fires
     Detail_release(&detail);
     atomic_store(&left[1].dark, 1);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_true(row_at(&detail, 14)->dark);
     Detail_release(&detail);
     Code_free(code);
@@ -237,7 +238,7 @@ static void lines_and_sites(void **state)
     struct Detail detail;
 
     (void)state;
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_int_equal(row_at(&detail, 0)->line, 11);
     assert_int_equal(row_at(&detail, 14)->line, 11); // the eighth unit
     assert_int_equal(row_at(&detail, 18)->line, 0);
@@ -257,7 +258,7 @@ static void what_it_became(void **state)
     uint8_t live[sizeof loop_code];
 
     (void)state;
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_int_equal(row_at(&detail, 6)->live, FOR_ITER);
     Detail_release(&detail);
     memcpy(live, loop_code, sizeof live);
@@ -266,7 +267,7 @@ static void what_it_became(void **state)
     live[28] = FOR_ITER_RANGE; // not what that can become
     live[34] = INSTRUMENTED_JUMP_BACKWARD;
     assert_int_equal(look_at(code, live, &opcodes), 0);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_int_equal(row_at(&detail, 6)->opcode, FOR_ITER);
     assert_int_equal(row_at(&detail, 6)->live, FOR_ITER_RANGE);
     assert_int_equal(row_at(&detail, 20)->live, BINARY_OP_ADD_INT);
@@ -276,7 +277,7 @@ static void what_it_became(void **state)
     Detail_release(&detail);
     live[34] = ENTER_EXECUTOR;
     look_at(code, live, &opcodes);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
     assert_true(row_at(&detail, 34)->jitted);
     Detail_release(&detail);
@@ -293,7 +294,7 @@ static void extended_arguments_are_folded(void **state)
     struct Detail detail;
 
     (void)state;
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     assert_int_equal(detail.row_count, 3);
     assert_int_equal(detail.rows[1].offset, 6);
     assert_int_equal(detail.rows[1].oparg, 3);
@@ -331,11 +332,11 @@ static void blocks_do_not_leak_into_each_other(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->calls, 9);
+    Cell_set(&code->hot.calls, 9);
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
     hit(code, 18, 2, 0, 0);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     expect(&detail, 0, 9, true);
     expect(&detail, 2, 9, false); // there is a handler: who knows
     expect(&detail, 4, 9, true);
@@ -359,10 +360,10 @@ static void a_generator_s_calls_are_resumptions_too(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->calls, 10);
+    Cell_set(&code->hot.calls, 10);
     hit(code, 4, 5, 0, 0);
     hit(code, 10, 4, 0, 0);
-    Detail_init(&detail, code, &code->story, &opcodes);
+    Detail_init(&detail, code, &code->poll.story, &opcodes);
     expect(&detail, 0, 5, false); // five of the ten; one may have raised
     expect(&detail, 4, 5, true);
     expect(&detail, 6, 4, false);
@@ -391,7 +392,8 @@ static void damaged_code_is_survived(void **state)
         seed = seed * 1664525 + 1013904223;
         code = code_of(bytes, size, seed >> 31);
         look_at(code, bytes, &opcodes);
-        assert_int_equal(Detail_init(&detail, code, &code->story, &opcodes), 0);
+        assert_int_equal(
+            Detail_init(&detail, code, &code->poll.story, &opcodes), 0);
         Detail_release(&detail);
         Code_free(code);
     }

@@ -99,17 +99,17 @@ static void test_one_wish_a_viewer(void **state)
     struct Fixture *f = *state;
     struct Details *details = &f->session.details;
 
-    assert_int_equal(Details_ask(details, 1, 10, f->one->id), 0);
+    assert_int_equal(Details_ask(details, 1, 10, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 1);
     assert_int_equal(details->wish_count, 1);
-    assert_int_equal(Details_ask(details, 1, 11, f->one->id), 0);
+    assert_int_equal(Details_ask(details, 1, 11, f->one->hot.id), 0);
     assert_int_equal(wake_ups(f), 0);
     assert_int_equal(details->wish_count, 1); // the newer request counts
     assert_int_equal(details->wishes[0].request, 11);
-    Details_ask(details, 1, 12, f->two->id);
+    Details_ask(details, 1, 12, f->two->hot.id);
     assert_int_equal(details->wish_count, 1); // another function
-    assert_int_equal(details->wishes[0].id, f->two->id);
-    Details_ask(details, 2, 1, f->two->id);
+    assert_int_equal(details->wishes[0].id, f->two->hot.id);
+    Details_ask(details, 2, 1, f->two->hot.id);
     assert_int_equal(details->wish_count, 2);
 }
 
@@ -118,7 +118,7 @@ static void test_the_collector_is_not_woken_too_often(void **state)
     struct Fixture *f = *state;
     struct Details *details = &f->session.details;
     for (uint32_t i = 0; i < 99999; i++) { // one function, then another
-        Details_ask(details, 1, i, i % 2 ? f->one->id : f->two->id);
+        Details_ask(details, 1, i, i % 2 ? f->one->hot.id : f->two->hot.id);
         wall_ns += 1000;
     }
     assert_int_equal(wake_ups(f), 5); // in 100 ms
@@ -132,9 +132,9 @@ static void test_no_more_than_there_is_room_for(void **state)
     struct Details *details = &f->session.details;
 
     for (unsigned i = 0; i < DETAILS_WISHES; i++)
-        assert_true(Details_ask(details, i, 1, f->one->id) == 0);
-    assert_int_equal(Details_ask(details, 999, 1, f->one->id), -EBUSY);
-    assert_true(Details_ask(details, 3, 2, f->two->id) == 0);
+        assert_true(Details_ask(details, i, 1, f->one->hot.id) == 0);
+    assert_int_equal(Details_ask(details, 999, 1, f->one->hot.id), -EBUSY);
+    assert_true(Details_ask(details, 3, 2, f->two->hot.id) == 0);
     for (int i = 0; i < 5000 && details->wish_count; i++) {
         Details_serve(&f->session.details);
         sleep_ms(1);
@@ -147,19 +147,20 @@ static void test_a_function_is_listed_five_times_a_second(void **state)
     struct Fixture *f = *state;
     struct Details *details = &f->session.details;
 
-    Details_ask(details, 1, 1, f->one->id);
+    Details_ask(details, 1, 1, f->one->hot.id);
     assert_int_equal(Details_pause_ms(details, 1000), 0);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 0);
-    Details_ask(details, 1, 2, f->one->id);
+    Details_ask(details, 1, 2, f->one->hot.id);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // not yet
     assert_between(Details_pause_ms(details, 1000), 1, 201);
-    Details_ask(details, 2, 1, f->two->id); // another one need not wait so long
+    Details_ask(details, 2, 1,
+                f->two->hot.id); // another one need not wait so long
     sleep_ms(150);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
-    assert_int_equal(details->wishes[0].id, f->one->id);
+    assert_int_equal(details->wishes[0].id, f->one->hot.id);
     sleep_ms(49);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1);
@@ -177,12 +178,12 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
 
     Details_set_urge(details, note_urge, f);
     assert_int_equal(Details_next_words(details), 0);
-    Details_ask(details, 1, 1, f->one->id);
-    Details_ask(details, 2, 1, f->two->id);
+    Details_ask(details, 1, 1, f->one->hot.id);
+    Details_ask(details, 2, 1, f->two->hot.id);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 2);
     assert_int_equal(f->urged, 2);
-    words = Words_new(f->one->id);
+    words = Words_new(f->one->hot.id);
     Words_add(words, WORDS_LOCALS, "n");
     while (Details_next_words(details))
         ;
@@ -200,7 +201,7 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
     assert_int_equal(f->urged, 2);            // which were asked for once
     // Where the governor ends nobody is asked any more.
     Details_set_urge(details, NULL, NULL);
-    Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->id);
+    Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
     for (int i = 0; i < 150 && details->wish_count; i++) {
         Details_serve(&f->session.details);
         sleep_ms(20);
@@ -223,10 +224,10 @@ static void test_the_end(void **state)
     struct Fixture *f = *state;
     struct Details *details = &f->session.details;
 
-    Details_ask(details, 1, 1, f->one->id);
+    Details_ask(details, 1, 1, f->one->hot.id);
     Details_close(&f->session.details);
     assert_int_equal(details->wish_count, 0);
-    assert_int_equal(Details_ask(details, 1, 2, f->one->id), -ESHUTDOWN);
+    assert_int_equal(Details_ask(details, 1, 2, f->one->hot.id), -ESHUTDOWN);
     assert_between(Details_pause_ms(details, 77), 1, 21); // looks once more
 }
 

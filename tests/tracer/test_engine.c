@@ -50,7 +50,8 @@ static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
 static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    Lane_leave(f->lane, code, &code->sites[1], depth, ticks, COURSE_WHOLE);
+    Lane_leave(f->lane, code, &code->layout.sites[1], depth, ticks,
+               COURSE_WHOLE);
 }
 
 // The callee goes dark at its third call, made by the caller in its first.
@@ -61,8 +62,8 @@ static void darken_callee(struct Fixture *f)
         enter(f, f->callee, 2, 200 + 100 * i);
         leave(f, f->callee, 2, 250 + 100 * i);
     }
-    assert_true(f->callee->dark);
-    assert_int_equal(f->caller->dark_callees, 1);
+    assert_true(f->callee->hot.dark);
+    assert_int_equal(f->caller->hot.dark_callees, 1);
 }
 
 static void test_init(void **state)
@@ -81,15 +82,15 @@ static void test_rearm_clears_the_caller(void **state)
     uint16_t epoch;
 
     darken_callee(f);
-    epoch = f->caller->epoch;
+    epoch = f->caller->hot.epoch;
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_false(f->callee->dark);
-    assert_int_equal(f->callee->stop_at, 6);
-    assert_int_equal(f->caller->dark_callees, 0);
-    assert_int_not_equal(f->caller->epoch, epoch);
+    assert_false(f->callee->hot.dark);
+    assert_int_equal(f->callee->hot.stop_at, 6);
+    assert_int_equal(f->caller->hot.dark_callees, 0);
+    assert_int_not_equal(f->caller->hot.epoch, epoch);
     // Once: it is armed now.
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_int_equal(f->caller->dark_callees, 0);
+    assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
 // Its calls, and the time at which the governor has looked.
@@ -97,7 +98,7 @@ static void run_more(struct Code *code, uint64_t calls, double s)
 {
     for (uint64_t i = 0; i < calls; i++)
         Histogram_add(Code_histogram(code), 100);
-    Cell_add(&code->self_calls, calls);
+    Cell_add(&code->hot.self_calls, calls);
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
@@ -137,11 +138,11 @@ static void test_each_callee_counts(void **state)
         enter(f, other, 2, 600 + 100 * i);
         leave(f, other, 2, 650 + 100 * i);
     }
-    assert_int_equal(f->caller->dark_callees, 2);
+    assert_int_equal(f->caller->hot.dark_callees, 2);
     Engine_rearm(&f->engine, other, 3);
-    assert_int_equal(f->caller->dark_callees, 1);
+    assert_int_equal(f->caller->hot.dark_callees, 1);
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_int_equal(f->caller->dark_callees, 0);
+    assert_int_equal(f->caller->hot.dark_callees, 0);
 }
 
 static void test_a_caller_may_be_gone(void **state)
@@ -152,7 +153,7 @@ static void test_a_caller_may_be_gone(void **state)
     Engine_retire(&f->engine, f->caller);
     Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     Engine_rearm(&f->engine, f->callee, 3); // for AddressSanitizer
-    assert_false(f->callee->dark);
+    assert_false(f->callee->hot.dark);
 }
 
 // A function that calls itself is its own caller.
@@ -162,10 +163,10 @@ static void test_recursion(void **state)
 
     for (uint32_t depth = 1; depth <= 3; depth++)
         enter(f, f->callee, depth, 100 * depth);
-    assert_true(f->callee->dark);
-    assert_int_equal(f->callee->dark_callees, 1);
+    assert_true(f->callee->hot.dark);
+    assert_int_equal(f->callee->hot.dark_callees, 1);
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_int_equal(f->callee->dark_callees, 0);
+    assert_int_equal(f->callee->hot.dark_callees, 0);
 }
 
 // Frames that were open while it was dark are nobody's: the next leave finds
@@ -179,15 +180,15 @@ static void test_open_frames_are_forgotten(void **state)
     for (unsigned i = 0; i < 3; i++)
         enter(f, f->callee, 2 + i, 200 + 100 * i);
     Engine_rearm(&f->engine, f->callee, 3);
-    calls = Cell_get(&f->callee->self_calls);
+    calls = Cell_get(&f->callee->hot.self_calls);
     leave(f, f->callee, 4, 1000);
     leave(f, f->callee, 3, 1100);
     leave(f, f->callee, 2, 1200);
-    assert_int_equal(Cell_get(&f->callee->self_calls), calls);
-    assert_int_equal(Cell_get(&f->callee->total_cycles), 0);
+    assert_int_equal(Cell_get(&f->callee->hot.self_calls), calls);
+    assert_int_equal(Cell_get(&f->callee->hot.total_cycles), 0);
     // The caller's frame is still there and closes as usual: 1300 - 100.
     leave(f, f->caller, 1, 1300);
-    assert_int_equal(Cell_get(&f->caller->total_cycles), 1200);
+    assert_int_equal(Cell_get(&f->caller->hot.total_cycles), 1200);
     assert_ptr_equal(f->lane->top, f->lane->bottom);
 }
 
@@ -201,16 +202,16 @@ static void test_dark_calls_add_up(void **state)
     darken_callee(f);
     Cell_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_float_equal(f->callee->dark_calls, 1000, 1);
+    assert_float_equal(f->callee->cold.dark_calls, 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
     Engine_rearm(&f->engine, f->callee, 1); // was not dark: nothing to add
-    assert_float_equal(f->callee->dark_calls, 1000, 1);
+    assert_float_equal(f->callee->cold.dark_calls, 1000, 1);
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
-    assert_true(f->callee->dark);
+    assert_true(f->callee->hot.dark);
     Cell_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_float_equal(f->callee->dark_calls, 1500, 2);
+    assert_float_equal(f->callee->cold.dark_calls, 1500, 2);
 }
 
 // What nobody else could tell: a stack has shown it.
@@ -218,21 +219,21 @@ static void test_an_edge_is_noted(void **state)
 {
     struct Fixture *f = *state;
     struct Code *other = add(&f->engine, 0x3000);
-    struct Edge edge = {other->id, f->callee->id}, gone = {999, 1};
+    struct Edge edge = {other->hot.id, f->callee->hot.id}, gone = {999, 1};
 
     darken_callee(f);
     Engine_note_edge(&f->engine, &edge);
-    assert_int_equal(other->dark_callees, 1);
+    assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &edge); // it is known
-    assert_int_equal(other->dark_callees, 1);
+    assert_int_equal(other->hot.dark_callees, 1);
     Engine_note_edge(&f->engine, &gone);
     Engine_rearm(&f->engine, f->callee, 3);
-    assert_int_equal(other->dark_callees, 0);
-    assert_true(Code_has_caller(f->callee, other->id));
-    edge.callee = f->caller->id; // armed: for the day that it goes dark
+    assert_int_equal(other->hot.dark_callees, 0);
+    assert_true(Code_has_caller(f->callee, other->hot.id));
+    edge.callee = f->caller->hot.id; // armed: for the day that it goes dark
     Engine_note_edge(&f->engine, &edge);
-    assert_int_equal(other->dark_callees, 0);
-    assert_true(Code_has_caller(f->caller, other->id));
+    assert_int_equal(other->hot.dark_callees, 0);
+    assert_true(Code_has_caller(f->caller, other->hot.id));
 }
 
 static void test_rearm_for_good(void **state)
@@ -241,7 +242,7 @@ static void test_rearm_for_good(void **state)
 
     darken_callee(f);
     Engine_rearm(&f->engine, f->callee, 0);
-    assert_true(f->callee->stop_at == CODE_NEVER);
+    assert_true(f->callee->hot.stop_at == CODE_NEVER);
 }
 
 // Its callers would wait for ever for it to be re-armed.
@@ -251,8 +252,8 @@ static void test_a_dark_function_goes(void **state)
 
     darken_callee(f);
     Engine_retire(&f->engine, f->callee);
-    assert_int_equal(f->caller->dark_callees, 0);
-    assert_null(Registry_by_id(f->engine.registry, f->callee->id));
+    assert_int_equal(f->caller->hot.dark_callees, 0);
+    assert_null(Registry_by_id(f->engine.registry, f->callee->hot.id));
     assert_ptr_equal(Registry_take_retired(f->engine.registry, UINT64_MAX),
                      f->callee);
     Code_free(f->callee);
@@ -264,9 +265,9 @@ static void test_an_armed_function_goes(void **state)
 
     enter(f, f->caller, 1, 100);
     enter(f, f->callee, 2, 200);
-    f->caller->dark_callees = 1; // another's
+    f->caller->hot.dark_callees = 1; // another's
     Engine_retire(&f->engine, f->callee);
-    assert_int_equal(f->caller->dark_callees, 1);
+    assert_int_equal(f->caller->hot.dark_callees, 1);
     assert_null(f->lane->top->code);
     Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     leave(f, f->caller, 1, 300); // for AddressSanitizer

@@ -122,7 +122,7 @@ static bool step(struct Fixture *f, struct Code *code, unsigned number,
 static void expect(const struct Code *code, unsigned number, uint64_t hits,
                    uint64_t timed, uint64_t cycles)
 {
-    const struct Instruction *at = &code->instructions[number];
+    const struct Instruction *at = &code->layout.instructions[number];
 
     assert_int_equal(Cell_get(&at->hits), hits);
     assert_int_equal(Cell_get(&at->timed), timed);
@@ -134,15 +134,15 @@ static void expect(const struct Code *code, unsigned number, uint64_t hits,
 static void expect_next(const struct Code *code, unsigned number, unsigned next,
                         unsigned other)
 {
-    assert_int_equal(code->instructions[number].next, next);
-    assert_int_equal(code->instructions[number].other, other);
+    assert_int_equal(code->layout.instructions[number].next, next);
+    assert_int_equal(code->layout.instructions[number].other, other);
 }
 
 static void test_what_can_follow(void **state)
 {
     struct Code *code = add(*state, 0);
 
-    assert_int_equal(code->instruction_count, COUNT);
+    assert_int_equal(code->layout.instruction_count, COUNT);
     expect_next(code, I_LOAD, I_GET_ITER, I_GET_ITER);
     expect_next(code, I_FOR_ITER, I_STORE, I_LOAD_LAST);
     expect_next(code, I_BRANCH, I_CALL, I_JOIN);
@@ -161,8 +161,9 @@ static void test_what_has_an_event(void **state)
     unsigned i;
 
     for (i = 0; i < COUNT; i++)
-        assert_int_equal(!!(code->instructions[i].flags & INSTRUCTION_FIRES),
-                         i != I_RESUME && i != I_END_FOR);
+        assert_int_equal(
+            !!(code->layout.instructions[i].flags & INSTRUCTION_FIRES),
+            i != I_RESUME && i != I_END_FOR);
     // Besides the start and the return; jumps and branches have none.
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(sites, COUNT - 2 + 2);
@@ -175,7 +176,7 @@ static void test_gates_heads_and_loops(void **state)
     unsigned i;
 
     for (i = 1; i < COUNT; i++) {
-        unsigned flags = code->instructions[i].flags;
+        unsigned flags = code->layout.instructions[i].flags;
         bool behind = i == I_END_FOR || i == I_POP; // specialised loops only
 
         if (!behind)
@@ -198,9 +199,9 @@ static void test_extended_arguments(void **state)
         bytecode[2 * unit] = NOP;
     code = make(*state, bytecode, sizeof bytecode, 0);
     // Its number is that of the instruction it belongs to, its unit is not.
-    assert_int_equal(code->units[1].number, 1);
-    assert_int_equal(code->instructions[1].unit, 2);
-    expect_next(code, 1, 2, code->units[260].number);
+    assert_int_equal(code->layout.units[1].number, 1);
+    assert_int_equal(code->layout.instructions[1].unit, 2);
+    expect_next(code, 1, 2, code->layout.units[260].number);
     // A jump to nowhere can only go on.
     bytecode[3] = 9;
     code = make(*state, bytecode, sizeof bytecode, 0);
@@ -217,14 +218,14 @@ static void test_more_than_sixteen_bits(void **state)
     for (i = 0; i < units; i++)
         bytecode[2 * i] = i ? NOP : RESUME;
     code = make(*state, bytecode, 2 * units, 0);
-    assert_int_equal(code->instruction_count, INSTRUCTION_MOST);
+    assert_int_equal(code->layout.instruction_count, INSTRUCTION_MOST);
     for (i = 0; i < units; i++) {
-        uint16_t number = code->units[i].number;
+        uint16_t number = code->layout.units[i].number;
         bool known = i < INSTRUCTION_MOST;
 
         // The hook's question, and whatever the answer it stays in bounds.
-        assert_between(number, 0, code->instruction_count + 1);
-        assert_int_equal(code->instructions[number].unit == i, known);
+        assert_between(number, 0, code->layout.instruction_count + 1);
+        assert_int_equal(code->layout.instructions[number].unit == i, known);
     }
     expect_next(code, INSTRUCTION_MOST - 1, INSTRUCTION_NONE, INSTRUCTION_NONE);
     free(bytecode);
@@ -235,7 +236,7 @@ static void test_no_code_at_all(void **state)
     struct Code *code = make(*state, PROGRAM, 0, 5);
     uint64_t sites, dark;
 
-    assert_int_equal(code->instruction_count, 0);
+    assert_int_equal(code->layout.instruction_count, 0);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(sites, 0);
 }
@@ -254,12 +255,12 @@ static void test_damaged_code(void **state)
             bytes[i] = (uint8_t)((seed >> 24) % (i % 2 ? 256 : 18));
         }
         code = make(*state, bytes, size, 1);
-        for (i = 0; i < code->instruction_count; i++) {
-            const struct Instruction *at = &code->instructions[i];
+        for (i = 0; i < code->layout.instruction_count; i++) {
+            const struct Instruction *at = &code->layout.instructions[i];
 
-            assert_true(at->next < code->instruction_count ||
+            assert_true(at->next < code->layout.instruction_count ||
                         at->next == INSTRUCTION_NONE);
-            assert_true(at->other < code->instruction_count ||
+            assert_true(at->other < code->layout.instruction_count ||
                         at->other == INSTRUCTION_NONE);
             assert_int_equal(at->next == INSTRUCTION_NONE,
                              at->other == INSTRUCTION_NONE);
@@ -292,7 +293,7 @@ static void test_each_has_its_own(void **state)
     expect(code, I_RETURN, 1, 0, 0);
     assert_int_equal(Cell_get(&Code_site(code, 36)->cycles), 8);
     assert_int_equal(Cell_get(&Code_site(code, 36)->instructions), 1);
-    assert_int_equal(Cell_get(&code->self_cycles), 3 + 4 + 50 + 6 + 7 + 8);
+    assert_int_equal(Cell_get(&code->hot.self_cycles), 3 + 4 + 50 + 6 + 7 + 8);
     assert_int_equal(Code_events(code), 1 + 5 + 1);
 }
 
@@ -366,7 +367,7 @@ static void test_dark_neighbours(void **state)
     struct Code *code = add(f, 3);
     uint64_t sites, dark;
 
-    Code_darken_instruction(code, &code->instructions[I_CALL]);
+    Code_darken_instruction(code, &code->layout.instructions[I_CALL]);
     Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
     // The branch went to the join at once, or by way of the dark call: who
     // knows.
@@ -383,7 +384,7 @@ static void test_dark_neighbours(void **state)
     expect(code, I_AFTER_CALL, 1, 1, 5);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 1);
-    assert_false(code->exact);
+    assert_false(code->hot.exact);
 }
 
 static void test_each_at_its_threshold(void **state)
@@ -417,9 +418,9 @@ static void test_a_dark_gate_ends_the_cycles(void **state)
     step(f, code, I_TEST, 400);
     step(f, code, I_BRANCH, 435);
     expect(code, I_TEST, 1, 0, 0);
-    assert_int_equal(code->block_epoch, 0);
+    assert_int_equal(code->hot.block_epoch, 0);
     Code_rearm(code, 10);
-    assert_int_equal(code->block_epoch, code->epoch);
+    assert_int_equal(code->hot.block_epoch, code->hot.epoch);
 }
 
 static void test_rearmed(void **state)
@@ -433,11 +434,11 @@ static void test_rearmed(void **state)
     Engine_rearm(&f->engine, code, 3);
     Code_count_sites(code, &sites, &dark);
     assert_int_equal(dark, 0);
-    assert_int_equal(code->instructions[I_LOAD].floor, 1); // for ever
+    assert_int_equal(code->layout.instructions[I_LOAD].floor, 1); // for ever
     assert_false(step(f, code, I_LOAD, 300));
     assert_false(step(f, code, I_LOAD, 400));
     assert_true(step(f, code, I_LOAD, 500));
-    assert_int_equal(Cell_get(&code->instructions[I_LOAD].hits), 4);
+    assert_int_equal(Cell_get(&code->layout.instructions[I_LOAD].hits), 4);
     Engine_rearm(&f->engine, code, 0);
     for (int i = 0; i < 100; i++)
         assert_false(step(f, code, I_LOAD, 600));
@@ -469,13 +470,13 @@ static void test_attached(void **state)
     step(f, code, I_STORE, 1000);
     step(f, code, I_TEST, 1040);
     expect(code, I_STORE, 1, 1, 10);
-    assert_int_equal(Cell_get(&code->calls), 0);
+    assert_int_equal(Cell_get(&code->hot.calls), 0);
     // But not of a dark function: hits only.
     code = add(f, 1);
     Lane_enter(f->lane, code, 2, I_RESUME, 2000, COURSE_WHOLE);
     Lane_leave(f->lane, code, NULL, 2, 2100, COURSE_WHOLE);
-    code->instructions[I_TEST].stop_at = code->instructions[I_STORE].stop_at =
-        100;
+    code->layout.instructions[I_TEST].stop_at =
+        code->layout.instructions[I_STORE].stop_at = 100;
     Lane_step(f->lane, code, I_STORE, 2, 3000, HOOK_INSTRUCTION, COURSE_WHOLE);
     Lane_step(f->lane, code, I_TEST, 2, 3040, HOOK_INSTRUCTION, COURSE_WHOLE);
     expect(code, I_STORE, 1, 0, 0);
@@ -528,9 +529,9 @@ static void test_detail(void **state)
         Lane_leave(f->lane, code, Code_site(code, 36), 1, at + 337,
                    COURSE_WHOLE);
     }
-    Code_darken_instruction(code, &code->instructions[I_GET_ITER]);
+    Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
     assert_int_equal(
-        Detail_init(&detail, code, &code->story, &f->engine.opcodes), 0);
+        Detail_init(&detail, code, &code->poll.story, &f->engine.opcodes), 0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
     assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's
@@ -561,7 +562,7 @@ static void test_memory(void **state)
 
     assert_non_null(code);
     before = Code_bytes(code);
-    assert_null(code->instructions); // adaptive mode has none
+    assert_null(code->layout.instructions); // adaptive mode has none
     assert_int_equal(Code_make_precise(code, &f->engine.opcodes, 0), 0);
     assert_true(Code_bytes(code) - before >=
                 COUNT * sizeof(struct Instruction));
@@ -599,10 +600,11 @@ static bool step_by_course(struct Program *p, unsigned number)
 {
     struct Lane *lane = p->f->lane;
     struct Code *code = p->code;
-    bool plain =
-        p->course != COURSE_WHOLE && lane->top->address == code->address &&
-        Lane_plain_step(lane, &code->instructions[number], 1, p->course) &&
-        Lane_is_brief(lane, p->ticks);
+    bool plain = p->course != COURSE_WHOLE &&
+                 lane->top->address == code->who.address &&
+                 Lane_plain_step(lane, &code->layout.instructions[number], 1,
+                                 p->course) &&
+                 Lane_is_brief(lane, p->ticks);
 
     if (plain)
         return Lane_step(lane, code, (uint16_t)number, 1, p->ticks,
@@ -631,7 +633,7 @@ static void run_callee(struct Program *p)
 
 static void run_one(struct Program *p, unsigned number)
 {
-    bool fires = p->code->instructions[number].flags & INSTRUCTION_FIRES;
+    bool fires = p->code->layout.instructions[number].flags & INSTRUCTION_FIRES;
 
     p->ran[number]++;
     if (chance(p, 50) == 0) { // another thread runs
@@ -652,7 +654,7 @@ static void run_one(struct Program *p, unsigned number)
 // Where control goes, as it pleases; COUNT: the frame is left by an exception.
 static unsigned go_on(struct Program *p, unsigned number)
 {
-    const struct Instruction *at = &p->code->instructions[number];
+    const struct Instruction *at = &p->code->layout.instructions[number];
 
     if (number == I_CALL && chance(p, 4) == 0)
         return I_HANDLER;
@@ -699,7 +701,7 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
     for (int i = 0; i < 40; i++)
         run_call(&p);
     for (unsigned i = 0; i < COUNT; i++) {
-        const struct Instruction *at = &p.code->instructions[i];
+        const struct Instruction *at = &p.code->layout.instructions[i];
         uint64_t ran = p.ran[i];
 
         if (!(at->flags & INSTRUCTION_FIRES))

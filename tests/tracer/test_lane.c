@@ -89,7 +89,8 @@ static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
 static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return Lane_leave(f->lane, code, &code->sites[code->site_count - 1], depth,
+    return Lane_leave(f->lane, code,
+                      &code->layout.sites[code->layout.site_count - 1], depth,
                       ticks, COURSE_WHOLE);
 }
 
@@ -102,25 +103,26 @@ static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
 static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                  uint64_t ticks)
 {
-    return Lane_jump(f->lane, code, &code->sites[JUMP_SITE], 1, depth, ticks,
-                     HOOK_JUMP, COURSE_WHOLE);
+    return Lane_jump(f->lane, code, &code->layout.sites[JUMP_SITE], 1, depth,
+                     ticks, HOOK_JUMP, COURSE_WHOLE);
 }
 
 static void expect_calls(const struct Code *code, uint64_t calls,
                          uint64_t self_calls, uint64_t self, uint64_t total)
 {
-    assert_int_equal(Cell_get(&code->calls), calls);
-    assert_int_equal(Cell_get(&code->self_calls), self_calls);
-    assert_int_equal(Cell_get(&code->self_cycles), self);
-    assert_int_equal(Cell_get(&code->total_cycles), total);
+    assert_int_equal(Cell_get(&code->hot.calls), calls);
+    assert_int_equal(Cell_get(&code->hot.self_calls), self_calls);
+    assert_int_equal(Cell_get(&code->hot.self_cycles), self);
+    assert_int_equal(Cell_get(&code->hot.total_cycles), total);
 }
 
 static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
                         uint64_t cycles, uint64_t instructions)
 {
-    assert_int_equal(Cell_get(&code->sites[index].hits), hits);
-    assert_int_equal(Cell_get(&code->sites[index].cycles), cycles);
-    assert_int_equal(Cell_get(&code->sites[index].instructions), instructions);
+    assert_int_equal(Cell_get(&code->layout.sites[index].hits), hits);
+    assert_int_equal(Cell_get(&code->layout.sites[index].cycles), cycles);
+    assert_int_equal(Cell_get(&code->layout.sites[index].instructions),
+                     instructions);
 }
 
 static void expect_empty(struct Fixture *f)
@@ -148,13 +150,13 @@ static void test_net_time(void **state)
     assert_false(leave(f, outer, 1, 300));
     expect_calls(inner, 1, 1, 40, 40);
     expect_calls(outer, 1, 1, 120, 160);
-    assert_int_equal(Cell_get(&inner->min_cycles), 40);
-    assert_int_equal(Cell_get(&outer->min_cycles), 120);
+    assert_int_equal(Cell_get(&inner->hot.min_cycles), 40);
+    assert_int_equal(Cell_get(&outer->hot.min_cycles), 120);
     assert_int_equal(Cell_get(&f->lane->debt), 10 + 10 + 20 + 20);
     assert_int_equal(Cell_get(&f->lane->unwound), 0);
     // last_seen is of jumps and enters, in ticks.
-    assert_int_equal(Cell_get(&outer->last_seen), 100);
-    assert_int_equal(Cell_get(&inner->last_seen), 150);
+    assert_int_equal(Cell_get(&outer->hot.last_seen), 100);
+    assert_int_equal(Cell_get(&inner->hot.last_seen), 150);
     expect_empty(f);
 }
 
@@ -167,12 +169,12 @@ static void test_dark_code_is_not_seen(void **state)
 
     enter(f, code, 1, 100);
     leave(f, code, 1, 200);
-    code->dark = true;
+    code->hot.dark = true;
     jump(f, code, 1, 300);
-    assert_int_equal(Cell_get(&code->last_seen), 100);
-    code->dark = false;
+    assert_int_equal(Cell_get(&code->hot.last_seen), 100);
+    code->hot.dark = false;
     jump(f, code, 1, 400);
-    assert_int_equal(Cell_get(&code->last_seen), 400);
+    assert_int_equal(Cell_get(&code->hot.last_seen), 400);
 }
 
 // What can be suspended is resumed, not called, and offsets may be far: a
@@ -182,15 +184,15 @@ static void test_net_time_by_kind_of_hook(void **state)
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *code = add(f, 0);
 
-    code->enter_hook = HOOK_RESUME;
-    code->sites[RETURN_SITE].hook = HOOK_FINISH;
+    code->hot.enter_hook = HOOK_RESUME;
+    code->layout.sites[RETURN_SITE].hook = HOOK_FINISH;
     enter(f, caller, 1, 100);
     enter(f, code, 2, 200);      // net 190
     leave(f, code, 2, 300);      // 300 - 23: 87 of its own
     enter(f, code, 2, 400);      // 400 - 40
     raise_from(f, code, 2, 500); // 500 - 53: another 87
-    caller->sites[JUMP_SITE].hook = HOOK_JUMP_FAR;
-    caller->sites[RETURN_SITE].hook = HOOK_LEAVE_FAR;
+    caller->layout.sites[JUMP_SITE].hook = HOOK_JUMP_FAR;
+    caller->layout.sites[RETURN_SITE].hook = HOOK_LEAVE_FAR;
     jump(f, caller, 1, 600);  // 600 - 70
     leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
     expect_calls(code, 2, 2, 174, 174);
@@ -209,12 +211,14 @@ static void test_hooks_that_cost_less_than_thought(void **state)
     enter(f, code, 1, 100);
     leave(f, code, 1, 104); // net 94
     expect_calls(code, 1, 1, 0, 0);
-    assert_int_equal(Cell_get(&code->min_cycles), 0);
-    assert_int_equal((int64_t)Cell_get(&code->sites[RETURN_SITE].cycles), -6);
+    assert_int_equal(Cell_get(&code->hot.min_cycles), 0);
+    assert_int_equal((int64_t)Cell_get(&code->layout.sites[RETURN_SITE].cycles),
+                     -6);
     enter(f, code, 1, 200); // net 170
     leave(f, code, 1, 260); // net 220
     expect_calls(code, 2, 2, 50, 50);
-    assert_int_equal((int64_t)Cell_get(&code->sites[RETURN_SITE].cycles), 44);
+    assert_int_equal((int64_t)Cell_get(&code->layout.sites[RETURN_SITE].cycles),
+                     44);
 }
 
 // An exception leaves through no site: the call is booked, its last block not.
@@ -249,7 +253,7 @@ static void test_recursion(void **state)
     leave(f, code, 2, 300); // 50 + 40
     leave(f, code, 1, 400); // 50 + 100
     expect_calls(code, 3, 3, 60 + 90 + 150, 300);
-    assert_int_equal(Cell_get(&code->min_cycles), 60);
+    assert_int_equal(Cell_get(&code->hot.min_cycles), 60);
 }
 
 // a(100) b(110) a(120) b(130): each total from its first enter to its last
@@ -275,9 +279,9 @@ static void test_ids_that_share_a_counter(void **state)
     struct Code *a = add(f, 0), *b;
 
     Lane_reset(f->lane, NOTHING, 0);
-    f->registry->newest_id = a->id + LANE_ACTIVE - 1;
+    f->registry->newest_id = a->hot.id + LANE_ACTIVE - 1;
     b = add(f, 0);
-    assert_int_equal(b->id % LANE_ACTIVE, a->id % LANE_ACTIVE);
+    assert_int_equal(b->hot.id % LANE_ACTIVE, a->hot.id % LANE_ACTIVE);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, a, 3, 120);
@@ -306,7 +310,7 @@ static void test_histogram(void **state)
     assert_int_equal(Histogram_count(histogram), 3);
     assert_int_equal(histogram->buckets[3], 1);
     assert_int_equal(histogram->buckets[7], 2);
-    assert_int_equal(Cell_get(&code->min_cycles), 3);
+    assert_int_equal(Cell_get(&code->hot.min_cycles), 3);
 }
 
 // --- Depth -------------------------------------------------------------------
@@ -420,11 +424,11 @@ static void test_deeper_than_the_stack_may_grow(void **state)
         assert_false(enter(f, code, d, ++ticks));
     kept = (size_t)(f->lane->top - f->lane->bottom);
     assert_true(kept >= 30000 && kept < 65536);
-    assert_int_equal(Cell_get(&code->calls), deep);
+    assert_int_equal(Cell_get(&code->hot.calls), deep);
     for (uint32_t d = deep; d >= 1; d--)
         assert_false(leave(f, code, d, ++ticks));
-    assert_int_equal(Cell_get(&code->self_calls), kept);
-    assert_int_equal(Cell_get(&code->total_cycles), ticks - 1);
+    assert_int_equal(Cell_get(&code->hot.self_calls), kept);
+    assert_int_equal(Cell_get(&code->hot.total_cycles), ticks - 1);
     expect_empty(f);
 }
 
@@ -447,7 +451,7 @@ static void test_blocks(void **state)
     expect_site(code, JUMP_SITE, 2, 30 + 25, 3 + 2);
     expect_site(code, RETURN_SITE, 1, 15, 1);
     expect_calls(code, 1, 1, 70, 70);
-    assert_int_equal(Cell_get(&code->last_seen), 170);
+    assert_int_equal(Cell_get(&code->hot.last_seen), 170);
     assert_int_equal(Cell_get(&f->lane->debt), 10 + 5 + 5 + 20);
 }
 
@@ -476,13 +480,13 @@ static void test_branches(void **state)
 
     enter(f, code, 1, 100);
     // It follows from the jumps: dark at once, and nothing is missed.
-    assert_true(Lane_jump(f->lane, code, &code->sites[1], 3, 1, 150,
+    assert_true(Lane_jump(f->lane, code, &code->layout.sites[1], 3, 1, 150,
                           HOOK_BRANCH, COURSE_WHOLE)); // net 140
     assert_int_equal(Cell_get(&f->lane->debt), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
-    assert_int_equal(code->sites[1].dark, 1);
-    assert_true(code->exact);
-    assert_false(code->broken);
+    assert_int_equal(code->layout.sites[1].dark, 1);
+    assert_true(code->hot.exact);
+    assert_false(code->hot.broken);
     leave(f, code, 1, 200); // net 183
     expect_calls(code, 1, 1, 83, 83);
 }
@@ -506,7 +510,7 @@ static void test_attached(void **state)
     leave(f, code, 3, 180);
     expect_calls(code, 0, 0, 0, 0);
     expect_site(code, RETURN_SITE, 1, 10, 1);
-    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
     leave(f, outer, 1, 200);
     expect_calls(outer, 1, 1, 50 + 20, 100);
     expect_empty(f);
@@ -517,7 +521,7 @@ static void test_the_dark_are_not_attached(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
 
-    code->dark = true;
+    code->hot.dark = true;
     Code_refresh(code);
     jump(f, code, 3, 150);
     expect_empty(f);
@@ -530,22 +534,22 @@ static void test_going_dark(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
-    struct Site *site = &code->sites[RETURN_SITE];
+    struct Site *site = &code->layout.sites[RETURN_SITE];
 
     Lane_reset(f->lane, NOTHING, 0);
     for (uint64_t i = 0; i < 2; i++) {
         assert_false(enter(f, code, 1, 100 + 100 * i));
         assert_false(leave(f, code, 1, 150 + 100 * i));
     }
-    assert_true(code->calls_exact);
+    assert_true(code->hot.calls_exact);
     Cell_set(&code->share.cpu.total_ns, 40);
     Cell_set(&code->share.wait.total_ns, 2);
     assert_true(enter(f, code, 1, 300)); // DISABLE
-    assert_true(code->dark);
-    assert_false(code->calls_exact);
-    assert_false(code->exact);
-    assert_int_equal(code->dark_from_ns, 42);
-    assert_int_equal(code->dark_times, 1);
+    assert_true(code->hot.dark);
+    assert_false(code->hot.calls_exact);
+    assert_false(code->hot.exact);
+    assert_int_equal(code->cold.dark_from_ns, 42);
+    assert_int_equal(code->cold.dark_times, 1);
     // That call is still seen to its end, where its leave goes dark too.
     assert_true(leave(f, code, 1, 350));
     assert_int_equal(site->dark, 1);
@@ -589,14 +593,14 @@ static void test_a_jump_goes_dark(void **state)
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
     assert_true(jump(f, code, 1, 130)); // DISABLE
-    assert_int_equal(code->sites[JUMP_SITE].dark, 1);
+    assert_int_equal(code->layout.sites[JUMP_SITE].dark, 1);
     expect_site(code, JUMP_SITE, 3, 30, 3 + 2 + 2);
     leave(f, code, 1, 190);
     expect_site(code, RETURN_SITE, 1, 0, 0);
     expect_calls(code, 1, 1, 90, 90);
-    assert_false(code->dark);
-    assert_true(code->calls_exact);
-    assert_false(code->exact);
+    assert_false(code->hot.dark);
+    assert_true(code->hot.calls_exact);
+    assert_false(code->hot.exact);
 }
 
 // --- Callers -----------------------------------------------------------------
@@ -607,7 +611,7 @@ static void test_edges(void **state)
     struct Code *a = add(f, 0), *b = add(f, 0), *callee = add(f, 0);
 
     enter(f, callee, 1, 100), leave(f, callee, 1, 150); // from nowhere
-    assert_int_equal(callee->caller_count, 0);
+    assert_int_equal(callee->links.caller_count, 0);
     for (uint64_t i = 0; i < 4; i++) {
         struct Code *caller = i % 2 ? b : a;
 
@@ -618,10 +622,10 @@ static void test_edges(void **state)
         }
         leave(f, caller, 1, 1000 * (i + 1) + 900);
     }
-    assert_int_equal(callee->caller_count, 2);
-    assert_int_equal(callee->callers[0], a->id);
-    assert_int_equal(callee->callers[1], b->id);
-    assert_int_equal(a->caller_count, 0);
+    assert_int_equal(callee->links.caller_count, 2);
+    assert_int_equal(callee->links.callers[0], a->hot.id);
+    assert_int_equal(callee->links.callers[1], b->hot.id);
+    assert_int_equal(a->links.caller_count, 0);
 }
 
 // Callers that have gone are not kept: the list of who is called by code that
@@ -645,8 +649,8 @@ static void test_callers_that_have_gone_make_room(void **state)
         Lane_forget(f->lane, caller);
         Registry_retire(f->registry, caller, 1);
     }
-    assert_true(callee->caller_room <= 8);
-    assert_int_equal(callee->callers[0], stays->id);
+    assert_true(callee->links.caller_room <= 8);
+    assert_int_equal(callee->links.callers[0], stays->hot.id);
 }
 
 // The callee's time would pass for its caller's own: self time and blocks stand
@@ -665,7 +669,7 @@ static void test_a_dark_callee(void **state)
 
     enter(f, caller, 1, 200);
     enter(f, callee, 2, 210), leave(f, callee, 2, 220); // goes dark
-    assert_int_equal(caller->dark_callees, 1);
+    assert_int_equal(caller->hot.dark_callees, 1);
     leave(f, caller, 1, 250);
     enter(f, caller, 1, 300);
     leave(f, caller, 1, 400);
@@ -707,17 +711,17 @@ static void test_a_caller_met_in_the_dark(void **state)
     struct Code *first = add(f, 0), *second = add(f, 0), *callee = add(f, 1);
 
     enter(f, callee, 1, 100);
-    assert_true(callee->dark);
+    assert_true(callee->hot.dark);
     leave(f, callee, 1, 150);
     enter(f, first, 1, 200);
     assert_true(enter(f, callee, 2, 300));
-    assert_int_equal(first->dark_callees, 1);
+    assert_int_equal(first->hot.dark_callees, 1);
     enter(f, callee, 2, 350);
-    assert_int_equal(first->dark_callees, 1); // once
+    assert_int_equal(first->hot.dark_callees, 1); // once
     leave(f, first, 1, 400);
     enter(f, second, 1, 500);
     jump(f, callee, 2, 600);
-    assert_int_equal(second->dark_callees, 1);
+    assert_int_equal(second->hot.dark_callees, 1);
 }
 
 // --- Waiting -----------------------------------------------------------------
@@ -737,8 +741,8 @@ static void test_another_thread_ran(void **state)
     assert_ptr_equal(f->contention.last_lane, f->lane);
     leave(f, code, 1, 630);
     expect_calls(code, 1, 1, 50, 550);
-    assert_int_equal(Cell_get(&code->waited_cycles), 500);
-    assert_true(Cell_get(&code->min_cycles) == UINT64_MAX);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 500);
+    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2); // of 600, only those 20
 }
 
@@ -755,10 +759,10 @@ static void test_waiting_is_the_top_frames(void **state)
     leave(f, inner, 2, 500);
     leave(f, outer, 1, 520);
     expect_calls(inner, 1, 1, 0, 390);
-    assert_int_equal(Cell_get(&inner->waited_cycles), 390);
+    assert_int_equal(Cell_get(&inner->hot.waited_cycles), 390);
     expect_calls(outer, 1, 1, 30, 420);
-    assert_int_equal(Cell_get(&outer->waited_cycles), 0);
-    assert_int_equal(Cell_get(&outer->min_cycles), 30);
+    assert_int_equal(Cell_get(&outer->hot.waited_cycles), 0);
+    assert_int_equal(Cell_get(&outer->hot.min_cycles), 30);
 }
 
 // With other threads about, a span longer than a switch is no single one's.
@@ -774,13 +778,13 @@ static void test_long_spans(void **state)
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
-    assert_int_equal(Cell_get(&code->waited_cycles), 101);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 101);
     // Alone it may take its time.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
-    assert_int_equal(Cell_get(&code->waited_cycles), 101);
-    assert_int_equal(Cell_get(&code->min_cycles), 7000);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 101);
+    assert_int_equal(Cell_get(&code->hot.min_cycles), 7000);
 }
 
 // Beyond a tenth of a millisecond the kernel is asked whether that was all its
@@ -800,7 +804,7 @@ static void test_spans_that_are_asked_about(void **state)
     enter(f, code, 1, 110000);
     leave(f, code, 1, 210001);
     assert_true(f->lane->preemption.known);
-    assert_int_equal(Cell_get(&code->self_cycles), 200001);
+    assert_int_equal(Cell_get(&code->hot.self_cycles), 200001);
     // What asking took is a hook's.
     assert_true(Cell_get(&f->lane->debt) > 100);
     Lane_reset(f->lane, NOTHING, 0);
@@ -820,7 +824,7 @@ static void test_short_turns(void **state)
     assert_false(Lane_is_brief(f->lane, 1001));
     enter(f, code, 1, 1000);
     leave(f, code, 1, 51000);
-    assert_int_equal(Cell_get(&code->waited_cycles), 50000);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 50000);
     assert_false(f->lane->preemption.known);
     Contention_share(&f->contention, 0.005);
     assert_true(Lane_is_brief(f->lane, 151000));
@@ -840,14 +844,14 @@ static void test_the_ends_of_a_visit_are_not_timed(void **state)
         enter(f, code, 1, ticks);
         leave(f, code, 1, ticks + 10);
     }
-    assert_true(code->dark);
+    assert_true(code->hot.dark);
     expect_calls(code, 3, 3, 30, 30); // the first time all are
     Code_rearm(code, 20);
     for (int i = 0; i < 20; i++, ticks += 100) {
         assert_int_equal(enter(f, code, 1, ticks), i == 19);
         leave(f, code, 1, ticks + 20);
     }
-    assert_true(code->dark);
+    assert_true(code->hot.dark);
     expect_calls(code, 23, 3 + 20 - 8 - 1, 30 + 11 * 20, 30 + 20 * 20);
     Code_rearm(code, 15); // too few for that
     for (int i = 0; i < 15; i++, ticks += 100) {
@@ -872,9 +876,9 @@ static void test_waited_calls_are_in_no_histogram(void **state)
         leave(f, code, 1, ticks + 9);
         ticks += 100;
     }
-    assert_int_equal(Cell_get(&code->self_calls), 6);
-    assert_int_equal(Cell_get(&code->waited_cycles), 27);
-    assert_int_equal(Cell_get(&code->min_cycles), 9);
+    assert_int_equal(Cell_get(&code->hot.self_calls), 6);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 27);
+    assert_int_equal(Cell_get(&code->hot.min_cycles), 9);
     assert_int_equal(Code_histogram(code)->buckets[0], 0);
     assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
@@ -890,7 +894,7 @@ static void test_waiting_of_the_attached(void **state)
     jump(f, code, 1, 500);
     leave(f, code, 1, 600);
     expect_calls(code, 0, 0, 0, 0);
-    assert_int_equal(Cell_get(&code->waited_cycles), 0);
+    assert_int_equal(Cell_get(&code->hot.waited_cycles), 0);
 }
 
 // --- Forgetting --------------------------------------------------------------
@@ -899,10 +903,10 @@ static void test_forgotten_code(void **state)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
-    struct Seen *seen = Lane_seen(f->lane, gone->address);
+    struct Seen *seen = Lane_seen(f->lane, gone->who.address);
 
     Lane_reset(f->lane, NOTHING, 0);
-    *seen = (struct Seen){gone->address, gone};
+    *seen = (struct Seen){gone->who.address, gone};
     enter(f, outer, 1, 100);
     enter(f, gone, 2, 110);
     enter(f, gone, 3, 120);
@@ -930,9 +934,9 @@ static void test_forgetting_spares_the_others(void **state)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
-    struct Seen *seen = Lane_seen(f->lane, a->address);
+    struct Seen *seen = Lane_seen(f->lane, a->who.address);
 
-    *seen = (struct Seen){b->address, b};
+    *seen = (struct Seen){b->who.address, b};
     enter(f, b, 1, 100);
     Lane_forget(f->lane, a);
     assert_ptr_equal(seen->code, b);
@@ -946,14 +950,15 @@ static void test_reset(void **state)
 
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
-    *Lane_seen(f->lane, code->address) = (struct Seen){code->address, code};
+    *Lane_seen(f->lane, code->who.address) =
+        (struct Seen){code->who.address, code};
     Lane_reset(f->lane, NOTHING, 5000);
     expect_empty(f);
-    assert_null(Lane_seen(f->lane, code->address)->code);
+    assert_null(Lane_seen(f->lane, code->who.address)->code);
     assert_int_equal(Cell_get(&f->lane->debt), 0);
     enter(f, code, 1, 5010);
     leave(f, code, 1, 5020);
-    assert_int_equal(Cell_get(&code->total_cycles), 10);
+    assert_int_equal(Cell_get(&code->hot.total_cycles), 10);
 }
 
 // --- The timeline ------------------------------------------------------------
@@ -1000,16 +1005,16 @@ static void test_events(void **state)
     enter(f, c, 9, 700);
     leave(f, a, 1, 800);
     // Ticks as they were, levels from 0, whatever the depth.
-    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->id, 0)},
-                  {200, EVENT_ENTER, Event_call(b->id, 1)},
-                  {300, EVENT_LEAVE, Event_call(b->id, 1)},
-                  {400, EVENT_ENTER, Event_call(c->id, 1)},
-                  {500, EVENT_RAISE, Event_call(c->id, 1)},
-                  {600, EVENT_ENTER, Event_call(b->id, 1)},
-                  {700, EVENT_ENTER, Event_call(c->id, 2)},
-                  {800, EVENT_UNWOUND, Event_call(c->id, 2)},
-                  {800, EVENT_UNWOUND, Event_call(b->id, 1)},
-                  {800, EVENT_LEAVE, Event_call(a->id, 0)});
+    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
+                  {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
+                  {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
+                  {400, EVENT_ENTER, Event_call(c->hot.id, 1)},
+                  {500, EVENT_RAISE, Event_call(c->hot.id, 1)},
+                  {600, EVENT_ENTER, Event_call(b->hot.id, 1)},
+                  {700, EVENT_ENTER, Event_call(c->hot.id, 2)},
+                  {800, EVENT_UNWOUND, Event_call(c->hot.id, 2)},
+                  {800, EVENT_UNWOUND, Event_call(b->hot.id, 1)},
+                  {800, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
 static void test_dark_events(void **state)
@@ -1024,29 +1029,29 @@ static void test_dark_events(void **state)
     enter(f, b, 2, 400); // dark: no call of it
     leave(f, b, 2, 500);
     leave(f, a, 1, 600);
-    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->id, 0)},
-                  {200, EVENT_DARK, Event_call(b->id, 1)},
-                  {200, EVENT_ENTER, Event_call(b->id, 1)},
-                  {300, EVENT_LEAVE, Event_call(b->id, 1)},
-                  {600, EVENT_LEAVE, Event_call(a->id, 0)});
+    EXPECT_EVENTS(f, {100, EVENT_ENTER, Event_call(a->hot.id, 0)},
+                  {200, EVENT_DARK, Event_call(b->hot.id, 1)},
+                  {200, EVENT_ENTER, Event_call(b->hot.id, 1)},
+                  {300, EVENT_LEAVE, Event_call(b->hot.id, 1)},
+                  {600, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
 static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->sites[1], to, 1, ticks, HOOK_BRANCH,
+    Lane_jump(f->lane, code, &code->layout.sites[1], to, 1, ticks, HOOK_BRANCH,
               COURSE_WHOLE);
 }
 
 static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->sites[2], 2, 1, ticks, HOOK_JUMP,
+    Lane_jump(f->lane, code, &code->layout.sites[2], 2, 1, ticks, HOOK_JUMP,
               COURSE_WHOLE);
 }
 
 static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->sites[3], 1, 1, ticks, HOOK_JUMP,
+    Lane_jump(f->lane, code, &code->layout.sites[3], 1, 1, ticks, HOOK_JUMP,
               COURSE_WHOLE);
 }
 
@@ -1056,10 +1061,10 @@ static void test_loops(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = make(f, NESTED, sizeof NESTED, 0);
-    uint64_t call = Event_call(code->id, 0);
+    uint64_t call = Event_call(code->hot.id, 0);
 
-    code->sites[1].redundant = 0; // its FOR_ITER is seen as well
-    code->sites[1].stop_at = CODE_NEVER;
+    code->layout.sites[1].redundant = 0; // its FOR_ITER is seen as well
+    code->layout.sites[1].stop_at = CODE_NEVER;
     Lane_reset(f->lane, NOTHING, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
@@ -1094,7 +1099,7 @@ static void test_loops_of_calls_in_turn(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
-    uint64_t call = Event_call(code->id, 0);
+    uint64_t call = Event_call(code->hot.id, 0);
 
     Lane_reset(f->lane, NOTHING, 0);
     with_timeline(f);
@@ -1118,7 +1123,7 @@ static void test_loops_of_calls_at_the_same_time(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
-    uint64_t call = Event_call(code->id, 0);
+    uint64_t call = Event_call(code->hot.id, 0);
 
     Lane_reset(f->lane, NOTHING, 0);
     with_timeline(f);
@@ -1190,7 +1195,8 @@ static void test_more_loops_than_places(void **state)
     }
     expect_empty(f);
     expect_site(code, JUMP_SITE, 6 * LANE_LOOPS,
-                Cell_get(&code->sites[JUMP_SITE].cycles), 5 * 3 * LANE_LOOPS);
+                Cell_get(&code->layout.sites[JUMP_SITE].cycles),
+                5 * 3 * LANE_LOOPS);
 }
 
 // --- Programs at random ------------------------------------------------------
@@ -1287,8 +1293,9 @@ static void test_random_programs(void **state)
 
         expect_calls(code, model->functions[n].calls, model->functions[n].ends,
                      model->functions[n].self, model->functions[n].total);
-        assert_int_equal(Cell_get(&code->min_cycles), model->functions[n].min);
-        assert_int_equal(Cell_get(&code->sites[JUMP_SITE].hits),
+        assert_int_equal(Cell_get(&code->hot.min_cycles),
+                         model->functions[n].min);
+        assert_int_equal(Cell_get(&code->layout.sites[JUMP_SITE].hits),
                          model->functions[n].jumps);
         assert_int_equal(Histogram_count(Code_histogram(code)),
                          model->functions[n].ends);
@@ -1321,7 +1328,7 @@ static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
                       uint32_t depth, uint64_t ticks, enum Course course)
 {
     bool plain = course != COURSE_WHOLE && site &&
-                 f->lane->top->address == code->address &&
+                 f->lane->top->address == code->who.address &&
                  Lane_plain_leave(f->lane, code, depth, course) &&
                  Lane_is_brief(f->lane, ticks);
 
@@ -1336,9 +1343,9 @@ static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
 static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
                      uint64_t ticks, enum Course course)
 {
-    struct Site *site = &code->sites[JUMP_SITE];
+    struct Site *site = &code->layout.sites[JUMP_SITE];
     bool plain = course != COURSE_WHOLE &&
-                 f->lane->top->address == code->address &&
+                 f->lane->top->address == code->who.address &&
                  Lane_plain_jump(f->lane, site, depth, course) &&
                  Lane_is_brief(f->lane, ticks);
 
@@ -1367,7 +1374,8 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
     if (choice < 900 && f->lane->top->code)
         code = f->lane->top->code;
     if (choice < 700) {
-        struct Site *site = choice % 20 ? &code->sites[RETURN_SITE] : NULL;
+        struct Site *site =
+            choice % 20 ? &code->layout.sites[RETURN_SITE] : NULL;
         uint32_t from = *depth;
 
         *depth -= *depth > 1;
@@ -1388,24 +1396,29 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
 
 static void expect_same(const struct Code *a, const struct Code *b)
 {
-    assert_int_equal(Cell_get(&a->calls), Cell_get(&b->calls));
-    assert_int_equal(Cell_get(&a->self_calls), Cell_get(&b->self_calls));
-    assert_int_equal(Cell_get(&a->self_cycles), Cell_get(&b->self_cycles));
-    assert_int_equal(Cell_get(&a->min_cycles), Cell_get(&b->min_cycles));
-    assert_int_equal(Cell_get(&a->total_cycles), Cell_get(&b->total_cycles));
-    assert_int_equal(Cell_get(&a->waited_cycles), Cell_get(&b->waited_cycles));
-    assert_int_equal(Cell_get(&a->last_seen), Cell_get(&b->last_seen));
-    assert_int_equal(a->dark, b->dark);
-    assert_int_equal(a->closed, b->closed);
-    assert_int_equal(a->exact, b->exact);
-    assert_int_equal(a->epoch, b->epoch);
-    assert_int_equal(a->dark_callees, b->dark_callees);
-    assert_int_equal(a->caller_count, b->caller_count);
-    for (uint32_t i = 0; i < a->site_count; i++) {
-        expect_site(a, i, Cell_get(&b->sites[i].hits),
-                    Cell_get(&b->sites[i].cycles),
-                    Cell_get(&b->sites[i].instructions));
-        assert_int_equal(a->sites[i].dark, b->sites[i].dark);
+    assert_int_equal(Cell_get(&a->hot.calls), Cell_get(&b->hot.calls));
+    assert_int_equal(Cell_get(&a->hot.self_calls),
+                     Cell_get(&b->hot.self_calls));
+    assert_int_equal(Cell_get(&a->hot.self_cycles),
+                     Cell_get(&b->hot.self_cycles));
+    assert_int_equal(Cell_get(&a->hot.min_cycles),
+                     Cell_get(&b->hot.min_cycles));
+    assert_int_equal(Cell_get(&a->hot.total_cycles),
+                     Cell_get(&b->hot.total_cycles));
+    assert_int_equal(Cell_get(&a->hot.waited_cycles),
+                     Cell_get(&b->hot.waited_cycles));
+    assert_int_equal(Cell_get(&a->hot.last_seen), Cell_get(&b->hot.last_seen));
+    assert_int_equal(a->hot.dark, b->hot.dark);
+    assert_int_equal(a->hot.closed, b->hot.closed);
+    assert_int_equal(a->hot.exact, b->hot.exact);
+    assert_int_equal(a->hot.epoch, b->hot.epoch);
+    assert_int_equal(a->hot.dark_callees, b->hot.dark_callees);
+    assert_int_equal(a->links.caller_count, b->links.caller_count);
+    for (uint32_t i = 0; i < a->layout.site_count; i++) {
+        expect_site(a, i, Cell_get(&b->layout.sites[i].hits),
+                    Cell_get(&b->layout.sites[i].cycles),
+                    Cell_get(&b->layout.sites[i].instructions));
+        assert_int_equal(a->layout.sites[i].dark, b->layout.sites[i].dark);
     }
     assert_int_equal(!Code_histogram(a), !Code_histogram(b));
     if (Code_histogram(a))
@@ -1481,7 +1494,7 @@ static void test_plain_and_deep(void **state)
             any_enter(f, code, d, ++ticks, COURSE_PLAIN);
         assert_int_equal(f->lane->top - f->lane->bottom, deep);
         for (uint32_t d = deep; d >= 1; d--)
-            any_leave(f, code, &code->sites[RETURN_SITE], d, ++ticks,
+            any_leave(f, code, &code->layout.sites[RETURN_SITE], d, ++ticks,
                       COURSE_PLAIN);
     }
     expect_calls(code, 2 * deep, 2 * deep, 2 * (2 * deep - 1),

@@ -294,7 +294,7 @@ static void test_forget_reaches_every_lane(void **state)
     struct Lane *lanes[2] = {add(f, false), add(f, false)};
     struct Code *code = make_code(1, 0x1000), *other = make_code(2, 0x2000);
 
-    code->stop_at = other->stop_at = CODE_NEVER;
+    code->hot.stop_at = other->hot.stop_at = CODE_NEVER;
     for (int i = 0; i < 2; i++) {
         Lane_enter(lanes[i], code, 1, 0, 2000, COURSE_WHOLE);
         Lane_enter(lanes[i], other, 2, 0, 2100, COURSE_WHOLE);

@@ -84,7 +84,8 @@ static struct Listing *list(const uint8_t *bytecode, size_t size,
     struct Detail detail;
     struct Listing *listing;
 
-    assert_int_equal(Detail_init(&detail, code, &code->story, &opcodes), 0);
+    assert_int_equal(Detail_init(&detail, code, &code->poll.story, &opcodes),
+                     0);
     listing = Lister_make(
         &(struct ListerSource){code, &detail, known, &opcodes, false});
     Detail_release(&detail);

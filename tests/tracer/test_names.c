@@ -25,9 +25,9 @@ static struct Code *named(uint32_t id)
     char text[32];
 
     snprintf(text, sizeof text, "name%u", id);
-    Heap_free(code->name);
-    code->name = Heap_text(text);
-    code->line = id + 1;
+    Heap_free(code->who.name);
+    code->who.name = Heap_text(text);
+    code->who.line = id + 1;
     return code;
 }
 
@@ -104,8 +104,8 @@ static void test_the_retired(void **state)
     Registry_retire(f->registry, code, 1);
     assert_ptr_equal(Registry_take_retired(f->registry, UINT64_MAX), code);
     Names_retire(&f->names, code);
-    assert_null(code->name); // moved, not copied
-    assert_null(code->file);
+    assert_null(code->who.name); // moved, not copied
+    assert_null(code->who.file);
     Code_free(code);
     expect(f, 1);
     retire(f, 77);
@@ -239,7 +239,7 @@ static void *collect(void *context)
         if (code)
             Rcu_synchronize();
         for (; code; code = next) {
-            next = code->next_retired;
+            next = code->node.next_retired;
             Names_retire(&race->fixture->names, code);
             Code_free(code);
         }
@@ -259,7 +259,7 @@ static void test_asked_while_code_comes_and_goes(void **state)
         if (alive[i % 32])
             Registry_retire(race.fixture->registry, alive[i % 32], 1);
         alive[i % 32] = add(race.fixture);
-        race.newest = alive[i % 32]->id;
+        race.newest = alive[i % 32]->hot.id;
     }
     race.stop = true;
     pthread_join(threads[0], NULL);

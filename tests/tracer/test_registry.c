@@ -34,12 +34,12 @@ static void test_finds_by_address_and_id(void **state)
 
     (void)state;
     assert_ptr_equal(Registry_find(registry, 0x1000), code);
-    assert_ptr_equal(Registry_by_id(registry, code->id), code);
+    assert_ptr_equal(Registry_by_id(registry, code->hot.id), code);
     assert_null(Registry_find(registry, 0x1010));
     assert_null(Registry_find(registry, 0));
     assert_null(Registry_find(registry, UINTPTR_MAX));
     assert_null(Registry_by_id(registry, 0));
-    assert_null(Registry_by_id(registry, code->id + REGISTRY_BUCKETS));
+    assert_null(Registry_by_id(registry, code->hot.id + REGISTRY_BUCKETS));
     Registry_free(registry);
 }
 
@@ -51,7 +51,7 @@ static void test_finds_by_version(void **state)
     (void)state;
     for (uint32_t i = 0; i < 3; i++) { // all of one bucket, but the first
         codes[i] = make_code(Registry_next_id(registry), 0x1000 * (i + 1));
-        codes[i]->version = i ? 5 + i * REGISTRY_BUCKETS : 0;
+        codes[i]->who.version = i ? 5 + i * REGISTRY_BUCKETS : 0;
         Registry_add(registry, codes[i]);
     }
     assert_null(Registry_by_version(registry, 0));
@@ -101,14 +101,14 @@ static void test_many(void **state)
     }
     for (code = Registry_first(registry); code; code = Registry_next(code)) {
         id += 1 + (id % 3 == 2);
-        assert_int_equal(code->id, id);
+        assert_int_equal(code->hot.id, id);
     }
     assert_int_equal(id, COUNT - 1);
     for (code = Registry_take_retired(registry, UINT64_MAX); code;
          code = next) {
-        next = code->next_retired;
+        next = code->node.next_retired;
         retired++;
-        assert_int_equal(code->id, 3 * retired); // oldest first
+        assert_int_equal(code->hot.id, 3 * retired); // oldest first
         Code_free(code);
     }
     assert_int_equal(retired, COUNT / 3);
@@ -127,8 +127,8 @@ static void test_an_address_is_reused(void **state)
     assert_null(Registry_find(registry, 0x2000));
     young = add(registry, 0x2000);
     assert_ptr_equal(Registry_find(registry, 0x2000), young);
-    assert_ptr_equal(Registry_by_id(registry, young->id), young);
-    assert_null(Registry_by_id(registry, old->id));
+    assert_ptr_equal(Registry_by_id(registry, young->hot.id), young);
+    assert_null(Registry_by_id(registry, old->hot.id));
     assert_ptr_equal(Registry_take_retired(registry, UINT64_MAX), old);
     Code_free(old);
     Registry_free(registry);
@@ -166,7 +166,7 @@ static void test_bytes_return_to_zero(void **state)
 
     (void)state;
     assert_true(registry->bytes >= sizeof(*code));
-    code->histogram =
+    code->hot.histogram =
         Heap_zeroed(1, sizeof(struct Histogram)); // it grew meanwhile
     Registry_retire(registry, code, 1);
     assert_int_equal(registry->bytes, 0);
@@ -199,15 +199,15 @@ static void read_once(struct Race *race, unsigned turn)
     Rcu_read_lock();
     code = Registry_find(race->registry, address);
     if (code) {
-        if (code->address != address || strcmp(code->name, "name") != 0)
+        if (code->who.address != address || strcmp(code->who.name, "name") != 0)
             race->wrong++;
         race->found++;
     }
     for (code = Registry_first(race->registry); code;
          code = Registry_next(code)) {
-        if (code->id <= id) // in order of adoption, even while it changes
+        if (code->hot.id <= id) // in order of adoption, even while it changes
             race->wrong++;
-        id = code->id;
+        id = code->hot.id;
     }
     Rcu_read_unlock();
 }
@@ -228,8 +228,8 @@ static void reclaim(struct Registry *registry)
     if (code)
         Rcu_synchronize();
     for (; code; code = next) {
-        next = code->next_retired;
-        memset(code->name, '?', strlen(code->name));
+        next = code->node.next_retired;
+        memset(code->who.name, '?', strlen(code->who.name));
         Code_free(code);
     }
 }

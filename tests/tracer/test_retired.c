@@ -16,23 +16,23 @@ static struct Code *make(const char *name, const char *file, uint32_t line)
 {
     struct Code *code = make_code(1, 0x1000);
 
-    Heap_free(code->name);
-    Heap_free(code->file);
-    code->name = Heap_text(name);
-    code->file = Heap_text(file);
-    code->line = line;
-    code->calls_exact = true;
+    Heap_free(code->who.name);
+    Heap_free(code->who.file);
+    code->who.name = Heap_text(name);
+    code->who.file = Heap_text(file);
+    code->who.line = line;
+    code->hot.calls_exact = true;
     return code;
 }
 
 // Adds one that was called so often, each call 10 cycles.
 static void retire(struct Retired *retired, struct Code *code, uint64_t calls)
 {
-    Cell_set(&code->calls, calls);
-    Cell_set(&code->self_calls, calls);
-    Cell_set(&code->self_cycles, 10 * calls);
-    Cell_set(&code->total_cycles, 20 * calls);
-    Cell_set(&code->waited_cycles, calls);
+    Cell_set(&code->hot.calls, calls);
+    Cell_set(&code->hot.self_calls, calls);
+    Cell_set(&code->hot.self_cycles, 10 * calls);
+    Cell_set(&code->hot.total_cycles, 20 * calls);
+    Cell_set(&code->hot.waited_cycles, calls);
     Cell_set(&code->share.cpu.total_ns, 3 * calls);
     Cell_set(&code->share.samples, calls / 2);
     Cell_set(&code->share.run_samples, calls / 5);
@@ -85,7 +85,7 @@ static void test_one_that_was_dark_makes_a_floor(void **state)
     struct Code *code = make("f", "a.py", 1);
 
     (void)state;
-    code->calls_exact = false;
+    code->hot.calls_exact = false;
     retire(retired, code, 5);
     retire(retired, make("f", "a.py", 1), 5);
     assert_true(retired->functions[0].totals.inexact);

@@ -202,7 +202,7 @@ static void test_time_is_credited_where_it_passes(void **state)
     assert_int_equal(shares[0].tid, TID);
     assert_string_equal(shares[0].name, "f");
     assert_s(shares[0].cpu_s, 20);
-    assert_int_equal(functions[0].id, Registry_find(registry, LONG)->id);
+    assert_int_equal(functions[0].id, Registry_find(registry, LONG)->hot.id);
     assert_float_equal(functions[0].share, shares[0].cpu_share, 0.01);
     assert_true(shares[0].wait_share > 0.4);
     // The window was shorter while there were samples.
@@ -683,8 +683,9 @@ static void test_stacks(void **state)
     assert_int_equal(table->samples, totals().samples);
     assert_int_equal(table->rows[1].id, NULL_U64); // all were cut off below
     for (size_t i = 0; i < table->function_count; i++)
-        found |= table->functions[i].id == Registry_find(registry, LONG)->id &&
-                 strcmp(table->functions[i].name, "name") == 0;
+        found |=
+            table->functions[i].id == Registry_find(registry, LONG)->hot.id &&
+            strcmp(table->functions[i].name, "name") == 0;
     assert_true(found);
     FlameTable_free(table);
 }
@@ -697,14 +698,14 @@ static void test_callers_of_dark_code(void **state)
     (void)state;
     simulate_none(1000);
     assert_false(Sampler_take_edge(sampler, &edge));
-    Registry_find(registry, LONG)->dark = true;
+    Registry_find(registry, LONG)->hot.dark = true;
     while (totals().samples < 4 && thread_ns() - from < LIMIT_NS) {
         spin(&python, LONG, 0.02);
         Sampler_collect(sampler);
     }
     assert_true(Sampler_take_edge(sampler, &edge));
-    assert_int_equal(edge.caller, Registry_find(registry, ROOT)->id);
-    assert_int_equal(edge.callee, Registry_find(registry, LONG)->id);
+    assert_int_equal(edge.caller, Registry_find(registry, ROOT)->hot.id);
+    assert_int_equal(edge.callee, Registry_find(registry, LONG)->hot.id);
     assert_false(Sampler_take_edge(sampler, &edge));
 }
 

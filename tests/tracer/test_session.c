@@ -437,15 +437,15 @@ static void test_rearm_requests(void **state)
     start_usual(f);
     Details_set_urge(&f->session->details, note_urge, &urged);
     client = join(f);
-    expect_done(client, ask(client, MESSAGE_REARM, code->id, NULL));
+    expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
     assert_int_equal(urged, 1); // the governor need not come by
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
-    assert_int_equal(id, code->id);
-    expect_error(client, ask(client, MESSAGE_REARM, code->id + 1, NULL),
+    assert_int_equal(id, code->hot.id);
+    expect_error(client, ask(client, MESSAGE_REARM, code->hot.id + 1, NULL),
                  ENOENT);
     expect_error(
         client,
-        ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->id, NULL),
+        ask(client, MESSAGE_REARM, (UINT64_C(1) << 32) + code->hot.id, NULL),
         ENOENT);
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 0);
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));

@@ -105,11 +105,12 @@ static void test_ints_floats_strings(void **state)
            "6:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
            "6:BINARY_OP_ADD_FLOAT>BINARY_OP_ADD_UNICODE");
-    assert_int_equal(f->code->specializable, 3);
-    assert_int_equal(f->code->specialized, 1);
-    assert_int_equal(f->code->bytecode[AT_FIRST], BINARY_OP); // as adopted
-    assert_int_equal(Story_opcode(&f->code->story, AT_FIRST / 2, BINARY_OP),
-                     BINARY_OP_ADD_UNICODE);
+    assert_int_equal(f->code->poll.specializable, 3);
+    assert_int_equal(f->code->poll.specialized, 1);
+    assert_int_equal(f->code->who.bytecode[AT_FIRST], BINARY_OP); // as adopted
+    assert_int_equal(
+        Story_opcode(&f->code->poll.story, AT_FIRST / 2, BINARY_OP),
+        BINARY_OP_ADD_UNICODE);
 }
 
 static void test_a_change_says_who_where_and_when(void **state)
@@ -144,7 +145,7 @@ static void test_what_is_specialised_at_first_sight(void **state)
            "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP>BINARY_OP_ADD_FLOAT "
            "10:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT");
-    assert_int_equal(f->code->specialized, 3);
+    assert_int_equal(f->code->poll.specialized, 3);
 }
 
 // The specialiser tried anew and failed: its counter is beyond that of birth.
@@ -156,12 +157,12 @@ static void test_given_up_and_again(void **state)
     look_at(f, AT_FIRST, BINARY_OP, FAILED);
     look_at(f, AT_FIRST, BINARY_OP, FAILED - 3 * STEP); // about to try again
     look_at(f, AT_FIRST, BINARY_OP, 0x7);
-    assert_int_equal(f->code->specialized, 0);
+    assert_int_equal(f->code->poll.specialized, 0);
     look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     expect(f,
            "6:BINARY_OP>BINARY_OP_ADD_INT 6:BINARY_OP_ADD_INT>BINARY_OP "
            "6:BINARY_OP>BINARY_OP_ADD_INT");
-    assert_int_equal(f->code->specialized, 1);
+    assert_int_equal(f->code->poll.specialized, 1);
 }
 
 // --- What is not -------------------------------------------------------------
@@ -174,7 +175,7 @@ static void test_caches_are_no_opcodes(void **state)
     f->live[AT_JUMP + 2] = ENTER_EXECUTOR;
     look(f);
     expect(f, "");
-    assert_int_equal(f->code->specialized, 0);
+    assert_int_equal(f->code->poll.specialized, 0);
 }
 
 static void test_another_families_opcode_is_none(void **state)
@@ -196,7 +197,7 @@ static void test_instrumentation_is_no_deoptimisation(void **state)
         look_at(f, AT_ITER, armed[i], COOLDOWN);
         look_at(f, AT_ITER, armed[i], FRESH);
         look_at(f, AT_ITER, FOR_ITER, FRESH);
-        assert_int_equal(f->code->specialized, 1); // as last known
+        assert_int_equal(f->code->poll.specialized, 1); // as last known
         look_at(f, AT_ITER, FOR_ITER, FRESH - STEP);
         look_at(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     }
@@ -257,7 +258,7 @@ static void test_executors(void **state)
     look_at(f, AT_JUMP, JUMP_BACKWARD, 0xfff);
     look_at(f, AT_JUMP, ENTER_EXECUTOR, 0);
     expect(f, "14:JUMP_BACKWARD>(executor)");
-    assert_int_equal(f->code->specialized, 0);
+    assert_int_equal(f->code->poll.specialized, 0);
     // In the place of an instruction that has types.
     look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     look_at(f, AT_FIRST, ENTER_EXECUTOR, 0);
@@ -341,14 +342,14 @@ static void test_every_change_is_noticed(void **state)
 
     look(f);
     for (unsigned i = 0; i < SIZE * 8; i++) {
-        uint64_t hash = f->code->story.hash;
+        uint64_t hash = f->code->poll.story.hash;
 
         f->live[i / 8] ^= (uint8_t)(1 << i % 8);
         look(f);
-        assert_true(f->code->story.hash != hash);
+        assert_true(f->code->poll.story.hash != hash);
         f->live[i / 8] ^= (uint8_t)(1 << i % 8);
         look(f);
-        assert_true(f->code->story.hash == hash);
+        assert_true(f->code->poll.story.hash == hash);
     }
 }
 
@@ -385,7 +386,7 @@ static void test_a_counter_that_is_cut_off(void **state)
     Code_free(code);
     code = code_of(f, cut, 0);
     assert_int_equal(Story_look(code, live, &f->opcodes, &f->log, 1), 0);
-    assert_int_equal(code->specializable, 0);
+    assert_int_equal(code->poll.specializable, 0);
     Code_free(code);
 }
 
@@ -435,7 +436,7 @@ static void test_garbage(void **state)
         }
     }
     assert_true(f->log.count > 100);
-    assert_true(f->code->story.count <= 6);
+    assert_true(f->code->poll.story.count <= 6);
 }
 
 // --- Fixture -----------------------------------------------------------------

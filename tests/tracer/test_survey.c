@@ -23,11 +23,11 @@ static struct Code *dark(double seen)
 {
     struct Code *code = add_code(&engine, "f", 500);
 
-    Cell_set(&code->calls, 500);
-    Cell_set(&code->self_calls, 500);
-    Cell_set(&code->self_cycles, 50000);
-    Cell_set(&code->last_seen, (uint64_t)(seen * HZ));
-    code->dark = true;
+    Cell_set(&code->hot.calls, 500);
+    Cell_set(&code->hot.self_calls, 500);
+    Cell_set(&code->hot.self_cycles, 50000);
+    Cell_set(&code->hot.last_seen, (uint64_t)(seen * HZ));
+    code->hot.dark = true;
     return code;
 }
 
@@ -42,7 +42,7 @@ static void expect(struct Code *const codes[], size_t count)
 {
     assert_int_equal(plan.count, count);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(plan.items[i].id, codes[i]->id);
+        assert_int_equal(plan.items[i].id, codes[i]->hot.id);
 }
 
 static void test_the_oldest_first(void **state)
@@ -50,7 +50,7 @@ static void test_the_oldest_first(void **state)
     struct Code *late = dark(20), *early = dark(10), *fresh = dark(39);
 
     (void)state, (void)fresh;
-    add_code(&engine, "never ran", 500)->dark = true;
+    add_code(&engine, "never ran", 500)->hot.dark = true;
     take(40);
     expect((struct Code *[]){early, late}, 2);
     assert_true(plan.items[0].hits >= 16 && plan.items[0].seconds > 0);
@@ -87,16 +87,16 @@ static void test_broken_code_is_due(void **state)
     struct Code *code = dark(39);
 
     (void)state;
-    code->dark = false;
-    code->broken = true;
+    code->hot.dark = false;
+    code->hot.broken = true;
     take(40);
     expect(NULL, 0);
-    Cell_set(&code->last_seen, (uint64_t)(99 * HZ));
+    Cell_set(&code->hot.last_seen, (uint64_t)(99 * HZ));
     take(100);
     expect((struct Code *[]){code}, 1);
-    code->broken = false;
+    code->hot.broken = false;
     take(101);
-    code->broken = true;
+    code->hot.broken = true;
     take(102);
     expect(NULL, 0);
 }
@@ -118,9 +118,9 @@ static void test_armed_code(void **state)
     struct Code *code = dark(10);
 
     (void)state;
-    code->dark = false;
+    code->hot.dark = false;
     assert_int_equal(take(1000), 0);
-    code->broken = true;
+    code->hot.broken = true;
     assert_int_equal(take(1000), 0); // since now
     assert_int_equal(take(1100), 1);
 }
@@ -130,7 +130,7 @@ static void test_what_cannot_be_armed_is_asked_less(void **state)
     struct Code *code = dark(10);
 
     (void)state;
-    code->refusals = 3;
+    code->plan.refusals = 3;
     assert_int_equal(take(10 + 12 * 8 - 1), 0);
     assert_int_equal(take(10 + 12 * 8 + 1), 1);
 }
@@ -142,33 +142,33 @@ static void test_who_lacks_its_callees(void **state)
     double seconds;
 
     (void)state;
-    code->dark = false;
-    code->dark_callees = 2;
+    code->hot.dark = false;
+    code->hot.dark_callees = 2;
     assert_int_equal(take(10), 0);  // the first look
     assert_int_equal(take(100), 0); // it has not been called since
-    Cell_set(&code->last_seen, (uint64_t)(101 * HZ));
+    Cell_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
     assert_int_equal(take(102), 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
     seconds = plan.items[0].seconds;
     Code_want_callees(code, 64);
     assert_int_equal(take(150), 0); // its next call will have them
-    code->callee_hits = 0;
-    code->visited = true; // and could not be timed
-    Visit_begin(&code->visit, 500, 50000);
+    code->cold.callee_hits = 0;
+    code->plan.visited = true; // and could not be timed
+    Visit_begin(&code->plan.visit, 500, 50000);
     assert_int_equal(take(150), 1);
-    assert_int_equal(code->visit.reach, 1); // with more, and as soon
-    assert_int_equal(code->visit.misses, 0);
+    assert_int_equal(code->plan.visit.reach, 1); // with more, and as soon
+    assert_int_equal(code->plan.visit.misses, 0);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
     assert_true(plan.items[0].times);
     assert_true(plan.items[0].seconds > seconds + 2 * 190 * 70e-9); // foreseen
     take(151);
-    assert_int_equal(code->visit.reach, 1); // a visit ends once
-    Cell_add(&code->self_calls, 5);         // it could
-    code->visited = true;
-    Cell_set(&code->last_seen, (uint64_t)(180 * HZ));
+    assert_int_equal(code->plan.visit.reach, 1); // a visit ends once
+    Cell_add(&code->hot.self_calls, 5);          // it could
+    code->plan.visited = true;
+    Cell_set(&code->hot.last_seen, (uint64_t)(180 * HZ));
     assert_int_equal(take(160), 0);
     assert_int_equal(take(181), 1);
-    assert_int_equal(code->visit.misses, 0);
+    assert_int_equal(code->plan.visit.misses, 0);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
 }
 
@@ -177,12 +177,13 @@ static void test_dark_callers(void **state)
     struct Code *code = dark(10);
 
     (void)state;
-    code->dark_callees = 1;
+    code->hot.dark_callees = 1;
     take(10.5);
     take(30); // both are due: one session is for both
     expect((struct Code *[]){code}, 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
-    code->visit.misses = 4; // in vain so far: alone, and now and then together
+    code->plan.visit.misses =
+        4; // in vain so far: alone, and now and then together
     take(35);
     assert_int_equal(plan.count, 1);
     assert_int_equal(plan.items[0].callee_hits, 0);
@@ -197,13 +198,13 @@ static void test_who_warms_up_lacks_nobody(void **state)
     struct Code *code = dark(1);
 
     (void)state;
-    code->dark = false;
-    code->warming = true;
-    code->dark_callees = 1;
+    code->hot.dark = false;
+    code->hot.warming = true;
+    code->hot.dark_callees = 1;
     take(10);
-    Cell_set(&code->last_seen, (uint64_t)(101 * HZ));
+    Cell_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
     assert_int_equal(take(102), 0);
-    code->warming = false;
+    code->hot.warming = false;
     assert_int_equal(take(102), 1);
 }
 
@@ -258,7 +259,7 @@ static void test_calls_that_wait_are_few(void **state)
     take(40);
     assert_int_equal(plan.count, 2);
     for (size_t i = 0; i < 2; i++)
-        if (plan.items[i].id == waits->id)
+        if (plan.items[i].id == waits->hot.id)
             assert_true(plan.items[i].steady_s >
                         1.9 * plan.items[1 - i].steady_s);
 }
@@ -287,11 +288,11 @@ static void test_unarmed_code(void **state)
     struct Code *code = dark(10);
 
     (void)state;
-    code->unarmed = true;
+    code->cold.unarmed = true;
     assert_int_equal(take(100), 0);
-    code->again = true;
+    code->cold.again = true;
     assert_int_equal(take(100), 1);
-    code->again = false;
+    code->cold.again = false;
     Cell_set(&code->share.run_samples, 1);
     assert_int_equal(take(100), 1);
 }
@@ -303,9 +304,9 @@ static void test_means_are_of_the_newest_calls(void **state)
     (void)state;
     for (int second = 40; second < 200; second += 40) {
         take(second);
-        Cell_add(&code->self_calls, 1000);
+        Cell_add(&code->hot.self_calls, 1000);
     }
-    assert_true(Cell_get(&Recent_mark(&code->recent)->calls) >= 1000);
+    assert_true(Cell_get(&Recent_mark(&code->plan.recent)->calls) >= 1000);
 }
 
 static int set_up(void **state)

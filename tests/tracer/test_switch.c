@@ -46,7 +46,7 @@ static bool holds(struct RealStack *real, const struct Frame *frame)
     const struct Greenlet *greenlet = (const struct Greenlet *)real;
 
     return frame->depth > greenlet->base && frame->depth <= greenlet->depth &&
-           greenlet->frames[frame->depth]->address == frame->address;
+           greenlet->frames[frame->depth]->who.address == frame->address;
 }
 
 static void start(struct Greenlet *greenlet, uintptr_t root, uint32_t base)
@@ -93,7 +93,7 @@ static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     struct Code *code = greenlet->frames[greenlet->depth];
 
     look(f, greenlet, ticks);
-    Lane_leave(f->lane, code, &code->sites[code->site_count - 1],
+    Lane_leave(f->lane, code, &code->layout.sites[code->layout.site_count - 1],
                greenlet->depth, ticks, COURSE_WHOLE);
     greenlet->depth--;
 }
@@ -103,16 +103,16 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     struct Code *code = greenlet->frames[greenlet->depth];
 
     look(f, greenlet, ticks);
-    Lane_jump(f->lane, code, &code->sites[1], 1, greenlet->depth, ticks,
+    Lane_jump(f->lane, code, &code->layout.sites[1], 1, greenlet->depth, ticks,
               HOOK_JUMP, COURSE_WHOLE);
 }
 
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,
                    uint64_t total)
 {
-    assert_int_equal(Cell_get(&code->calls), calls);
-    assert_int_equal(Cell_get(&code->self_cycles), self);
-    assert_int_equal(Cell_get(&code->total_cycles), total);
+    assert_int_equal(Cell_get(&code->hot.calls), calls);
+    assert_int_equal(Cell_get(&code->hot.self_cycles), self);
+    assert_int_equal(Cell_get(&code->hot.total_cycles), total);
 }
 
 static unsigned open_frames(const struct Lane *lane)
@@ -146,8 +146,8 @@ static void test_two_stacks(void **state)
     assert_int_equal(Cell_get(&f->lane->unwound), 0);
     assert_int_equal(open_frames(f->lane), 0);
     // A caller is of the same stack.
-    assert_int_equal(c->caller_count, 0);
-    assert_int_equal(leaf->caller_count, 2);
+    assert_int_equal(c->links.caller_count, 0);
+    assert_int_equal(leaf->links.caller_count, 2);
 }
 
 static void test_the_same_function_on_two_stacks(void **state)
@@ -164,9 +164,9 @@ static void test_the_same_function_on_two_stacks(void **state)
     enter(f, &other, code, 300); // recursion: no total of its own
     leave(f, &other, 350);
     leave(f, &other, 450);
-    assert_int_equal(Cell_get(&code->calls), 3);
-    assert_int_equal(Cell_get(&code->self_calls), 3);
-    assert_int_equal(Cell_get(&code->total_cycles), 150 + 250);
+    assert_int_equal(Cell_get(&code->hot.calls), 3);
+    assert_int_equal(Cell_get(&code->hot.self_calls), 3);
+    assert_int_equal(Cell_get(&code->hot.total_cycles), 150 + 250);
     assert_int_equal(Cell_get(&f->lane->unwound), 0);
 }
 
@@ -222,9 +222,9 @@ static void test_a_stack_without_a_root(void **state)
     leave(f, &child, 930);
     leave(f, &main, 1000);
     expect(leaf, 3, 30, 30);
-    assert_int_equal(Cell_get(&g->total_cycles), 200 + 300);
-    assert_int_equal(leaf->caller_count, 1);
-    expect(m, 1, Cell_get(&m->self_cycles), 900);
+    assert_int_equal(Cell_get(&g->hot.total_cycles), 200 + 300);
+    assert_int_equal(leaf->links.caller_count, 1);
+    expect(m, 1, Cell_get(&m->hot.self_cycles), 900);
     assert_int_equal(Cell_get(&f->lane->unwound), 0);
     assert_int_equal(f->lane->parked.count, 1);
 }
@@ -249,12 +249,12 @@ static void test_frames_left_before_it_went_on(void **state)
     enter(f, &child, m, 400);
     assert_int_equal(Cell_get(&f->lane->unwound), 2);
     assert_int_equal(open_frames(f->lane), 2);
-    assert_int_equal(m->last_caller, a->id);
+    assert_int_equal(m->hot.last_caller, a->hot.id);
     leave(f, &child, 410);
     leave(f, &child, 500);
     // Whose a span of a's was is not known: no self time, but a total.
-    assert_int_equal(Cell_get(&a->self_calls), 0);
-    assert_int_equal(Cell_get(&a->total_cycles), 300);
+    assert_int_equal(Cell_get(&a->hot.self_calls), 0);
+    assert_int_equal(Cell_get(&a->hot.total_cycles), 300);
     expect(b, 1, 0, 0);
     expect(c, 1, 0, 0);
 }
@@ -276,7 +276,7 @@ static void test_a_caller_that_is_not_there(void **state)
     assert_int_equal(open_frames(f->lane), 1);
     assert_int_equal(Cell_get(&f->lane->unwound), 1);
     enter(f, &main, b, 300);
-    assert_int_equal(b->last_caller, m->id);
+    assert_int_equal(b->hot.last_caller, m->hot.id);
     main.real.depth = 4; // what is really there stays
     Lane_settle(f->lane, a, &main.real, 310);
     main.real.depth = 3; // what cannot be, because of its depth, does not
@@ -301,7 +301,7 @@ static void test_a_root_that_is_used_again(void **state)
     start(&child, 0x2000, 7); // and begins deeper
     enter(f, &child, b, 400);
     assert_int_equal(open_frames(f->lane), 1);
-    assert_int_equal(b->caller_count, 0);
+    assert_int_equal(b->links.caller_count, 0);
     assert_int_equal(Cell_get(&f->lane->unwound), 2);
     leave(f, &child, 450);
     leave(f, &main, 500);
@@ -335,11 +335,11 @@ static void test_more_than_are_kept(void **state)
     for (i = 0; i < count; i++)
         leave(f, &greenlets[i], 100000 + i);
     leave(f, &main, 200000);
-    assert_int_equal(Cell_get(&code->calls), count);
-    assert_int_equal(Cell_get(&code->self_calls), STACKS_MOST - 1);
+    assert_int_equal(Cell_get(&code->hot.calls), count);
+    assert_int_equal(Cell_get(&code->hot.self_calls), STACKS_MOST - 1);
     assert_int_equal(Cell_get(&f->lane->unwound), count - (STACKS_MOST - 1));
-    assert_int_equal(f->lane->active[code->id % LANE_ACTIVE], 0);
-    assert_int_equal(Cell_get(&m->total_cycles), 200000 - 50);
+    assert_int_equal(f->lane->active[code->hot.id % LANE_ACTIVE], 0);
+    assert_int_equal(Cell_get(&m->hot.total_cycles), 200000 - 50);
     free(greenlets);
 }
 
@@ -401,7 +401,7 @@ static void expect_event(struct Ring *ring, enum EventKind kind,
 
     assert_true(Ring_peek(ring, &event) > 0);
     assert_int_equal(Event_kind(event), kind);
-    assert_int_equal(event->what, code ? Event_call(code->id, level) : 0);
+    assert_int_equal(event->what, code ? Event_call(code->hot.id, level) : 0);
     Ring_pop(ring, 1);
 }
 
@@ -514,9 +514,9 @@ static void test_random_greenlets(void **state)
             totals[which] += ticks - g->entered[g->depth + 1];
     }
     for (i = 0; i < CODES; i++) {
-        assert_int_equal(Cell_get(&codes[i]->calls), calls[i]);
-        assert_int_equal(Cell_get(&codes[i]->total_cycles), totals[i]);
-        sum += Cell_get(&codes[i]->self_cycles);
+        assert_int_equal(Cell_get(&codes[i]->hot.calls), calls[i]);
+        assert_int_equal(Cell_get(&codes[i]->hot.total_cycles), totals[i]);
+        sum += Cell_get(&codes[i]->hot.self_cycles);
     }
     assert_true(sum > ticks / 4 && sum <= ticks);
     assert_true(Cell_get(&f->lane->unwound) > STEPS / 100);

@@ -17,11 +17,11 @@ static double heat(struct Code *code, uint64_t since,
 
     if (ran && sampled)
         result = SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampled);
-    if (Cell_get(&code->last_seen) < since)
+    if (Cell_get(&code->hot.last_seen) < since)
         return result;
     events = Code_events(code);
-    result += (double)(events - code->ranked_events);
-    code->ranked_events = events;
+    result += (double)(events - code->plan.ranked_events);
+    code->plan.ranked_events = events;
     return result;
 }
 
@@ -57,7 +57,7 @@ void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
         double value = heat(code, since, sampled);
 
         if (value > 0)
-            insert(hottest, code->id, value);
+            insert(hottest, code->hot.id, value);
     }
     Rcu_read_unlock();
 }

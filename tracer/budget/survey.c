@@ -26,36 +26,36 @@ static double age(const struct Survey *survey, uint64_t then)
 // s since a call could last be timed, as far as surveys tell.
 static double timed_age(const struct Survey *survey, struct Code *code)
 {
-    uint64_t calls = Cell_get(&code->self_calls);
+    uint64_t calls = Cell_get(&code->hot.self_calls);
 
-    if (calls != code->timed_calls || !Cell_get(&code->timed_ticks)) {
-        code->timed_calls = calls;
-        Cell_set(&code->timed_ticks, survey->ticks);
+    if (calls != code->plan.timed_calls || !Cell_get(&code->plan.timed_ticks)) {
+        code->plan.timed_calls = calls;
+        Cell_set(&code->plan.timed_ticks, survey->ticks);
     }
-    return age(survey, Cell_get(&code->timed_ticks));
+    return age(survey, Cell_get(&code->plan.timed_ticks));
 }
 
 // s since it can no longer be seen in full: the age of what is known of it.
 static double blind_age(const struct Survey *survey, struct Code *code)
 {
-    if (!code->broken)
-        code->broken_ticks = 0;
-    else if (!code->broken_ticks)
-        code->broken_ticks = survey->ticks;
-    if (code->dark)
-        return age(survey, Cell_get(&code->last_seen));
+    if (!code->hot.broken)
+        code->plan.broken_ticks = 0;
+    else if (!code->plan.broken_ticks)
+        code->plan.broken_ticks = survey->ticks;
+    if (code->hot.dark)
+        return age(survey, Cell_get(&code->hot.last_seen));
     // Its calls are seen, its blocks are not.
-    return code->broken ? age(survey, code->broken_ticks) : 0;
+    return code->hot.broken ? age(survey, code->plan.broken_ticks) : 0;
 }
 
 static struct PolicyFunction function_of(const struct Survey *survey,
                                          const struct Code *code)
 {
     struct PolicyFunction function = {
-        .volatility = code->visit.volatility,
-        .timed = code->timed_calls,
-        .bytes = 2 * code->unit_count,
-        .sites = code->jump_count,
+        .volatility = code->plan.visit.volatility,
+        .timed = code->plan.timed_calls,
+        .bytes = 2 * code->layout.unit_count,
+        .sites = code->layout.jump_count,
     };
 
     if (!survey->sampled)
@@ -103,41 +103,42 @@ static uint32_t choose_hits(const struct Survey *survey,
 static int judge(const struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
-    uint64_t seen = Cell_get(&code->last_seen);
-    bool blind = code->dark || code->broken;
-    uint32_t callees = code->warming ? 0 : code->dark_callees;
+    uint64_t seen = Cell_get(&code->hot.last_seen);
+    bool blind = code->hot.dark || code->hot.broken;
+    uint32_t callees = code->hot.warming ? 0 : code->hot.dark_callees;
     double untimed = timed_age(survey, code), unseen = blind_age(survey, code);
     // Calls have been seen since the newest that could be timed.
-    bool lacking = callees && !code->callee_hits &&
-                   (blind || seen > Cell_get(&code->timed_ticks));
+    bool lacking = callees && !code->cold.callee_hits &&
+                   (blind || seen > Cell_get(&code->plan.timed_ticks));
     struct PolicyFunction function;
     uint32_t expected;
 
     if (!blind && !lacking)
         return 0;
-    if (code->unarmed && !code->again && !Cell_get(&code->share.run_samples))
+    if (code->cold.unarmed && !code->cold.again &&
+        !Cell_get(&code->share.run_samples))
         return 0; // called once: it may never be called again
-    if (code->visited) {
-        code->visited = false;
-        Visit_end(&code->visit, code->timed_calls,
-                  Cell_cycles(&code->self_cycles));
+    if (code->plan.visited) {
+        code->plan.visited = false;
+        Visit_end(&code->plan.visit, code->plan.timed_calls,
+                  Cell_cycles(&code->hot.self_cycles));
     }
     function = function_of(survey, code);
-    item->id = code->id;
+    item->id = code->hot.id;
     expected = choose_hits(survey, code, &function, item);
     function.age = unseen;
-    function.misses = code->refusals;
+    function.misses = code->plan.refusals;
     item->urgency = urgency(survey, &function, expected);
     item->callee_hits = 0;
     if (lacking) {
         function.age = untimed;
-        function.misses = code->visit.misses;
-        function.reach = code->visit.reach;
+        function.misses = code->plan.visit.misses;
+        function.reach = code->plan.visit.reach;
         function.callees = callees;
         if (urgency(survey, &function, expected) >= 1) {
             item->urgency =
                 fmax(item->urgency, urgency(survey, &function, expected));
-            item->callee_hits = Policy_callee_hits(code->visit.reach);
+            item->callee_hits = Policy_callee_hits(code->plan.visit.reach);
         } else {
             function.callees = 0;
         }

@@ -8,10 +8,11 @@
 void Code_refresh(struct Code *code)
 {
     bool clean = !Code_dark_callees(code);
-    bool plain = clean && !code->warming && !code->dark && Code_histogram(code);
+    bool plain =
+        clean && !code->hot.warming && !code->hot.dark && Code_histogram(code);
 
-    code->plain_epoch = plain ? code->epoch : 0;
-    code->block_epoch = clean && !code->broken ? code->epoch : 0;
+    code->hot.plain_epoch = plain ? code->hot.epoch : 0;
+    code->hot.block_epoch = clean && !code->hot.broken ? code->hot.epoch : 0;
 }
 
 void Code_darken_site(struct Code *code, struct Site *site)
@@ -19,8 +20,8 @@ void Code_darken_site(struct Code *code, struct Site *site)
     atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
     if (site->redundant)
         return;
-    code->exact = false;
-    code->broken = true;
+    code->hot.exact = false;
+    code->hot.broken = true;
     Code_refresh(code);
 }
 
@@ -28,35 +29,35 @@ void Code_darken_instruction(struct Code *code, struct Instruction *instruction)
 {
     atomic_store_explicit(&instruction->dark, 1, memory_order_relaxed);
     atomic_store_explicit(&instruction->floor, 1, memory_order_relaxed);
-    code->exact = false;
+    code->hot.exact = false;
     if (instruction->flags & INSTRUCTION_GATE) {
-        code->broken = true;
+        code->hot.broken = true;
         Code_refresh(code);
     }
 }
 
 void Code_leave_unarmed(struct Code *code)
 {
-    code->unarmed = code->dark = true;
-    code->calls_exact = code->exact = false;
-    for (uint32_t i = 0; i < code->site_count; i++)
-        code->sites[i].dark = 1;
-    for (uint32_t i = 0; i < code->instruction_count; i++)
-        code->instructions[i].dark = 1;
+    code->cold.unarmed = code->hot.dark = true;
+    code->hot.calls_exact = code->hot.exact = false;
+    for (uint32_t i = 0; i < code->layout.site_count; i++)
+        code->layout.sites[i].dark = 1;
+    for (uint32_t i = 0; i < code->layout.instruction_count; i++)
+        code->layout.instructions[i].dark = 1;
     Code_refresh(code);
 }
 
 static void next_epoch(struct Code *code)
 {
     // Not 0 either, which plain_epoch and block_epoch keep for "none".
-    if (++code->epoch == EPOCH_NONE)
-        code->epoch = 1;
+    if (++code->hot.epoch == EPOCH_NONE)
+        code->hot.epoch = 1;
     Code_refresh(code);
 }
 
 void Code_gain_dark_callee(struct Code *code)
 {
-    code->dark_callees++;
+    code->hot.dark_callees++;
     if (Code_dark_callees(code) == 1)
         next_epoch(code);
 }
@@ -65,7 +66,7 @@ void Code_lose_dark_callee(struct Code *code)
 {
     if (Code_dark_callees(code) == 0)
         return;
-    code->dark_callees--;
+    code->hot.dark_callees--;
     if (Code_dark_callees(code) == 0)
         next_epoch(code);
 }
@@ -83,44 +84,46 @@ static uint64_t more(uint64_t a, uint64_t b)
 
 void Code_extend(struct Code *code, uint64_t hits)
 {
-    uint64_t *stop = code->warming ? &code->stop_then : &code->stop_at;
+    uint64_t *stop =
+        code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
 
-    *stop = more(*stop, stop_after(Cell_get(&code->calls), hits));
+    *stop = more(*stop, stop_after(Cell_get(&code->hot.calls), hits));
 }
 
 // A call of it takes so long that what is cold at first is little of it. Seven
 // more of them would use up its callees, too.
 static bool is_long(const struct Code *code)
 {
-    return (double)Cell_cycles(&code->total_cycles) >
-           LONG_CYCLES * (double)Cell_get(&code->calls);
+    return (double)Cell_cycles(&code->hot.total_cycles) >
+           LONG_CYCLES * (double)Cell_get(&code->hot.calls);
 }
 
 void Code_rearm(struct Code *code, uint64_t hits)
 {
     uint32_t i;
-    bool cold = code->dark && hits >= 2 * WARM_CALLS && !is_long(code);
+    bool cold = code->hot.dark && hits >= 2 * WARM_CALLS && !is_long(code);
 
-    code->stop_at = more(code->warming ? code->stop_then : code->stop_at,
-                         stop_after(Cell_get(&code->calls), hits));
-    if (cold || code->warming) {
-        code->stop_then = code->stop_at;
-        code->stop_at = Cell_get(&code->calls) + WARM_CALLS;
-        code->dark_callees += !code->warming;
-        code->warming = true;
+    code->hot.stop_at =
+        more(code->hot.warming ? code->hot.stop_then : code->hot.stop_at,
+             stop_after(Cell_get(&code->hot.calls), hits));
+    if (cold || code->hot.warming) {
+        code->hot.stop_then = code->hot.stop_at;
+        code->hot.stop_at = Cell_get(&code->hot.calls) + WARM_CALLS;
+        code->hot.dark_callees += !code->hot.warming;
+        code->hot.warming = true;
     }
-    code->dark = code->closed = code->unarmed = false;
-    code->broken = false;
-    for (i = 0; i < code->site_count; i++) {
-        struct Site *site = &code->sites[i];
+    code->hot.dark = code->hot.closed = code->cold.unarmed = false;
+    code->hot.broken = false;
+    for (i = 0; i < code->layout.site_count; i++) {
+        struct Site *site = &code->layout.sites[i];
 
         atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
         if (!site->redundant)
             site->stop_at =
                 more(site->stop_at, stop_after(Cell_get(&site->hits), hits));
     }
-    for (i = 0; i < code->instruction_count; i++) {
-        struct Instruction *at = &code->instructions[i];
+    for (i = 0; i < code->layout.instruction_count; i++) {
+        struct Instruction *at = &code->layout.instructions[i];
 
         atomic_store_explicit(&at->dark, 0, memory_order_relaxed);
         at->stop_at = more(at->stop_at, stop_after(Cell_get(&at->hits), hits));
@@ -130,34 +133,35 @@ void Code_rearm(struct Code *code, uint64_t hits)
 
 bool Code_warm(struct Code *code)
 {
-    if (!code->warming)
+    if (!code->hot.warming)
         return false;
-    code->warming = false;
-    code->dark_callees--;
-    code->stop_at = code->stop_then;
+    code->hot.warming = false;
+    code->hot.dark_callees--;
+    code->hot.stop_at = code->hot.stop_then;
     next_epoch(code);
     return true;
 }
 
 void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
 {
-    uint64_t *stop = code->warming ? &code->stop_then : &code->stop_at;
-    uint64_t stop_now = Cell_get(&code->calls) + hits;
+    uint64_t *stop =
+        code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
+    uint64_t stop_now = Cell_get(&code->hot.calls) + hits;
     uint32_t i;
 
-    if (code->dark || *stop == CODE_NEVER)
+    if (code->hot.dark || *stop == CODE_NEVER)
         return;
-    if (code->window == window - 1 && *stop <= stop_now)
+    if (code->cold.window == window - 1 && *stop <= stop_now)
         return;
     *stop = stop_now;
-    for (i = 0; i < code->site_count; i++) {
-        struct Site *site = &code->sites[i];
+    for (i = 0; i < code->layout.site_count; i++) {
+        struct Site *site = &code->layout.sites[i];
 
         if (!site->redundant)
             site->stop_at = Cell_get(&site->hits) + hits;
     }
-    for (i = 0; i < code->instruction_count; i++) {
-        struct Instruction *at = &code->instructions[i];
+    for (i = 0; i < code->layout.instruction_count; i++) {
+        struct Instruction *at = &code->layout.instructions[i];
 
         at->stop_at = Cell_get(&at->hits) + hits;
     }
@@ -165,7 +169,7 @@ void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
 
 void Code_want_callees(struct Code *code, uint32_t hits)
 {
-    atomic_store_explicit(&code->callee_hits, hits, memory_order_relaxed);
+    atomic_store_explicit(&code->cold.callee_hits, hits, memory_order_relaxed);
     // No caller's id: the next call takes the whole course.
-    code->last_caller = UINT64_MAX;
+    code->hot.last_caller = UINT64_MAX;
 }

@@ -33,7 +33,7 @@ bool Code_warm(struct Code *code);
 // something is done in its sight.
 static inline bool Code_may_skip_timing(const struct Code *code)
 {
-    return code->warming || code->stop_at == code->stop_then;
+    return code->hot.warming || code->hot.stop_at == code->hot.stop_then;
 }
 // Armed code stays so for at least `hits` more calls.
 void Code_extend(struct Code *code, uint64_t hits);

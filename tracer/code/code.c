@@ -41,7 +41,7 @@ static enum HookKind hook_kind(const struct Code *code, int site_kind)
     switch (site_kind) {
     case SITE_START:
     case SITE_RESUME:
-        return code->enter_hook;
+        return code->hot.enter_hook;
     case SITE_RETURN:
         return Code_leave_hook(code);
     case SITE_YIELD:
@@ -56,7 +56,8 @@ static enum HookKind hook_kind(const struct Code *code, int site_kind)
 static void add_site(const struct Walk *walk, int kind, bool redundant,
                      uint64_t threshold)
 {
-    struct Site *site = &walk->code->sites[walk->code->site_count++];
+    struct Site *site =
+        &walk->code->layout.sites[walk->code->layout.site_count++];
 
     // What follows from other sites goes dark at its first hit.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
@@ -65,7 +66,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     site->kind = (uint8_t)kind;
     site->hook = (uint8_t)(hook_kind(walk->code, kind) + walk->far);
     site->redundant = redundant;
-    walk->code->jump_count += kind >= SITE_JUMP && !redundant;
+    walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }
 
 // One pass over the instructions; with code->sites still NULL it only counts.
@@ -75,27 +76,29 @@ static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
     struct Walk walk = {.code = code};
     size_t count = 0;
 
-    while (walk.unit < code->unit_count && walk.unit <= UINT16_MAX) {
-        uint8_t opcode = code->bytecode[2 * walk.unit];
+    while (walk.unit < code->layout.unit_count && walk.unit <= UINT16_MAX) {
+        uint8_t opcode = code->who.bytecode[2 * walk.unit];
         unsigned flags = opcodes->flags[opcode];
         int kind =
-            site_kind(opcodes, opcode, code->bytecode[2 * walk.unit + 1]);
+            site_kind(opcodes, opcode, code->who.bytecode[2 * walk.unit + 1]);
         size_t end = walk.unit + Opcodes_length(opcodes, opcode);
         size_t arms = kind == SITE_BRANCH && two_arms ? 2 : 1;
 
         if (kind >= 0 && count + arms <= UINT16_MAX) {
             count += arms;
             walk.far = opcodes->far_unit && walk.unit >= opcodes->far_unit;
-            if (code->sites) {
-                code->units[walk.unit].site = (uint16_t)(code->site_count + 1);
+            if (code->layout.sites) {
+                code->layout.units[walk.unit].site =
+                    (uint16_t)(code->layout.site_count + 1);
                 add_site(&walk, kind, flags & OPCODE_ITER, threshold);
                 if (arms == 2)
                     add_site(&walk, SITE_BRANCH_RIGHT, flags & OPCODE_ITER,
                              threshold);
             }
         }
-        for (; walk.unit < end && walk.unit < code->unit_count; walk.unit++)
-            code->units[walk.unit].number = (uint16_t)walk.number;
+        for (; walk.unit < end && walk.unit < code->layout.unit_count;
+             walk.unit++)
+            code->layout.units[walk.unit].number = (uint16_t)walk.number;
         if (!(flags & OPCODE_EXTENDED))
             walk.number++;
         if (flags & OPCODE_LOOP)
@@ -122,29 +125,30 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 
     if (!code)
         return NULL;
-    code->id = id;
-    code->stop_at = threshold ? threshold : CODE_NEVER;
-    code->calls_exact = code->exact = true;
-    code->epoch = code->block_epoch = 1;
-    code->min_cycles = UINT64_MAX;
-    code->specializable = UINT32_MAX;
-    code->enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
-    code->address = source->address;
-    code->line = source->line;
-    code->version = source->version;
-    code->unit_count = (uint32_t)(source->bytecode_size / 2);
-    code->name = Heap_text(source->name);
-    code->file = Heap_text(source->file);
-    code->bytecode = copy(source->bytecode, source->bytecode_size);
-    code->line_table = copy(source->line_table, source->line_table_size);
-    code->line_table_size = source->line_table_size;
-    code->units = Heap_zeroed(code->unit_count + 1u, sizeof *code->units);
-    if (!code->name || !code->file || !code->bytecode || !code->line_table ||
-        !code->units)
+    code->hot.id = id;
+    code->hot.stop_at = threshold ? threshold : CODE_NEVER;
+    code->hot.calls_exact = code->hot.exact = true;
+    code->hot.epoch = code->hot.block_epoch = 1;
+    code->hot.min_cycles = UINT64_MAX;
+    code->poll.specializable = UINT32_MAX;
+    code->hot.enter_hook = source->suspends ? HOOK_RESUME : HOOK_ENTER;
+    code->who.address = source->address;
+    code->who.line = source->line;
+    code->who.version = source->version;
+    code->layout.unit_count = (uint32_t)(source->bytecode_size / 2);
+    code->who.name = Heap_text(source->name);
+    code->who.file = Heap_text(source->file);
+    code->who.bytecode = copy(source->bytecode, source->bytecode_size);
+    code->who.line_table = copy(source->line_table, source->line_table_size);
+    code->who.line_table_size = source->line_table_size;
+    code->layout.units =
+        Heap_zeroed(code->layout.unit_count + 1u, sizeof *code->layout.units);
+    if (!code->who.name || !code->who.file || !code->who.bytecode ||
+        !code->who.line_table || !code->layout.units)
         goto fail;
     count = lay_out(code, opcodes, threshold, two_arms);
-    code->sites = Heap_zeroed(count + 1, sizeof *code->sites);
-    if (!code->sites)
+    code->layout.sites = Heap_zeroed(count + 1, sizeof *code->layout.sites);
+    if (!code->layout.sites)
         goto fail;
     lay_out(code, opcodes, threshold, two_arms);
     return code;
@@ -157,36 +161,39 @@ void Code_free(struct Code *code)
 {
     if (!code)
         return;
-    Heap_free(code->histogram);
-    Heap_free(code->units);
-    Heap_free(code->sites);
-    Heap_free(code->instructions);
-    Heap_free(code->name);
-    Heap_free(code->file);
-    Heap_free(code->bytecode);
-    Heap_free(code->line_table);
-    Story_release(&code->story);
-    Heap_free(code->callers);
+    Heap_free(code->hot.histogram);
+    Heap_free(code->layout.units);
+    Heap_free(code->layout.sites);
+    Heap_free(code->layout.instructions);
+    Heap_free(code->who.name);
+    Heap_free(code->who.file);
+    Heap_free(code->who.bytecode);
+    Heap_free(code->who.line_table);
+    Story_release(&code->poll.story);
+    Heap_free(code->links.callers);
     Heap_free(code->share.callers);
     Heap_free((void *)code->share.spots);
     Heap_free(code->share.callees);
-    Heap_free(code->callees);
+    Heap_free(code->links.callees);
     Heap_free(code);
 }
 
 size_t Code_bytes(const struct Code *code)
 {
-    size_t size = sizeof *code + strlen(code->name) + strlen(code->file) + 2;
+    size_t size =
+        sizeof *code + strlen(code->who.name) + strlen(code->who.file) + 2;
 
-    size += code->unit_count * (sizeof *code->units + 2);
-    size += code->site_count * sizeof *code->sites + code->line_table_size;
-    size += code->caller_room * sizeof *code->callers;
-    size += code->callee_room * sizeof *code->callees;
-    size += Story_bytes(&code->story);
-    if (code->instructions)
-        size += (code->instruction_count + 2) * sizeof *code->instructions;
-    if (code->histogram)
-        size += sizeof *code->histogram;
+    size += code->layout.unit_count * (sizeof *code->layout.units + 2);
+    size += code->layout.site_count * sizeof *code->layout.sites +
+            code->who.line_table_size;
+    size += code->links.caller_room * sizeof *code->links.callers;
+    size += code->links.callee_room * sizeof *code->links.callees;
+    size += Story_bytes(&code->poll.story);
+    if (code->layout.instructions)
+        size += (code->layout.instruction_count + 2) *
+                sizeof *code->layout.instructions;
+    if (code->hot.histogram)
+        size += sizeof *code->hot.histogram;
     return size;
 }
 
@@ -195,16 +202,16 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
     uint32_t i;
 
     *sites = *dark = 0;
-    for (i = 0; i < code->site_count; i++) {
-        const struct Site *site = &code->sites[i];
+    for (i = 0; i < code->layout.site_count; i++) {
+        const struct Site *site = &code->layout.sites[i];
 
         if (site->redundant)
             continue;
         ++*sites;
         *dark += atomic_load_explicit(&site->dark, memory_order_relaxed);
     }
-    for (i = 0; i < code->instruction_count; i++) {
-        const struct Instruction *at = &code->instructions[i];
+    for (i = 0; i < code->layout.instruction_count; i++) {
+        const struct Instruction *at = &code->layout.instructions[i];
 
         if (!(at->flags & INSTRUCTION_FIRES))
             continue;
@@ -215,12 +222,12 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
 
 uint64_t Code_events(const struct Code *code)
 {
-    uint64_t events = Cell_get(&code->calls);
+    uint64_t events = Cell_get(&code->hot.calls);
     uint32_t i;
 
-    for (i = 0; i < code->site_count; i++)
-        events += Cell_get(&code->sites[i].hits);
-    for (i = 0; i < code->instruction_count; i++)
-        events += Cell_get(&code->instructions[i].hits);
+    for (i = 0; i < code->layout.site_count; i++)
+        events += Cell_get(&code->layout.sites[i].hits);
+    for (i = 0; i < code->layout.instruction_count; i++)
+        events += Cell_get(&code->layout.instructions[i].hits);
     return events;
 }

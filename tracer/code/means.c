@@ -9,8 +9,8 @@
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
     double under = (double)Cell_get(&code->share.under.total_ns);
-    uint64_t calls = Cell_get(&code->calls);
-    double total = (double)Cell_cycles(&code->total_cycles) / (double)calls;
+    uint64_t calls = Cell_get(&code->hot.calls);
+    double total = (double)Cell_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) || !(under > 0) || // none may have come back
         Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
@@ -45,41 +45,41 @@ static double since(const cell_t *now, const cell_t *then)
 
 double Code_self_mean(const struct Code *code)
 {
-    const struct RecentMark *from = Recent_mark(&code->recent);
+    const struct RecentMark *from = Recent_mark(&code->plan.recent);
 
-    return since(&code->self_cycles, &from->cycles) /
-           since(&code->self_calls, &from->calls);
+    return since(&code->hot.self_cycles, &from->cycles) /
+           since(&code->hot.self_calls, &from->calls);
 }
 
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
 {
-    const struct RecentMark now = {Cell_get(&code->self_calls),
-                                   Cell_get(&code->self_cycles),
-                                   Cell_get(&code->waited_cycles)};
+    const struct RecentMark now = {Cell_get(&code->hot.self_calls),
+                                   Cell_get(&code->hot.self_cycles),
+                                   Cell_get(&code->hot.waited_cycles)};
 
-    Recent_note(&code->recent, &now, ticks, (uint64_t)(RECENT_S * hz));
+    Recent_note(&code->plan.recent, &now, ticks, (uint64_t)(RECENT_S * hz));
 }
 
 void Code_age_histogram(struct Code *code)
 {
-    uint64_t calls = Cell_get(&Recent_mark(&code->recent)->calls);
+    uint64_t calls = Cell_get(&Recent_mark(&code->plan.recent)->calls);
     struct Histogram *histogram = Code_histogram(code);
 
-    if (!histogram || calls == code->aged_calls)
+    if (!histogram || calls == code->cold.aged_calls)
         return;
-    code->aged_calls = calls;
+    code->cold.aged_calls = calls;
     Histogram_age(histogram);
 }
 
 double Code_mean_cycles(const struct Code *code)
 {
-    const struct RecentMark *from = Recent_mark(&code->recent);
+    const struct RecentMark *from = Recent_mark(&code->plan.recent);
 
-    if (!Cell_get(&code->self_calls)) // always one of its callees was dark
+    if (!Cell_get(&code->hot.self_calls)) // always one of its callees was dark
         return Code_sampled_cycles(code, Code_sampled_ns(code));
-    return Code_self_mean(code) + since(&code->waited_cycles, &from->waited) *
-                                      own_wait(code) /
-                                      since(&code->self_calls, &from->calls);
+    return Code_self_mean(code) +
+           since(&code->hot.waited_cycles, &from->waited) * own_wait(code) /
+               since(&code->hot.self_calls, &from->calls);
 }
 
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
@@ -100,7 +100,7 @@ double Code_dark_calls(const struct Code *code, double hz)
     double mean = Code_mean_cycles(code) / hz * 1e9; // ns
     uint64_t now = Code_sampled_ns(code);
     uint64_t then =
-        atomic_load_explicit(&code->dark_from_ns, memory_order_relaxed);
+        atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
 
     return mean > 0 && now >= then ? (double)(now - then) / mean : NAN;
 }

@@ -20,18 +20,18 @@ struct Walk { // over a code object's instructions
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
 {
-    return walk->code->bytecode[2 * unit];
+    return walk->code->who.bytecode[2 * unit];
 }
 
 // Units beyond those that fit into sixteen bits have no sites (code.c).
 static void measure(struct Walk *walk)
 {
-    uint32_t units = walk->code->unit_count;
+    uint32_t units = walk->code->layout.unit_count;
 
     walk->units = units > UINT16_MAX + 1u ? UINT16_MAX + 1u : units;
     if (!walk->units)
         return;
-    walk->count = walk->code->units[walk->units - 1].number + 1u;
+    walk->count = walk->code->layout.units[walk->units - 1].number + 1u;
     if (walk->count > INSTRUCTION_MOST)
         walk->count = INSTRUCTION_MOST;
 }
@@ -43,7 +43,7 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
 
     if (unit < 0 || unit >= walk->units)
         return INSTRUCTION_NONE;
-    number = walk->code->units[unit].number;
+    number = walk->code->layout.units[unit].number;
     return number < walk->count ? number : INSTRUCTION_NONE;
 }
 
@@ -133,7 +133,7 @@ static void lay_out(struct Walk *walk)
         uint32_t end = unit + (uint32_t)Opcodes_length(walk->opcodes, opcode);
         uint16_t number = number_at(walk, unit);
 
-        argument = argument << 8 | walk->code->bytecode[2 * unit + 1];
+        argument = argument << 8 | walk->code->who.bytecode[2 * unit + 1];
         if (!(walk->opcodes->flags[opcode] & OPCODE_EXTENDED) &&
             number != INSTRUCTION_NONE) {
             struct Instruction *at = &walk->all[number];
@@ -177,15 +177,15 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
 {
     uint32_t i;
 
-    code->instructions =
-        new_instructions(code, opcodes, threshold, &code->instruction_count);
-    if (!code->instructions)
+    code->layout.instructions = new_instructions(
+        code, opcodes, threshold, &code->layout.instruction_count);
+    if (!code->layout.instructions)
         return -ENOMEM;
-    for (i = 0; i < code->site_count; i++) {
+    for (i = 0; i < code->layout.site_count; i++) {
         // What a return's or a yield's block is: the instruction itself.
-        code->sites[i].reach = 1;
-        if (code->sites[i].kind >= SITE_JUMP) // not armed at all
-            code->sites[i].redundant = true;
+        code->layout.sites[i].reach = 1;
+        if (code->layout.sites[i].kind >= SITE_JUMP) // not armed at all
+            code->layout.sites[i].redundant = true;
     }
     return 0;
 }

@@ -43,17 +43,17 @@ typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)
 {
-    return &code->next_in_bucket;
+    return &code->node.next_in_bucket;
 }
 
 static struct Code *_Atomic *by_id(struct Code *code)
 {
-    return &code->next_by_id;
+    return &code->node.next_by_id;
 }
 
 static struct Code *_Atomic *by_version(struct Code *code)
 {
-    return &code->next_by_version;
+    return &code->node.next_by_version;
 }
 
 static void chain(struct Code *_Atomic *bucket, struct Code *code, link_t *link)
@@ -85,7 +85,7 @@ void Registry_free_retired(struct Registry *registry)
 
     for (code = Registry_take_retired(registry, UINT64_MAX); code;
          code = next) {
-        next = code->next_retired;
+        next = code->node.next_retired;
         Code_free(code);
     }
 }
@@ -125,31 +125,32 @@ uint32_t Registry_newest_id(struct Registry *registry)
 
 void Registry_add(struct Registry *registry, struct Code *code)
 {
-    code->registered_bytes = Code_bytes(code);
-    code->previous_in_list = registry->last;
-    atomic_init(&code->next_in_list, NULL);
+    code->node.registered_bytes = Code_bytes(code);
+    code->node.previous_in_list = registry->last;
+    atomic_init(&code->node.next_in_list, NULL);
     pthread_mutex_lock(&registry->chains);
-    chain(bucket_of(registry, code->address), code, by_address);
-    code->chained = true;
+    chain(bucket_of(registry, code->who.address), code, by_address);
+    code->node.chained = true;
     pthread_mutex_unlock(&registry->chains);
-    chain(bucket_of_id(registry, code->id), code, by_id);
-    if (code->version)
-        chain(bucket_of_version(registry, code->version), code, by_version);
-    point(registry->last ? &registry->last->next_in_list : &registry->first,
+    chain(bucket_of_id(registry, code->hot.id), code, by_id);
+    if (code->who.version)
+        chain(bucket_of_version(registry, code->who.version), code, by_version);
+    point(registry->last ? &registry->last->node.next_in_list
+                         : &registry->first,
           code);
     registry->last = code;
     atomic_fetch_add(&registry->count, 1);
-    atomic_fetch_add(&registry->bytes, code->registered_bytes);
+    atomic_fetch_add(&registry->bytes, code->node.registered_bytes);
 }
 
 static void unlink_from_list(struct Registry *registry, struct Code *code)
 {
-    struct Code *previous = code->previous_in_list;
-    struct Code *next = follow(&code->next_in_list);
+    struct Code *previous = code->node.previous_in_list;
+    struct Code *next = follow(&code->node.next_in_list);
 
-    point(previous ? &previous->next_in_list : &registry->first, next);
+    point(previous ? &previous->node.next_in_list : &registry->first, next);
     if (next)
-        next->previous_in_list = previous;
+        next->node.previous_in_list = previous;
     else
         registry->last = previous;
 }
@@ -160,7 +161,7 @@ static void push_retired(struct Registry *registry, struct Code *code)
         atomic_load_explicit(&registry->retired, memory_order_relaxed);
 
     do { // pairs with the exchange in Registry_take_retired
-        code->next_retired = head;
+        code->node.next_retired = head;
     } while (!atomic_compare_exchange_weak_explicit(&registry->retired, &head,
                                                     code, memory_order_release,
                                                     memory_order_relaxed));
@@ -175,16 +176,17 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     if (registry->kept < REGISTRY_KEPT) {
         registry->kept++;
     } else {
-        unchain(bucket_of(registry, code->address), code, by_address);
-        code->chained = false;
+        unchain(bucket_of(registry, code->who.address), code, by_address);
+        code->node.chained = false;
     }
-    Cell_set(&code->retired_ticks, code->chained ? ticks : 1);
+    Cell_set(&code->node.retired_ticks, code->node.chained ? ticks : 1);
     pthread_mutex_unlock(&registry->chains);
-    unchain(bucket_of_id(registry, code->id), code, by_id);
-    if (code->version)
-        unchain(bucket_of_version(registry, code->version), code, by_version);
+    unchain(bucket_of_id(registry, code->hot.id), code, by_id);
+    if (code->who.version)
+        unchain(bucket_of_version(registry, code->who.version), code,
+                by_version);
     unlink_from_list(registry, code);
-    atomic_fetch_sub(&registry->bytes, code->registered_bytes);
+    atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     push_retired(registry, code);
     point(&registry->leaving, NULL);
     // Last, and read first: whoever counts both misses none.
@@ -200,8 +202,9 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address)
 {
     struct Code *code = follow(bucket_of(registry, address));
 
-    while (code && (code->address != address || Cell_get(&code->retired_ticks)))
-        code = follow(&code->next_in_bucket);
+    while (code && (code->who.address != address ||
+                    Cell_get(&code->node.retired_ticks)))
+        code = follow(&code->node.next_in_bucket);
     return code;
 }
 
@@ -212,9 +215,10 @@ struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
     struct Code *code = follow(bucket_of(registry, address));
     uint64_t retired;
 
-    while (code && (code->address != address || Code_is_after(code, newest_id)))
-        code = follow(&code->next_in_bucket);
-    retired = code ? Cell_get(&code->retired_ticks) : 0;
+    while (code &&
+           (code->who.address != address || Code_is_after(code, newest_id)))
+        code = follow(&code->node.next_in_bucket);
+    retired = code ? Cell_get(&code->node.retired_ticks) : 0;
     return !retired || ticks < retired ? code : NULL;
 }
 
@@ -222,8 +226,8 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id)
 {
     struct Code *code = follow(bucket_of_id(registry, id));
 
-    while (code && code->id != id)
-        code = follow(&code->next_by_id);
+    while (code && code->hot.id != id)
+        code = follow(&code->node.next_by_id);
     return code;
 }
 
@@ -232,8 +236,8 @@ struct Code *Registry_by_version(struct Registry *registry, uint32_t version)
     struct Code *code =
         version ? follow(bucket_of_version(registry, version)) : NULL;
 
-    while (code && code->version != version)
-        code = follow(&code->next_by_version);
+    while (code && code->who.version != version)
+        code = follow(&code->node.next_by_version);
     return code;
 }
 
@@ -241,18 +245,19 @@ static void drop_dead_callers(struct Registry *registry, struct Code *code)
 {
     uint32_t i, kept = 0;
 
-    for (i = 0; i < code->caller_count; i++)
-        if (Registry_by_id(registry, code->callers[i]))
-            code->callers[kept++] = code->callers[i];
-    code->caller_count = kept;
+    for (i = 0; i < code->links.caller_count; i++)
+        if (Registry_by_id(registry, code->links.callers[i]))
+            code->links.callers[kept++] = code->links.callers[i];
+    code->links.caller_count = kept;
 }
 
 int Registry_link(struct Registry *registry, struct Code *caller,
                   struct Code *code)
 {
-    if (Code_has_caller(code, caller->id))
+    if (Code_has_caller(code, caller->hot.id))
         return 0;
-    if (code->caller_count == code->caller_room && code->stop_at != CODE_NEVER)
+    if (code->links.caller_count == code->links.caller_room &&
+        code->hot.stop_at != CODE_NEVER)
         drop_dead_callers(registry, code);
     return Code_link(caller, code);
 }
@@ -264,7 +269,7 @@ struct Code *Registry_first(struct Registry *registry)
 
 struct Code *Registry_next(const struct Code *code)
 {
-    return follow(&code->next_in_list);
+    return follow(&code->node.next_in_list);
 }
 
 // Takes all of the chain that are to be taken: one walk, however many there
@@ -277,12 +282,12 @@ static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
     while (follow(link)) {
         struct Code *code = follow(link);
 
-        if (!code->taken) {
-            link = &code->next_in_bucket;
+        if (!code->node.taken) {
+            link = &code->node.next_in_bucket;
             continue;
         }
-        point(link, follow(&code->next_in_bucket));
-        code->chained = false;
+        point(link, follow(&code->node.next_in_bucket));
+        code->node.chained = false;
         registry->kept--;
     }
     pthread_mutex_unlock(&registry->chains);
@@ -297,18 +302,19 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
     struct Code *oldest = NULL, *next;
 
     for (; newest; newest = next) {
-        next = newest->next_retired;
-        if (Cell_get(&newest->retired_ticks) >= ticks || newest == leaving) {
+        next = newest->node.next_retired;
+        if (Cell_get(&newest->node.retired_ticks) >= ticks ||
+            newest == leaving) {
             push_retired(registry, newest);
             continue;
         }
-        newest->taken = true;
-        newest->next_retired = oldest;
+        newest->node.taken = true;
+        newest->node.next_retired = oldest;
         oldest = newest;
     }
-    for (struct Code *code = oldest; code; code = code->next_retired)
-        if (code->chained)
-            sweep(registry, bucket_of(registry, code->address));
+    for (struct Code *code = oldest; code; code = code->node.next_retired)
+        if (code->node.chained)
+            sweep(registry, bucket_of(registry, code->who.address));
     return oldest;
 }
 

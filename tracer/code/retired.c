@@ -36,16 +36,16 @@ static struct RetiredTotals totals_of(const struct Code *code)
 {
     return (struct RetiredTotals){
         .objects = 1,
-        .calls = Cell_get(&code->calls),
+        .calls = Cell_get(&code->hot.calls),
         .events = Code_events(code),
-        .self_calls = Cell_get(&code->self_calls),
-        .self_cycles = Cell_cycles(&code->self_cycles),
-        .total_cycles = Cell_cycles(&code->total_cycles),
-        .waited_cycles = Cell_get(&code->waited_cycles),
+        .self_calls = Cell_get(&code->hot.self_calls),
+        .self_cycles = Cell_cycles(&code->hot.self_cycles),
+        .total_cycles = Cell_cycles(&code->hot.total_cycles),
+        .waited_cycles = Cell_get(&code->hot.waited_cycles),
         .cpu_ns = Cell_get(&code->share.cpu.total_ns),
         .samples = Cell_get(&code->share.samples),
         .run_samples = Cell_get(&code->share.run_samples),
-        .inexact = !code->calls_exact,
+        .inexact = !code->hot.calls_exact,
     };
 }
 
@@ -59,9 +59,10 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 static uint64_t hash_of(const struct Code *code)
 {
-    uint64_t hash = hash_text(0xcbf29ce484222325u ^ code->line, code->name);
+    uint64_t hash =
+        hash_text(0xcbf29ce484222325u ^ code->who.line, code->who.name);
 
-    return hash_text(hash, code->file);
+    return hash_text(hash, code->who.file);
 }
 
 static struct RetiredFunction *find(struct Retired *retired, uint64_t hash,
@@ -72,9 +73,9 @@ static struct RetiredFunction *find(struct Retired *retired, uint64_t hash,
     for (i = 0; i < retired->count; i++) {
         struct RetiredFunction *function = &retired->functions[i];
 
-        if (retired->hashes[i] == hash && function->line == code->line &&
-            strcmp(function->name, code->name) == 0 &&
-            strcmp(function->file, code->file) == 0)
+        if (retired->hashes[i] == hash && function->line == code->who.line &&
+            strcmp(function->name, code->who.name) == 0 &&
+            strcmp(function->file, code->who.file) == 0)
             return function;
     }
     return NULL;
@@ -109,7 +110,7 @@ static size_t fold(struct Retired *retired)
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {
-    char *name = Heap_text(code->name), *file = Heap_text(code->file);
+    char *name = Heap_text(code->who.name), *file = Heap_text(code->who.file);
     size_t place;
 
     if (!name || !file) {
@@ -120,7 +121,7 @@ static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
     place = retired->count < RETIRED_ROOM ? retired->count++ : fold(retired);
     retired->hashes[place] = hash;
     retired->functions[place] = (struct RetiredFunction){
-        .name = name, .file = file, .line = code->line};
+        .name = name, .file = file, .line = code->who.line};
     retired->bytes += strlen(name) + strlen(file) + 2;
     return &retired->functions[place];
 }
@@ -138,7 +139,7 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     if (!function)
         function = make(retired, hash, code);
     if (function)
-        function->id = code->id;
+        function->id = code->hot.id;
     add_totals(function ? &function->totals : &retired->others, &totals);
     retired->events += totals.events;
 }

@@ -29,7 +29,8 @@ struct Look { // a walk over the instructions
 // Has the specialiser failed here since the counter was at its birth?
 static bool is_given_up(const struct Look *look)
 {
-    size_t size = 2 * (size_t)look->code->unit_count, at = 2 * look->unit + 2;
+    size_t size = 2 * (size_t)look->code->layout.unit_count,
+           at = 2 * look->unit + 2;
     uint16_t counter;
 
     if (!look->opcodes->caches[look->base] || at + 2 > size)
@@ -57,7 +58,7 @@ static uint8_t certain(const struct Look *look, uint8_t before)
 
 static struct Spot *add_spot(struct Look *look)
 {
-    struct Story *story = &look->code->story;
+    struct Story *story = &look->code->poll.story;
     struct Spot *spot;
 
     if (story->count == story->room) {
@@ -91,12 +92,12 @@ static void change(struct Look *look, struct Spot *spot, uint8_t now)
 {
     struct Change change = {
         .ticks = look->ticks,
-        .id = look->code->id,
+        .id = look->code->hot.id,
         .line = LineReader_line(&look->lines, look->unit),
         .offset = (uint32_t)(2 * look->unit),
         .to = now,
-        .function = look->code->name,
-        .file = look->code->file,
+        .function = look->code->who.name,
+        .file = look->code->who.file,
     };
 
     if (!spot)
@@ -116,7 +117,7 @@ static void change(struct Look *look, struct Spot *spot, uint8_t now)
 // whether it is known to be specialised.
 static bool step(struct Look *look)
 {
-    struct Story *story = &look->code->story;
+    struct Story *story = &look->code->poll.story;
     struct Spot *spot = NULL;
     uint8_t before = look->base, now;
 
@@ -134,7 +135,7 @@ static bool step(struct Look *look)
 // The unit of the next spot.
 static size_t next_spot(const struct Look *look)
 {
-    const struct Story *story = &look->code->story;
+    const struct Story *story = &look->code->poll.story;
 
     return look->spot < story->count ? story->spots[look->spot].unit : SIZE_MAX;
 }
@@ -146,8 +147,8 @@ static void walk(struct Look *look)
     size_t spot = next_spot(look);
     uint32_t specialized = 0, specializable = 0;
 
-    while (look->unit < code->unit_count) {
-        uint8_t base = code->bytecode[2 * look->unit];
+    while (look->unit < code->layout.unit_count) {
+        uint8_t base = code->who.bytecode[2 * look->unit];
         bool typed = opcodes->flags[base] & OPCODE_SPECIALIZABLE;
 
         specializable += typed;
@@ -159,9 +160,9 @@ static void walk(struct Look *look)
         }
         look->unit += 1u + opcodes->caches[base];
     }
-    atomic_store_explicit(&code->specialized, specialized,
+    atomic_store_explicit(&code->poll.specialized, specialized,
                           memory_order_relaxed);
-    atomic_store_explicit(&code->specializable, specializable,
+    atomic_store_explicit(&code->poll.specializable, specializable,
                           memory_order_relaxed);
 }
 
@@ -190,21 +191,21 @@ int Story_look(struct Code *code, const uint8_t *live,
                const struct Opcodes *opcodes, struct Transitions *log,
                uint64_t ticks)
 {
-    struct Story *story = &code->story;
+    struct Story *story = &code->poll.story;
     struct Look look = {.code = code,
                         .live = live,
                         .opcodes = opcodes,
                         .log = log,
                         .ticks = ticks,
                         .first = !story->looked};
-    uint64_t hash = hash_of(live, 2 * (size_t)code->unit_count);
+    uint64_t hash = hash_of(live, 2 * (size_t)code->layout.unit_count);
 
     if (story->looked && story->hash == hash)
         return 0; // most of the code, most of the time
     story->looked = true;
     story->hash = hash;
-    LineReader_init(&look.lines, code->line_table, code->line_table_size,
-                    code->line);
+    LineReader_init(&look.lines, code->who.line_table,
+                    code->who.line_table_size, code->who.line);
     walk(&look);
     return look.error;
 }

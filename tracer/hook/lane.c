@@ -115,9 +115,9 @@ void Lane_forget(struct Lane *lane, const struct Code *code)
 {
     const struct Stack *stack;
 
-    if (Lane_seen(lane, code->address)->code == code)
-        memset(Lane_seen(lane, code->address), 0, sizeof(struct Seen));
-    if (!lane->active[code->id % LANE_ACTIVE])
+    if (Lane_seen(lane, code->who.address)->code == code)
+        memset(Lane_seen(lane, code->who.address), 0, sizeof(struct Seen));
+    if (!lane->active[code->hot.id % LANE_ACTIVE])
         return;
     forget(lane->bottom, lane->top, code);
     for (stack = lane->parked.oldest; stack; stack = stack->newer)
@@ -158,8 +158,8 @@ void Lane_lose_step(struct Lane *lane)
 {
     const struct Code *code = lane->top->code;
 
-    if (code && code->instructions)
-        lane->top->start = (uint16_t)code->instruction_count;
+    if (code && code->layout.instructions)
+        lane->top->start = (uint16_t)code->layout.instruction_count;
 }
 
 // Ticks of a span, which has ended, in which other programs had the CPU. What
@@ -220,7 +220,7 @@ void Lane_note_caller(struct Lane *lane, struct Code *code)
 {
     const struct Frame *frame = lane->top;
 
-    code->last_caller = frame->id;
+    code->hot.last_caller = frame->id;
     if (!frame->code)
         return;
     Registry_link(lane->registry, frame->code, code);
@@ -230,24 +230,25 @@ bool Lane_darken(struct Lane *lane, struct Code *code, uint64_t ticks)
 {
     uint32_t i;
 
-    if (code->dark)
+    if (code->hot.dark)
         return false;
-    code->dark = true;
-    code->closed = false;
+    code->hot.dark = true;
+    code->hot.closed = false;
     Code_refresh(code);
-    code->calls_exact = code->exact = false;
-    atomic_fetch_add_explicit(&code->dark_times, 1, memory_order_relaxed);
-    atomic_store_explicit(&code->dark_from_ns, Code_sampled_ns(code),
+    code->hot.calls_exact = code->hot.exact = false;
+    atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
+    atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
                           memory_order_relaxed);
-    for (i = 0; i < code->caller_count; i++) {
-        struct Code *caller = Registry_by_id(lane->registry, code->callers[i]);
+    for (i = 0; i < code->links.caller_count; i++) {
+        struct Code *caller =
+            Registry_by_id(lane->registry, code->links.callers[i]);
 
         if (caller)
             Code_gain_dark_callee(caller);
     }
     if (lane->ring)
         Ring_push(lane->ring, ticks, EVENT_DARK,
-                  Event_call(code->id, Lane_number(lane, lane->top) + 1));
+                  Event_call(code->hot.id, Lane_number(lane, lane->top) + 1));
     return true;
 }
 
@@ -260,17 +261,19 @@ void Lane_record_first(struct Code *code, uint64_t self)
 {
     struct Histogram *histogram;
 
-    if (Cell_get(&code->self_calls) < 2)
+    if (Cell_get(&code->hot.self_calls) < 2)
         return;
     histogram = Heap_zeroed(1, sizeof *histogram);
     if (!histogram)
         return;
-    if (Cell_get(&code->self_calls) == 2 && !Cell_get(&code->waited_cycles))
-        Histogram_add(histogram, Cell_get(&code->self_cycles) - self);
+    if (Cell_get(&code->hot.self_calls) == 2 &&
+        !Cell_get(&code->hot.waited_cycles))
+        Histogram_add(histogram, Cell_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
-    Cell_add(&code->grown_bytes, sizeof *histogram);
+    Cell_add(&code->cold.grown_bytes, sizeof *histogram);
     // Pairs with the acquire of whoever builds a snapshot.
-    atomic_store_explicit(&code->histogram, histogram, memory_order_release);
+    atomic_store_explicit(&code->hot.histogram, histogram,
+                          memory_order_release);
     Code_refresh(code);
 }
 
@@ -315,7 +318,7 @@ void Lane_push_loop(struct Lane *lane, struct Frame *frame,
                     const struct Site *site, uint16_t head, int64_t now,
                     uint64_t ticks)
 {
-    uint16_t from = frame->code->units[site->unit].number;
+    uint16_t from = frame->code->layout.units[site->unit].number;
     uint16_t length = Frame_block_length(frame, frame->code, site);
     uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
@@ -397,14 +400,14 @@ struct Frame *Lane_attach(struct Lane *lane, struct Code *code, uint32_t depth,
         return NULL;
     frame = ++lane->top;
     memset(frame, 0, sizeof *frame);
-    frame->address = code->address;
+    frame->address = code->who.address;
     frame->code = code;
     frame->enter = now;
-    frame->id = code->id;
+    frame->id = code->hot.id;
     frame->depth = depth;
-    frame->epoch = code->epoch;
+    frame->epoch = code->hot.epoch;
     frame->waited = FRAME_PARTIAL;
-    lane->active[code->id % LANE_ACTIVE]++;
+    lane->active[code->hot.id % LANE_ACTIVE]++;
     Lane_emit(lane, ticks, EVENT_ENTER, frame, COURSE_WHOLE);
     return frame;
 }

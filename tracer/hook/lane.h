@@ -230,7 +230,7 @@ OCULAR_HOT uint16_t Frame_block_length(const struct Frame *frame,
                                        const struct Site *site)
 {
     uint16_t length =
-        (uint16_t)(code->units[site->unit].number - frame->start + 1);
+        (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
     // A loop that ended through its FOR_ITER ended unseen: its body, between
     // start and site in address order, was not run.

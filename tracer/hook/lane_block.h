@@ -11,7 +11,7 @@
 OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
                                const struct Code *code)
 {
-    return frame->epoch == code->epoch && !code->dark_callees;
+    return frame->epoch == code->hot.epoch && !code->hot.dark_callees;
 }
 
 // A block ended at `site`.
@@ -21,7 +21,7 @@ OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
     uint16_t length = Frame_block_length(frame, code, site);
     int64_t self = frame->self;
 
-    if (OCULAR_LIKELY(frame->epoch == code->block_epoch)) {
+    if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch)) {
         Cell_add(&site->cycles, (uint64_t)(self - frame->block));
         Cell_add(&site->instructions, length);
     }

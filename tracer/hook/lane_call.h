@@ -11,8 +11,8 @@ OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
                                  const struct Code *code, uint32_t depth,
                                  enum Course course)
 {
-    return lane->top->depth < depth && code->last_caller == lane->top->id &&
-           Cell_get(&code->calls) + 1 < code->stop_at &&
+    return lane->top->depth < depth && code->hot.last_caller == lane->top->id &&
+           Cell_get(&code->hot.calls) + 1 < code->hot.stop_at &&
            lane->top != lane->limit && Lane_is_alone(lane, course);
 }
 
@@ -20,19 +20,19 @@ OCULAR_HOT bool Lane_plain_enter(const struct Lane *lane,
 OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
                            uint16_t start, uint64_t ticks, enum Course course)
 {
-    uint64_t calls = Cell_add(&code->calls, 1);
-    int64_t now = Lane_advance(lane, ticks, code->enter_hook, course);
+    uint64_t calls = Cell_add(&code->hot.calls, 1);
+    int64_t now = Lane_advance(lane, ticks, code->hot.enter_hook, course);
     struct Frame *frame;
     bool disable = false, untimed = false;
 
     // What a dark function's other sites still say makes nothing newer.
-    if (course != COURSE_WHOLE || !code->dark)
-        Cell_set(&code->last_seen, ticks);
+    if (course != COURSE_WHOLE || !code->hot.dark)
+        Cell_set(&code->hot.last_seen, ticks);
     while (OCULAR_TURN(course, lane->top->depth >= depth))
         Lane_pop_unseen(lane, ticks);
-    if (OCULAR_TURN(course, code->last_caller != lane->top->id))
+    if (OCULAR_TURN(course, code->hot.last_caller != lane->top->id))
         Lane_note_caller(lane, code);
-    if (OCULAR_TURN(course, calls >= code->stop_at)) {
+    if (OCULAR_TURN(course, calls >= code->hot.stop_at)) {
         untimed = Code_may_skip_timing(code);
         if (!Code_warm(code)) {
             if (!Lane_darken(lane, code, ticks))
@@ -42,19 +42,19 @@ OCULAR_HOT bool Lane_enter(struct Lane *lane, struct Code *code, uint32_t depth,
     }
     if (OCULAR_TURN(course, lane->top == lane->limit) && !Lane_grow(lane))
         return disable;
-    lane->active[code->id % LANE_ACTIVE]++;
+    lane->active[code->hot.id % LANE_ACTIVE]++;
     frame = ++lane->top;
-    frame->address = code->address;
+    frame->address = code->who.address;
     frame->code = code;
     frame->enter = now;
     frame->self = 0;
     frame->block = 0;
     frame->waited = 0;
-    frame->id = code->id;
+    frame->id = code->hot.id;
     frame->depth = depth;
     frame->instructions = 0;
     frame->start = start;
-    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->epoch;
+    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->hot.epoch;
     Lane_emit(lane, ticks, EVENT_ENTER, frame, course);
     return disable;
 }
@@ -67,7 +67,7 @@ OCULAR_HOT bool Lane_plain_leave(const struct Lane *lane,
 {
     const struct Frame *frame = lane->top;
 
-    return frame->depth == depth && frame->epoch == code->plain_epoch &&
+    return frame->depth == depth && frame->epoch == code->hot.plain_epoch &&
            !frame->waited && Lane_is_alone(lane, course);
 }
 
@@ -77,14 +77,14 @@ OCULAR_HOT void Lane_record_self(const struct Frame *frame, struct Code *code,
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
 
-    Cell_add(&code->self_calls, 1);
-    Cell_add(&code->self_cycles, self);
+    Cell_add(&code->hot.self_calls, 1);
+    Cell_add(&code->hot.self_cycles, self);
     if (OCULAR_TURN(course, frame->waited)) {
-        Cell_add(&code->waited_cycles, (uint64_t)frame->waited);
+        Cell_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
         return;
     }
-    if (OCULAR_UNLIKELY(self < Cell_get(&code->min_cycles)))
-        Cell_set(&code->min_cycles, self);
+    if (OCULAR_UNLIKELY(self < Cell_get(&code->hot.min_cycles)))
+        Cell_set(&code->hot.min_cycles, self);
     if (OCULAR_TURN(course, !Code_histogram(code)))
         Lane_record_first(code, self);
     else
@@ -103,7 +103,7 @@ OCULAR_HOT void Lane_record(const struct Lane *lane, const struct Frame *frame,
         !Lane_is_open_below(lane, frame)) {
         int64_t total = now - frame->enter;
 
-        Cell_add(&code->total_cycles, total > 0 ? (uint64_t)total : 0);
+        Cell_add(&code->hot.total_cycles, total > 0 ? (uint64_t)total : 0);
     }
 }
 
@@ -118,9 +118,9 @@ OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
     int64_t now = Lane_advance(lane, ticks, kind, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
-    bool dark = !plain && code->dark;
+    bool dark = !plain && code->hot.dark;
 
-    if (plain || (frame && !code->closed)) {
+    if (plain || (frame && !code->hot.closed)) {
         if (plain || site)
             Lane_end_block(frame, code, site);
         Lane_record(lane, frame, code, now, course);
@@ -132,7 +132,7 @@ OCULAR_HOT bool Lane_leave(struct Lane *lane, struct Code *code,
     if (plain || site)
         Cell_add(&site->hits, 1);
     if (dark && site) {
-        code->closed = true;
+        code->hot.closed = true;
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
     }
     return dark;

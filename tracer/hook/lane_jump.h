@@ -29,13 +29,13 @@ OCULAR_HOT bool Lane_jump(struct Lane *lane, struct Code *code,
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&site->hits, 1);
 
-    if (plain || frame || !code->dark)
-        Cell_set(&code->last_seen, ticks);
+    if (plain || frame || !code->hot.dark)
+        Cell_set(&code->hot.last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->last_caller != lane->top->id)
+        if (code->hot.last_caller != lane->top->id)
             Lane_note_caller(lane, code);
-        if (!code->dark)
+        if (!code->hot.dark)
             frame = Lane_attach(lane, code, depth, now, ticks);
     } else {
         // Only jumps go back: a branch never ends an iteration.

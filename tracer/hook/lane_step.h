@@ -18,7 +18,7 @@ OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,
 
 OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
 {
-    return atomic_load_explicit(&code->instructions[number].dark,
+    return atomic_load_explicit(&code->layout.instructions[number].dark,
                                 memory_order_relaxed);
 }
 
@@ -28,7 +28,7 @@ OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
 OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
                              uint16_t to)
 {
-    const struct Instruction *at = &code->instructions[from];
+    const struct Instruction *at = &code->layout.instructions[from];
 
     return at->next == to ? !Code_is_dark(code, at->other)
                           : at->other == to && !Code_is_dark(code, at->next);
@@ -40,23 +40,23 @@ OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
                           enum Course course)
 {
     bool plain = course != COURSE_WHOLE;
-    struct Instruction *instruction = &code->instructions[number];
+    struct Instruction *instruction = &code->layout.instructions[number];
     int64_t now = Lane_advance(lane, ticks, kind, course);
     struct Frame *frame =
         plain ? lane->top : Lane_find(lane, code, depth, ticks);
     uint64_t hits = Cell_add(&instruction->hits, 1);
 
-    if (plain || frame || !code->dark)
-        Cell_set(&code->last_seen, ticks);
+    if (plain || frame || !code->hot.dark)
+        Cell_set(&code->hot.last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->last_caller != lane->top->id)
+        if (code->hot.last_caller != lane->top->id)
             Lane_note_caller(lane, code);
-        if (!code->dark)
+        if (!code->hot.dark)
             frame = Lane_attach(lane, code, depth, now, ticks);
-    } else if (OCULAR_LIKELY(frame->epoch == code->block_epoch &&
+    } else if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch &&
                              Code_follows(code, frame->start, number))) {
-        struct Instruction *before = &code->instructions[frame->start];
+        struct Instruction *before = &code->layout.instructions[frame->start];
 
         Cell_add(&before->cycles, (uint64_t)(frame->self - frame->block));
         Cell_add(&before->timed, 1);

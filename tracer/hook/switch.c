@@ -167,7 +167,7 @@ void Lane_settle(struct Lane *lane, const struct Code *code,
 {
     while (lane->top->depth >= real->depth)
         Lane_pop_unseen(lane, ticks);
-    while (lane->top > lane->bottom && code->last_caller != lane->top->id &&
+    while (lane->top > lane->bottom && code->hot.last_caller != lane->top->id &&
            !real->holds(real, lane->top))
         Lane_pop_unseen(lane, ticks);
 }

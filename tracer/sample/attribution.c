@@ -12,9 +12,9 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct WalkFrame *frame)
 {
     uintptr_t offset =
-        frame->instruction - code->address - attribution->code_bytecode;
+        frame->instruction - code->who.address - attribution->code_bytecode;
 
-    return offset % 2 == 0 && offset / 2 < code->unit_count
+    return offset % 2 == 0 && offset / 2 < code->layout.unit_count
                ? (uint32_t)(offset / 2)
                : UINT32_MAX;
 }
@@ -50,14 +50,16 @@ static struct Place find_place(const struct Attribution *attribution,
 
     if (unit == UINT32_MAX)
         return (struct Place){0};
-    number = code->units[unit].number;
+    number = code->layout.units[unit].number;
     // While a frame is above it, 3.12 has a call at the last of its caches.
-    while (first > 0 && number > 0 && code->units[first - 1].number == number)
+    while (first > 0 && number > 0 &&
+           code->layout.units[first - 1].number == number)
         first--;
-    while (first < unit && flags[code->bytecode[2 * first]] & OPCODE_EXTENDED)
+    while (first < unit &&
+           flags[code->who.bytecode[2 * first]] & OPCODE_EXTENDED)
         first++;
     return (struct Place){
-        .flags = flags[code->bytecode[2 * first]],
+        .flags = flags[code->who.bytecode[2 * first]],
         .callee = code->share.callees ? code->share.callees[number] : 0,
         .at = frame->instruction - (uintptr_t)2 * (unit - first),
         .returning = first != unit,
@@ -108,9 +110,9 @@ static bool calls_c(const struct Attribution *attribution,
     if (!callee && place->callee)
         callee = Registry_by_id(attribution->registry, place->callee);
     if (callee)
-        push(stack,
-             (struct WalkFrame){callee->address,
-                                callee->address + attribution->code_bytecode});
+        push(stack, (struct WalkFrame){callee->who.address,
+                                       callee->who.address +
+                                           attribution->code_bytecode});
     return false;
 }
 
@@ -161,10 +163,10 @@ static void prepare(struct Code *code)
 static void report_edge(struct Attribution *attribution, struct SplitPart *part,
                         const struct Code *caller, const struct Code *callee)
 {
-    struct Edge edge = {caller->id, callee->id};
+    struct Edge edge = {caller->hot.id, callee->hot.id};
 
     if (part->told || part->seen < 2 ||
-        !atomic_load_explicit(&callee->dark, memory_order_relaxed))
+        !atomic_load_explicit(&callee->hot.dark, memory_order_relaxed))
         return;
     part->told = Edges_push(attribution->edges, edge);
 }
@@ -177,7 +179,8 @@ static void learn_callee(const struct Attribution *attribution,
     uint32_t unit = Attribution_unit(attribution, caller, &stack->frames[1]);
 
     if (caller->share.callees && unit != UINT32_MAX)
-        caller->share.callees[caller->units[unit].number] = callee->id;
+        caller->share.callees[caller->layout.units[unit].number] =
+            callee->hot.id;
 }
 
 // The outermost frame of each function, from the bottom of the stack up; the
@@ -203,7 +206,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         if (!code)
             continue;
         *top = i;
-        ids[path->depth++] = code->id;
+        ids[path->depth++] = code->hot.id;
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
             prepare(code);
@@ -211,8 +214,8 @@ static struct Code *add_stack(struct Attribution *attribution,
             callers = code->share.callers;
             if (callers && caller)
                 report_edge(attribution,
-                            Split_add(callers, caller->id, now, credit), caller,
-                            code);
+                            Split_add(callers, caller->hot.id, now, credit),
+                            caller, code);
             else if (callers && stack->cut)
                 Split_add(callers, 0, now, credit);
         }
@@ -240,7 +243,7 @@ static void count_spot(const struct Attribution *attribution, struct Code *code,
 
     if (!spots || unit == UINT32_MAX)
         return;
-    spots += code->units[unit].number;
+    spots += code->layout.units[unit].number;
     count_one(spots);
     if (in_c)
         count_one(spots + Code_spot_count(code));
@@ -280,7 +283,7 @@ double Attribution_add(struct Attribution *attribution,
             Cell_add(&code->share.run_samples, 1);
     }
     if (cpu_ns > 0)
-        Split_add(functions, code ? code->id : 0, now, &ran);
+        Split_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
     // Whoever reads all of it has its lock for some time.

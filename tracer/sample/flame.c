@@ -254,9 +254,9 @@ static bool name_one(struct FlameTable *table, struct FlameFunction *function,
     Rcu_read_lock();
     code = Registry_by_id(registry, (uint32_t)function->id);
     if (code) {
-        function->name = Arena_text(&table->arena, code->name);
-        function->file = Arena_text(&table->arena, code->file);
-        function->line = code->line;
+        function->name = Arena_text(&table->arena, code->who.name);
+        function->file = Arena_text(&table->arena, code->who.file);
+        function->line = code->who.line;
         whole = function->name && function->file;
     }
     Rcu_read_unlock();

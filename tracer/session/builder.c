@@ -91,7 +91,7 @@ static size_t count_waiting(struct Registry *registry)
     const struct Code *code = Registry_retired(registry);
     size_t count = 0;
 
-    for (; code; code = code->next_retired)
+    for (; code; code = code->node.next_retired)
         count++;
     return count;
 }
@@ -108,10 +108,10 @@ struct Rows {
 static void add_row(struct Rows *rows, struct Code *code,
                     const struct Moment *at)
 {
-    if (code->shown == rows->number || rows->count == rows->room ||
+    if (code->row.shown == rows->number || rows->count == rows->room ||
         Code_is_after(code, rows->newest) || !Code_was_seen(code))
         return;
-    code->shown = rows->number;
+    code->row.shown = rows->number;
     rows->whole &= FunctionRow_fill(rows->snapshot,
                                     &rows->functions[rows->count++], code, at);
 }
@@ -142,7 +142,8 @@ static bool fill_functions(struct Snapshot *snapshot, const struct Moment *at)
     code = Registry_leaving(registry);
     if (code)
         add_row(&rows, code, at);
-    for (code = Registry_retired(registry); code; code = code->next_retired)
+    for (code = Registry_retired(registry); code;
+         code = code->node.next_retired)
         add_row(&rows, code, at);
     Rcu_read_unlock();
     least = least_share(rows.functions, rows.count, at);

@@ -21,7 +21,7 @@ static const char *name_of(uint32_t id, struct Registry *registry,
 {
     const struct Code *code = id ? Registry_by_id(registry, id) : NULL;
 
-    return code ? code->name : Retired_name(retired, id);
+    return code ? code->who.name : Retired_name(retired, id);
 }
 
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,

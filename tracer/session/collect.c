@@ -42,7 +42,7 @@ static void reclaim(struct Session *session)
         return;
     Rcu_synchronize();
     for (; code; code = next) {
-        next = code->next_retired;
+        next = code->node.next_retired;
         Retired_add(&session->retired, code);
         if (session->timeline)
             Names_retire(&engine->names, code);

@@ -48,7 +48,7 @@ static const struct Site *sites_of(const struct Walk *walk, size_t row,
     const struct Site *first = Code_site(code, walk->rows[row].offset);
 
     *end = first;
-    while (first && *end < code->sites + code->site_count &&
+    while (first && *end < code->layout.sites + code->layout.site_count &&
            (*end)->unit == first->unit)
         ++*end;
     return first;
@@ -98,7 +98,7 @@ static void set_site(const struct Walk *walk, size_t index)
         return;
     row->site = row->dark = true;
     if (site->kind <= SITE_RESUME) {
-        row->dark = walk->code->dark;
+        row->dark = walk->code->hot.dark;
         return;
     }
     for (; site < end; site++)
@@ -112,7 +112,7 @@ static void set_samples(const struct Walk *walk, struct DetailRow *row)
 
     if (!spots)
         return;
-    spots += walk->code->units[row->offset / 2].number;
+    spots += walk->code->layout.units[row->offset / 2].number;
     row->samples = atomic_load_explicit(spots, memory_order_relaxed);
     spots += Code_spot_count(walk->code);
     row->c_samples = atomic_load_explicit(spots, memory_order_relaxed);
@@ -124,17 +124,17 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
     const struct Code *code = walk->code;
     uint32_t unit = 0, argument = 0;
 
-    while (unit < code->unit_count) {
+    while (unit < code->layout.unit_count) {
         struct DetailRow *row = &walk->rows[walk->count];
-        uint8_t opcode = code->bytecode[2 * unit];
+        uint8_t opcode = code->who.bytecode[2 * unit];
         uint32_t end = unit + (uint32_t)Opcodes_length(walk->opcodes, opcode);
 
-        if (end > code->unit_count)
-            end = code->unit_count;
+        if (end > code->layout.unit_count)
+            end = code->layout.unit_count;
         row->offset = 2 * unit;
         row->line = lines[unit];
         row->opcode = opcode;
-        row->oparg = code->bytecode[2 * unit + 1];
+        row->oparg = code->who.bytecode[2 * unit + 1];
         row->argument = argument << 8 | row->oparg;
         row->cycles = NAN;
         set_samples(walk, row); // an EXTENDED_ARG has its instruction's number
@@ -188,7 +188,7 @@ static void mark_targets(struct Walk *walk)
             continue;
         unit = walk->steps[row].end;
         unit += is_backward(walk, row) ? -step : step;
-        if (unit < 0 || unit >= walk->code->unit_count)
+        if (unit < 0 || unit >= walk->code->layout.unit_count)
             continue; // not code of this interpreter
         target = walk->row_of[unit];
         if (target >= walk->count)
@@ -231,15 +231,15 @@ static struct Totals count_returns(const struct Walk *walk)
     struct Totals totals = {0, has_opcode(walk, "RETURN_GENERATOR"), false};
     uint32_t i;
 
-    for (i = 0; i < code->site_count; i++) {
-        const struct Site *site = &code->sites[i];
+    for (i = 0; i < code->layout.site_count; i++) {
+        const struct Site *site = &code->layout.sites[i];
 
         totals.resumes |= site->kind == SITE_RESUME || site->kind == SITE_YIELD;
         if (site->kind == SITE_RETURN)
             totals.returns += Cell_get(&site->hits);
     }
-    totals.conserved = code->exact && !totals.resumes &&
-                       totals.returns == Cell_get(&code->calls) &&
+    totals.conserved = code->hot.exact && !totals.resumes &&
+                       totals.returns == Cell_get(&code->hot.calls) &&
                        !has_opcode(walk, "PUSH_EXC_INFO");
     return totals;
 }
@@ -270,7 +270,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
         at->cycles = walk->steps[row].skipped ? NAN : cycles;
         if (known) {
             at->hits = hits;
-            at->exact = walk->code->exact && !leaves && (ends || conserved);
+            at->exact = walk->code->hot.exact && !leaves && (ends || conserved);
         }
         // It may also have been left the other way.
         if (leaves && walk->steps[row].jumps > at->hits)
@@ -284,7 +284,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
 // at least those that returned did.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
-    uint64_t calls = Cell_get(&walk->code->calls);
+    uint64_t calls = Cell_get(&walk->code->hot.calls);
     uint64_t floor = calls < totals->returns ? calls : totals->returns;
     size_t row;
 
@@ -297,7 +297,7 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
             return;
         if (start && !totals->resumes) {
             at->hits = calls;
-            at->exact = walk->code->exact;
+            at->exact = walk->code->hot.exact;
         } else if (!at->exact) {
             at->hits = at->hits > floor ? at->hits : floor;
             at->exact = totals->conserved;
@@ -329,7 +329,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         struct DetailRow *at = &walk->rows[row];
         uint32_t unit = at->offset / 2;
         const struct Instruction *own =
-            &code->instructions[code->units[unit].number];
+            &code->layout.instructions[code->layout.units[unit].number];
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Cell_get(&own->timed);
 
@@ -356,15 +356,15 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
 
         begun = site && site->kind == SITE_START;
-        walk->rows[row].hits = Cell_get(&code->calls);
-        walk->rows[row].exact = code->calls_exact;
+        walk->rows[row].hits = Cell_get(&code->hot.calls);
+        walk->rows[row].exact = code->hot.calls_exact;
     }
 }
 
 int Detail_init(struct Detail *detail, const struct Code *code,
                 const struct Story *story, const struct Opcodes *opcodes)
 {
-    size_t units = (size_t)code->unit_count + 1;
+    size_t units = (size_t)code->layout.unit_count + 1;
     uint32_t *lines = Heap_alloc(units * sizeof *lines);
     struct Walk walk = {.code = code, .story = story, .opcodes = opcodes};
     struct Totals totals;
@@ -375,19 +375,19 @@ int Detail_init(struct Detail *detail, const struct Code *code,
     walk.steps = Heap_zeroed(units, sizeof *walk.steps);
     walk.row_of = Heap_alloc(units * sizeof *walk.row_of);
     if (lines && walk.rows && walk.steps && walk.row_of) {
-        Lines_decode(lines, code->unit_count, code->line_table,
-                     code->line_table_size, code->line);
+        Lines_decode(lines, code->layout.unit_count, code->who.line_table,
+                     code->who.line_table_size, code->who.line);
         read_instructions(&walk, lines);
         mark_targets(&walk);
         totals = count_returns(&walk);
-        if (code->instructions) {
+        if (code->layout.instructions) {
             read_own(&walk, &totals);
         } else {
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        *detail = (struct Detail){code->id, walk.rows, walk.count,
-                                  code->instructions != NULL};
+        *detail = (struct Detail){code->hot.id, walk.rows, walk.count,
+                                  code->layout.instructions != NULL};
         walk.rows = NULL;
         error = 0;
     }

@@ -35,9 +35,9 @@ static void tell_callers(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
 
-    for (i = 0; i < code->caller_count; i++) {
+    for (i = 0; i < code->links.caller_count; i++) {
         struct Code *caller =
-            Registry_by_id(engine->registry, code->callers[i]);
+            Registry_by_id(engine->registry, code->links.callers[i]);
 
         if (caller)
             Code_lose_dark_callee(caller);
@@ -47,11 +47,11 @@ static void tell_callers(struct Engine *engine, const struct Code *code)
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
 {
     Lanes_forget(&engine->lanes, code);
-    if (code->dark) {
+    if (code->hot.dark) {
         double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
 
         if (calls > 0) // not NaN
-            code->dark_calls = code->dark_calls + calls;
+            code->cold.dark_calls = code->cold.dark_calls + calls;
         tell_callers(engine, code);
     }
     Code_age_histogram(code);
@@ -71,7 +71,7 @@ void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
 void Engine_retire(struct Engine *engine, struct Code *code)
 {
     Lanes_forget(&engine->lanes, code);
-    if (code->dark)
+    if (code->hot.dark)
         tell_callers(engine, code);
     Registry_retire(engine->registry, code, Clock_read(&engine->clock));
 }

@@ -59,41 +59,41 @@ static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // Pairs with the release in Lane_record_first.
     const struct Histogram *histogram =
-        atomic_load_explicit(&code->histogram, memory_order_acquire);
-    uint64_t calls = Cell_get(&code->self_calls);
-    bool same = calls == code->quantiles_calls;
+        atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
+    uint64_t calls = Cell_get(&code->hot.self_calls);
+    bool same = calls == code->row.quantiles_calls;
     double quantiles[2];
 
     if (!histogram)
         return;
-    if (!same || !code->quantiles_settled) {
+    if (!same || !code->row.quantiles_settled) {
         Histogram_quantiles(histogram, QUANTILES, quantiles, 2);
-        code->p50_cycles = quantiles[0];
-        code->p99_cycles = quantiles[1];
-        code->quantiles_calls = calls;
-        code->quantiles_settled = same;
+        code->row.p50_cycles = quantiles[0];
+        code->row.p99_cycles = quantiles[1];
+        code->row.quantiles_calls = calls;
+        code->row.quantiles_settled = same;
     }
-    f->p50_cycles = code->p50_cycles;
-    f->p99_cycles = code->p99_cycles;
+    f->p50_cycles = code->row.p50_cycles;
+    f->p99_cycles = code->row.p99_cycles;
 }
 
 static void fill_cycles(struct Function *f, struct Code *code)
 {
-    uint64_t calls = Cell_get(&code->self_calls);
-    uint64_t least = Cell_get(&code->min_cycles);
+    uint64_t calls = Cell_get(&code->hot.self_calls);
+    uint64_t least = Cell_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
     f->avg_estimated = !calls;
     // A call that always has a dark callee has a total, and nothing of its own.
-    if (calls || Cell_get(&code->total_cycles))
-        f->total_cycles = Cell_cycles(&code->total_cycles);
+    if (calls || Cell_get(&code->hot.total_cycles))
+        f->total_cycles = Cell_cycles(&code->hot.total_cycles);
     if (!calls) {
         f->avg_cycles =
             Code_sampled_cycles(code, Cell_get(&code->share.cpu.total_ns));
         return;
     }
-    f->self_cycles = Cell_cycles(&code->self_cycles);
-    f->waited_cycles = Cell_get(&code->waited_cycles);
+    f->self_cycles = Cell_cycles(&code->hot.self_cycles);
+    f->waited_cycles = Cell_get(&code->hot.waited_cycles);
     f->avg_cycles = Code_self_mean(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
@@ -103,19 +103,19 @@ static void fill_cycles(struct Function *f, struct Code *code)
 // Has it been dark at any time since its rate was last taken?
 static bool was_dark(const struct Code *code)
 {
-    return code->dark || code->rate_dark ||
-           atomic_load_explicit(&code->dark_times, memory_order_relaxed) !=
-               code->rate_dark_times;
+    return code->hot.dark || code->row.rate_dark ||
+           atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed) !=
+               code->row.rate_dark_times;
 }
 
 // From now on its calls are counted for the next rate.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
-    code->rate_calls = Cell_get(&code->calls);
-    code->rate_at = at->now;
-    code->rate_dark = code->dark;
-    code->rate_dark_times =
-        atomic_load_explicit(&code->dark_times, memory_order_relaxed);
+    code->row.rate_calls = Cell_get(&code->hot.calls);
+    code->row.rate_at = at->now;
+    code->row.rate_dark = code->hot.dark;
+    code->row.rate_dark_times =
+        atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
 // Calls a second: counted where it was armed all the time; else from sampled
@@ -126,22 +126,23 @@ static void fill_rates(struct Function *f, struct Code *code,
 {
     double since;
 
-    if (code->rate_at == 0)
-        code->rate_at = at->started;
-    since = at->now - code->rate_at;
+    if (code->row.rate_at == 0)
+        code->row.rate_at = at->started;
+    since = at->now - code->row.rate_at;
     if (was_dark(code)) {
-        code->rate = at->sees ? Code_call_rate(code, at->sampled, at->hz) : NAN;
-        code->rate_estimated = true;
+        code->row.rate =
+            at->sees ? Code_call_rate(code, at->sampled, at->hz) : NAN;
+        code->row.rate_estimated = true;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
-        code->rate = (double)(f->calls - code->rate_calls) / since;
-        code->rate_estimated = false;
+        code->row.rate = (double)(f->calls - code->row.rate_calls) / since;
+        code->row.rate_estimated = false;
         begin_rate(code, at);
     }
-    f->calls_per_s = code->rate;
-    f->rate_estimated = code->rate_estimated;
-    f->calls_estimated = (double)f->calls + code->dark_calls;
-    if (code->dark)
+    f->calls_per_s = code->row.rate;
+    f->rate_estimated = code->row.rate_estimated;
+    f->calls_estimated = (double)f->calls + code->cold.dark_calls;
+    if (code->hot.dark)
         f->calls_estimated += at->sees && Cell_get(&code->share.samples)
                                   ? Code_dark_calls(code, at->hz)
                                   : NAN;
@@ -149,7 +150,7 @@ static void fill_rates(struct Function *f, struct Code *code,
 
 static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 {
-    if (!dark && !code->dark)
+    if (!dark && !code->hot.dark)
         return STATE_ARMED;
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
@@ -159,12 +160,12 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 // counts.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
-    uint64_t seen = Cell_get(&code->last_seen);
-    uint64_t timed = Cell_get(&code->timed_ticks);
+    uint64_t seen = Cell_get(&code->hot.last_seen);
+    uint64_t timed = Cell_get(&code->plan.timed_ticks);
 
     if (!seen)
         return NAN;
-    if (timed && timed < seen && Cell_get(&code->self_calls) &&
+    if (timed && timed < seen && Cell_get(&code->hot.self_calls) &&
         Code_dark_callees(code))
         seen = timed;
     return fmax((double)(int64_t)(at->ticks - seen) / at->hz, 0);
@@ -175,16 +176,16 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
 {
     // Beside what Registry.bytes holds.
     snapshot->memory_bytes +=
-        Cell_get(&code->grown_bytes) + Cell_get(&code->share.bytes);
+        Cell_get(&code->cold.grown_bytes) + Cell_get(&code->share.bytes);
     uint32_t specializable =
-        atomic_load_explicit(&code->specializable, memory_order_relaxed);
+        atomic_load_explicit(&code->poll.specializable, memory_order_relaxed);
 
-    f->id = code->id;
-    f->name = Snapshot_text(snapshot, code->name);
-    f->file = Snapshot_text(snapshot, code->file);
-    f->line = code->line;
-    f->calls = Cell_get(&code->calls);
-    f->calls_exact = code->calls_exact;
+    f->id = code->hot.id;
+    f->name = Snapshot_text(snapshot, code->who.name);
+    f->file = Snapshot_text(snapshot, code->who.file);
+    f->line = code->who.line;
+    f->calls = Cell_get(&code->hot.calls);
+    f->calls_exact = code->hot.calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = NAN;
     f->share = f->cpu_share = f->wait_share = f->total_share = NAN;
@@ -198,10 +199,10 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     f->age_s = age_of(code, at);
     f->specializable_sites =
         specializable == UINT32_MAX ? NULL_U64 : specializable;
-    f->specialized_sites =
-        specializable == UINT32_MAX
-            ? NULL_U64
-            : atomic_load_explicit(&code->specialized, memory_order_relaxed);
+    f->specialized_sites = specializable == UINT32_MAX
+                               ? NULL_U64
+                               : atomic_load_explicit(&code->poll.specialized,
+                                                      memory_order_relaxed);
     snapshot->events += Code_events(code);
     snapshot->sites_dark += f->dark_sites;
     snapshot->sites_armed += f->sites - f->dark_sites;

@@ -92,7 +92,7 @@ static uint64_t target_of(const struct Lister *lister, size_t row)
         return NULL_U64;
     unit = at->offset / 2 + (int64_t)Opcodes_length(opcodes, at->opcode);
     unit += Opcodes_jumps_back(opcodes, at->opcode) ? -distance : distance;
-    if (unit < 0 || unit >= lister->source.code->unit_count)
+    if (unit < 0 || unit >= lister->source.code->layout.unit_count)
         return NULL_U64;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -263,10 +263,10 @@ struct Listing *Lister_make(const struct ListerSource *source)
     count = count < LISTING_ROWS ? count : LISTING_ROWS;
     lister.count = count;
     lister.rows = Arena_alloc(&listing->arena, count * sizeof *lister.rows);
-    listing->id = source->code->id;
-    listing->name = Arena_text(&listing->arena, source->code->name);
-    listing->file = Arena_text(&listing->arena, source->code->file);
-    listing->line = source->code->line;
+    listing->id = source->code->hot.id;
+    listing->name = Arena_text(&listing->arena, source->code->who.name);
+    listing->file = Arena_text(&listing->arena, source->code->who.file);
+    listing->line = source->code->who.line;
     listing->precise = source->detail->precise;
     listing->instructions = source->detail->row_count;
     listing->words = source->words != NULL;

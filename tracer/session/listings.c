@@ -24,7 +24,7 @@ static int copy_story(struct Session *session, struct Story *story,
     int error;
 
     Transitions_lock(&session->transitions);
-    error = Story_copy(story, &code->story);
+    error = Story_copy(story, &code->poll.story);
     Transitions_unlock(&session->transitions);
     return error;
 }

@@ -44,14 +44,14 @@ static void forget(struct RetiredNames *retired, size_t slot)
 static void keep(struct RetiredNames *retired, size_t slot, struct Code *code)
 {
     struct RetiredName *new = &retired->slots[slot];
-    uint32_t *first = place_of(retired, code->id);
+    uint32_t *first = place_of(retired, code->hot.id);
 
-    new->id = code->id;
-    new->line = code->line;
-    new->address = code->address;
-    new->name = code->name;
-    new->file = code->file;
-    code->name = code->file = NULL;
+    new->id = code->hot.id;
+    new->line = code->who.line;
+    new->address = code->who.address;
+    new->name = code->who.name;
+    new->file = code->who.file;
+    code->who.name = code->who.file = NULL;
     new->next = *first;
     *first = (uint32_t)slot + 1;
 }
@@ -154,7 +154,8 @@ bool NameQuery_find(void *context, uint32_t id, struct PerfettoName *name)
     Rcu_read_lock();
     code = Registry_by_id(query->registry, id);
     if (code)
-        answer(query, name, code->name, code->file, code->line, code->address);
+        answer(query, name, code->who.name, code->who.file, code->who.line,
+               code->who.address);
     Rcu_read_unlock();
     return code || find_retired(query, id, name);
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Writer: whoever holds the interpreter's lock, where a function is armed, goes
+// dark or grows: the hooks, and the governor when it re-arms. The part of
+// struct Code that hooks write seldom. Any thread reads what is atomic.
+#ifndef OCULAR_TRACER_CODE_CODE_COLD_H
+#define OCULAR_TRACER_CODE_CODE_COLD_H
+
+#include "tracer/base/cell.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct CodeCold {
+    _Atomic uint32_t dark_times;   // times that it went dark
+    uint32_t window;               // number of the governor's window in which
+                                   // it was adopted or armed again last
+    _Atomic double dark_calls;     // calls, estimated, of dark spells that are
+                                   // over
+    _Atomic uint64_t dark_from_ns; // ns that samples had found it in when it
+                                   // went dark last; 0: none, or never dark
+    bool unarmed;                  // it has not been armed since it was adopted
+    _Atomic bool again;            // called more than once while `unarmed`
+    // Calls for each of which its dark callees are to be armed before its next
+    // call; 0: they are not. The governor sets it, the enter hook takes it.
+    _Atomic uint32_t callee_hits;
+    uint64_t aged_calls; // timed calls before the recent ones when the
+                         // histogram was aged last; 0: never
+    cell_t grown_bytes;  // bytes of the histogram and of `links`
+};
+
+#endif

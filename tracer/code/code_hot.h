@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Writer: the hooks, at each event, and arming.c for the governor. Both hold
+// the interpreter's lock. The part of struct Code that fills its first two
+// cache lines: one for the enter hook, one for the leave hook. The order of the
+// fields is part of the hooks' speed. Any thread reads the cells and what is
+// atomic.
+#ifndef OCULAR_TRACER_CODE_CODE_HOT_H
+#define OCULAR_TRACER_CODE_CODE_HOT_H
+
+#include "tracer/base/cell.h"
+#include "tracer/base/histogram.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CODE_NEVER UINT64_MAX // a stop_at that is never reached
+#define EPOCH_NONE UINT16_MAX // a frame's epoch that is never its code's
+
+struct CodeHot {
+    // The enter hook's line.
+    cell_t calls;         // calls counted; 0: not called since it was adopted
+    uint64_t stop_at;     // calls at which the function goes dark
+    cell_t last_seen;     // ticks of the newest hit; 0: none
+    uint64_t last_caller; // id of the newest caller, which `links` has; 0:
+                          // nobody; UINT64_MAX: the next call takes the slow
+                          // path
+    struct Histogram *_Atomic histogram; // of self cycles; NULL: fewer than two
+                                         // timed calls
+    uint32_t id; // unique in the process, immutable, never reused; 0: nobody
+    // Known callees that are dark, and 1 while `warming`. While there are any,
+    // self and block cycles would take in the callees' and are left out. The
+    // governor reads it.
+    _Atomic uint32_t dark_callees;
+    uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
+                    // never 0
+    uint16_t plain_epoch; // epoch while a leave may take the fast path
+                          // (lane_call.h); 0: it may not
+    uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
+    _Atomic bool warming; // armed again, and its first calls are not timed
+    uint64_t stop_then;   // calls: stop_at once it is warm; 0: it has not
+                          // been armed again
+    _Atomic bool dark;    // its enter sites are disabled; the collector reads
+    bool closed;          // a leave was seen since it went dark: later leaves
+                          // are unreliable
+    _Atomic bool calls_exact; // never dark: `calls` are all calls
+    _Atomic bool exact;       // no site was ever dark: hits are all hits; the
+                              // collector reads
+    // A jump's site is dark (precise mode: a gate's, instruction.h): where a
+    // block or an instruction ends is not seen. The governor reads it.
+    _Atomic bool broken;
+    uint8_t enter_hook; // enum HookKind; immutable
+    bool probe; // hooks are timed on it, it is in no registry; immutable
+
+    // The leave hook's line.
+    cell_t self_calls;    // calls in self_cycles and waited_cycles
+    cell_t self_cycles;   // ticks in it and not in what it called
+    cell_t min_cycles;    // self ticks of the shortest call; UINT64_MAX: none
+    cell_t total_cycles;  // ticks of outermost calls, with what they called
+    cell_t waited_cycles; // ticks of self time in which it waited
+};
+
+#endif

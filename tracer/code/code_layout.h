@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Writer: Code_new (code.c) and Code_make_precise (precise.c), before others
+// see the code; immutable from then on, but for the sites and instructions
+// themselves, in which the hooks count under the interpreter's lock. The part
+// of struct Code that says where its events come from. Any thread reads.
+#ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
+#define OCULAR_TRACER_CODE_CODE_LAYOUT_H
+
+#include "tracer/base/cell.h"
+#include "tracer/code/instruction.h"
+
+#include <stdint.h>
+
+enum SiteKind {
+    SITE_START,  // the first RESUME: PY_START
+    SITE_RESUME, // the others: PY_RESUME
+    SITE_RETURN,
+    SITE_YIELD,
+    SITE_JUMP,
+    SITE_BRANCH, // both arms, or the left one where the arms are two sites
+    SITE_BRANCH_RIGHT
+};
+
+// Hooks by what they cost. That depends on the event; on whether its code can
+// be suspended, since to enter a generator or a coroutine is a resumption and
+// takes less than a call; and on the event's offsets: of one beyond the small
+// integers that it keeps, CPython makes an object at each event. Where those
+// are far, the kind is the next one.
+enum HookKind {
+    HOOK_ENTER,
+    HOOK_RESUME, // every enter of what can be suspended
+    HOOK_LEAVE,
+    HOOK_LEAVE_FAR,
+    HOOK_YIELD,
+    HOOK_YIELD_FAR, // and the RESUME that follows it there
+    HOOK_FINISH,    // the return of what can be suspended
+    HOOK_FINISH_FAR,
+    HOOK_JUMP,
+    HOOK_JUMP_FAR,
+    HOOK_BRANCH,
+    HOOK_BRANCH_FAR,
+    HOOK_INSTRUCTION,
+    HOOK_INSTRUCTION_FAR,
+    HOOK_DARK_THROW, // into a dark generator, of which nothing is done
+    HOOK_KINDS
+};
+
+struct Site {
+    cell_t hits;
+    cell_t cycles;       // of the blocks that ended here, net
+    cell_t instructions; // in those blocks
+    uint64_t stop_at;    // hits at which it goes dark
+    uint16_t unit;       // code unit; its byte offset is twice this
+    uint16_t reach;      // most instructions a block that ends here can have:
+                         // those after the loop before it
+    uint8_t kind;        // enum SiteKind
+    uint8_t redundant;   // follows from other sites: not kept armed
+    _Atomic uint8_t dark;
+    uint8_t hook; // enum HookKind: what its hook costs
+};
+
+// One code unit's entry in the map from offsets to sites.
+struct Unit {
+    uint16_t site;   // index + 1 into sites, 0 = none
+    uint16_t number; // of its instruction, counted from 0, modulo 2^16
+};
+
+struct CodeLayout {
+    struct Unit *units;  // unit_count of them
+    uint32_t unit_count; // code units of the bytecode
+    uint32_t site_count;
+    uint32_t jump_count; // sites: jumps and branches that are kept armed
+    struct Site *sites;  // site_count of them
+    struct Instruction *instructions; // by number; NULL: not in precise mode
+    uint32_t instruction_count; // also the number of the one that stands for
+                                // "not known"; 0: not in precise mode
+};
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Writer: whoever builds a snapshot (session/builder.c, function_row.c): the
+// collector's thread, and who stops the session once that thread has ended.
+// Nobody else reads it. The part of struct Code that keeps what a function's
+// row in one snapshot needs of its rows before.
+#ifndef OCULAR_TRACER_CODE_CODE_ROW_H
+#define OCULAR_TRACER_CODE_CODE_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct CodeRow {
+    double rate;              // calls a second; NaN: not known
+    uint64_t rate_calls;      // calls at rate_at
+    double rate_at;           // s of CLOCK_MONOTONIC; 0: never
+    bool rate_estimated;      // `rate` is by shares
+    bool rate_dark;           // it was dark at rate_at
+    uint32_t rate_dark_times; // dark_times at rate_at
+    uint64_t shown;           // number of the newest snapshot that has a row of
+                              // it; 0: none
+    uint64_t quantiles_calls; // self_calls that p50 and p99 are of; 0: none
+    bool quantiles_settled;   // self_calls were the same at the snapshot before
+    double p50_cycles;        // ticks of self time; 0: not read yet
+    double p99_cycles;        // the same
+};
+
+#endif
