@@ -95,8 +95,7 @@ engine_units := $(wildcard tracer/*/*.c) $(ipc_units)
 binding_units := $(wildcard python/*/*.c)
 viewer_units := $(wildcard tui/*/*.c) $(ipc_units)
 test_modules := $(test_extensions:%=$(here)/%$(extension_suffix))
-$(foreach v,$(variants),$(eval $v_programs := \
-	$(unit_tests:%=build/$v/%) $(test_helpers:%=build/$v/%)))
+$(foreach v,$(variants),$(eval $v_programs := $(unit_tests:%=build/$v/%)))
 fuzzers := $(filter tests/fuzz/%,$(test_helpers))
 # The unit tests of variant $1 that are asked for.
 programs = $(foreach t,$(unit_tests),\
@@ -127,7 +126,7 @@ workers ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 3 )))
 only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 
 .PHONY: prepare
-prepare: all $(obj_programs) $(test_modules) $(here)/tests.compiled # all that `make test` runs
+prepare: all $(obj_programs) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@$(if $(only_python),,tests/run_units $(call programs,obj))
