@@ -447,7 +447,7 @@ static void test_a_thread_that_sleeps(void **state)
 // More than a chunk of slots has room for, each with a stack of its own.
 static void test_many_threads(void **state)
 {
-    enum { MANY = 300 };
+    enum { MANY = FEWER(300) };
     struct Worker *workers = calloc(MANY, sizeof *workers);
 
     (void)state;
@@ -780,7 +780,7 @@ static void *send_often(void *argument)
 // Though the handler's own calls fail: there is nothing to read.
 static void test_errno_is_kept(void **state)
 {
-    enum { SAMPLES = 2000 };
+    enum { SAMPLES = FEWER(2000) };
     struct CpuTimer *timer = timer_of((void *)64, gettid());
     struct Storm storm = {.timer = timer,
                           .info = intercept(timer),

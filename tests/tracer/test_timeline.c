@@ -3,6 +3,8 @@
 #include "tracer/timeline/chunk.h"
 #include "tracer/timeline/timeline.h"
 
+#include "tests/sanitizers.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,7 +172,7 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
         tracks[i] = begin(timeline, (unsigned)i);
     Program_run(&idle, 100);
     Timeline_drain(timeline, tracks[2], idle.ring);
-    for (i = 0; i < 100; i++) {
+    for (i = 0; i < FEWER(100); i++) {
         Program_run(&fast, 20000);
         slow.ticks = fast.ticks;
         Program_run(&slow, 200);
@@ -384,7 +386,7 @@ static void dead_threads_leave_room(void **state)
     const size_t limit = 256 << 10;
     struct Timeline *timeline = Timeline_new(limit);
     struct Ring *ring = Ring_new(NULL);
-    const unsigned count = 30000;
+    const unsigned count = FEWER(30000);
     size_t kept = 0, i;
     struct TimelineView *view;
     unsigned lane;
