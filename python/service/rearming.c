@@ -127,7 +127,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
 bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
                       uint64_t deadline)
 {
-    while (rearming->control->grant > 0) {
+    while (rearming->control->available > 0) {
         const struct PlanItem *item;
 
         if (!has_time(rearming->state, deadline))

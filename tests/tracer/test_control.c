@@ -276,7 +276,7 @@ static bool rearm(void)
 {
     double slice = 0;
 
-    while (w.control.grant > 0) {
+    while (w.control.available > 0) {
         const struct PlanItem *item;
         struct Callable *f;
         double s;
@@ -680,7 +680,8 @@ static void test_a_storm_of_new_code(void **state)
     run(2);
     assert_true(w.budget.level < 0);
     assert_true(w.control.pressure > 0.1);
-    assert_true(w.control.grant > 0); // in debt, too, something is armed again
+    // In debt, too, something is armed again.
+    assert_true(w.control.available > 0);
     // What they would have had by now: 5 million.
     assert_true(w.hits - hits < 5000 * 50);
     run(10);
@@ -732,8 +733,9 @@ static void test_who_does_nothing(void **state)
     settle(one_core, 0.01, 100, 1000);
     w.cores = idle;
     run(1.5);
-    assert_true(w.control.pace == 0.01 * BUDGET_CORES);
-    assert_true(w.control.rate > 2 * w.control.pace); // that is still more
+    assert_true(w.control.refill_rate == 0.01 * BUDGET_CORES);
+    // The rate over two seconds is still more.
+    assert_true(w.control.rate > 2 * w.control.refill_rate);
     run(13);
     forget();
     start = mark();
@@ -910,11 +912,11 @@ static void test_what_is_left_over(void **state)
     assert_false(Control_step(&w.control, now + 0.02, &none).attend);
     // Bytecode can wait where it would be on credit, or where nothing runs.
     w.control.overdrawn = false;
-    w.control.grant = 1e-6;
+    w.control.available = 1e-6;
     assert_true(Control_may_hurry(&w.control));
-    w.control.grant = -1e-6;
+    w.control.available = -1e-6;
     assert_false(Control_may_hurry(&w.control));
-    w.control.grant = 1;
+    w.control.available = 1;
     assert_true(Control_may_hurry(&w.control));
     w.control.overdrawn = true;
     assert_false(Control_may_hurry(&w.control));

@@ -112,12 +112,12 @@ static void rearm(struct World *w)
 {
     const struct PlanItem *item;
 
-    while (Budget_grant(&w->budget, 0) > 0 && (item = Plan_pop(&w->plan))) {
+    while (Budget_available(&w->budget, 0) > 0 && (item = Plan_pop(&w->plan))) {
         struct Function *f = &w->functions[item->id];
 
         if (f->armed)
             continue;
-        Budget_promise(&w->budget, item->seconds);
+        Budget_reserve(&w->budget, item->seconds);
         w->now.rearm += COSTS.fixed + COSTS.byte * f->bytes;
         w->toggles += COSTS.fixed + COSTS.byte * f->bytes;
         f->armed = true;

@@ -548,7 +548,7 @@ static void spend(struct Session *session, double seconds)
 // The program has worked, and pauses: a viewer has its snapshots as often as he
 // likes while the window has room for them, and one in two seconds once it has
 // not, though nothing is owed.
-static void test_snapshots_wait_where_the_budget_is_tight(void **state)
+static void test_snapshots_wait_where_the_budget_is_throttled(void **state)
 {
     struct Fixture *f = *state;
     struct Config config = config_of(f);
@@ -1020,7 +1020,7 @@ int main(void)
         TEST(test_rearm_requests),
         TEST(test_budget_requests),
         TEST(test_no_budget_where_none_can_be_held),
-        TEST(test_snapshots_wait_where_the_budget_is_tight),
+        TEST(test_snapshots_wait_where_the_budget_is_throttled),
         TEST(test_requests_that_are_not_known),
         TEST(test_export_requests),
         TEST(test_export_without_a_timeline),

@@ -30,7 +30,7 @@ void Control_init(struct Control *control, uint64_t threshold)
         .hits = threshold,
         .renewed = threshold,
         .rate = 1,
-        .pace = 1,
+        .refill_rate = 1,
     };
 }
 
@@ -81,21 +81,21 @@ static void read_budget(struct Control *control,
                                       (double)control->threshold};
     struct Budget *budget = reading->budget;
 
-    Budget_promise(budget, control->spent);
+    Budget_reserve(budget, control->spent);
     control->spent = 0;
     control->held = budget->share > 0;
     control->rate = control->held ? budget->rate : 1;
-    control->pace = control->held ? budget->pace : 1;
+    control->refill_rate = control->held ? budget->refill_rate : 1;
     control->cores = Budget_cores(budget);
     control->overdrawn = Budget_is_overdrawn(budget);
     control->pressure = Budget_pressure(budget);
-    control->grant = Budget_grant(budget, false);
-    control->urgent = Budget_grant(budget, true);
+    control->available = Budget_available(budget, false);
+    control->urgent = Budget_available(budget, true);
     control->room = Budget_room(budget);
     if (!control->held || !control->threshold || !(hooks.call > 0))
         return;
     control->hits = Budget_hits(budget, control->hits, &hooks);
-    // No window has ended yet: share the bucket out among START_CODES
+    // No window has ended yet: share the token bucket out among START_CODES
     // functions.
     if (!(control->crowd > 0))
         control->hits = (uint64_t)fmin(
@@ -142,7 +142,7 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
         decision.sampler_hz = choose_hz(control, reading->budget);
     }
     if (decision.full)
-        control->due_s = now_s + Policy_slice_pause(control->pace);
+        control->due_s = now_s + Policy_slice_pause(control->refill_rate);
     control->burst_until_s = burst_until(control, now_s, reading->newest_code);
     control->newest_code = reading->newest_code;
     control->looked_s = now_s;
@@ -166,13 +166,13 @@ void Control_ranked(struct Control *control, double now_s, double took_s)
 void Control_spend(struct Control *control, double seconds)
 {
     control->spent += seconds;
-    control->grant -= seconds;
+    control->available -= seconds;
     control->urgent -= seconds;
 }
 
 bool Control_may_hurry(const struct Control *control)
 {
-    return !control->overdrawn && control->grant > 0 &&
+    return !control->overdrawn && control->available > 0 &&
            control->cores > IDLE_CORES;
 }
 

@@ -43,10 +43,10 @@ struct Control {
     uint64_t threshold; // hits after which code goes dark; 0: never
     bool held;          // there is a budget to hold
     double rate;        // s of allowance a second; 1 without a budget
-    double pace;        // that of now, where it is less
+    double refill_rate; // the budget's; 1 without a budget
     double pressure;    // of debt, 0 to 1
     double cores;       // CPU s a second that the program uses
-    double grant;       // s that may be promised,
+    double available;   // s that may be reserved,
     double urgent;      // ... and to whoever has asked for it
     double room;        // s a second that more hooks may take
     double spent;       // s that were, and the budget has not heard of yet

@@ -326,8 +326,8 @@ static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
     return first;
 }
 
-static void pace(struct Details *details, struct DetailEntry *entry,
-                 uint64_t took_ns)
+static void set_due(struct Details *details, struct DetailEntry *entry,
+                    uint64_t took_ns)
 {
     bool debt = details->source.is_overdrawn(details->source.context);
     uint64_t now = Now_ns(CLOCK_MONOTONIC);
@@ -347,7 +347,7 @@ void Details_serve(struct Details *details)
         struct DetailEntry *entry = find_entry(details, wish.id);
 
         answer(details, entry);
-        pace(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+        set_due(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     }
 }
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""One thing has one name. These names were replaced, and may not come back where
+they stood for the thing on the right."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = (".c", ".h", ".py", ".pyi", ".md", "Makefile")
+
+# (what to say, where the other name may not stand, that name).
+REPLACED = (
+    # The budget.
+    ("credit", "tracer/", r"\bpurse|\bPURSE"),
+    ("available", "", r"Budget_grant|->grant\b"),
+    ("reserve", "", r"Budget_promise"),
+    ("refill rate", "tracer/|python/", r"\bpace\b"),
+    ("throttled", "", r"Budget_is_tight"),
+    ("throttled", "tracer/", r"\btight\b"),
+    ("surplus", "tracer/budget/", r"\bspare\b|\bSPARE"),
+    ("minimum rate", "", r"\btrickle\b|\bTRICKLE\b"),
+)
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def complaints(name, text):
+    """The replaced names in a file's path and text, each with what to say."""
+    found = []
+    for say, where, pattern in REPLACED:
+        if re.match(where, name):
+            for at, line in enumerate([name, *text.splitlines()]):
+                if match := re.search(pattern, line):
+                    found.append(f"{name}:{at}: {match[0]}: say {say}")
+    return found
+
+
+def test_replaced_names_stay_away():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    names = [name for name in tracked() if name.endswith(KINDS)]
+    assert len(names) > 300
+    found = []
+    for name in names:
+        if name != "tests/test_words.py":
+            found += complaints(name, (ROOT / name).read_text())
+    assert not found, "\n".join(found)
+
+
+def test_a_replaced_name_is_found():
+    assert complaints("tracer/budget/budget.c", "x\nBudget_promise(budget, 1);\n") == [
+        "tracer/budget/budget.c:2: Budget_promise: say reserve"
+    ]
+    assert not complaints("tui/screen/strip.c", "int spare;\n")
