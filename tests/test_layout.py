@@ -296,7 +296,7 @@ def reachable(path):
 
 # What the units that decide include of ours, directly or not.
 BUDGET = {"tracer/budget/budget.h"}
-POLICY = {"tracer/budget/policy.h", "tracer/code/visit.h"}
+POLICY = {"tracer/budget/policy.h", "tracer/code/rearm_window.h"}
 KNOWN = {
     "budget": BUDGET,
     "policy": POLICY,

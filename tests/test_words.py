@@ -23,6 +23,9 @@ REPLACED = (
     ("throttled", "tracer/", r"\btight\b"),
     ("surplus", "tracer/budget/", r"\bspare\b|\bSPARE"),
     ("minimum rate", "", r"\btrickle\b|\bTRICKLE\b"),
+    ("re-arm window", "", r"\bVisit_|struct Visit\b"),
+    ("re-arm window", "tracer/budget/", r"(?<!->)\bvisits?\b(?!\.)"),
+    ("re-arm window", "tracer/budget/", r"\bA session\b|\bsessions differ"),
 )
 
 

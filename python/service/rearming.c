@@ -118,8 +118,8 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
         code->refusals = 0;
     }
     code->visited = item->times;
-    Visit_begin(&code->visit, Cell_get(&code->self_calls),
-                Cell_cycles(&code->self_cycles));
+    RearmWindow_begin(&code->visit, Cell_get(&code->self_calls),
+                      Cell_cycles(&code->self_cycles));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }

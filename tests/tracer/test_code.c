@@ -588,7 +588,7 @@ static void test_renew(void **state)
 }
 
 // What was armed again within the window before has no more than it was given.
-static void test_renew_after_a_visit(void **state)
+static void test_renew_after_a_rearm_window(void **state)
 {
     struct Code *code = generator(500, false);
 
@@ -772,7 +772,7 @@ int main(void)
         cmocka_unit_test(test_long_calls_are_not_warmed),
         cmocka_unit_test(test_extend),
         cmocka_unit_test(test_renew),
-        cmocka_unit_test(test_renew_after_a_visit),
+        cmocka_unit_test(test_renew_after_a_rearm_window),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),

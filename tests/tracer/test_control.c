@@ -42,7 +42,7 @@ struct Callable {
     double seen_s;   // newest hit
     double oldest_s; // greatest age that a hit ended
     double armed_s;
-    unsigned visits, darkened;
+    unsigned rearms, darkened;
 };
 
 struct World {
@@ -298,7 +298,7 @@ static bool rearm(void)
         f->left =
             fmin((double)PlanItem_hits(item, w.window_hits, &w.control.room),
                  fmax((double)w.control.threshold, (double)w.window_hits));
-        f->visits++;
+        f->rearms++;
     }
     return false;
 }
@@ -436,7 +436,7 @@ static void forget(void)
     for (size_t i = 0; i < w.count; i++) {
         w.functions[i].oldest_s = w.functions[i].armed_s = 0;
         w.functions[i].darkened = 0;
-        w.functions[i].visits = 0;
+        w.functions[i].rearms = 0;
     }
 }
 
@@ -451,22 +451,22 @@ static double oldest(void)
     return age;
 }
 
-static unsigned all_visits(void)
+static unsigned all_rearms(void)
 {
     unsigned count = 0;
 
     for (size_t i = 0; i < w.count; i++)
-        count += w.functions[i].visits;
+        count += w.functions[i].rearms;
     return count;
 }
 
-static unsigned fewest_visits(void)
+static unsigned fewest_rearms(void)
 {
     unsigned fewest = UINT32_MAX;
 
     for (size_t i = 0; i < w.count; i++)
-        if (w.functions[i].visits < fewest)
-            fewest = w.functions[i].visits;
+        if (w.functions[i].rearms < fewest)
+            fewest = w.functions[i].rearms;
     return fewest;
 }
 
@@ -641,13 +641,13 @@ static void test_nothing_starves(void **state)
         skip();
     add_many(3000, 200);
     run(120);
-    assert_true(fewest_visits() >= 1);
+    assert_true(fewest_rearms() >= 1);
     forget();
     start = mark();
     run(600);
     assert_true(part_since(&start) > 0.5 && part_since(&start) < 1);
     assert_true(oldest() < 100);
-    assert_true(fewest_visits() >= 4);
+    assert_true(fewest_rearms() >= 4);
     // A ranking takes 150 us: 5 % of the allowance.
     assert_true(w.rankings - start.rankings < 0.5 * 600);
 }
@@ -688,7 +688,7 @@ static void test_a_storm_of_new_code(void **state)
     assert_true(w.budget.level > 0);
     assert_true(w.control.pressure == 0);
     run(40); // all have been armed by now, and what comes has its hits
-    assert_true(fewest_visits() >= 1);
+    assert_true(fewest_rearms() >= 1);
     run(300);
     assert_true(part_since(&start) < 1);
     assert_true(wakeups_a_second(&start) < 60);
@@ -742,7 +742,7 @@ static void test_who_does_nothing(void **state)
     run(600);
     assert_true(spent_since(&start) < 0.0005 * 600);
     assert_true(wakeups_a_second(&start) < 2);
-    assert_true(fewest_visits() <= 1); // armed, it waits
+    assert_true(fewest_rearms() <= 1); // armed, it waits
     w.cores = one_core;
     run(2);
     assert_true(w.budget.level > -3 * w.budget.rate);
@@ -792,7 +792,7 @@ static void test_a_clock_that_jumps(void **state)
         w.jump += jumps[i];
         run(40);
         assert_true(oldest() < 25);
-        assert_true(all_visits() > 100);
+        assert_true(all_rearms() > 100);
         assert_true(wakeups_a_second(&start) < 8);
         assert_true((w.slices - start.slices) / 40.0 > 2);
         assert_true(part_since(&start) < 1.1);
@@ -816,7 +816,7 @@ static void test_without_a_budget(void **state)
     assert_int_equal(w.first_hits, 500);
     assert_int_equal(w.windows, 0);
     assert_int_equal(w.rates, 0);
-    assert_int_equal(fewest_visits(), 0); // what is dark stays dark
+    assert_int_equal(fewest_rearms(), 0); // what is dark stays dark
     assert_true(wakeups_a_second(&start) < 6);
     assert_true(w.budget.last.wall > w.now - 1);
 }

@@ -154,7 +154,7 @@ static void test_who_lacks_its_callees(void **state)
     assert_int_equal(take(150), 0); // its next call will have them
     code->callee_hits = 0;
     code->visited = true; // and could not be timed
-    Visit_begin(&code->visit, 500, 50000);
+    RearmWindow_begin(&code->visit, 500, 50000);
     assert_int_equal(take(150), 1);
     assert_int_equal(code->visit.reach, 1); // with more, and as soon
     assert_int_equal(code->visit.misses, 0);
@@ -162,7 +162,7 @@ static void test_who_lacks_its_callees(void **state)
     assert_true(plan.items[0].times);
     assert_true(plan.items[0].seconds > seconds + 2 * 190 * 70e-9); // foreseen
     take(151);
-    assert_int_equal(code->visit.reach, 1); // a visit ends once
+    assert_int_equal(code->visit.reach, 1); // a re-arm window ends once
     Cell_add(&code->self_calls, 5);         // it could
     code->visited = true;
     Cell_set(&code->last_seen, (uint64_t)(180 * HZ));
@@ -179,7 +179,7 @@ static void test_dark_callers(void **state)
     (void)state;
     code->dark_callees = 1;
     take(10.5);
-    take(30); // both are due: one session is for both
+    take(30); // both are due: one re-arm window is for both
     expect((struct Code *[]){code}, 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
     code->visit.misses = 4; // in vain so far: alone, and now and then together
@@ -229,7 +229,7 @@ static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
     assert_int_equal(hits_of(0, &room), 32);
     assert_int_equal(hits_of(1, &room), 500);
     assert_true(plan.items[1].seconds < plan.items[0].seconds);
-    survey.window_hits = 20; // less than a visit's
+    survey.window_hits = 20; // less than a re-arm window's
     take(40);
     assert_int_equal(hits_of(1, &room), 32);
     survey.window_hits = 500;

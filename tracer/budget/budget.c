@@ -17,7 +17,7 @@
 #define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
 #define SPEND 2.0        // s in which the bucket would be spent by re-arming
 #define CREDIT 0.5       // s of allowance: re-arming's credit, at most
-#define VISITS 0.25      // of the allowance: re-arming's, at most,
+#define REARMING 0.25    // of the allowance: re-arming's, at most,
 #define MINIMUM_RATE 0.1 // ... and at least, whatever is owed
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
@@ -182,7 +182,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         // is kept for when it works.
         budget->credit += wall * clamp(budget->level / SPEND,
                                        MINIMUM_RATE * budget->refill_rate,
-                                       VISITS * budget->refill_rate);
+                                       REARMING * budget->refill_rate);
         budget->credit = clamp(budget->credit, -BURST * budget->rate,
                                CREDIT * budget->refill_rate);
     }

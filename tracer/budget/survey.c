@@ -79,8 +79,8 @@ static double urgency(const struct Survey *survey,
 
 // What is called less often than a window allows may stay armed, if the hooks'
 // part of the budget has room and all that was due lately had its turn. What is
-// called more often gets the few hits of a visit. Returns the hits that it is
-// going to use in the next second, at most.
+// called more often gets the few hits of a re-arm window. Returns the hits that
+// it is going to use in the next second, at most.
 static uint32_t choose_hits(const struct Survey *survey,
                             const struct Code *code,
                             struct PolicyFunction *function,
@@ -119,8 +119,8 @@ static int judge(const struct Survey *survey, struct Code *code,
         return 0; // called once: it may never be called again
     if (code->visited) {
         code->visited = false;
-        Visit_end(&code->visit, code->timed_calls,
-                  Cell_cycles(&code->self_cycles));
+        RearmWindow_end(&code->visit, code->timed_calls,
+                        Cell_cycles(&code->self_cycles));
     }
     function = function_of(survey, code);
     item->id = code->id;

@@ -12,9 +12,9 @@
 #include "tracer/base/opcode.h"
 #include "tracer/base/share.h"
 #include "tracer/code/instruction.h"
+#include "tracer/code/rearm_window.h"
 #include "tracer/code/recent.h"
 #include "tracer/code/story.h"
-#include "tracer/code/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,8 +142,8 @@ struct Code {
 
     // The governor's.
     uint64_t ranked_events; // events at the newest Hottest_rank
-    struct Visit visit;
-    bool visited;          // a session that it has begun is under way
+    struct RearmWindow visit;
+    bool visited;          // a re-arm window is open
     uint32_t window;       // in which it was armed again last
     bool unarmed;          // since it came; the hooks' side
     _Atomic bool again;    // called more than once since then
