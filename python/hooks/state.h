@@ -87,7 +87,7 @@ struct State {
     long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
     int scout, tracer;            // tool ids, 0 = none
     bool held[2];                 // scout, tracer: the id is still ours
-    bool robbed;           // somebody took ids, events or callbacks of ours
+    bool ids_lost;         // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
     // The calls' arguments; local_events are the tracer's on accepted code.
     PyObject *tracer_id, *local_events, *events_but_call, *call_event;

@@ -263,7 +263,7 @@ void Tools_watch(struct State *state)
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
-            state->robbed = true;
+            state->ids_lost = true;
     }
 }
 
@@ -306,7 +306,7 @@ int Tools_open(struct State *state)
         return -1;
     }
     state->held[0] = true;
-    state->robbed = false;
+    state->ids_lost = false;
     if (call(state->use_tool_id, "(iO)", state->tracer, state->tool_names[1]) <
         0) {
         state->tracer = 0;
@@ -356,7 +356,7 @@ void Tools_disarm(struct State *state)
             continue;
         events = events_of(state, tool);
         if (events >= 0 && events != state->global_events[tool])
-            state->robbed = true;
+            state->ids_lost = true;
         if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
             PyErr_Clear();
         state->global_events[tool] = 0;
@@ -377,7 +377,7 @@ static void unregister(struct State *state, int tool, int event)
                                 id_of(state, tool), state->event_bits[event],
                                 Py_None);
     if (old && old != ours) {
-        state->robbed = true;
+        state->ids_lost = true;
         if (!Py_IsNone(old) &&
             call(state->register_callback, "(ilO)", id_of(state, tool),
                  state->event_bits[event], old) < 0)
@@ -426,7 +426,7 @@ static bool holds_tracer(struct State *state)
     Py_DECREF(name);
     if (name != state->tool_names[1]) {
         state->held[1] = false;
-        state->robbed = true;
+        state->ids_lost = true;
     }
     return state->held[1];
 }

@@ -19,7 +19,7 @@ int Tools_open(struct State *state);
 // Sets the scout's events, and those of the tracer's that can only be global.
 int Tools_arm(struct State *state);
 // Sees whether both ids are ours still: any program may free them, and take
-// them. What is not ours any more is not touched again, and `robbed` is set.
+// them. What is not ours any more is not touched again, and `ids_lost` is set.
 void Tools_watch(struct State *state);
 // Does no other tool of sys.monitoring see what code runs?
 bool Tools_are_alone(struct State *state);

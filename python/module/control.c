@@ -332,7 +332,7 @@ static void describe_trouble(const struct State *state,
     *out = '\0';
     if (snapshot->sampler_trouble)
         snprintf(out, size, "%s", snapshot->sampler_trouble);
-    if (state->robbed)
+    if (state->ids_lost)
         snprintf(out, size,
                  "another tool took Ocular's sys.monitoring ids, events or "
                  "callbacks: what ran after that was not counted");

@@ -80,7 +80,7 @@ static void rank(struct Governor *governor, double now_s)
     };
     uint64_t begin_ns = Worker_cpu_ns(worker);
 
-    if (sampler && !Sampler_is_blind(sampler)) {
+    if (sampler && !Sampler_is_denied(sampler)) {
         sampled = Sampler_now(sampler);
         survey.sampled = &sampled;
     }

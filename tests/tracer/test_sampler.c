@@ -387,27 +387,28 @@ static int see_again(void)
     simulate(LONG);
     world.runs = true;
     run(10);
-    if (!(cpu_s(LONG) > 9.5) || Sampler_is_blind(sampler))
+    if (!(cpu_s(LONG) > 9.5) || Sampler_is_denied(sampler))
         return 2;
     close_memory_files();
     allow_files(0);
     run(2.9);
-    if (Sampler_is_blind(sampler))
+    if (Sampler_is_denied(sampler))
         return 3;
     run(1);
-    if (!Sampler_is_blind(sampler))
+    if (!Sampler_is_denied(sampler))
         return 4;
     stood_at = now_s();
     had = cpu_s(LONG);
     looks = totals().looks;
     run(60); // it has tried meanwhile, every two seconds
-    if (now_s() != stood_at || cpu_s(LONG) != had || !Sampler_is_blind(sampler))
+    if (now_s() != stood_at || cpu_s(LONG) != had ||
+        !Sampler_is_denied(sampler))
         return 5;
     if (totals().looks - looks > 35)
         return 6;
     allow_files(100);
     run(12);
-    if (Sampler_is_blind(sampler) || !(cpu_s(LONG) > had + 5))
+    if (Sampler_is_denied(sampler) || !(cpu_s(LONG) > had + 5))
         return 7;
     // What went by meanwhile is no part of the shares' time, nor credited.
     return now_s() - stood_at < 12 && cpu_s(LONG) - had < 12 ? 0 : 8;
@@ -743,7 +744,7 @@ static void on_other(int number)
     (void)number;
 }
 
-static int check_robbed(void)
+static int check_lost_signal(void)
 {
     int first, second;
     uint64_t samples;
@@ -780,7 +781,7 @@ static int check_robbed(void)
 static void test_the_signal_is_taken_away(void **state)
 {
     (void)state;
-    expect_in_a_cage(NULL, 0, check_robbed);
+    expect_in_a_cage(NULL, 0, check_lost_signal);
 }
 
 static int check_no_timers(void)
@@ -828,7 +829,7 @@ static int check_filtered(void)
         spin(&python, SHORT, 0.2);
         Sampler_collect(sampler);
     }
-    return cpu_s(SHORT) > 0.5 && !Sampler_is_blind(sampler) ? 0 : 4;
+    return cpu_s(SHORT) > 0.5 && !Sampler_is_denied(sampler) ? 0 : 4;
 }
 
 static void test_filtered_on_the_way(void **state)

@@ -36,7 +36,7 @@ static double timed_age(const struct Survey *survey, struct Code *code)
 }
 
 // s since it can no longer be seen in full: the age of what is known of it.
-static double blind_age(const struct Survey *survey, struct Code *code)
+static double unseen_age(const struct Survey *survey, struct Code *code)
 {
     if (!code->broken)
         code->broken_ticks = 0;
@@ -104,16 +104,16 @@ static int judge(const struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
     uint64_t seen = Cell_get(&code->last_seen);
-    bool blind = code->dark || code->broken;
+    bool partial = code->dark || code->broken;
     uint32_t callees = code->warming ? 0 : code->dark_callees;
-    double untimed = timed_age(survey, code), unseen = blind_age(survey, code);
+    double untimed = timed_age(survey, code), unseen = unseen_age(survey, code);
     // Calls have been seen since the newest that could be timed.
     bool lacking = callees && !code->callee_hits &&
-                   (blind || seen > Cell_get(&code->timed_ticks));
+                   (partial || seen > Cell_get(&code->timed_ticks));
     struct PolicyFunction function;
     uint32_t expected;
 
-    if (!blind && !lacking)
+    if (!partial && !lacking)
         return 0;
     if (code->unarmed && !code->again && !Cell_get(&code->share.run_samples))
         return 0; // called once: it may never be called again

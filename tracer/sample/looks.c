@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define BATCH 256      // threads that are looked at at a time
-#define REFUSED_NS 3e9 // nothing can be read for so long: blind
+#define REFUSED_NS 3e9 // nothing can be read for so long: denied
 #define RETRIES 3      // walks of a thread that goes on meanwhile
 
 static void walk(struct Looks *looks, struct Subject *subject)
@@ -109,7 +109,7 @@ void Looks_note_sight(struct Looks *looks, uint64_t now_ns)
     if (!looks->refused)
         looks->readable_ns = now_ns;
     else if ((double)(now_ns - looks->readable_ns) > REFUSED_NS)
-        Cell_set(&looks->blind, !Memory_recover(&looks->sampling->memory));
+        Cell_set(&looks->denied, !Memory_recover(&looks->sampling->memory));
 }
 
 bool Looks_recover(struct Looks *looks, uint64_t now_ns)
@@ -122,13 +122,13 @@ bool Looks_recover(struct Looks *looks, uint64_t now_ns)
         Subject_forget(table->subjects[i]);
     looks->readable_ns = now_ns;
     looks->refused = false;
-    Cell_set(&looks->blind, 0);
+    Cell_set(&looks->denied, 0);
     return true;
 }
 
-bool Looks_are_blind(const struct Looks *looks)
+bool Looks_are_denied(const struct Looks *looks)
 {
-    return Cell_get(&looks->blind);
+    return Cell_get(&looks->denied);
 }
 
 int Looks_init(struct Looks *looks, struct Sampling *sampling,

@@ -16,7 +16,7 @@ struct Looks {
     bool refused;         // the newest stack, as all would have been
     uint64_t readable_ns; // when that was not so
     cell_t untimed;       // threads that can have no timer
-    cell_t blind;         // 1: yes
+    cell_t denied;        // 1: nothing can be read, for some seconds
 };
 
 // 0, or -EINVAL for a layout that cannot be.
@@ -27,8 +27,8 @@ bool Looks_at_all(struct Looks *looks, const struct ShareTime *now);
 // After a look: nothing can be read any more, or again.
 void Looks_note_sight(struct Looks *looks, uint64_t now_ns);
 // Nothing can be read for some seconds.
-bool Looks_are_blind(const struct Looks *looks);
-// Tries again. False: they still are blind. Else all that is known of threads
+bool Looks_are_denied(const struct Looks *looks);
+// Tries again. False: reads are still denied. Else all that is known of threads
 // is of before.
 bool Looks_recover(struct Looks *looks, uint64_t now_ns);
 

@@ -58,7 +58,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
 
     Cell_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
-    if (Looks_are_blind(looks)) {
+    if (Looks_are_denied(looks)) {
         // What happens meanwhile is no part of the shares.
         sampling->stepped_ns = now_ns;
         if (!Looks_recover(looks, now_ns)) {
@@ -249,14 +249,15 @@ struct ShareTime Sampler_now(const struct Sampler *sampler)
     return Sampling_now(&sampler->sampling);
 }
 
-bool Sampler_is_blind(const struct Sampler *sampler)
+bool Sampler_is_denied(const struct Sampler *sampler)
 {
-    return Looks_are_blind(&sampler->looks);
+    return Looks_are_denied(&sampler->looks);
 }
 
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler)
 {
-    return Sampler_is_blind(sampler) || !Cell_get(&sampler->samples.signal_used)
+    return Sampler_is_denied(sampler) ||
+                   !Cell_get(&sampler->samples.signal_used)
                ? UINT64_MAX
                : Cell_get(&sampler->samples.collected);
 }

@@ -102,6 +102,6 @@ uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // All ways of reading are refused by now, for some seconds: a program may have
 // its system calls filtered at any time. The shares stay as they were, of then,
 // and what happens meanwhile is no part of them; it tries again now and then.
-bool Sampler_is_blind(const struct Sampler *sampler);
+bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

@@ -86,7 +86,7 @@ static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
 
-    if (CpuTimers_is_robbed(timers) ||
+    if (CpuTimers_lost_signal(timers) ||
         (unread && !Memory_is_readable((uintptr_t)timers))) {
         free_timers(samples);
         CpuTimers_close(timers);
