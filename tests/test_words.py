@@ -26,6 +26,8 @@ REPLACED = (
     ("read denied", "", r"(is|are)_blind|\bblind\b"),
     ("tool ids lost", "", r"\b(is_)?robbed\b|_robbed\b"),
     ("preempted", "tracer/|python/|ipc/", r"\bforced\b"),
+    ("breakdown", "tracer/|tests/tracer/", r"\bsplit\b(?! up)|\bSplit_|struct Split"),
+    ("samples per instruction", "tracer/", r"\bspots?\b|_spots?\b|struct Spot\b"),
     ("re-arm window", "", r"\bVisit_|struct Visit\b"),
     ("re-arm window", "tracer/budget/", r"(?<!->)\bvisits?\b(?!\.)"),
     ("re-arm window", "tracer/budget/", r"\bA session\b|\bsessions differ"),

@@ -327,7 +327,7 @@ static void test_bytes_follow_what_is_held(void **state)
     live[6] = FOR_ITER_RANGE;
     assert_int_equal(look_at(code, live, &opcodes), 0);
     assert_true(Code_bytes(code) - before >=
-                sizeof(struct Histogram) + sizeof(struct Spot));
+                sizeof(struct Histogram) + sizeof(struct KnownOpcode));
     Code_free(code);
 }
 

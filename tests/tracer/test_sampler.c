@@ -183,7 +183,7 @@ static void assert_s(double value, double expected)
 
 static void test_time_is_credited_where_it_passes(void **state)
 {
-    struct SplitRow *functions;
+    struct BreakdownRow *functions;
     struct ThreadShares *shares;
 
     (void)state;

@@ -168,7 +168,7 @@ void Code_free(struct Code *code)
     Story_release(&code->story);
     Heap_free(code->callers);
     Heap_free(code->share.callers);
-    Heap_free((void *)code->share.spots);
+    Heap_free((void *)code->share.instruction_samples);
     Heap_free(code->share.callees);
     Heap_free(code->callees);
     Heap_free(code);

@@ -9,13 +9,13 @@
 
 void Story_release(struct Story *story)
 {
-    Heap_free(story->spots);
+    Heap_free(story->known);
     memset(story, 0, sizeof *story);
 }
 
 size_t Story_bytes(const struct Story *story)
 {
-    return story->room * sizeof *story->spots;
+    return story->room * sizeof *story->known;
 }
 
 int Story_copy(struct Story *copy, const struct Story *story)
@@ -23,39 +23,40 @@ int Story_copy(struct Story *copy, const struct Story *story)
     *copy = *story;
     copy->room = story->count;
     if (!story->count) {
-        copy->spots = NULL;
+        copy->known = NULL;
         return 0;
     }
-    copy->spots = Heap_alloc(story->count * sizeof *copy->spots);
-    if (!copy->spots)
+    copy->known = Heap_alloc(story->count * sizeof *copy->known);
+    if (!copy->known)
         return -ENOMEM;
-    memcpy(copy->spots, story->spots, story->count * sizeof *copy->spots);
+    memcpy(copy->known, story->known, story->count * sizeof *copy->known);
     return 0;
 }
 
-static int compare_unit(const void *unit, const void *spot)
+static int compare_unit(const void *unit, const void *entry)
 {
     uint32_t a = *(const uint32_t *)unit;
-    uint32_t b = ((const struct Spot *)spot)->unit;
+    uint32_t b = ((const struct KnownOpcode *)entry)->unit;
 
     return (a > b) - (a < b);
 }
 
-static const struct Spot *find_spot(const struct Story *story, uint32_t unit)
+static const struct KnownOpcode *find_known(const struct Story *story,
+                                            uint32_t unit)
 {
-    return story->count ? bsearch(&unit, story->spots, story->count,
-                                  sizeof *story->spots, compare_unit)
+    return story->count ? bsearch(&unit, story->known, story->count,
+                                  sizeof *story->known, compare_unit)
                         : NULL;
 }
 
 uint8_t Story_opcode(const struct Story *story, uint32_t unit, uint8_t base)
 {
-    const struct Spot *spot = find_spot(story, unit);
+    const struct KnownOpcode *entry = find_known(story, unit);
 
-    return spot ? spot->opcode : base;
+    return entry ? entry->opcode : base;
 }
 
 bool Story_has(const struct Story *story, uint32_t unit)
 {
-    return find_spot(story, unit) != NULL;
+    return find_known(story, unit) != NULL;
 }

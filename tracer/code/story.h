@@ -9,8 +9,8 @@
 #include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
 
-// An instruction that has been seen specialised.
-struct Spot {
+// The opcode of an instruction that has been seen specialised.
+struct KnownOpcode {
     uint32_t unit;
     uint8_t opcode;                  // as last known
     uint8_t next;                    // slot of `polls`
@@ -20,8 +20,8 @@ struct Spot {
 
 struct Story {
     bool looked;
-    uint64_t hash;      // of the live bytecode at the newest look
-    struct Spot *spots; // by unit
+    uint64_t hash;             // of the live bytecode at the newest look
+    struct KnownOpcode *known; // by unit
     uint32_t count, room;
 };
 

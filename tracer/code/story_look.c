@@ -21,7 +21,7 @@ struct Look { // a walk over the instructions
     bool first; // nothing was seen of it before
     size_t unit;
     uint8_t base;
-    uint32_t spot; // the first at `unit` or behind
+    uint32_t next; // the first of story.known at `unit` or behind
     struct LineReader lines;
     int error;
 };
@@ -55,39 +55,41 @@ static uint8_t certain(const struct Look *look, uint8_t before)
     return before;
 }
 
-static struct Spot *add_spot(struct Look *look)
+static struct KnownOpcode *add_known(struct Look *look)
 {
     struct Story *story = &look->code->story;
-    struct Spot *spot;
+    struct KnownOpcode *entry;
 
     if (story->count == story->room) {
         uint32_t room = story->room ? 2 * story->room : 4;
-        struct Spot *spots = Heap_resize(story->spots, room * sizeof *spots);
+        struct KnownOpcode *known =
+            Heap_resize(story->known, room * sizeof *known);
 
-        if (!spots)
+        if (!known)
             return NULL;
-        story->spots = spots;
+        story->known = known;
         story->room = room;
     }
-    spot = &story->spots[look->spot];
-    memmove(spot + 1, spot, (story->count - look->spot) * sizeof *spot);
+    entry = &story->known[look->next];
+    memmove(entry + 1, entry, (story->count - look->next) * sizeof *entry);
     story->count++;
-    *spot = (struct Spot){.unit = (uint32_t)look->unit, .opcode = look->base};
-    return spot;
+    *entry = (struct KnownOpcode){.unit = (uint32_t)look->unit,
+                                  .opcode = look->base};
+    return entry;
 }
 
 // Notes that this poll differs from the one before. Is it a storm?
-static bool note_poll(const struct Look *look, struct Spot *spot)
+static bool note_poll(const struct Look *look, struct KnownOpcode *entry)
 {
-    uint32_t oldest = spot->polls[spot->next];
+    uint32_t oldest = entry->polls[entry->next];
     uint32_t now = Transitions_ms(look->log, look->ticks) + 1;
 
-    spot->polls[spot->next] = now ? now : 1;
-    spot->next = (spot->next + 1) % (STORM_POLLS - 1);
+    entry->polls[entry->next] = now ? now : 1;
+    entry->next = (entry->next + 1) % (STORM_POLLS - 1);
     return oldest && now - oldest <= STORM_MS;
 }
 
-static void change(struct Look *look, struct Spot *spot, uint8_t now)
+static void change(struct Look *look, struct KnownOpcode *entry, uint8_t now)
 {
     struct Change change = {
         .ticks = look->ticks,
@@ -99,16 +101,16 @@ static void change(struct Look *look, struct Spot *spot, uint8_t now)
         .file = look->code->file,
     };
 
-    if (!spot)
-        spot = add_spot(look);
-    if (!spot) { // it is found when next something changes
+    if (!entry)
+        entry = add_known(look);
+    if (!entry) { // it is found when next something changes
         look->error = -ENOMEM;
         return;
     }
-    change.from = spot->opcode;
-    spot->opcode = now;
+    change.from = entry->opcode;
+    entry->opcode = now;
     // Before the first look there was no poll that this one could differ from.
-    change.storm = !look->first && note_poll(look, spot);
+    change.storm = !look->first && note_poll(look, entry);
     Transitions_add(look->log, &change);
 }
 
@@ -117,33 +119,33 @@ static void change(struct Look *look, struct Spot *spot, uint8_t now)
 static bool step(struct Look *look)
 {
     struct Story *story = &look->code->story;
-    struct Spot *spot = NULL;
+    struct KnownOpcode *entry = NULL;
     uint8_t before = look->base, now;
 
-    if (look->spot < story->count &&
-        story->spots[look->spot].unit == look->unit) {
-        spot = &story->spots[look->spot];
-        before = spot->opcode;
+    if (look->next < story->count &&
+        story->known[look->next].unit == look->unit) {
+        entry = &story->known[look->next];
+        before = entry->opcode;
     }
     now = certain(look, before);
     if (now != before)
-        change(look, spot, now);
+        change(look, entry, now);
     return look->opcodes->flags[now] & OPCODE_SPECIALIZED;
 }
 
-// The unit of the next spot.
-static size_t next_spot(const struct Look *look)
+// The unit of the next known one.
+static size_t next_known(const struct Look *look)
 {
     const struct Story *story = &look->code->story;
 
-    return look->spot < story->count ? story->spots[look->spot].unit : SIZE_MAX;
+    return look->next < story->count ? story->known[look->next].unit : SIZE_MAX;
 }
 
 static void walk(struct Look *look)
 {
     struct Code *code = look->code;
     const struct Opcodes *opcodes = look->opcodes;
-    size_t spot = next_spot(look);
+    size_t next = next_known(look);
     uint32_t specialized = 0, specializable = 0;
 
     while (look->unit < code->unit_count) {
@@ -151,11 +153,11 @@ static void walk(struct Look *look)
         bool typed = opcodes->flags[base] & OPCODE_SPECIALIZABLE;
 
         specializable += typed;
-        if (look->live[2 * look->unit] != base || spot == look->unit) {
+        if (look->live[2 * look->unit] != base || next == look->unit) {
             look->base = base;
             specialized += step(look) && typed;
-            look->spot += next_spot(look) == look->unit;
-            spot = next_spot(look);
+            look->next += next_known(look) == look->unit;
+            next = next_known(look);
         }
         look->unit += 1u + opcodes->caches[base];
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Gives the time of a sampled stack to functions: CPU time or waiting to the
 // innermost that the registry knows, both as `under` to each on the stack,
-// there split up by the callers of its outermost frame. The sampler's thread.
+// there broken down by the callers of its outermost frame. The sampler's
+// thread.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
 #include "tracer/code/registry.h"
+#include "tracer/sample/breakdown.h"
 #include "tracer/sample/edges.h"
 #include "tracer/sample/flame.h"
-#include "tracer/sample/split.h"
 #include "tracer/sample/walk.h"
 
 struct SampledStack {
@@ -46,7 +47,7 @@ void Attribution_judge(const struct Attribution *attribution,
 // time in which something else than an accepted function was on top.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
-                       const struct ShareTime *now, struct Split *functions,
+                       const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns);
 
 #endif

@@ -17,8 +17,8 @@ struct Subject {
     char name[64]; // guarded by the sampler's lock
     struct ShareValue cpu;
     struct ShareValue wait;
-    cell_t samples;         // and times that it was looked at
-    struct Split functions; // of its CPU time
+    cell_t samples;             // and times that it was looked at
+    struct Breakdown functions; // of its CPU time
 
     bool known;             // looked at before: there is a time since then
     bool ran;               // between the two newest looks

@@ -274,7 +274,7 @@ static void describe(struct ThreadShares *shares, const struct Subject *subject,
     shares->cpu_s = (double)Cell_get(&subject->cpu.total_ns) / 1e9;
     shares->ended = false;
     shares->function_count =
-        Split_read(&subject->functions, now, shares->functions);
+        Breakdown_read(&subject->functions, now, shares->functions);
 }
 
 static void describe_ended(struct ThreadShares *shares,

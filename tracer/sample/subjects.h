@@ -25,7 +25,7 @@ struct ThreadShares {
     uint64_t samples;
     double cpu_s; // since it was first seen
     bool ended;
-    struct SplitRow functions[SPLIT_ROWS]; // of cpu_share
+    struct BreakdownRow functions[BREAKDOWN_ROWS]; // of cpu_share
     size_t function_count;
 };
 

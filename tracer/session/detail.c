@@ -108,14 +108,14 @@ static void set_site(const struct Walk *walk, size_t index)
 
 static void set_samples(const struct Walk *walk, struct DetailRow *row)
 {
-    const _Atomic uint32_t *spots = Code_spots(walk->code);
+    const _Atomic uint32_t *samples = Code_instruction_samples(walk->code);
 
-    if (!spots)
+    if (!samples)
         return;
-    spots += walk->code->units[row->offset / 2].number;
-    row->samples = atomic_load_explicit(spots, memory_order_relaxed);
-    spots += Code_spot_count(walk->code);
-    row->c_samples = atomic_load_explicit(spots, memory_order_relaxed);
+    samples += walk->code->units[row->offset / 2].number;
+    row->samples = atomic_load_explicit(samples, memory_order_relaxed);
+    samples += Code_instruction_count(walk->code);
+    row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
 // One row an instruction; what EXTENDED_ARG adds is in its argument.
