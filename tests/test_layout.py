@@ -481,7 +481,7 @@ def test_what_the_documents_name_exists():
         ("tracer/base/clock.c", '#include "tracer/code/code.h"'),
         ("tracer/code/code.h", '#include "tracer/budget/policy.h"'),
         ("tracer/timeline/export.c", '#include "tracer/session/session.h"'),
-        ("tracer/hook/lanes.c", '#include "tracer/sample/subjects.h"'),
+        ("tracer/hook/lanes.c", '#include "tracer/sample/sampled_threads.h"'),
         ("tracer/lane.c", '#include "tracer/base/cell.h"'),
         ("python/hooks/hook.c", '#include "python/service/fork.h"'),
         ("python/service/fork.c", '#include "python/module/control.h"'),

@@ -28,6 +28,13 @@ REPLACED = (
     ("preempted", "tracer/|python/|ipc/", r"\bforced\b"),
     ("breakdown", "tracer/|tests/tracer/", r"\bsplit\b(?! up)|\bSplit_|struct Split"),
     ("samples per instruction", "tracer/", r"\bspots?\b|_spots?\b|struct Spot\b"),
+    ("sampled thread", "tracer/|tests/tracer/", r"(?i)subject"),
+    ("accounting", "", r"(?i)\bledger"),
+    (
+        "sample, observation",
+        "tracer/sample/",
+        r"\blooks?\b(?! at (its|CPU))|\b[lL]ooks_|struct Looks",
+    ),
     ("re-arm window", "", r"\bVisit_|struct Visit\b"),
     ("re-arm window", "tracer/budget/", r"(?<!->)\bvisits?\b(?!\.)"),
     ("re-arm window", "tracer/budget/", r"\bA session\b|\bsessions differ"),

@@ -395,8 +395,8 @@ static void test_hottest_first(void **state)
 // Until the window has samples, of this very thread.
 static void take_samples(struct Fixture *f, struct MadeThread *thread)
 {
-    const struct SampledThread self = {.state = (uintptr_t)thread,
-                                       .tid = gettid()};
+    const struct ListedThread self = {.state = (uintptr_t)thread,
+                                      .tid = gettid()};
     struct SamplerTotals totals = {0};
     double until = seconds(CLOCK_MONOTONIC) + 60;
 

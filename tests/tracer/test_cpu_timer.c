@@ -199,7 +199,8 @@ static void test_an_hour(void **state)
     (void)state;
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
-        if (i % 50 == 7) { // a look has found it running, and has all of that
+        if (i % 50 == 7) {
+            // An observation found it running, and has all of that.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
         } else {

@@ -31,7 +31,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
 static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
-    // Pairs with the release in subject.c.
+    // Pairs with the release in attribution.c.
     const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
     struct BreakdownRow rows[BREAKDOWN_ROWS];

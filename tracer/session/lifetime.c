@@ -32,7 +32,7 @@ static int start_server(struct Session *session, char *why, size_t why_size)
 }
 
 // A signal that was asked for is used or refused; where any would do and none
-// is free there are looks alone, which the snapshot says.
+// is free there are observations alone, which the snapshot says.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
