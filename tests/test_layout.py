@@ -325,9 +325,9 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """The governor, all the time. The doorman and the heir, when a session begins or
-    ends; whoever stops a trace, to handle signals while it writes the timeline; and one
-    thread state is made for its place in a list."""
+    """The governor, all the time. The activation thread and the child starter, when a
+    session begins or ends; whoever stops a trace, to handle signals while it writes
+    the timeline; and one thread state is made for its place in a list."""
     assert {
         path.name
         for path in sources()
@@ -339,10 +339,10 @@ def test_who_attaches_to_the_interpreter():
         and path.suffix == ".c"
     } == {
         "attach.c",
-        "doorman.c",
+        "activation.c",
         "final_timeline.c",
         "governor.c",
-        "heir.c",
+        "child_starter.c",
         "thread_state.c",
     }
 

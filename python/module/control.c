@@ -109,10 +109,10 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_start(state, request->config.timeline) < 0)
         return -1;
-    // The doorman or the heir, whose thread is none of the program's: it has a
-    // lane only for having run the calibration.
-    if (Doorman_is_here(&ocular_service.doorman) ||
-        Heir_is_here(&ocular_service.heir))
+    // The activation thread or the child starter, whose thread is none of the
+    // program's: it has a lane only for having run the calibration.
+    if (Activation_is_here(&ocular_service.activation) ||
+        ChildStarter_is_here(&ocular_service.child_starter))
         OwnLane_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
@@ -127,9 +127,9 @@ static int set_up(struct State *state, const struct Request *request)
     ThreadList_release(threads); // the parent's, after a fork
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
-    // The scout comes first: what is adopted then has two tools from the start.
-    // Were the second one to come later, CPython would lose the first one's
-    // INSTRUCTION events (gh-157900).
+    // The discovery tool comes first: what is adopted then has two tools from
+    // the start. Were the second one to come later, CPython would lose the
+    // first one's INSTRUCTION events (gh-157900).
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;

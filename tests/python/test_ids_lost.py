@@ -13,7 +13,7 @@ from e2e.program import SLOW, leftovers, wait_until
 
 monitoring = sys.monitoring
 START = monitoring.events.PY_START
-SCOUT, TRACER = 3, 4
+DISCOVERY, TRACER = 3, 4
 WORDS = "another tool took Ocular's sys.monitoring"
 
 
@@ -82,7 +82,7 @@ if CLEARS:
 @pytest.fixture(autouse=True)
 def clean():
     yield
-    for tool in (SCOUT, TRACER):
+    for tool in (DISCOVERY, TRACER):
         for event in vars(monitoring.events).values():
             if event and event.bit_count() == 1:
                 monitoring.register_callback(tool, event, None)
@@ -92,7 +92,7 @@ def clean():
 
 
 @pytest.mark.parametrize("threshold", [0, 2])
-@pytest.mark.parametrize("tool", [SCOUT, TRACER])
+@pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
 @pytest.mark.parametrize("theft", THEFTS, ids=lambda theft: theft.__name__)
 def test_taken_away(theft, tool, threshold, capfd):
     ocular.start_tracing(perfetto=False, deinstrument_threshold=threshold)
@@ -127,7 +127,7 @@ def test_taken_away(theft, tool, threshold, capfd):
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 
 
-@pytest.mark.parametrize("tool", [SCOUT, TRACER])
+@pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
 def test_a_thief_keeps_what_is_his(tool):
     """His callbacks and events live on; of ours nothing is called again."""
     seen = []
@@ -136,7 +136,7 @@ def test_a_thief_keeps_what_is_his(tool):
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # where our scout was, is disabled for its successor
+    new = fresh()  # where our discovery tool was, is disabled for its successor
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen

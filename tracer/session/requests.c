@@ -232,10 +232,11 @@ static void request(void *context, uint64_t viewer,
 
 static void viewers(void *context, unsigned count)
 {
-    const struct Door *door = ((struct Session *)context)->config.door;
+    const struct PersistentServer *persistent =
+        ((struct Session *)context)->config.persistent;
 
-    if (door)
-        door->viewers(door->context, count);
+    if (persistent)
+        persistent->viewers(persistent->context, count);
 }
 
 struct ServerSource Requests_source(struct Session *session)

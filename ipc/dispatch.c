@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// See reception.h. An error in words for what is not understood, and the door
-// for those who misbehave.
-#include "ipc/reception.h"
+// See dispatch.h. What is not understood gets an error in words; who misbehaves
+// is disconnected.
+#include "ipc/dispatch.h"
 #include "ipc/process.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define RATE_MAX_S 60.0
 #define STACKS_PER_TURN 2 // of one viewer: one for its view, one to record
 
-void Reception_turn_away(int fd, int error, const char *words)
+void Dispatch_reject(int fd, int error, const char *words)
 {
     struct Viewer viewer;
 
@@ -22,7 +22,7 @@ void Reception_turn_away(int fd, int error, const char *words)
     Viewer_close(&viewer);
 }
 
-const char *Reception_objection(uid_t uid)
+const char *Dispatch_objection(uid_t uid)
 {
     if (uid == 0)
         return NULL;
@@ -36,20 +36,21 @@ const char *Reception_objection(uid_t uid)
 }
 
 // Why the first snapshot is some time off, if it is.
-static void tell(const struct House *house, struct Viewer *viewer)
+static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
     char text[256];
 
-    if (!house->source->notice)
+    if (!context->source->notice)
         return;
-    snprintf(text, sizeof(text), "%s", house->source->notice);
+    snprintf(text, sizeof(text), "%s", context->source->notice);
     notice.text = text;
     Viewer_say(viewer, &notice);
 }
 
-bool Reception_greet(const struct House *house, struct Viewer *viewer,
-                     const struct Message *message, uint64_t now)
+bool Dispatch_greet(const struct DispatchContext *context,
+                    struct Viewer *viewer, const struct Message *message,
+                    uint64_t now)
 {
     if (message->type != MESSAGE_HELLO) {
         Viewer_refuse(viewer, message->request, EPROTO,
@@ -59,13 +60,14 @@ bool Reception_greet(const struct House *house, struct Viewer *viewer,
         Viewer_refuse(viewer, message->request, EPROTONOSUPPORT,
                       "this process speaks protocol %d (Ocular %s), the "
                       "viewer speaks %u: use the ocular-top of that version",
-                      WIRE_VERSION, house->version, (unsigned)message->version);
+                      WIRE_VERSION, context->version,
+                      (unsigned)message->version);
         Viewer_dismiss(viewer, now);
     } else {
         viewer->greeted = true;
         viewer->deadline_ms = 0;
         viewer->due_ms = now;
-        tell(house, viewer);
+        tell(context, viewer);
         return true;
     }
     return false;
@@ -89,8 +91,8 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // It is opened by the viewer, with the viewer's rights.
-static int refuse_export(const struct House *house, struct Viewer *viewer,
-                         const struct Message *message)
+static int refuse_export(const struct DispatchContext *context,
+                         struct Viewer *viewer, const struct Message *message)
 {
     if (message->type == MESSAGE_EXPORT)
         return Viewer_refuse(viewer, message->request, EINVAL,
@@ -99,13 +101,13 @@ static int refuse_export(const struct House *house, struct Viewer *viewer,
     return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
                          "this viewer is too old to export: use the "
                          "ocular-top of Ocular %s, which opens the file itself",
-                         house->version);
+                         context->version);
 }
 
-int Reception_serve(const struct House *house, struct Viewer *viewer,
-                    const struct Message *message, uint64_t now)
+int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
+                   const struct Message *message, uint64_t now)
 {
-    const struct ServerSource *source = house->source;
+    const struct ServerSource *source = context->source;
 
     switch (message->type) {
     case MESSAGE_RATE:
@@ -119,7 +121,7 @@ int Reception_serve(const struct House *house, struct Viewer *viewer,
     case MESSAGE_EXPORT:
     case MESSAGE_EXPORT_PATH:
         if (!message->descriptor)
-            return refuse_export(house, viewer, message);
+            return refuse_export(context, viewer, message);
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_FLAME: // its answer is large, and made before it is sent
@@ -131,11 +133,11 @@ int Reception_serve(const struct House *house, struct Viewer *viewer,
     default:
         return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
                              "request %u is not known to Ocular %s",
-                             (unsigned)message->type, house->version);
+                             (unsigned)message->type, context->version);
     }
 }
 
-void Reception_refuse(struct Viewer *viewer, int error, uint64_t now)
+void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now)
 {
     if (error == -EMSGSIZE)
         Viewer_refuse(viewer, 0, EMSGSIZE, "a request may have %u bytes",

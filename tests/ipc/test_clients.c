@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// ipc/audience: who gets which snapshot when, on socket pairs, with a clock of
+// ipc/clients: who gets which snapshot when, on socket pairs, with a clock of
 // the test's own.
-#include "ipc/audience.h"
+#include "ipc/clients.h"
 #include "ipc/socket.h"
 
 #include <poll.h>
@@ -16,7 +16,7 @@
 enum { MANY = 20 };
 
 struct Hall {
-    struct Audience audience;
+    struct Clients clients;
     struct ServerSource source;
     struct Snapshot *snapshot;
     int ends[MANY]; // the viewers' own
@@ -46,11 +46,11 @@ static void hear_count(void *context, unsigned viewers)
 
 static void read_all(struct Hall *hall, uint64_t now)
 {
-    struct pollfd polled[AUDIENCE_MAX];
-    unsigned count = Audience_poll(&hall->audience, polled);
+    struct pollfd polled[CLIENTS_MAX];
+    unsigned count = Clients_poll(&hall->clients, polled);
 
     assert_true(poll(polled, count, 0) >= 0);
-    Audience_read(&hall->audience, polled, now);
+    Clients_read(&hall->clients, polled, now);
 }
 
 // Viewers that have said hello at 0 ms, and taken what came in return.
@@ -70,7 +70,7 @@ static void open_hall(struct Hall *hall)
     hall->snapshot = Snapshot_new();
     assert_non_null(hall->snapshot);
     hall->snapshot->uptime_s = 1;
-    Audience_init(&hall->audience, &hall->source, "9.9");
+    Clients_init(&hall->clients, &hall->source, "9.9");
     Bytes_init(&bytes);
     assert_int_equal(Message_encode(&bytes, &hello), 0);
     for (int i = 0; i < MANY; i++) {
@@ -78,19 +78,19 @@ static void open_hall(struct Hall *hall)
 
         assert_int_equal(
             socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-        Audience_admit(&hall->audience, pair[0], &peer, 0);
+        Clients_admit(&hall->clients, pair[0], &peer, 0);
         hall->ends[i] = pair[1];
         assert_int_equal(write(pair[1], bytes.data, bytes.size), bytes.size);
     }
     Bytes_release(&bytes);
     read_all(hall, 0);
-    Audience_flush(&hall->audience, 0);
-    assert_int_equal(hall->audience.greeted, MANY);
+    Clients_flush(&hall->clients, 0);
+    assert_int_equal(hall->clients.greeted, MANY);
 }
 
 static void close_hall(struct Hall *hall)
 {
-    Audience_release(&hall->audience);
+    Clients_release(&hall->clients);
     for (int i = 0; i < MANY; i++)
         close(hall->ends[i]);
     Snapshot_free(hall->snapshot);
@@ -103,20 +103,20 @@ static void test_one_frame_goes_to_all(void **state)
 
     (void)state;
     open_hall(&hall);
-    Audience_turn(&hall.audience, 0);
+    Clients_turn(&hall.clients, 0);
     assert_int_equal(hall.wanted, 1);
-    Audience_publish(&hall.audience);
-    frame = hall.audience.newest;
+    Clients_publish(&hall.clients);
+    frame = hall.clients.newest;
     assert_non_null(frame);
     for (int i = 0; i < MANY; i++)
-        assert_ptr_equal(hall.audience.viewers[i].frame, frame);
+        assert_ptr_equal(hall.clients.viewers[i].frame, frame);
     assert_int_equal(frame->references, MANY + 1);
-    Audience_flush(&hall.audience, 0);
+    Clients_flush(&hall.clients, 0);
     assert_int_equal(frame->references, 1); // all of it is sent
     hall.snapshot->uptime_s = 2;
-    Audience_turn(&hall.audience, 1000);
-    Audience_publish(&hall.audience);
-    assert_ptr_equal(hall.audience.newest, frame); // in its memory
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
+    assert_ptr_equal(hall.clients.newest, frame); // in its memory
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
     close_hall(&hall);
@@ -130,13 +130,13 @@ static void test_the_first_comes_at_once(void **state)
 
     (void)state;
     open_hall(&hall);
-    assert_int_equal(Audience_next_ms(&hall.audience, 5000), 0);
-    Audience_turn(&hall.audience, 0);
+    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 0);
+    Clients_turn(&hall.clients, 0);
     assert_int_equal(hall.wanted, 1);
-    assert_int_equal(Audience_next_ms(&hall.audience, 5000), 1000);
-    Audience_turn(&hall.audience, 999);
+    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 1000);
+    Clients_turn(&hall.clients, 999);
     assert_int_equal(hall.wanted, 1);
-    Audience_turn(&hall.audience, 1000);
+    Clients_turn(&hall.clients, 1000);
     assert_int_equal(hall.wanted, 2);
     close_hall(&hall);
 }
@@ -151,24 +151,24 @@ static void test_a_frame_is_kept_for_who_comes_later(void **state)
 
     (void)state;
     open_hall(&hall);
-    late = &hall.audience.viewers[7];
+    late = &hall.clients.viewers[7];
     late->due_ms = 500;
-    Audience_turn(&hall.audience, 0);
-    Audience_publish(&hall.audience);
-    frame = hall.audience.newest;
+    Clients_turn(&hall.clients, 0);
+    Clients_publish(&hall.clients);
+    frame = hall.clients.newest;
     assert_null(late->frame);
-    Audience_flush(&hall.audience, 0);
-    Audience_turn(&hall.audience, 500);
-    Audience_publish(&hall.audience);
+    Clients_flush(&hall.clients, 0);
+    Clients_turn(&hall.clients, 500);
+    Clients_publish(&hall.clients);
     assert_ptr_equal(late->frame, frame);
     for (int i = 0; i < MANY; i++)
-        assert_true(hall.audience.viewers[i].frame == NULL || i == 7);
-    Audience_flush(&hall.audience, 500);
+        assert_true(hall.clients.viewers[i].frame == NULL || i == 7);
+    Clients_flush(&hall.clients, 500);
     hall.snapshot->uptime_s = 2;
-    Audience_turn(&hall.audience, 1000);
-    Audience_publish(&hall.audience);
-    assert_true(hall.audience.newest->uptime_s == 2);
-    assert_ptr_equal(hall.audience.viewers[0].frame, hall.audience.newest);
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
+    assert_true(hall.clients.newest->uptime_s == 2);
+    assert_ptr_equal(hall.clients.viewers[0].frame, hall.clients.newest);
     close_hall(&hall);
 }
 
@@ -181,23 +181,23 @@ static void test_who_does_not_read_skips(void **state)
 
     (void)state;
     open_hall(&hall);
-    stuck = &hall.audience.viewers[2];
-    Audience_turn(&hall.audience, 0);
-    Audience_publish(&hall.audience);
+    stuck = &hall.clients.viewers[2];
+    Clients_turn(&hall.clients, 0);
+    Clients_publish(&hall.clients);
     first = stuck->frame;
     for (int i = 0; i < MANY; i++) {
-        struct Viewer *viewer = &hall.audience.viewers[i];
+        struct Viewer *viewer = &hall.clients.viewers[i];
 
         if (viewer != stuck)
             assert_int_equal(Viewer_flush(viewer), 0);
     }
     hall.snapshot->uptime_s = 2;
-    Audience_turn(&hall.audience, 1000);
-    Audience_publish(&hall.audience);
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
     assert_ptr_equal(stuck->frame, first);
     assert_true(first->uptime_s == 1);
     assert_int_equal(stuck->frame->references, 1);
-    assert_int_equal(hall.audience.newest->references, MANY);
+    assert_int_equal(hall.clients.newest->references, MANY);
     close_hall(&hall);
 }
 
@@ -213,13 +213,13 @@ static void test_answers_that_wait_are_bounded(void **state)
 
     (void)state;
     open_hall(&hall);
-    viewer = &hall.audience.viewers[0];
+    viewer = &hall.clients.viewers[0];
     taken = test_malloc(SIZE);
     Bytes_init(&answer);
     assert_non_null(Bytes_extend(&answer, SIZE));
     memset(answer.data, 0, SIZE);
     while (viewer->control.size - viewer->control_sent < SIZE) {
-        Audience_answer(&hall.audience, viewer->id, &answer, 0);
+        Clients_answer(&hall.clients, viewer->id, &answer, 0);
         assert_int_equal(Viewer_flush(viewer), 0);
     }
     for (int i = 0; i < ROUNDS; i++) {
@@ -228,7 +228,7 @@ static void test_answers_that_wait_are_bounded(void **state)
             assert_true(got > 0 || Viewer_flush(viewer) == 0);
             got = got > 0 ? got : 0;
         }
-        Audience_answer(&hall.audience, viewer->id, &answer, 0);
+        Clients_answer(&hall.clients, viewer->id, &answer, 0);
         assert_int_equal(Viewer_flush(viewer), 0);
         assert_false(viewer->closing);
         assert_true(viewer->control_sent > 0 || i == 0);

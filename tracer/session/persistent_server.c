@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What viewers find where nothing is traced; see the header.
-#include "tracer/session/door.h"
+#include "tracer/session/persistent_server.h"
 
 #include <errno.h>
 
@@ -27,27 +27,27 @@ static void put(void *context, const struct Snapshot *snapshot)
 static void request(void *context, uint64_t viewer,
                     const struct Message *message)
 {
-    struct Door *door = context;
+    struct PersistentServer *persistent = context;
     char text[] = "nothing is traced yet: ask again when there are numbers";
     struct Message answer = {.type = MESSAGE_ERROR,
                              .request = message->request,
                              .number = EAGAIN,
                              .text = text};
 
-    Server_answer(door->server, viewer, &answer);
+    Server_answer(persistent->server, viewer, &answer);
 }
 
 static void viewers(void *context, unsigned count)
 {
-    struct Door *door = context;
+    struct PersistentServer *persistent = context;
 
-    door->viewers(door->context, count);
+    persistent->viewers(persistent->context, count);
 }
 
-static struct ServerSource nothing(struct Door *door)
+static struct ServerSource nothing(struct PersistentServer *persistent)
 {
     return (struct ServerSource){
-        .context = door,
+        .context = persistent,
         .want = want,
         .get = get,
         .put = put,
@@ -57,23 +57,25 @@ static struct ServerSource nothing(struct Door *door)
     };
 }
 
-int Door_open(struct Door *door, char *why, size_t why_size)
+int PersistentServer_open(struct PersistentServer *persistent, char *why,
+                          size_t why_size)
 {
-    const struct ServerSource source = nothing(door);
+    const struct ServerSource source = nothing(persistent);
 
-    return Server_open(&door->server, &source, OCULAR_VERSION, why, why_size);
+    return Server_open(&persistent->server, &source, OCULAR_VERSION, why,
+                       why_size);
 }
 
-void Door_close(struct Door *door)
+void PersistentServer_close(struct PersistentServer *persistent)
 {
-    if (door->server)
-        Server_close(door->server, GOODBYE_MS);
-    door->server = NULL;
+    if (persistent->server)
+        Server_close(persistent->server, GOODBYE_MS);
+    persistent->server = NULL;
 }
 
-void Door_shut(struct Door *door, bool farewell)
+void PersistentServer_detach(struct PersistentServer *persistent, bool farewell)
 {
-    const struct ServerSource source = nothing(door);
+    const struct ServerSource source = nothing(persistent);
 
-    Server_turn_to(door->server, &source, farewell);
+    Server_turn_to(persistent->server, &source, farewell);
 }

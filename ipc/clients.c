@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rules of docs/protocol.md on the server's side: hello first, one rate a
 // viewer, one encoding a snapshot. Called by server.c on its thread.
-#include "ipc/audience.h"
-#include "ipc/reception.h"
+#include "ipc/clients.h"
+#include "ipc/dispatch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,157 +23,157 @@ static bool is_served(const struct Viewer *viewer)
     return is_open(viewer) && viewer->greeted && !viewer->closing;
 }
 
-void Audience_init(struct Audience *audience, const struct ServerSource *source,
-                   const char *version)
+void Clients_init(struct Clients *clients, const struct ServerSource *source,
+                  const char *version)
 {
-    memset(audience, 0, sizeof(*audience));
-    audience->source = source;
-    audience->pid = getpid();
-    snprintf(audience->version, sizeof(audience->version), "%s", version);
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
-        Viewer_init(&audience->viewers[i]);
+    memset(clients, 0, sizeof(*clients));
+    clients->source = source;
+    clients->pid = getpid();
+    snprintf(clients->version, sizeof(clients->version), "%s", version);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        Viewer_init(&clients->viewers[i]);
 }
 
 // --- Viewers come and go
 
-void Audience_count(struct Audience *audience)
+void Clients_count(struct Clients *clients)
 {
     // Whoever closes the server waits, and may hold what the callback needs.
-    if (!audience->leaving)
-        audience->source->viewers(audience->source->context, audience->greeted);
+    if (!clients->leaving)
+        clients->source->viewers(clients->source->context, clients->greeted);
 }
 
-static void count_viewers(struct Audience *audience, int change)
+static void count_viewers(struct Clients *clients, int change)
 {
-    audience->greeted += (unsigned)change;
-    Audience_count(audience);
+    clients->greeted += (unsigned)change;
+    Clients_count(clients);
 }
 
-bool Audience_is_there(const struct Audience *audience)
+bool Clients_is_there(const struct Clients *clients)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        if (is_open(&audience->viewers[i]))
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (is_open(&clients->viewers[i]))
             return true;
     }
     return false;
 }
 
-static void drop(struct Audience *audience, struct Viewer *viewer)
+static void drop(struct Clients *clients, struct Viewer *viewer)
 {
     bool greeted = viewer->greeted;
 
     Viewer_close(viewer);
     if (greeted)
-        count_viewers(audience, -1);
-    if (!audience->greeted) {
-        Frame_drop(audience->newest);
-        audience->newest = NULL;
+        count_viewers(clients, -1);
+    if (!clients->greeted) {
+        Frame_drop(clients->newest);
+        clients->newest = NULL;
     }
 }
 
-static struct Viewer *free_slot(struct Audience *audience)
+static struct Viewer *free_slot(struct Clients *clients)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        if (!is_open(&audience->viewers[i]))
-            return &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (!is_open(&clients->viewers[i]))
+            return &clients->viewers[i];
     }
     return NULL;
 }
 
-void Audience_admit(struct Audience *audience, int fd, const struct Peer *peer,
-                    uint64_t now)
+void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
+                   uint64_t now)
 {
     struct Message hello = {.type = MESSAGE_HELLO,
                             .version = WIRE_VERSION,
-                            .number = (uint64_t)audience->pid,
-                            .text = audience->version};
-    struct Viewer *viewer = free_slot(audience);
-    const char *why = Reception_objection(peer->uid);
+                            .number = (uint64_t)clients->pid,
+                            .text = clients->version};
+    struct Viewer *viewer = free_slot(clients);
+    const char *why = Dispatch_objection(peer->uid);
 
     if (why) {
-        Reception_turn_away(fd, EACCES, why);
+        Dispatch_reject(fd, EACCES, why);
         return;
     }
     if (!viewer) {
-        Reception_turn_away(fd, EUSERS,
-                            "128 viewers are looking already: close one");
+        Dispatch_reject(fd, EUSERS,
+                        "128 viewers are looking already: close one");
         return;
     }
-    Viewer_open(viewer, fd, ++audience->next_id);
+    Viewer_open(viewer, fd, ++clients->next_id);
     viewer->period_ms = RATE_DEFAULT_MS;
     viewer->deadline_ms = now + HELLO_MS;
     if (Viewer_say(viewer, &hello) < 0)
-        drop(audience, viewer);
+        drop(clients, viewer);
 }
 
 // --- Requests
 
-static struct House house_of(const struct Audience *audience)
+static struct DispatchContext context_of(const struct Clients *clients)
 {
-    return (struct House){audience->source, audience->version};
+    return (struct DispatchContext){clients->source, clients->version};
 }
 
-static void meet(struct Audience *audience, struct Viewer *viewer,
+static void meet(struct Clients *clients, struct Viewer *viewer,
                  const struct Message *message, uint64_t now)
 {
-    const struct House house = house_of(audience);
+    const struct DispatchContext context = context_of(clients);
 
-    if (Reception_greet(&house, viewer, message, now))
-        count_viewers(audience, 1);
+    if (Dispatch_greet(&context, viewer, message, now))
+        count_viewers(clients, 1);
 }
 
-static void take_requests(struct Audience *audience, struct Viewer *viewer,
+static void take_requests(struct Clients *clients, struct Viewer *viewer,
                           uint64_t now)
 {
-    const struct House house = house_of(audience);
+    const struct DispatchContext context = context_of(clients);
     struct Message message;
     int got = 0;
 
     while (!viewer->closing && (got = Viewer_next(viewer, &message)) > 0) {
         if (!viewer->greeted)
-            meet(audience, viewer, &message, now);
-        else if (Reception_serve(&house, viewer, &message, now) < 0)
+            meet(clients, viewer, &message, now);
+        else if (Dispatch_serve(&context, viewer, &message, now) < 0)
             Viewer_dismiss(viewer, now); // it does not read its answers
         Message_release(&message);
     }
     if (got < 0)
-        Reception_refuse(viewer, got, now);
+        Dispatch_refuse(viewer, got, now);
 }
 
-static void read_viewer(struct Audience *audience, struct Viewer *viewer,
+static void read_viewer(struct Clients *clients, struct Viewer *viewer,
                         uint64_t now)
 {
     viewer->stacks = 0;
     for (int i = 0; i < READS_PER_TURN && !viewer->closing; i++) {
         int more = Viewer_receive(viewer);
 
-        take_requests(audience, viewer, now);
+        take_requests(clients, viewer, now);
         if (more < 0)
-            drop(audience, viewer);
+            drop(clients, viewer);
         if (more <= 0)
             return;
     }
 }
 
-void Audience_read(struct Audience *audience, const struct pollfd *polled,
-                   uint64_t now)
+void Clients_read(struct Clients *clients, const struct pollfd *polled,
+                  uint64_t now)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
         short events = is_open(viewer) ? polled[viewer->polled].revents : 0;
 
         if (events && !viewer->closing)
-            read_viewer(audience, viewer, now);
+            read_viewer(clients, viewer, now);
         else if (events & (POLLHUP | POLLERR | POLLNVAL))
-            drop(audience, viewer);
+            drop(clients, viewer);
     }
 }
 
-void Audience_answer(struct Audience *audience, uint64_t id,
-                     const struct Bytes *bytes, uint64_t now)
+void Clients_answer(struct Clients *clients, uint64_t id,
+                    const struct Bytes *bytes, uint64_t now)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         if (is_served(viewer) && viewer->id == id &&
             Viewer_say_bytes(viewer, bytes) < 0)
@@ -183,12 +183,12 @@ void Audience_answer(struct Audience *audience, uint64_t id,
 
 // --- What to wait for
 
-unsigned Audience_poll(struct Audience *audience, struct pollfd *polled)
+unsigned Clients_poll(struct Clients *clients, struct pollfd *polled)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
         int events = viewer->closing ? 0 : POLLIN;
 
         if (!is_open(viewer))
@@ -202,10 +202,10 @@ unsigned Audience_poll(struct Audience *audience, struct pollfd *polled)
     return count;
 }
 
-uint64_t Audience_next_ms(const struct Audience *audience, uint64_t at)
+uint64_t Clients_next_ms(const struct Clients *clients, uint64_t at)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        const struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        const struct Viewer *viewer = &clients->viewers[i];
 
         if (is_served(viewer) && viewer->due_ms < at)
             at = viewer->due_ms;
@@ -219,19 +219,19 @@ uint64_t Audience_next_ms(const struct Audience *audience, uint64_t at)
 
 // The frame of a snapshot, encoded if it is not the one of last time. NULL and
 // *error.
-static struct Frame *encode(struct Audience *audience,
+static struct Frame *encode(struct Clients *clients,
                             const struct Snapshot *snapshot, int *error)
 {
     struct Message message = {.type = MESSAGE_SNAPSHOT,
                               .snapshot = (struct Snapshot *)snapshot};
-    struct Frame *frame = audience->newest;
+    struct Frame *frame = clients->newest;
 
     *error = 0;
     if (frame && frame->uptime_s == snapshot->uptime_s)
         return Frame_hold(frame);
     // In the memory of the last one, where nobody is being sent that any more.
     if (frame && frame->references == 1) {
-        audience->newest = NULL;
+        clients->newest = NULL;
         Bytes_clear(&frame->bytes);
     } else {
         frame = Frame_new();
@@ -242,20 +242,20 @@ static struct Frame *encode(struct Audience *audience,
         return NULL;
     }
     frame->uptime_s = snapshot->uptime_s;
-    Frame_drop(audience->newest);
-    audience->newest = Frame_hold(frame);
+    Frame_drop(clients->newest);
+    clients->newest = Frame_hold(frame);
     return frame;
 }
 
 // The newest snapshot, encoded once for all. 0 and *frame (NULL: there is
 // none yet), or -errno.
-static int encode_newest(struct Audience *audience, struct Frame **frame)
+static int encode_newest(struct Clients *clients, struct Frame **frame)
 {
-    const struct ServerSource *source = audience->source;
+    const struct ServerSource *source = clients->source;
     const struct Snapshot *snapshot = source->get(source->context);
     int error = 0;
 
-    *frame = snapshot ? encode(audience, snapshot, &error) : NULL;
+    *frame = snapshot ? encode(clients, snapshot, &error) : NULL;
     source->put(source->context, snapshot);
     return error;
 }
@@ -263,17 +263,17 @@ static int encode_newest(struct Audience *audience, struct Frame **frame)
 // Whoever is due, or soon will be, waits for the next snapshot: viewers of one
 // rate fall into step, and one snapshot does for all of them. Next times are
 // counted from the last ones, so that being early does not shorten a period.
-void Audience_turn(struct Audience *audience, uint64_t now)
+void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
 
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         due |= is_served(viewer) && viewer->due_ms <= now;
     }
-    for (unsigned i = 0; due && i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; due && i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         if (!is_served(viewer) || viewer->due_ms > now + viewer->period_ms / 4)
             continue;
@@ -286,7 +286,7 @@ void Audience_turn(struct Audience *audience, uint64_t now)
         first |= !viewer->shown;
     }
     if (wanted)
-        audience->source->want(audience->source->context, first);
+        clients->source->want(clients->source->context, first);
 }
 
 // One that it has been shown already came for another viewer: it waits on.
@@ -307,48 +307,48 @@ static void show(struct Viewer *viewer, struct Frame *frame, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-void Audience_publish(struct Audience *audience)
+void Clients_publish(struct Clients *clients)
 {
     struct Frame *frame = NULL;
     bool wanted = false;
     int error = 0;
 
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
-        wanted |= audience->viewers[i].waiting;
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        wanted |= clients->viewers[i].waiting;
     if (wanted)
-        error = encode_newest(audience, &frame);
-    for (unsigned i = 0; i < AUDIENCE_MAX && (frame || error); i++) {
-        if (audience->viewers[i].waiting)
-            show(&audience->viewers[i], frame, error);
+        error = encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX && (frame || error); i++) {
+        if (clients->viewers[i].waiting)
+            show(&clients->viewers[i], frame, error);
     }
     Frame_drop(frame);
 }
 
-void Audience_flush(struct Audience *audience, uint64_t now)
+void Clients_flush(struct Clients *clients, uint64_t now)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
         bool late = viewer->deadline_ms && viewer->deadline_ms <= now;
 
         if (!is_open(viewer))
             continue;
         if (Viewer_flush(viewer) < 0 || late ||
             (viewer->closing && !Viewer_has_output(viewer)))
-            drop(audience, viewer);
+            drop(clients, viewer);
     }
 }
 
 // --- The end
 
-void Audience_end(struct Audience *audience)
+void Clients_end(struct Clients *clients)
 {
     struct Frame *frame = NULL;
 
-    audience->leaving = true;
-    if (audience->greeted)
-        encode_newest(audience, &frame);
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    clients->leaving = true;
+    if (clients->greeted)
+        encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         if (!is_open(viewer))
             continue;
@@ -360,15 +360,15 @@ void Audience_end(struct Audience *audience)
     Frame_drop(frame);
 }
 
-void Audience_part(struct Audience *audience, int error, const char *why,
-                   uint64_t now)
+void Clients_part(struct Clients *clients, int error, const char *why,
+                  uint64_t now)
 {
     struct Frame *frame = NULL;
 
-    if (!error && audience->greeted)
-        encode_newest(audience, &frame);
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    if (!error && clients->greeted)
+        encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         if (!is_served(viewer))
             continue;
@@ -378,22 +378,22 @@ void Audience_part(struct Audience *audience, int error, const char *why,
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
         viewer->greeted = false; // it does not look any more
-        count_viewers(audience, -1);
+        count_viewers(clients, -1);
     }
     Frame_drop(frame);
 }
 
-void Audience_release(struct Audience *audience)
+void Clients_release(struct Clients *clients)
 {
-    audience->leaving = true;
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++)
-        drop(audience, &audience->viewers[i]);
+    clients->leaving = true;
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        drop(clients, &clients->viewers[i]);
 }
 
-void Audience_abandon(struct Audience *audience, bool messy)
+void Clients_abandon(struct Clients *clients, bool messy)
 {
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
-        struct Viewer *viewer = &audience->viewers[i];
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
 
         if (!messy)
             Viewer_close(viewer);
@@ -401,5 +401,5 @@ void Audience_abandon(struct Audience *audience, bool messy)
             Viewer_abandon(viewer);
     }
     if (!messy)
-        Frame_drop(audience->newest);
+        Frame_drop(clients->newest);
 }
