@@ -4,8 +4,8 @@
 #include "ipc/base/heap.h"
 #include "tracer/code/code.h"
 
-#include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
+#include "tests/tracer/make_scan.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
@@ -325,7 +325,7 @@ static void test_bytes_follow_what_is_held(void **state)
     assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
     memcpy(live, GENERATOR, sizeof live);
     live[6] = FOR_ITER_RANGE;
-    assert_int_equal(look_at(code, live, &opcodes), 0);
+    assert_int_equal(scan(code, live, &opcodes), 0);
     assert_true(Code_bytes(code) - before >=
                 sizeof(struct Histogram) + sizeof(struct KnownOpcode));
     Code_free(code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each instruction's row says of it, and that it says nothing wrong.
-#include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
+#include "tests/tracer/make_scan.h"
 #include "tracer/session/detail.h"
 
 #include <math.h>
@@ -265,7 +265,7 @@ static void what_it_became(void **state)
     live[20] = BINARY_OP_ADD_INT;
     live[28] = FOR_ITER_RANGE; // not what that can become
     live[34] = INSTRUMENTED_JUMP_BACKWARD;
-    assert_int_equal(look_at(code, live, &opcodes), 0);
+    assert_int_equal(scan(code, live, &opcodes), 0);
     Detail_init(&detail, code, &code->story, &opcodes);
     assert_int_equal(row_at(&detail, 6)->opcode, FOR_ITER);
     assert_int_equal(row_at(&detail, 6)->live, FOR_ITER_RANGE);
@@ -275,7 +275,7 @@ static void what_it_became(void **state)
     assert_false(row_at(&detail, 34)->jitted);
     Detail_release(&detail);
     live[34] = ENTER_EXECUTOR;
-    look_at(code, live, &opcodes);
+    scan(code, live, &opcodes);
     Detail_init(&detail, code, &code->story, &opcodes);
     assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
     assert_true(row_at(&detail, 34)->jitted);
@@ -390,7 +390,7 @@ static void damaged_code_is_survived(void **state)
         }
         seed = seed * 1664525 + 1013904223;
         code = code_of(bytes, size, seed >> 31);
-        look_at(code, bytes, &opcodes);
+        scan(code, bytes, &opcodes);
         assert_int_equal(Detail_init(&detail, code, &code->story, &opcodes), 0);
         Detail_release(&detail);
         Code_free(code);

@@ -421,9 +421,9 @@ static void test_a_viewer_gets_snapshots(void **state)
     halt(f);
 }
 
-static void note_urge(void *urged)
+static void note_wake(void *woken)
 {
-    (*(atomic_int *)urged)++;
+    (*(atomic_int *)woken)++;
 }
 
 static void test_rearm_requests(void **state)
@@ -432,13 +432,13 @@ static void test_rearm_requests(void **state)
     struct Code *code = add_code(&f->engine, "f", 3);
     struct Client *client;
     uint32_t id = 4711;
-    atomic_int urged = 0;
+    atomic_int woken = 0;
 
     start_usual(f);
-    Details_set_urge(&f->session->details, note_urge, &urged);
+    Details_set_wake(&f->session->details, note_wake, &woken);
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->id, NULL));
-    assert_int_equal(urged, 1); // the governor need not come by
+    assert_int_equal(woken, 1); // the governor need not come by
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, code->id);
     expect_error(client, ask(client, MESSAGE_REARM, code->id + 1, NULL),
@@ -451,8 +451,8 @@ static void test_rearm_requests(void **state)
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, 0);
-    assert_int_equal(urged, 2);
-    Details_set_urge(&f->session->details, NULL, NULL);
+    assert_int_equal(woken, 2);
+    Details_set_wake(&f->session->details, NULL, NULL);
     Client_close(client);
     halt(f);
 }

@@ -165,7 +165,7 @@ void Code_free(struct Code *code)
     Heap_free(code->file);
     Heap_free(code->bytecode);
     Heap_free(code->line_table);
-    Story_release(&code->story);
+    Specialisation_release(&code->story);
     Heap_free(code->callers);
     Heap_free(code->share.callers);
     Heap_free((void *)code->share.instruction_samples);
@@ -182,7 +182,7 @@ size_t Code_bytes(const struct Code *code)
     size += code->site_count * sizeof *code->sites + code->line_table_size;
     size += code->caller_room * sizeof *code->callers;
     size += code->callee_room * sizeof *code->callees;
-    size += Story_bytes(&code->story);
+    size += Specialisation_bytes(&code->story);
     if (code->instructions)
         size += (code->instruction_count + 2) * sizeof *code->instructions;
     if (code->histogram)

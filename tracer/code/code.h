@@ -14,7 +14,7 @@
 #include "tracer/code/instruction.h"
 #include "tracer/code/rearm_window.h"
 #include "tracer/code/recent.h"
-#include "tracer/code/story.h"
+#include "tracer/code/specialisation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -167,9 +167,9 @@ struct Code {
     uint8_t *line_table; // co_linetable
     size_t line_table_size;
 
-    // Guarded by the interpreter's lock; the story by the log's mutex as well,
-    // and who only reads that may have either.
-    struct Story story;  // of its specialisation
+    // Guarded by the interpreter's lock; the history by the log's mutex as
+    // well, and who only reads that may have either.
+    struct Specialisation story;
     uint64_t aged_calls; // the mean's beginning when the histogram was aged
     uint32_t *callers;   // ids of known callers
     uint32_t caller_count;
@@ -215,7 +215,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// How many looks found each of its instructions running, by their numbers
+// How many samples found each of its instructions running, by their numbers
 // (Code_instruction_count() of them); and, in as many entries behind, how many
 // of those found it in C that it had called. Or NULL.
 static inline const _Atomic uint32_t *

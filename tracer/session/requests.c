@@ -134,7 +134,7 @@ static void rearm(struct Session *session, uint64_t viewer,
         return;
     }
     Rearm_push(&session->rearm, message->number);
-    Details_urge(&session->details);
+    Details_wake(&session->details);
     accept_request(session, viewer, message);
 }
 

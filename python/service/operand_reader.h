@@ -2,15 +2,15 @@
 // Reads what a code object's arguments are called, its names, variables and
 // constants, for a viewer that looks at it. Runs no Python code and raises
 // nothing. Interpreter's lock held; the governor.
-#ifndef OCULAR_PYTHON_SERVICE_CODE_WORDS_H
-#define OCULAR_PYTHON_SERVICE_CODE_WORDS_H
+#ifndef OCULAR_PYTHON_SERVICE_OPERAND_READER_H
+#define OCULAR_PYTHON_SERVICE_OPERAND_READER_H
 
 #include "python/hooks/state.h"
-#include "tracer/session/words.h"
+#include "tracer/session/operand_text.h"
 
 // Goes on where it ended, until the deadline, but makes some way in any case. 1
 // all is there, 0 not yet, -ENOMEM.
-int CodeWords_read(struct Words *words, const PyCodeObject *code,
-                   const struct Clock *clock, uint64_t deadline);
+int OperandReader_read(struct OperandText *operands, const PyCodeObject *code,
+                       const struct Clock *clock, uint64_t deadline);
 
 #endif

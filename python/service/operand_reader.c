@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A constant is shown as its repr() would, cut short; of what it is made from
 // only exact built-in types are looked into, so that nobody's code runs.
-#include "python/service/code_words.h"
+#include "python/service/operand_reader.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #define CHARS_MOST 40 // characters of a string constant
 #define ITEMS_MOST 8  // of a tuple
 #define DEPTH_MOST 3  // tuples in tuples
-#define AT_LEAST 32   // words, whatever the clock says
+#define AT_LEAST 32   // of them, whatever the clock says
 
 struct Writer {
     char text[TEXT_MOST + 8];
@@ -198,33 +198,34 @@ static void put_value(struct Writer *writer, PyObject *value, int depth)
     }
 }
 
-static int add(struct Words *words, enum WordsKind kind, PyObject *value)
+static int add(struct OperandText *operands, enum OperandTextKind kind,
+               PyObject *value)
 {
     struct Writer writer = {.used = 0};
 
-    if (kind == WORDS_CONSTS || !PyUnicode_CheckExact(value))
+    if (kind == TEXT_CONSTS || !PyUnicode_CheckExact(value))
         put_value(&writer, value, 0);
     else
         put_text(&writer, value, 0);
-    return Words_add(words, kind, writer.text);
+    return OperandText_add(operands, kind, writer.text);
 }
 
-int CodeWords_read(struct Words *words, const PyCodeObject *code,
-                   const struct Clock *clock, uint64_t deadline)
+int OperandReader_read(struct OperandText *operands, const PyCodeObject *code,
+                       const struct Clock *clock, uint64_t deadline)
 {
-    PyObject *const tuples[WORDS_KINDS] = {
-        [WORDS_CONSTS] = code->co_consts,
-        [WORDS_NAMES] = code->co_names,
-        [WORDS_LOCALS] = code->co_localsplusnames,
+    PyObject *const tuples[TEXT_KINDS] = {
+        [TEXT_CONSTS] = code->co_consts,
+        [TEXT_NAMES] = code->co_names,
+        [TEXT_LOCALS] = code->co_localsplusnames,
     };
     unsigned kind, done = 0;
 
-    for (kind = 0; kind < WORDS_KINDS; kind++) {
-        while (words->lists[kind].count <
+    for (kind = 0; kind < TEXT_KINDS; kind++) {
+        while (operands->lists[kind].count <
                (size_t)PyTuple_GET_SIZE(tuples[kind])) {
-            Py_ssize_t next = (Py_ssize_t)words->lists[kind].count;
+            Py_ssize_t next = (Py_ssize_t)operands->lists[kind].count;
 
-            if (add(words, kind, PyTuple_GET_ITEM(tuples[kind], next)))
+            if (add(operands, kind, PyTuple_GET_ITEM(tuples[kind], next)))
                 return -ENOMEM;
             if (++done >= AT_LEAST && Clock_read(clock) >= deadline)
                 return 0;

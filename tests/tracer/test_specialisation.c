@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// tracer/code/story: what a run of looks at live bytecode tells: which changes
-// are the specialiser's and which are instrumentation's.
-#include "tracer/code/story.h"
+// tracer/code/specialisation: what a run of scans of live bytecode tells: which
+// changes are the specialiser's and which are instrumentation's.
+#include "tracer/code/specialisation.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/code/story_look.h"
+#include "tracer/code/specialisation_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,19 +49,20 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
     memcpy(f->live + offset + 2, &cache, sizeof cache);
 }
 
-static void look(struct Fixture *f)
+static void scan_now(struct Fixture *f)
 {
     f->now += (uint64_t)Clock_hz(&f->clock); // a second
     Transitions_lock(&f->log);
-    assert_int_equal(Story_look(f->code, f->live, &f->opcodes, &f->log, f->now),
-                     0);
+    assert_int_equal(
+        Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);
     Transitions_unlock(&f->log);
 }
 
-static void look_at(struct Fixture *f, unsigned offset, int opcode, int counter)
+static void scan_with(struct Fixture *f, unsigned offset, int opcode,
+                      int counter)
 {
     put(f, offset, opcode, counter);
-    look(f);
+    scan_now(f);
 }
 
 static const struct Snapshot *read_log(struct Fixture *f)
@@ -96,11 +97,11 @@ static void test_ints_floats_strings(void **state)
 {
     struct Fixture *f = *state;
 
-    look(f);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN - 5 * STEP); // misses
-    look_at(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
+    scan_now(f);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN - 5 * STEP); // misses
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
     expect(f,
            "6:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
@@ -108,8 +109,9 @@ static void test_ints_floats_strings(void **state)
     assert_int_equal(f->code->specializable, 3);
     assert_int_equal(f->code->specialized, 1);
     assert_int_equal(f->code->bytecode[AT_FIRST], BINARY_OP); // as adopted
-    assert_int_equal(Story_opcode(&f->code->story, AT_FIRST / 2, BINARY_OP),
-                     BINARY_OP_ADD_UNICODE);
+    assert_int_equal(
+        Specialisation_opcode(&f->code->story, AT_FIRST / 2, BINARY_OP),
+        BINARY_OP_ADD_UNICODE);
 }
 
 static void test_a_change_says_who_where_and_when(void **state)
@@ -118,7 +120,7 @@ static void test_a_change_says_who_where_and_when(void **state)
     const struct Transition *t;
 
     f->now = f->log.start_ticks + (uint64_t)(6 * Clock_hz(&f->clock));
-    look_at(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
     t = read_log(f)->transitions;
     assert_int_equal(f->snapshot->transition_count, 1);
     assert_string_equal(t->function, "Class.method");
@@ -135,11 +137,11 @@ static void test_what_is_specialised_at_first_sight(void **state)
 
     put(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     put(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
-    look(f);
+    scan_now(f);
     expect(f, "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT");
     // One that comes to lie between them.
-    look_at(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    look_at(f, AT_SECOND, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_FLOAT, COOLDOWN);
     expect(f,
            "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP>BINARY_OP_ADD_FLOAT "
@@ -152,12 +154,12 @@ static void test_given_up_and_again(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP, FAILED);
-    look_at(f, AT_FIRST, BINARY_OP, FAILED - 3 * STEP); // about to try again
-    look_at(f, AT_FIRST, BINARY_OP, 0x7);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED - 3 * STEP); // about to try again
+    scan_with(f, AT_FIRST, BINARY_OP, 0x7);
     assert_int_equal(f->code->specialized, 0);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     expect(f,
            "6:BINARY_OP>BINARY_OP_ADD_INT 6:BINARY_OP_ADD_INT>BINARY_OP "
            "6:BINARY_OP>BINARY_OP_ADD_INT");
@@ -172,7 +174,7 @@ static void test_caches_are_no_opcodes(void **state)
 
     f->live[AT_FIRST + 2] = BINARY_OP_ADD_INT;
     f->live[AT_JUMP + 2] = ENTER_EXECUTOR;
-    look(f);
+    scan_now(f);
     expect(f, "");
     assert_int_equal(f->code->specialized, 0);
 }
@@ -181,7 +183,7 @@ static void test_another_families_opcode_is_none(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_FIRST, FOR_ITER_RANGE, COOLDOWN);
+    scan_with(f, AT_FIRST, FOR_ITER_RANGE, COOLDOWN);
     expect(f, "");
 }
 
@@ -191,26 +193,26 @@ static void test_instrumentation_is_no_deoptimisation(void **state)
     static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
     struct Fixture *f = *state;
 
-    look_at(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     for (int i = 0; i < 2; i++) {
-        look_at(f, AT_ITER, armed[i], COOLDOWN);
-        look_at(f, AT_ITER, armed[i], FRESH);
-        look_at(f, AT_ITER, FOR_ITER, FRESH);
+        scan_with(f, AT_ITER, armed[i], COOLDOWN);
+        scan_with(f, AT_ITER, armed[i], FRESH);
+        scan_with(f, AT_ITER, FOR_ITER, FRESH);
         assert_int_equal(f->code->specialized, 1); // as last known
-        look_at(f, AT_ITER, FOR_ITER, FRESH - STEP);
-        look_at(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+        scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
+        scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     }
     expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
 }
 
-// It came and went between two looks.
+// It came and went between two scans.
 static void test_unseen_instrumentation_is_none_either(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP, FRESH);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     expect(f, "6:BINARY_OP>BINARY_OP_ADD_INT");
 }
 
@@ -219,13 +221,13 @@ static void test_types_that_change_while_it_is_armed(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    look_at(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP, FRESH);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
-    look_at(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
-    look_at(f, AT_FIRST, BINARY_OP, FRESH);
-    look_at(f, AT_FIRST, BINARY_OP, FAILED);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
     expect(f,
            "6:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
@@ -236,10 +238,10 @@ static void test_armed_from_the_start_is_not_known(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_ITER, INSTRUMENTED_FOR_ITER, FRESH);
-    look_at(f, AT_ITER, FOR_ITER, FRESH);
+    scan_with(f, AT_ITER, INSTRUMENTED_FOR_ITER, FRESH);
+    scan_with(f, AT_ITER, FOR_ITER, FRESH);
     expect(f, "");
-    look_at(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
     expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
 }
 
@@ -251,17 +253,17 @@ static void test_executors(void **state)
 {
     struct Fixture *f = *state;
 
-    look(f);
-    look_at(f, AT_JUMP, ENTER_EXECUTOR, 0);
-    look_at(f, AT_JUMP, INSTRUMENTED_JUMP_BACKWARD, 0);
-    look_at(f, AT_JUMP, JUMP_BACKWARD, 0xfff);
-    look_at(f, AT_JUMP, ENTER_EXECUTOR, 0);
+    scan_now(f);
+    scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
+    scan_with(f, AT_JUMP, INSTRUMENTED_JUMP_BACKWARD, 0);
+    scan_with(f, AT_JUMP, JUMP_BACKWARD, 0xfff);
+    scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
     expect(f, "14:JUMP_BACKWARD>(executor)");
     assert_int_equal(f->code->specialized, 0);
     // In the place of an instruction that has types.
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
-    look_at(f, AT_FIRST, ENTER_EXECUTOR, 0);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, ENTER_EXECUTOR, 0);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
     expect(f,
            "14:JUMP_BACKWARD>(executor) 6:BINARY_OP>BINARY_OP_ADD_INT "
            "6:BINARY_OP_ADD_INT>(executor) "
@@ -274,8 +276,8 @@ static void swing(struct Fixture *f, int times, double seconds)
 {
     for (int i = 0; i < times; i++) {
         f->now += (uint64_t)((seconds - 1) * Clock_hz(&f->clock));
-        look_at(f, AT_FIRST, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT,
-                COOLDOWN);
+        scan_with(f, AT_FIRST, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT,
+                  COOLDOWN);
     }
 }
 
@@ -295,15 +297,15 @@ static void test_the_fourth_in_ten_seconds_is_a_storm(void **state)
 {
     struct Fixture *f = *state;
 
-    look(f);
+    scan_now(f);
     swing(f, 3, 3);
     assert_int_equal(storms(f), 0);
-    look_at(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN); // another site
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN); // another site
     f->now -= (uint64_t)Clock_hz(&f->clock);
     swing(f, 1, 3);
     assert_int_equal(storms(f), 0); // it was float before: no change
     f->now -= (uint64_t)(3 * Clock_hz(&f->clock));
-    look_at(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
     assert_int_equal(storms(f), 1);
     assert_int_equal(f->snapshot->transitions[0].storm, 1);
 }
@@ -312,22 +314,22 @@ static void test_slow_swings_are_none(void **state)
 {
     struct Fixture *f = *state;
 
-    look(f);
+    scan_now(f);
     swing(f, 20, 3.5);
     assert_int_equal(storms(f), 0);
     swing(f, 1, 100); // from int to float; the site has rested
     assert_int_equal(storms(f), 0);
 }
 
-// What was there before anybody looked is no poll that differs.
+// What was there before the first scan is no poll that differs.
 static void test_the_first_look_counts_for_no_storm(void **state)
 {
     struct Fixture *f = *state;
 
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     swing(f, 3, 1);
     assert_int_equal(storms(f), 0);
-    look_at(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     assert_int_equal(storms(f), 1);
 }
 
@@ -339,15 +341,15 @@ static void test_every_change_is_noticed(void **state)
 {
     struct Fixture *f = *state;
 
-    look(f);
+    scan_now(f);
     for (unsigned i = 0; i < SIZE * 8; i++) {
         uint64_t hash = f->code->story.hash;
 
         f->live[i / 8] ^= (uint8_t)(1 << i % 8);
-        look(f);
+        scan_now(f);
         assert_true(f->code->story.hash != hash);
         f->live[i / 8] ^= (uint8_t)(1 << i % 8);
-        look(f);
+        scan_now(f);
         assert_true(f->code->story.hash == hash);
     }
 }
@@ -378,13 +380,16 @@ static void test_a_counter_that_is_cut_off(void **state)
 
     memcpy(live, cut, sizeof cut);
     live[2] = BINARY_OP_ADD_INT;
-    assert_int_equal(Story_look(code, live, &f->opcodes, &f->log, 1), 0);
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
+                     0);
     live[2] = BINARY_OP;
-    assert_int_equal(Story_look(code, live, &f->opcodes, &f->log, 2), 0);
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 2),
+                     0);
     expect(f, "2:BINARY_OP>BINARY_OP_ADD_INT");
     Code_free(code);
     code = code_of(f, cut, 0);
-    assert_int_equal(Story_look(code, live, &f->opcodes, &f->log, 1), 0);
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
+                     0);
     assert_int_equal(code->specializable, 0);
     Code_free(code);
 }
@@ -425,7 +430,7 @@ static void test_garbage(void **state)
             else if (seed >> 28 == 2)
                 f->live[i] = BASE[i];
         }
-        look(f);
+        scan_now(f);
         for (; before < f->log.count; before++) {
             const struct Change *change = change_at(&f->log, before);
 

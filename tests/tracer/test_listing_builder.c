@@ -2,7 +2,7 @@
 // Of a detail and words the listing that a viewer gets: arguments in words,
 // where jumps go, what calls call.
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/session/lister.h"
+#include "tracer/session/listing_builder.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ enum {
 };
 
 static struct Opcodes opcodes;
-static struct Words *words;
+static struct OperandText *words;
 
 static void add_opcode(int number, const char *name, int caches, int flags,
                        struct Operand operand)
@@ -56,12 +56,12 @@ static void make_all(void)
     opcodes.operand[BINARY_OP] = (struct Operand){OPERAND_TEXT, 0, 3, 2, false};
     snprintf(opcodes.texts[3], sizeof opcodes.texts[3], "+");
     snprintf(opcodes.texts[4], sizeof opcodes.texts[4], "-");
-    words = Words_new(1);
-    Words_add(words, WORDS_NAMES, "json");
-    Words_add(words, WORDS_NAMES, "loads");
-    Words_add(words, WORDS_LOCALS, "self");
-    Words_add(words, WORDS_LOCALS, "x");
-    Words_add(words, WORDS_CONSTS, "'[1]'");
+    words = OperandText_new(1);
+    OperandText_add(words, TEXT_NAMES, "json");
+    OperandText_add(words, TEXT_NAMES, "loads");
+    OperandText_add(words, TEXT_LOCALS, "self");
+    OperandText_add(words, TEXT_LOCALS, "x");
+    OperandText_add(words, TEXT_CONSTS, "'[1]'");
 }
 
 static struct Code *code_of(const uint8_t *bytecode, size_t size)
@@ -78,15 +78,15 @@ static struct Code *code_of(const uint8_t *bytecode, size_t size)
 
 // Everything is freed but the listing, which must not need it.
 static struct Listing *list(const uint8_t *bytecode, size_t size,
-                            const struct Words *known)
+                            const struct OperandText *known)
 {
     struct Code *code = code_of(bytecode, size);
     struct Detail detail;
     struct Listing *listing;
 
     assert_int_equal(Detail_init(&detail, code, &code->story, &opcodes), 0);
-    listing = Lister_make(
-        &(struct ListerSource){code, &detail, known, &opcodes, false});
+    listing = ListingBuilder_make(
+        &(struct ListingBuilderSource){code, &detail, known, &opcodes, false});
     Detail_release(&detail);
     Code_free(code);
     assert_non_null(listing);
@@ -270,6 +270,6 @@ int main(void)
 
     make_all();
     failed = cmocka_run_group_tests(tests, NULL, NULL);
-    Words_free(words);
+    OperandText_free(words);
     return failed;
 }
