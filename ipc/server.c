@@ -26,7 +26,7 @@
 #define DEAF_MS 100 // between wake-ups while no other thread can wake it
 // So many are let in at once, and then one after the other: a storm of those
 // who come and go is to cost the traced process next to nothing.
-#define CROWD 256
+#define ENTRY_BURST 256
 #define ENTRY_MS 20
 #define OWN_POLLED 3 // the wake-up socket, the listener and its watch
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
@@ -104,8 +104,8 @@ static void accept_viewers(struct Server *server, uint64_t now)
     struct Peer peer;
     int fd = 0;
 
-    if (server->entered_ms + CROWD * ENTRY_MS < now)
-        server->entered_ms = now - CROWD * ENTRY_MS;
+    if (server->entered_ms + ENTRY_BURST * ENTRY_MS < now)
+        server->entered_ms = now - ENTRY_BURST * ENTRY_MS;
     for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         if (server->entered_ms > now) {
             server->accept_at_ms = server->entered_ms;

@@ -110,11 +110,11 @@ static double add(double cpu_ns, double wait_ns)
 }
 
 static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
-                      uint64_t under)
+                      uint64_t cumulative)
 {
     assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
     assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
-    assert_int_equal(Cell_get(&code->share.under.total_ns), under);
+    assert_int_equal(Cell_get(&code->share.cumulative.total_ns), cumulative);
 }
 
 // --- Whose time it is ---
@@ -370,10 +370,10 @@ static void test_waiting_for_its_turn(void **state)
     (void)state;
     STACK(0x1000);
     add(1000, 100);
-    assert_int_equal(Cell_get(&a->share.queued.total_ns), 0);
-    stack.queued = true;
+    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 0);
+    stack.waits_to_run = true;
     add(1000, 400);
-    assert_int_equal(Cell_get(&a->share.queued.total_ns), 400);
+    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 400);
     assert_ns(a, 2000, 500, 2500);
 }
 
@@ -522,16 +522,17 @@ static void test_what_it_would_wait_for(void **state)
     (void)state;
     for (unsigned unit = 0; unit < UNITS; unit++) {
         judge_at(unit, false);
-        assert_true(stack.queued == (unit == AT_RESUME || unit == AT_JUMP));
+        assert_true(stack.waits_to_run ==
+                    (unit == AT_RESUME || unit == AT_JUMP));
         judge_at(unit, true);
-        assert_true(stack.queued);
+        assert_true(stack.waits_to_run);
     }
     STACK(0x9000, caller->address); // the instruction is not known
     Attribution_judge(&attribution, &stack, false);
-    assert_false(stack.queued || stack.in_c);
+    assert_false(stack.waits_to_run || stack.in_c);
     stack.depth = 0;
     Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.queued);
+    assert_true(stack.waits_to_run);
     assert_false(stack.in_c);
 }
 

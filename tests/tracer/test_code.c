@@ -690,7 +690,7 @@ static void test_mean_takes_waits_in(void **state)
     Cell_set(&code->waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
     Cell_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
-    Cell_set(&code->share.queued.total_ns, 300);
+    Cell_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
@@ -704,7 +704,7 @@ static void test_no_mean_of_a_call_that_does_not_end(void **state)
     Cell_set(&code->calls, 1);
     Cell_set(&code->share.samples, 100);
     Cell_set(&code->share.cpu.total_ns, 500000);
-    Cell_set(&code->share.under.total_ns, 1000000);
+    Cell_set(&code->share.cumulative.total_ns, 1000000);
     assert_true(isnan(Code_mean_cycles(code)));
     Cell_set(&code->total_cycles, 3000);
     assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
@@ -726,7 +726,7 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Cell_set(&code->share.cpu.total_ns, 11000000);
     Cell_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
-    Cell_set(&code->share.queued.total_ns, 3000000); // not what calls take
+    Cell_set(&code->share.wait_to_run.total_ns, 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Cell_set(&code->self_cycles, 0); // a mean of nothing

@@ -107,7 +107,7 @@ static void test_who_calls_the_hot(void **state)
 
     (void)state, (void)cold;
     survey.sampled = &sampled;
-    ShareValue_add(&caller->share.under, &sampled, 2e9);
+    ShareValue_add(&caller->share.cumulative, &sampled, 2e9);
     take(13);
     expect((struct Code *[]){caller}, 1);
 }

@@ -18,7 +18,7 @@
 #define SPEND 2.0        // s in which the bucket would be spent by re-arming
 #define CREDIT 0.5       // s of allowance: re-arming's credit, at most
 #define REARMING 0.25    // of the allowance: re-arming's, at most,
-#define MINIMUM_RATE 0.1 // ... and at least, whatever is owed
+#define MINIMUM_RATE 0.1 // ... and at least, however deep the debt is
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
 #define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing

@@ -82,7 +82,7 @@ double Budget_hz(const struct Budget *budget);
 // go beyond. `urgent`: because somebody asked for it, so that the bucket may be
 // emptied at once. Infinite without a budget.
 double Budget_available(const struct Budget *budget, int urgent);
-// How much is owed, 0 to 1.
+// How deep the debt is, 0 to 1.
 double Budget_pressure(const struct Budget *budget);
 // Something was re-armed that is going to cost that much.
 void Budget_reserve(struct Budget *budget, double seconds);

@@ -9,7 +9,7 @@
 #define LEAST_S 1e-3    // to the next wake-up
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
 #define WINDOW_S 1.0    // in which hits count
-#define CROWD_S 10.0    // that a number of functions is remembered for
+#define ACTIVE_S 10.0   // that the most of `active` is remembered for
 #define START_CODES 200 // functions that a program calls in its first seconds,
 #define START_HITS 16.0 // ... and hits of each, at least
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
@@ -65,19 +65,19 @@ bool Control_needs_account(const struct Control *control, double now_s,
 
 // As many functions may be called at once as were in any window of late: what
 // was armed while the program paused is armed still.
-static void take_crowd(struct Control *control, double now_s, double active)
+static void note_active(struct Control *control, double now_s, double active)
 {
-    double s = fmin(fmax(now_s - control->crowd_s, 0), WINDOW_S);
+    double s = fmin(fmax(now_s - control->active_s, 0), WINDOW_S);
 
-    control->crowd_s = now_s;
-    control->crowd = fmax(control->crowd * exp(-s / CROWD_S), active);
+    control->active_s = now_s;
+    control->active = fmax(control->active * exp(-s / ACTIVE_S), active);
 }
 
 // Takes over what the budget says now.
 static void read_budget(struct Control *control,
                         const struct ControlReading *reading)
 {
-    const struct BudgetHooks hooks = {reading->call_s, control->crowd,
+    const struct BudgetHooks hooks = {reading->call_s, control->active,
                                       (double)control->threshold};
     struct Budget *budget = reading->budget;
 
@@ -97,7 +97,7 @@ static void read_budget(struct Control *control,
     control->hits = Budget_hits(budget, control->hits, &hooks);
     // No window has ended yet: share the token bucket out among START_CODES
     // functions.
-    if (!(control->crowd > 0))
+    if (!(control->active > 0))
         control->hits = (uint64_t)fmin(
             (double)control->hits,
             fmax(budget->level / (START_CODES * hooks.call), START_HITS));
@@ -136,7 +136,7 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
 {
     struct ControlDecision decision = {.full = is_due(control, now_s)};
 
-    take_crowd(control, now_s, reading->active);
+    note_active(control, now_s, reading->active);
     if (reading->budget) {
         read_budget(control, reading);
         decision.sampler_hz = choose_hz(control, reading->budget);

@@ -53,12 +53,12 @@ struct Control {
     double hz;          // the sampler's rate, as decided last; 0: not yet
     uint64_t hits;      // the threshold that floats: Budget_hits
     uint64_t renewed;   // hits, of the newest window
-    double crowd;       // functions that may be called in one window
+    double active;      // the most functions called in one window, of late
     bool overdrawn;     // more was spent than there was
     bool more;          // the last slice has left something to do
     bool burst;         // much new code comes
     uint32_t newest_code;
-    double crowd_s;  // when crowd was that
+    double active_s; // when active was that
     double looked_s; // when newest_code was that
     double burst_until_s, due_s, rank_due_s, window_due_s;
 };

@@ -54,7 +54,7 @@ struct PolicyCosts { // s
 double Policy_interval(const struct PolicyFunction *function, double seconds,
                        double rate);
 // Hits of a re-arm window: few, more where these differ or little is known.
-// `pressure` is 0 to 1: how much is owed.
+// `pressure` is 0 to 1: how deep the debt is.
 uint32_t Policy_hits(const struct PolicyFunction *function, double pressure);
 // The same where there is too little for all: who has waited for longer than an
 // interval (`urgency` of them) has fewer, so that more are armed.

@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
-#define UNDER_PART 0.2 // of the time in it and what it called
+#define AHEAD_S 60.0 // s that a time may lie ahead of a survey's, at most
+#define CUMULATIVE_PART 0.2 // of the time in it and what it called
 #define SELDOM_PART                                                            \
     0.5 // of a window's hits: what is called less often stays
         // armed
@@ -63,9 +63,10 @@ static struct PolicyFunction function_of(const struct Survey *survey,
     if (Cell_get(&code->share.cpu.total_ns))
         function.share = ShareValue_window(&code->share.cpu, survey->sampled);
     // Who is above what is hot is looked at, too.
-    if (Cell_get(&code->share.under.total_ns))
+    if (Cell_get(&code->share.cumulative.total_ns))
         function.share +=
-            UNDER_PART * ShareValue_window(&code->share.under, survey->sampled);
+            CUMULATIVE_PART *
+            ShareValue_window(&code->share.cumulative, survey->sampled);
     return function;
 }
 

@@ -120,12 +120,12 @@ void Attribution_judge(const struct Attribution *attribution,
     struct Place place;
 
     stack->in_c = false;
-    stack->queued = active;
+    stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
     Rcu_read_lock();
     place = find_place(attribution, stack);
-    stack->queued = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
+    stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
         place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
     Rcu_read_unlock();
@@ -167,10 +167,10 @@ static void report_edge(struct Attribution *attribution,
 {
     struct Edge edge = {caller->id, callee->id};
 
-    if (part->told || part->seen < 2 ||
+    if (part->reported || part->seen < 2 ||
         !atomic_load_explicit(&callee->dark, memory_order_relaxed))
         return;
-    part->told = Edges_push(attribution->edges, edge);
+    part->reported = Edges_push(attribution->edges, edge);
 }
 
 // The innermost frame was called from where the one below it is.
@@ -211,7 +211,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
             prepare(code);
-            ShareValue_credit(&code->share.under, credit);
+            ShareValue_credit(&code->share.cumulative, credit);
             callers = code->share.callers;
             if (callers && caller)
                 report_edge(attribution,
@@ -274,8 +274,8 @@ double Attribution_add(struct Attribution *attribution,
     if (code) {
         ShareValue_credit(&code->share.cpu, &ran);
         ShareValue_credit(&code->share.wait, &waited);
-        if (stack->queued)
-            ShareValue_credit(&code->share.queued, &waited);
+        if (stack->waits_to_run)
+            ShareValue_credit(&code->share.wait_to_run, &waited);
         if (in_c)
             ShareValue_credit(&code->share.in_c, &ran);
         if (cpu_ns > 0)

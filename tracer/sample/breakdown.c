@@ -28,7 +28,7 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
     // Pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
     least->seen = 0;
-    least->told = false;
+    least->reported = false;
     return least;
 }
 

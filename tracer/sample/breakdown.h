@@ -17,7 +17,7 @@ struct BreakdownPart {
     cell_t id; // a function's; 0 = free
     struct ShareValue time;
     uint32_t seen; // samples since it has this part
-    bool told;     // free for whoever adds
+    bool reported; // free for whoever adds
 };
 
 struct Breakdown {

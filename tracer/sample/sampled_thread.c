@@ -81,7 +81,8 @@ uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running)
 {
     uint64_t accounted = accounted_ns(thread), due = UNMET_NS;
-    uint64_t owed = thread->cpu_ns > accounted ? thread->cpu_ns - accounted : 0;
+    uint64_t unattributed =
+        thread->cpu_ns > accounted ? thread->cpu_ns - accounted : 0;
 
     if (thread->timer && thread->timer->interval_ns) {
         due = OVERDUE_INTERVALS * thread->timer->interval_ns;
@@ -89,7 +90,7 @@ uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
     } else if (running) {
         due = 0;
     }
-    return owed > due ? owed : 0;
+    return unattributed > due ? unattributed : 0;
 }
 
 void SampledThread_account(struct SampledThread *thread)

@@ -23,7 +23,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
     f->wait_share = ShareValue_window(&code->share.wait, at->sampled);
-    f->total_share = ShareValue_window(&code->share.under, at->sampled);
+    f->total_share = ShareValue_window(&code->share.cumulative, at->sampled);
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
