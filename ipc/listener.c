@@ -172,14 +172,14 @@ bool Listener_forget_lost(struct Listener *listener, bool others)
     int fd = atomic_load(&listener->fd);
     int watch = atomic_load(&listener->watch);
     bool lost = fd >= 0 && !Opened_holds(&listener->opened, fd);
-    bool blind = watch >= 0 &&
-                 (lost || others || !Opened_holds(&listener->watching, watch));
+    bool unwatched = watch >= 0 && (lost || others ||
+                                    !Opened_holds(&listener->watching, watch));
 
     if (lost)
         atomic_store(&listener->fd, -1);
-    if (blind)
+    if (unwatched)
         atomic_store(&listener->watch, -1);
-    return lost || blind;
+    return lost || unwatched;
 }
 
 void Listener_touch(const struct Listener *listener)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One function's code, instruction by instruction, as a process sends it to a
-// viewer that looks at it: the value that tracer/session/lister.c builds, the
-// wire carries and the annotate view shows. Never changed once it is built.
+// viewer that looks at it: the value that tracer/session/listing_builder.c
+// builds, the wire carries and the annotate view shows. Never changed once it
+// is built.
 #ifndef OCULAR_IPC_LISTING_H
 #define OCULAR_IPC_LISTING_H
 

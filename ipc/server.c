@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The server's thread: a poll loop over the listening socket, a bell that
-// other threads ring, and the audience. Other threads reach it through `fresh`,
-// `stopping`, the list of answers and an `order`, for which they wait.
+// The server's thread: a poll loop over the listening socket, the socket that
+// other threads wake it by, and the clients. Other threads reach it through
+// `fresh`, `stopping`, the list of answers and an `order`, for which they wait.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 
 #include "ipc/answers.h"
-#include "ipc/audience.h"
 #include "ipc/base/worker.h"
-#include "ipc/bell.h"
+#include "ipc/clients.h"
 #include "ipc/listener.h"
+#include "ipc/wake_socket.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,16 +23,16 @@
 #define CHECK_MS 2000        // between looks at our own path
 #define ACCEPT_PAUSE_MS 1000 // when descriptors are out
 #define POLL_PAUSE_MS 100    // when poll itself is refused
-#define DEAF_MS 100          // between looks around while nobody can ring
+#define DEAF_MS 100 // between wake-ups while no other thread can wake it
 // So many are let in at once, and then one after the other: a storm of those
 // who come and go is to cost the traced process next to nothing.
-#define CROWD 256
+#define ENTRY_BURST 256
 #define ENTRY_MS 20
-#define OWN_POLLED 3 // the bell, the listener and its watch
-#define POLLED_MAX (OWN_POLLED + AUDIENCE_MAX)
+#define OWN_POLLED 3 // the wake-up socket, the listener and its watch
+#define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// What another thread wants done with the audience, and waits for.
+// What another thread wants done with the clients, and waits for.
 struct Order {
     const struct ServerSource *source; // NULL: the one there is
     bool farewell;
@@ -44,17 +44,17 @@ struct Order {
 struct Server {
     struct ServerSource source;
     struct Worker worker;
-    struct Bell bell;
+    struct WakeSocket wake_socket;
     atomic_bool fresh;    // set by Server_notify, taken by turn()
     atomic_bool stopping; // set by stop_thread, read by run()
-    atomic_bool busy;     // audience may be half changed; for Server_abandon
+    atomic_bool busy;     // clients may be half changed; for Server_abandon
     struct Answers answers;
     pthread_mutex_t ordering; // guards order and its done
     pthread_cond_t ordered;   // one is done
     struct Order *order;
     // The thread's own:
     struct Listener listener;
-    struct Audience audience;
+    struct Clients clients;
     uint64_t accept_at_ms; // no accept before
     uint64_t entered_ms;   // each who entered moves it on by ENTRY_MS
     uint64_t check_at_ms;
@@ -71,7 +71,7 @@ static uint64_t now_ms(void)
 // looks around.
 static void ring(struct Server *server)
 {
-    if (!Bell_ring(&server->bell))
+    if (!WakeSocket_wake(&server->wake_socket))
         Listener_touch(&server->listener);
 }
 
@@ -80,7 +80,7 @@ static void ring(struct Server *server)
 // its own next, and counts on their numbers: ours are made again later.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
-    bool lost = Bell_forget_lost(&server->bell);
+    bool lost = WakeSocket_forget_lost(&server->wake_socket);
 
     lost |= Listener_forget_lost(&server->listener, lost);
     if (lost) {
@@ -92,8 +92,8 @@ static bool forget_lost(struct Server *server, uint64_t now)
 
 static void look_around(struct Server *server)
 {
-    if (server->bell.heard < 0)
-        Bell_open(&server->bell);
+    if (server->wake_socket.read_end < 0)
+        WakeSocket_open(&server->wake_socket);
     server->in_place = Listener_check(&server->listener);
 }
 
@@ -104,9 +104,9 @@ static void accept_viewers(struct Server *server, uint64_t now)
     struct Peer peer;
     int fd = 0;
 
-    if (server->entered_ms + CROWD * ENTRY_MS < now)
-        server->entered_ms = now - CROWD * ENTRY_MS;
-    for (unsigned i = 0; i < AUDIENCE_MAX; i++) {
+    if (server->entered_ms + ENTRY_BURST * ENTRY_MS < now)
+        server->entered_ms = now - ENTRY_BURST * ENTRY_MS;
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         if (server->entered_ms > now) {
             server->accept_at_ms = server->entered_ms;
             return;
@@ -115,7 +115,7 @@ static void accept_viewers(struct Server *server, uint64_t now)
         if (fd < 0)
             break;
         server->entered_ms += ENTRY_MS;
-        Audience_admit(&server->audience, fd, &peer, now);
+        Clients_admit(&server->clients, fd, &peer, now);
     }
     // Out of descriptors or memory: the one who waits keeps the socket
     // readable, so look away for a while.
@@ -128,7 +128,7 @@ static void deliver_answers(struct Server *server, uint64_t now)
     struct Answer *first = Answers_take(&server->answers);
 
     for (const struct Answer *answer = first; answer; answer = answer->next)
-        Audience_answer(&server->audience, answer->viewer, &answer->bytes, now);
+        Clients_answer(&server->clients, answer->viewer, &answer->bytes, now);
     Answer_free(first);
 }
 
@@ -136,7 +136,7 @@ static void deliver_answers(struct Server *server, uint64_t now)
 // a process that waits to be looked at is not to wake up for it.
 static bool is_idle(const struct Server *server)
 {
-    return server->source.notice && !Audience_is_there(&server->audience);
+    return server->source.notice && !Clients_is_there(&server->clients);
 }
 
 static int timeout_ms(const struct Server *server, uint64_t now)
@@ -147,9 +147,9 @@ static int timeout_ms(const struct Server *server, uint64_t now)
         at = NEVER;
     if (server->accept_at_ms > now && server->accept_at_ms < at)
         at = server->accept_at_ms;
-    if (server->bell.heard < 0 && at > now + DEAF_MS)
+    if (server->wake_socket.read_end < 0 && at > now + DEAF_MS)
         at = now + DEAF_MS;
-    at = Audience_next_ms(&server->audience, at);
+    at = Clients_next_ms(&server->clients, at);
     if (at == NEVER)
         return -1;
     return at > now ? (int)(at - now) : 0;
@@ -164,11 +164,12 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
 
     if (server->in_place && is_idle(server))
         forget_lost(server, now); // nothing else would end such a wait
-    polled[0] = (struct pollfd){.fd = server->bell.heard, .events = POLLIN};
+    polled[0] =
+        (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
     polled[1] = (struct pollfd){.fd = accepting ? server->listener.fd : -1,
                                 .events = POLLIN};
     polled[2] = (struct pollfd){.fd = server->listener.watch, .events = POLLIN};
-    count += Audience_poll(&server->audience, polled + OWN_POLLED);
+    count += Clients_poll(&server->clients, polled + OWN_POLLED);
     atomic_store(&server->busy, false);
     got = poll(polled, count, timeout_ms(server, now));
     // Refused when the process has lowered its limit of descriptors.
@@ -182,15 +183,15 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
 // The thread itself, or another one while there is none.
 static void carry_out(struct Server *server, struct Order *order)
 {
-    struct Audience *audience = &server->audience;
+    struct Clients *clients = &server->clients;
     uint64_t now = now_ms();
 
     deliver_answers(server, now);
     if (order->farewell || order->error)
-        Audience_part(audience, order->error, order->why, now);
+        Clients_part(clients, order->error, order->why, now);
     if (order->source) {
         server->source = *order->source;
-        Audience_count(audience);
+        Clients_count(clients);
     }
     atomic_store(&server->fresh, false);
     order->done = true;
@@ -209,24 +210,24 @@ static void take_order(struct Server *server)
 
 static void turn(struct Server *server, const struct pollfd *polled)
 {
-    struct Audience *audience = &server->audience;
+    struct Clients *clients = &server->clients;
     uint64_t now = now_ms();
     bool called = polled[0].revents || polled[1].revents || polled[2].revents;
 
     if ((called || now >= server->check_at_ms) && forget_lost(server, now))
         called = false;
     if (called && polled[0].revents)
-        Bell_silence(&server->bell);
+        WakeSocket_clear(&server->wake_socket);
     take_order(server);
-    Audience_read(audience, polled + OWN_POLLED, now);
+    Clients_read(clients, polled + OWN_POLLED, now);
     if (called && polled[1].revents)
         accept_viewers(server, now);
     deliver_answers(server, now);
-    Audience_turn(audience, now);
+    Clients_turn(clients, now);
     // Taken even when nobody waits: what is fresh now is stale later.
     if (atomic_exchange(&server->fresh, false))
-        Audience_publish(audience);
-    Audience_flush(audience, now);
+        Clients_publish(clients);
+    Clients_flush(clients, now);
     if (now >= server->check_at_ms || (called && polled[2].revents)) {
         server->check_at_ms = now + CHECK_MS;
         look_around(server);
@@ -236,25 +237,25 @@ static void turn(struct Server *server, const struct pollfd *polled)
 // Sends what is left to those who read it, for at most wait_ms.
 static void finish(struct Server *server, unsigned wait_ms)
 {
-    struct pollfd polled[AUDIENCE_MAX];
+    struct pollfd polled[CLIENTS_MAX];
     uint64_t now = now_ms(), deadline = now + wait_ms;
 
     Listener_leave(&server->listener);
     deliver_answers(server, now);
-    Audience_end(&server->audience);
+    Clients_end(&server->clients);
     for (;;) {
         unsigned count;
 
-        Audience_flush(&server->audience, now);
-        count = Audience_poll(&server->audience, polled);
+        Clients_flush(&server->clients, now);
+        count = Clients_poll(&server->clients, polled);
         now = now_ms();
         if (!count || now >= deadline)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        Audience_read(&server->audience, polled, now); // some hang up
+        Clients_read(&server->clients, polled, now); // some hang up
     }
-    Audience_release(&server->audience);
+    Clients_release(&server->clients);
 }
 
 static void run(void *argument)
@@ -295,7 +296,7 @@ static void stop_thread(struct Server *server)
 static void free_server(struct Server *server)
 {
     Listener_release(&server->listener);
-    Bell_close(&server->bell);
+    WakeSocket_close(&server->wake_socket);
     Heap_free(server);
 }
 
@@ -318,12 +319,12 @@ int Server_open(struct Server **out, const struct ServerSource *source,
         return -ENOMEM;
     }
     server->source = *source;
-    Audience_init(&server->audience, &server->source, version);
+    Clients_init(&server->clients, &server->source, version);
     Answers_init(&server->answers);
     pthread_mutex_init(&server->ordering, NULL);
     pthread_cond_init(&server->ordered, NULL);
-    Bell_init(&server->bell);
-    error = Bell_open(&server->bell);
+    WakeSocket_init(&server->wake_socket);
+    error = WakeSocket_open(&server->wake_socket);
     if (error)
         snprintf(why, why_size, "no pair of sockets: %s", strerror(-error));
     else
@@ -424,7 +425,7 @@ void Server_abandon(struct Server *server)
     Listener_abandon(&server->listener);
     // The thread, which is not here any more, may have been in the middle of
     // changing its buffers: then they are left behind.
-    Audience_abandon(&server->audience, atomic_load(&server->busy));
+    Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);
 }

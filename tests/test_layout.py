@@ -304,7 +304,7 @@ def reachable(path):
 
 # What the units that decide include of ours, directly or not.
 BUDGET = {"tracer/budget/budget.h"}
-POLICY = {"tracer/budget/policy.h", "tracer/code/visit.h"}
+POLICY = {"tracer/budget/policy.h", "tracer/code/rearm_window.h"}
 KNOWN = {
     "budget": BUDGET,
     "policy": POLICY,
@@ -333,9 +333,9 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """The governor, all the time. The doorman and the heir, when a session begins or
-    ends; whoever stops a trace, to handle signals while it writes the timeline; and one
-    thread state is made for its place in a list."""
+    """The governor, all the time. The activation thread and the child starter, when a
+    session begins or ends; whoever stops a trace, to handle signals while it writes
+    the timeline; and one thread state is made for its place in a list."""
     assert {
         path.name
         for path in sources()
@@ -347,10 +347,10 @@ def test_who_attaches_to_the_interpreter():
         and path.suffix == ".c"
     } == {
         "attach.c",
-        "doorman.c",
+        "activation.c",
         "final_timeline.c",
         "governor.c",
-        "heir.c",
+        "child_starter.c",
         "thread_state.c",
     }
 
@@ -489,7 +489,7 @@ def test_what_the_documents_name_exists():
         ("tracer/base/clock.c", '#include "tracer/code/code.h"'),
         ("tracer/code/code.h", '#include "tracer/budget/policy.h"'),
         ("tracer/timeline/export.c", '#include "tracer/session/session.h"'),
-        ("tracer/hook/lanes.c", '#include "tracer/sample/subjects.h"'),
+        ("tracer/hook/lanes.c", '#include "tracer/sample/sampled_threads.h"'),
         ("tracer/lane.c", '#include "tracer/base/cell.h"'),
         ("python/hooks/hook.c", '#include "python/service/fork.h"'),
         ("python/service/fork.c", '#include "python/module/control.h"'),

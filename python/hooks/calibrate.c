@@ -302,7 +302,7 @@ int Calibration_renew(struct Calibration *all)
     // Another tool would be shown hundreds of calls that are none of its
     // program's.
     Tools_watch(all->state);
-    if (all->state->robbed || !Tools_are_alone(all->state))
+    if (all->state->ids_lost || !Tools_are_alone(all->state))
         return 0;
     factor = factor_of(all->state, &all->probes.probes[all->next]);
     if (factor < 0)

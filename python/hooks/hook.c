@@ -27,19 +27,19 @@ static void mark_dark(struct Code *code, size_t unit)
 
 // --- Enter -----------------------------------------------------------------
 
-// The first and the last call of a visit: those that need not be timed.
+// The first and the last call of a re-arm window: those that need not be timed.
 static bool is_edge(const struct Code *code)
 {
     return Cell_get(&code->hot.calls) + 1 >= code->hot.stop_at &&
            code->hot.enter_hook == HOOK_ENTER;
 }
 
-// A visit begins here, or ends, in the midst of the program and in whatever
-// state its CPU is: the place to time hooks again. Not where something resumes:
-// between an await and what it awaits CPython lets nothing come in. The thread
-// is in a callback, in which there are no events: it leaves that for as long.
-// What it takes is our cost, not the program's time. False: what came in
-// between has raised.
+// A re-arm window begins here, or ends, in the midst of the program and in
+// whatever state its CPU is: the place to time hooks again. Not where something
+// resumes: between an await and what it awaits CPython lets nothing come in.
+// The thread is in a callback, in which there are no events: it leaves that for
+// as long. What it takes is our cost, not the program's time. False: what came
+// in between has raised.
 static bool time_again(struct Call *call)
 {
     struct Calibration *calibration = ocular_state.calibration;

@@ -91,8 +91,8 @@ int Hooks_init(struct State *state)
         if (!state->hooks[i])
             goto done;
     }
-    state->scout_hook = make(type, Rare_scout);
-    if (state->scout_hook)
+    state->discovery_hook = make(type, Rare_discover);
+    if (state->discovery_hook)
         result = 0;
 done:
     Py_DECREF(type);

@@ -72,8 +72,9 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
     return ocular_state.disable;
 }
 
-// Does nothing show the call whose scout's event this is? Tools are called from
-// the highest id down: had the tracer's been called, its frame would be on top.
+// Does nothing show the call whose discovery event this is? Tools are called
+// from the highest id down: had the tracer's been called, its frame would be on
+// top.
 static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->lane->top;
@@ -85,7 +86,7 @@ static bool is_missed(const struct Call *call)
 // A call of code that is not armed: counted only, the first time, so that code
 // that runs once is never armed. The second arms it where that can be afforded;
 // else the governor does, once samples say that it is worth knowing. true: the
-// scout need not see it again.
+// discovery tool need not see it again.
 static bool meet_unarmed(struct Call *call)
 {
     struct State *state = &ocular_state;
@@ -110,8 +111,8 @@ static bool meet_unarmed(struct Call *call)
     return again;
 }
 
-PyObject *Rare_scout(PyObject *self, PyObject *const *args, size_t nargsf,
-                     PyObject *names)
+PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
+                        PyObject *names)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The callbacks that are called seldom: of first sight of code (the scout), of
-// exceptions, of throw(), and of calls that are looked at once. The interpreter
-// calls them on the traced thread, with its lock held.
+// The callbacks that are called seldom: of first sight of code (the discovery
+// tool), of exceptions, of throw(), and of calls that are looked at once. The
+// interpreter calls them on the traced thread, with its lock held.
 #ifndef OCULAR_PYTHON_HOOKS_RARE_H
 #define OCULAR_PYTHON_HOOKS_RARE_H
 
@@ -29,7 +29,7 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 // read before: it is made up here. So it is where another thread has come first
 // meanwhile, while a tool in Python (sys.settrace's function) was called for
 // the same event.
-PyObject *Rare_scout(PyObject *self, PyObject *const *args, size_t nargsf,
-                     PyObject *names);
+PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
+                        PyObject *names);
 
 #endif

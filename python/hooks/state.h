@@ -66,7 +66,7 @@ struct State {
     bool ready;     // set up, whole
     bool finalized; // its interpreter has been, and its objects are gone
     unsigned users; // threads inside calls that use the session, lock dropped
-    bool inherited; // the session was started by the heir
+    bool inherited; // the session was started by the child starter
     bool writes;    // its timeline is written at stop: not what a viewer has
                     // started, nor a child that was not asked to
     PyObject *kept; // dict: what outlives the package, which may be reloaded
@@ -78,16 +78,16 @@ struct State {
 
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
-    PyObject *scout_hook;
+    PyObject *discovery_hook;
     void (*silenced_met)(void); // by Hooks_silence
     PyObject *names[CALLEE_NAMES];
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
-    PyObject *tool_names[2];      // scout, tracer: what our ids are taken under
+    PyObject *tool_names[2]; // discovery, tracer: what our ids are taken under
     long event_bits[HOOK_EVENTS]; // 0 = this version has no such event
-    int scout, tracer;            // tool ids, 0 = none
-    bool held[2];                 // scout, tracer: the id is still ours
-    bool robbed;           // somebody took ids, events or callbacks of ours
+    int discovery, tracer;        // tool ids, 0 = none
+    bool held[2];                 // discovery, tracer: the id is still ours
+    bool ids_lost;         // somebody took ids, events or callbacks of ours
     long global_events[2]; // that are set
     // The calls' arguments; local_events are the tracer's on accepted code.
     PyObject *tracer_id, *local_events, *events_but_call, *call_event;

@@ -106,7 +106,7 @@ int Tools_init(struct State *state)
     state->no_events = PyLong_FromLong(0);
     // Objects of our own, by which our ids are told from those of a tool that
     // calls itself the same: sys.monitoring keeps what it is given.
-    state->tool_names[0] = PyUnicode_FromString("ocular-scout");
+    state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]
                ? 0
@@ -180,7 +180,7 @@ static int choose_ids(struct State *state)
 
     if (count >= 2) {
         Py_DECREF(holders);
-        state->scout = ids[0];
+        state->discovery = ids[0];
         state->tracer = ids[1];
         return 0;
     }
@@ -201,7 +201,7 @@ static int choose_ids(struct State *state)
 
 static int id_of(const struct State *state, int tool)
 {
-    return tool ? state->tracer : state->scout;
+    return tool ? state->tracer : state->discovery;
 }
 
 enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
@@ -245,7 +245,7 @@ bool Tools_are_alone(struct State *state)
     int id;
 
     for (id = 0; id < TOOL_IDS; id++)
-        if (id != state->scout && id != state->tracer &&
+        if (id != state->discovery && id != state->tracer &&
             events_of_id(state, id) != 0)
             return false;
     return true;
@@ -263,7 +263,7 @@ void Tools_watch(struct State *state)
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
-            state->robbed = true;
+            state->ids_lost = true;
     }
 }
 
@@ -288,8 +288,8 @@ static int register_hooks(struct State *state)
                  state->event_bits[i], state->hooks[i]) < 0)
             return -1;
     for (i = ON_START; i <= ON_RESUME; i++)
-        if (call(state->register_callback, "(ilO)", state->scout,
-                 state->event_bits[i], state->scout_hook) < 0)
+        if (call(state->register_callback, "(ilO)", state->discovery,
+                 state->event_bits[i], state->discovery_hook) < 0)
             return -1;
     return 0;
 }
@@ -297,16 +297,16 @@ static int register_hooks(struct State *state)
 int Tools_open(struct State *state)
 {
     if (choose_ids(state) < 0) {
-        state->scout = state->tracer = 0;
+        state->discovery = state->tracer = 0;
         return -1;
     }
-    if (call(state->use_tool_id, "(iO)", state->scout, state->tool_names[0]) <
-        0) {
-        state->scout = state->tracer = 0;
+    if (call(state->use_tool_id, "(iO)", state->discovery,
+             state->tool_names[0]) < 0) {
+        state->discovery = state->tracer = 0;
         return -1;
     }
     state->held[0] = true;
-    state->robbed = false;
+    state->ids_lost = false;
     if (call(state->use_tool_id, "(iO)", state->tracer, state->tool_names[1]) <
         0) {
         state->tracer = 0;
@@ -337,7 +337,7 @@ int Tools_arm(struct State *state)
     state->global_events[0] =
         state->event_bits[ON_START] | state->event_bits[ON_RESUME];
     state->global_events[1] = global;
-    return call(state->set_events, "(il)", state->scout,
+    return call(state->set_events, "(il)", state->discovery,
                 state->global_events[0]);
 }
 
@@ -356,7 +356,7 @@ void Tools_disarm(struct State *state)
             continue;
         events = events_of(state, tool);
         if (events >= 0 && events != state->global_events[tool])
-            state->robbed = true;
+            state->ids_lost = true;
         if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
             PyErr_Clear();
         state->global_events[tool] = 0;
@@ -367,7 +367,7 @@ void Tools_disarm(struct State *state)
 static void unregister(struct State *state, int tool, int event)
 {
     const PyObject *ours = tool                 ? state->hooks[event]
-                           : event <= ON_RESUME ? state->scout_hook
+                           : event <= ON_RESUME ? state->discovery_hook
                                                 : NULL;
     PyObject *old;
 
@@ -377,7 +377,7 @@ static void unregister(struct State *state, int tool, int event)
                                 id_of(state, tool), state->event_bits[event],
                                 Py_None);
     if (old && old != ours) {
-        state->robbed = true;
+        state->ids_lost = true;
         if (!Py_IsNone(old) &&
             call(state->register_callback, "(ilO)", id_of(state, tool),
                  state->event_bits[event], old) < 0)
@@ -402,7 +402,7 @@ void Tools_close(struct State *state)
         state->held[tool] = false;
     }
     Py_CLEAR(state->tracer_id);
-    state->scout = state->tracer = 0;
+    state->discovery = state->tracer = 0;
     PyErr_SetRaisedException(error);
 }
 
@@ -426,7 +426,7 @@ static bool holds_tracer(struct State *state)
     Py_DECREF(name);
     if (name != state->tool_names[1]) {
         state->held[1] = false;
-        state->robbed = true;
+        state->ids_lost = true;
     }
     return state->held[1];
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Our two tool ids of sys.monitoring. The scout sees every code object's first
-// PY_START or PY_RESUME and decides; the tracer has local events on accepted
-// code only, so that all of them can be disabled and armed again one code
-// object at a time. Interpreter's lock held.
+// Our two tool ids of sys.monitoring. The discovery tool sees every code
+// object's first PY_START or PY_RESUME and decides; the tracer has local events
+// on accepted code only, so that all of them can be disabled and armed again
+// one code object at a time. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_TOOLS_H
 #define OCULAR_PYTHON_HOOKS_TOOLS_H
 
@@ -16,10 +16,11 @@ int Tools_choose(struct State *state, const struct Config *config);
 // Takes two of the ids 3, 4 and 5 and registers the tracer's hooks. No event
 // is set yet. 0, or -1 with a RuntimeError that names who holds them.
 int Tools_open(struct State *state);
-// Sets the scout's events, and those of the tracer's that can only be global.
+// Sets the discovery tool's events, and those of the tracer's that can only be
+// global.
 int Tools_arm(struct State *state);
 // Sees whether both ids are ours still: any program may free them, and take
-// them. What is not ours any more is not touched again, and `robbed` is set.
+// them. What is not ours any more is not touched again, and `ids_lost` is set.
 void Tools_watch(struct State *state);
 // Does no other tool of sys.monitoring see what code runs?
 bool Tools_are_alone(struct State *state);

@@ -109,10 +109,10 @@ static int set_up(struct State *state, const struct Request *request)
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
         Calibration_start(state, request->config.timeline) < 0)
         return -1;
-    // The doorman or the heir, whose thread is none of the program's: it has a
-    // lane only for having run the calibration.
-    if (Doorman_is_here(&ocular_service.doorman) ||
-        Heir_is_here(&ocular_service.heir))
+    // The activation thread or the child starter, whose thread is none of the
+    // program's: it has a lane only for having run the calibration.
+    if (Activation_is_here(&ocular_service.activation) ||
+        ChildStarter_is_here(&ocular_service.child_starter))
         OwnLane_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
@@ -127,9 +127,9 @@ static int set_up(struct State *state, const struct Request *request)
     ThreadList_release(threads); // the parent's, after a fork
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
-    // The scout comes first: what is adopted then has two tools from the start.
-    // Were the second one to come later, CPython would lose the first one's
-    // INSTRUCTION events (gh-157900).
+    // The discovery tool comes first: what is adopted then has two tools from
+    // the start. Were the second one to come later, CPython would lose the
+    // first one's INSTRUCTION events (gh-157900).
     if (Tools_arm(state) < 0 || Adopt_again(state) < 0 ||
         Adopt_running(state) < 0)
         return -1;
@@ -242,8 +242,8 @@ PyObject *Control_detail(struct State *state, PyObject *object)
 
     if (state->phase != PHASE_TRACING || !(code = Adopt_find(state, object)))
         Py_RETURN_NONE;
-    if (Detail_init(&detail, code, &code->poll.story, &state->engine.opcodes) <
-        0)
+    if (Detail_init(&detail, code, &code->poll.history,
+                    &state->engine.opcodes) < 0)
         return PyErr_NoMemory();
     rows = Convert_detail(&detail, &state->engine.opcodes);
     Detail_release(&detail);
@@ -285,7 +285,7 @@ static size_t choose_parts(struct State *state, const struct Snapshot *snapshot,
         if (code)
             CalledFrom_init(&parts[i].callers, code, state->engine.registry,
                             &state->engine.session->retired);
-        if (code && Detail_init(&details[i], code, &code->poll.story,
+        if (code && Detail_init(&details[i], code, &code->poll.history,
                                 &state->engine.opcodes) == 0)
             parts[i].detail = &details[i];
     }
@@ -336,7 +336,7 @@ static void describe_trouble(const struct State *state,
     *out = '\0';
     if (snapshot->sampler_trouble)
         snprintf(out, size, "%s", snapshot->sampler_trouble);
-    if (state->robbed)
+    if (state->ids_lost)
         snprintf(out, size,
                  "another tool took Ocular's sys.monitoring ids, events or "
                  "callbacks: what ran after that was not counted");

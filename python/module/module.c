@@ -22,11 +22,11 @@
 struct State ocular_state;
 struct Service ocular_service = {.state = &ocular_state};
 
-// A fork may have left something to do. Not on the doorman's thread, which a
+// A fork may have left something to do. Not on the activation thread, which a
 // fork waits for.
 static struct State *settled(void)
 {
-    if (!Doorman_is_here(&ocular_service.doorman))
+    if (!Activation_is_here(&ocular_service.activation))
         Fork_settle(&ocular_service);
     return &ocular_state;
 }
@@ -37,7 +37,7 @@ static struct State *looked_at(void)
 {
     struct State *state = settled();
 
-    Heir_hurry(&ocular_service.heir);
+    ChildStarter_hurry(&ocular_service.child_starter);
     return state;
 }
 
@@ -45,17 +45,17 @@ PyDoc_STRVAR(start_doc,
              "start(mode, timeline, timeline_limit, threshold, exclude, "
              "include, serve, signal, budget, output, command, by)\n\n"
              "Starts tracing; budget is a float, NaN for none. by: who starts "
-             "it, BY_PROGRAM, BY_DOORMAN (serve), or, in a child, BY_HEIR (see "
-             "set_heir) or BY_WRITING_HEIR: the timeline is written at stop.");
+             "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
+             "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.");
 
-enum { BY_PROGRAM, BY_HEIR, BY_WRITING_HEIR, BY_DOORMAN };
+enum { BY_PROGRAM, BY_CHILD, BY_WRITING_CHILD, BY_ACTIVATION };
 
 // What has started by itself makes room for what is asked for; who looks at it
 // will look at that.
 static void make_room(struct State *state)
 {
     if (state->phase != PHASE_TRACING ||
-        !(state->inherited || ocular_service.doorman.armed))
+        !(state->inherited || ocular_service.activation.armed))
         return;
     state->engine.session->hands_over = true;
     Control_end(state);
@@ -65,15 +65,16 @@ static void make_room(struct State *state)
 static int start_held(struct State *state, const struct Request *request,
                       int by)
 {
+    struct Activation *activation = &ocular_service.activation;
     int error;
 
-    Doorman_hold(&ocular_service.doorman);
+    Activation_hold(activation);
     make_room(state);
     error = Control_start(state, request);
-    state->inherited = !error && (by == BY_HEIR || by == BY_WRITING_HEIR);
-    state->writes = by == BY_PROGRAM || by == BY_WRITING_HEIR;
-    ocular_service.doorman.armed = !error && by == BY_DOORMAN;
-    Doorman_let_go(&ocular_service.doorman, state->phase == PHASE_TRACING);
+    state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);
+    state->writes = by == BY_PROGRAM || by == BY_WRITING_CHILD;
+    activation->armed = !error && by == BY_ACTIVATION;
+    Activation_let_go(activation, state->phase == PHASE_TRACING);
     return error;
 }
 
@@ -106,13 +107,12 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->timeline_limit = (size_t)limit;
     config->serve = serve;
     config->sampler = true;
-    config->door = ocular_service.doorman.door.server
-                       ? &ocular_service.doorman.door
-                       : NULL;
-    if (by == BY_HEIR || by == BY_WRITING_HEIR)
+    if (ocular_service.activation.persistent.server)
+        config->persistent = &ocular_service.activation.persistent;
+    if (by == BY_CHILD || by == BY_WRITING_CHILD)
         Export_own_name(output, config->output);
     if (by == BY_PROGRAM)
-        Heir_cancel_trace(&ocular_service.heir);
+        ChildStarter_cancel_trace(&ocular_service.child_starter);
     if (start_held(state, &request, by) < 0)
         return NULL;
     Py_RETURN_NONE;
@@ -127,15 +127,16 @@ PyDoc_STRVAR(stop_doc,
 
 static PyObject *stop(PyObject *module, PyObject *progress)
 {
+    struct Activation *activation = &ocular_service.activation;
     struct State *state = settled();
     PyObject *result;
 
     (void)module;
-    Heir_cancel_trace(&ocular_service.heir);
-    Doorman_hold(&ocular_service.doorman);
+    ChildStarter_cancel_trace(&ocular_service.child_starter);
+    Activation_hold(activation);
     result = Control_stop(state, state->writes,
                           progress == Py_None ? NULL : progress);
-    Doorman_let_go(&ocular_service.doorman, state->phase == PHASE_TRACING);
+    Activation_let_go(activation, state->phase == PHASE_TRACING);
     return result;
 }
 
@@ -147,20 +148,21 @@ static PyObject *serve(PyObject *module, PyObject *args)
 {
     struct State *state = settled();
     PyObject *arm;
+    struct Activation *activation = &ocular_service.activation;
     double grace_s;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "Od:serve", &arm, &grace_s))
         return NULL;
-    if (state->phase != PHASE_IDLE && !ocular_service.doorman.door.server) {
+    if (state->phase != PHASE_IDLE && !activation->persistent.server) {
         PyErr_SetString(PyExc_RuntimeError,
                         "Ocular is tracing already: call ocular.serve() "
                         "before ocular.start_tracing(), or "
                         "ocular.stop_tracing() first");
         return NULL;
     }
-    Py_XSETREF(ocular_service.doorman.arm, Py_NewRef(arm));
-    if (Doorman_open(&ocular_service.doorman, grace_s) < 0)
+    Py_XSETREF(activation->arm, Py_NewRef(arm));
+    if (Activation_open(activation, grace_s) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -172,25 +174,25 @@ PyDoc_STRVAR(stop_serving_doc,
 static PyObject *stop_serving(PyObject *module, PyObject *unused)
 {
     struct State *state = settled();
-    struct Doorman *doorman = &ocular_service.doorman;
+    struct Activation *activation = &ocular_service.activation;
 
     (void)module, (void)unused;
-    Heir_cancel_serving(&ocular_service.heir);
-    Doorman_hold(doorman);
-    if (doorman->armed && state->phase == PHASE_TRACING)
+    ChildStarter_cancel_serving(&ocular_service.child_starter);
+    Activation_hold(activation);
+    if (activation->armed && state->phase == PHASE_TRACING)
         Control_end(state);
     PyErr_Clear();
     if (state->phase == PHASE_IDLE)
-        Doorman_close(doorman);
-    else if (doorman->door.server)
+        Activation_close(activation);
+    else if (activation->persistent.server)
         PyErr_SetString(PyExc_RuntimeError,
                         "Ocular is tracing, and shows it where serve() "
                         "listens: call ocular.stop_tracing() first");
-    Doorman_let_go(doorman, state->phase == PHASE_TRACING);
+    Activation_let_go(activation, state->phase == PHASE_TRACING);
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
-// On the doorman's thread, seconds after the last viewer has left. Whoever
+// On the activation thread, seconds after the last viewer has left. Whoever
 // comes meanwhile stays, and waits for the next session.
 static void disarm(void)
 {
@@ -245,7 +247,7 @@ static PyObject *is_armed(PyObject *module, PyObject *unused)
 
     (void)module, (void)unused;
     return PyBool_FromLong(state->phase == PHASE_TRACING &&
-                           ocular_service.doorman.armed);
+                           ocular_service.activation.armed);
 }
 
 PyDoc_STRVAR(is_serving_doc,
@@ -255,7 +257,7 @@ static PyObject *is_serving(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     settled();
-    return PyBool_FromLong(ocular_service.doorman.door.server != NULL);
+    return PyBool_FromLong(ocular_service.activation.persistent.server != NULL);
 }
 
 PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
@@ -263,7 +265,7 @@ PyDoc_STRVAR(socket_path_doc, "socket_path() -> str, or None: not serving");
 static PyObject *socket_path(PyObject *module, PyObject *unused)
 {
     const struct State *state = looked_at();
-    const struct Server *server = ocular_service.doorman.door.server;
+    const struct Server *server = ocular_service.activation.persistent.server;
 
     (void)module, (void)unused;
     if (!server && state->phase == PHASE_TRACING)
@@ -308,14 +310,13 @@ static PyObject *after_fork_in_child(PyObject *module, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(set_heir_doc,
-             "set_heir(callable): starts the session of a forked child whose "
-             "parent serves.");
+PyDoc_STRVAR(on_fork_doc,
+             "on_fork(callable): starts a forked child's session, if served.");
 
-static PyObject *set_heir(PyObject *module, PyObject *start_it)
+static PyObject *on_fork(PyObject *module, PyObject *start_it)
 {
     (void)module;
-    Py_XSETREF(ocular_service.heir.start, Py_NewRef(start_it));
+    Py_XSETREF(ocular_service.child_starter.start, Py_NewRef(start_it));
     Py_RETURN_NONE;
 }
 
@@ -349,7 +350,7 @@ static PyMethodDef methods[] = {
     {"before_fork", before_fork, METH_NOARGS, fork_doc},
     {"after_fork_in_parent", after_fork_in_parent, METH_NOARGS, fork_doc},
     {"after_fork_in_child", after_fork_in_child, METH_NOARGS, fork_doc},
-    {"set_heir", set_heir, METH_O, set_heir_doc},
+    {"on_fork", on_fork, METH_O, on_fork_doc},
     {"set_package", set_package, METH_O, set_package_doc},
     {NULL, NULL, 0, NULL},
 };
@@ -365,8 +366,8 @@ static int initialise_state(struct State *state)
         return -1;
     }
     state->engine.lanes.name = ThreadName_own;
-    Doorman_init(&ocular_service.doorman, &state->engine.ending);
-    ocular_service.doorman.disarm = disarm;
+    Activation_init(&ocular_service.activation, &state->engine.ending);
+    ocular_service.activation.disarm = disarm;
     ThreadState_find();
     Interpreter_layout(&state->engine.layout);
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
@@ -421,17 +422,16 @@ static int initialise(PyObject *module)
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
         PyModule_AddFunctions(module, Measures_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
-        PyModule_AddIntMacro(module, BY_HEIR) < 0 ||
-        PyModule_AddIntMacro(module, BY_WRITING_HEIR) < 0 ||
-        PyModule_AddIntMacro(module, BY_DOORMAN) < 0)
+        PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
+        PyModule_AddIntMacro(module, BY_WRITING_CHILD) < 0 ||
+        PyModule_AddIntMacro(module, BY_ACTIVATION) < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", OCULAR_VERSION);
 }
 
 static PyModuleDef_Slot slots[] = {
     {Py_mod_exec, initialise},
-    // Not that it were: so that initialise() can refuse in words, which it does
-    // before it touches anything shared.
+    // For initialise() to refuse in words, before it touches anything shared.
     {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED},
     {0, NULL},
 };

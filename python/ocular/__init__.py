@@ -334,7 +334,7 @@ def stop_serving():
 
 def _arm():
     """A viewer is there: on a thread of ours."""
-    _start(_kept["serving"], _ocular.BY_DOORMAN)
+    _start(_kept["serving"], _ocular.BY_ACTIVATION)
 
 
 def _end():
@@ -460,7 +460,9 @@ def _inherit(traces):
         _ocular.serve(_arm, _GRACE_S)
     if traces:
         settings = _kept["running"]._replace(quiet=True)
-        _start(settings, _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR)
+        _start(
+            settings, _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
+        )
 
 
 def _after_fork():
@@ -469,7 +471,7 @@ def _after_fork():
     _Shared.running = None
 
 
-_ocular.set_heir(_inherit)
+_ocular.on_fork(_inherit)
 os.register_at_fork(after_in_child=_after_fork)
 if not _kept.setdefault("fork handlers", False):
     os.register_at_fork(

@@ -68,7 +68,7 @@ def _begin():
     try:
         wish = _settings.Settings(**json.loads(os.environ[VARIABLE]))
         settings = wish._replace(quiet=True)
-        by = _ocular.BY_WRITING_HEIR if settings.children else _ocular.BY_HEIR
+        by = _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
         ocular._start(settings, by)
     except Exception:
         pass

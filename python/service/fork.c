@@ -61,11 +61,12 @@ static void be_a_child(void)
         Ring_free(own_lane->ring);
         own_lane->ring = NULL;
     }
-    Heir_abandon(&ocular_service.heir);
+    ChildStarter_abandon(&ocular_service.child_starter);
     ocular_service.child_traces = engine->session &&
                                   engine->session->config.serve &&
-                                  !ocular_service.doorman.armed;
-    ocular_service.child_serves = Doorman_abandon(&ocular_service.doorman);
+                                  !ocular_service.activation.armed;
+    ocular_service.child_serves =
+        Activation_abandon(&ocular_service.activation);
     ocular_service.forked =
         ocular_state.phase != PHASE_IDLE || ocular_service.child_serves;
 }
@@ -104,12 +105,11 @@ static void note_cost(struct State *state, uint64_t began_ns)
                  Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
-// Whatever of ours has threads: a session, or a door behind which there is
-// nothing.
+// Whatever of ours has threads: a session, or a persistent server without one.
 static void pause_threads(struct Service *service)
 {
     struct State *state = service->state;
-    struct Server *server = service->doorman.door.server;
+    struct Server *server = service->activation.persistent.server;
 
     if (state->phase == PHASE_TRACING)
         Governor_pause(service);
@@ -124,15 +124,15 @@ static void pause_threads(struct Service *service)
 static void end_threads(struct Service *service)
 {
     const struct State *state = service->state;
-    bool open = service->doorman.door.server;
+    bool open = service->activation.persistent.server;
 
-    Heir_pause(&service->heir);
-    service->paused |= service->heir.pending;
+    ChildStarter_pause(&service->child_starter);
+    service->paused |= service->child_starter.pending;
     if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
         !would_be_alone(service))
         return;
     // What it is starting or stopping is through then.
-    Doorman_pause(&service->doorman);
+    Activation_pause(&service->activation);
     service->paused |= open;
     if ((state->phase != PHASE_TRACING && state->phase != PHASE_IDLE) ||
         service->pausing || !would_be_alone(service))
@@ -156,7 +156,7 @@ void Fork_before(struct Service *service)
 static void resume(struct Service *service)
 {
     struct State *state = service->state;
-    struct Server *server = service->doorman.door.server;
+    struct Server *server = service->activation.persistent.server;
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     bool whole = true;
 
@@ -166,8 +166,8 @@ static void resume(struct Service *service)
                 Governor_resume(service) == 0;
     else if (server)
         whole = Server_resume(server) == 0;
-    whole &= Doorman_resume(&service->doorman) == 0;
-    whole &= Heir_resume(&service->heir) == 0;
+    whole &= Activation_resume(&service->activation) == 0;
+    whole &= ChildStarter_resume(&service->child_starter) == 0;
     note_cost(state, began_ns);
     service->paused = !whole;
 }
@@ -272,13 +272,16 @@ static void linger(void)
 void Fork_after_in_child(struct Service *service)
 {
     struct State *state = service->state;
-    struct Heir *heir = &service->heir;
-    bool serves = (heir->pending && heir->serves) || service->child_serves;
-    bool traces = (heir->pending && heir->traces) || service->child_traces;
+    struct ChildStarter *starter = &service->child_starter;
+    bool serves =
+        (starter->pending && starter->serves) || service->child_serves;
+    bool traces =
+        (starter->pending && starter->traces) || service->child_traces;
 
     // Most children execute another program or end soon: the rest waits until
-    // somebody asks for something, or the heir starts. Not in the midst of a
-    // start or a stop, which goes on in the child and is to find nothing.
+    // somebody asks for something, or the child starter starts. Not in the
+    // midst of a start or a stop, which goes on in the child and is to find
+    // nothing.
     if (service->forked && state->phase == PHASE_TRACING) {
         Hooks_silence(state, linger);
         state->phase = PHASE_STOPPING;
@@ -293,5 +296,5 @@ void Fork_after_in_child(struct Service *service)
     service->paused = service->pausing = service->resuming = false;
     service->ended &= service->leftover;
     if (serves || traces)
-        Heir_plan(heir, serves, traces);
+        ChildStarter_plan(starter, serves, traces);
 }

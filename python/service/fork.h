@@ -7,8 +7,8 @@
 // call. Where it has several it is warned of anyway, and ours run on.
 // Past Python, in C: our locks are held across the fork, no more.
 // The child's hooks fall silent at once, and it lets the session go later, when
-// it has a use for that; where the parent serves, it starts its own (heir.h).
-// Interpreter's lock held.
+// it has a use for that; where the parent serves, it starts its own
+// (child_starter.h). Interpreter's lock held.
 #ifndef OCULAR_PYTHON_SERVICE_FORK_H
 #define OCULAR_PYTHON_SERVICE_FORK_H
 

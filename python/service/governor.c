@@ -8,10 +8,10 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/tools.h"
+#include "python/service/operand_writer.h"
 #include "python/service/poll.h"
 #include "python/service/rearming.h"
 #include "python/service/windows.h"
-#include "python/service/words_writer.h"
 #include "tracer/base/rcu.h"
 #include "tracer/budget/control.h"
 
@@ -29,13 +29,13 @@ struct Governor {
     struct Service *service;
     struct State *state; // the service's
     PyInterpreterState *interpreter;
-    pthread_mutex_t mutex; // guards stop, urged and urge_next_s
+    pthread_mutex_t mutex; // guards stop, woken and wake_next_s
     pthread_cond_t wake;
     bool stop;
-    bool urged;             // a viewer waits: for words, or what it wants armed
-    double urge_next_s;     // of CLOCK_MONOTONIC; Control_may_wake
+    bool woken;             // a viewer waits: for words, or what it wants armed
+    double wake_next_s;     // of CLOCK_MONOTONIC; Control_may_wake
     struct Control control; // the thread's, as are all below
-    struct WordsWriter words;
+    struct OperandWriter operands;
     struct Hottest hottest; // as ranked last
     struct Rearming rearming;
     struct Windows windows;
@@ -44,13 +44,13 @@ struct Governor {
     bool preempted; // other programs often take the CPU, as of the newest slice
 };
 
-static void urge(void *context)
+static void wake_for_viewer(void *context)
 {
     struct Governor *governor = context;
 
     pthread_mutex_lock(&governor->mutex);
-    if (Control_may_wake(&governor->urge_next_s, Now_s(CLOCK_MONOTONIC))) {
-        governor->urged = true;
+    if (Control_may_wake(&governor->wake_next_s, Now_s(CLOCK_MONOTONIC))) {
+        governor->woken = true;
         pthread_cond_signal(&governor->wake);
     }
     pthread_mutex_unlock(&governor->mutex);
@@ -80,7 +80,7 @@ static void rank(struct Governor *governor, double now_s)
     };
     uint64_t begin_ns = Worker_cpu_ns(worker);
 
-    if (sampler && !Sampler_is_blind(sampler)) {
+    if (sampler && !Sampler_is_denied(sampler)) {
         sampled = Sampler_now(sampler);
         survey.sampled = &sampled;
     }
@@ -127,7 +127,7 @@ static bool slice(struct Governor *governor, bool full)
     }
     Windows_renew(&governor->windows, state, deadline);
     Rearming_wanted(&governor->rearming, deadline);
-    words = WordsWriter_write(&governor->words, &state->engine, deadline);
+    words = OperandWriter_write(&governor->operands, &state->engine, deadline);
     more =
         Rearming_planned(&governor->rearming, governor->windows.hits, deadline);
     more |= governor->windows.unfinished ||
@@ -143,7 +143,7 @@ static bool slice(struct Governor *governor, bool full)
 }
 
 // false: it is time to end.
-static bool wait_s(struct Governor *governor, double s, bool *urged)
+static bool wait_s(struct Governor *governor, double s, bool *woken)
 {
     long ms = (long)ceil(s * 1e3);
     struct timespec due;
@@ -156,12 +156,12 @@ static bool wait_s(struct Governor *governor, double s, bool *urged)
         due.tv_sec++;
     }
     pthread_mutex_lock(&governor->mutex);
-    while (!governor->stop && !governor->urged &&
+    while (!governor->stop && !governor->woken &&
            pthread_cond_timedwait(&governor->wake, &governor->mutex, &due) == 0)
         ;
     stop = governor->stop;
-    *urged = governor->urged;
-    governor->urged = false;
+    *woken = governor->woken;
+    governor->woken = false;
     pthread_mutex_unlock(&governor->mutex);
     return !stop;
 }
@@ -169,12 +169,12 @@ static bool wait_s(struct Governor *governor, double s, bool *urged)
 // What is to be done now, and what the sampler and new code are told of it;
 // without the interpreter's lock.
 static struct ControlDecision decide(struct Governor *governor, double now_s,
-                                     bool urged)
+                                     bool woken)
 {
     struct Session *session = governor->state->engine.session;
     struct ControlReading reading = {
         .newest_code = Registry_newest_id(session->engine->registry),
-        .asked = urged,
+        .asked = woken,
         .renewing = Windows_is_renewing(&governor->windows),
         .call_s = governor->rearming.costs.call,
         .active = governor->windows.active,
@@ -232,10 +232,10 @@ static bool attend(struct Governor *governor, bool full)
 }
 
 // One wake-up; s until the next.
-static double wake_up(struct Governor *governor, bool urged)
+static double wake_up(struct Governor *governor, bool woken)
 {
     double now_s = Now_s(CLOCK_MONOTONIC);
-    struct ControlDecision decision = decide(governor, now_s, urged);
+    struct ControlDecision decision = decide(governor, now_s, woken);
     bool more = false;
 
     if (decision.rank)
@@ -254,7 +254,7 @@ static void run(void *context)
     struct Governor *governor = context;
     PyThreadState *state = governor->service->governor_thread;
     double pause;
-    bool urged;
+    bool woken;
 
     PyEval_RestoreThread(state);
     // A thread state takes the ids of the thread that makes it.
@@ -262,8 +262,8 @@ static void run(void *context)
     state->native_thread_id = PyThread_get_thread_native_id();
     PyEval_SaveThread();
     pause = Control_begin(&governor->control, Now_s(CLOCK_MONOTONIC));
-    while (wait_s(governor, pause, &urged))
-        pause = wake_up(governor, urged);
+    while (wait_s(governor, pause, &woken))
+        pause = wake_up(governor, woken);
     PyEval_RestoreThread(state);
     PyThreadState_Clear(state);
     PyThreadState_DeleteCurrent();
@@ -321,7 +321,7 @@ int Governor_start(struct Service *service)
     service->governor = governor;
     error = Governor_resume(service);
     if (error == 0) {
-        Details_set_urge(&engine->session->details, urge, governor);
+        Details_set_wake(&engine->session->details, wake_for_viewer, governor);
         return 0;
     }
     service->governor = NULL;
@@ -357,13 +357,13 @@ void Governor_stop(struct Service *service)
 
     if (!governor)
         return;
-    Details_set_urge(&service->state->engine.session->details, NULL, NULL);
+    Details_set_wake(&service->state->engine.session->details, NULL, NULL);
     end_thread(governor);
     service->governor = NULL;
     pthread_mutex_destroy(&governor->mutex);
     pthread_cond_destroy(&governor->wake);
     Rearming_release(&governor->rearming);
-    WordsWriter_release(&governor->words);
+    OperandWriter_release(&governor->operands);
     Heap_free(governor);
 }
 
@@ -371,7 +371,7 @@ void Governor_abandon(struct Service *service)
 {
     if (service->governor) {
         Rearming_release(&service->governor->rearming);
-        WordsWriter_release(&service->governor->words);
+        OperandWriter_release(&service->governor->operands);
     }
     // CPython frees the thread states of the other threads after fork.
     Heap_free(service->governor);

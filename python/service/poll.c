@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See poll.h.
 #include "python/service/poll.h"
-#include "tracer/code/story_look.h"
+#include "tracer/code/specialisation_scan.h"
 
 #include <string.h>
 
-// At least so many looks, whatever the clock says: it goes on while others have
-// our CPU. A look at unchanged code takes a fifth of a microsecond.
+// At least so many scans, whatever the clock says: it goes on while others have
+// our CPU. A scan of unchanged code takes a fifth of a microsecond.
 #define SLICE_LOOKS 8
 #define NOW_LOOKS 1000
 #define NOW_S 1e-3
@@ -23,14 +23,14 @@ void Poll_reset(struct Poll *poll, struct State *state)
     state->look_next = NULL;
 }
 
-static void look(struct State *state, struct Code *code, uint64_t ticks)
+static void scan(struct State *state, struct Code *code, uint64_t ticks)
 {
     const PyCodeObject *object = (const PyCodeObject *)code->who.address;
 
     // Without memory it stays as it was seen last.
-    Story_look(code, (const uint8_t *)object->co_code_adaptive,
-               &state->engine.opcodes, &state->engine.session->transitions,
-               ticks);
+    Specialisation_scan(code, (const uint8_t *)object->co_code_adaptive,
+                        &state->engine.opcodes,
+                        &state->engine.session->transitions, ticks);
 }
 
 static void look_at_hottest(const struct Poll *poll, struct State *state)
@@ -43,7 +43,7 @@ static void look_at_hottest(const struct Poll *poll, struct State *state)
             Registry_by_id(state->engine.registry, poll->hottest.ids[i]);
 
         if (code)
-            look(state, code, now);
+            scan(state, code, now);
     }
 }
 
@@ -61,7 +61,7 @@ static void look_at_rest(struct Poll *poll, struct State *state, unsigned least,
             return;
         if (!first)
             first = code;
-        look(state, code, now);
+        scan(state, code, now);
         least -= least != 0;
         poll->round_done++;
         state->look_next = Registry_next(code);
@@ -118,6 +118,6 @@ void Poll_all(struct State *state)
     Transitions_lock(log);
     for (code = Registry_first(state->engine.registry); code;
          code = Registry_next(code))
-        look(state, code, now);
+        scan(state, code, now);
     Transitions_unlock(log);
 }

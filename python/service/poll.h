@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When whose live bytecode is looked at: the hottest functions every time, all
+// When whose live bytecode is scanned: the hottest functions every time, all
 // others in rounds, as far as the time goes. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_SERVICE_POLL_H
 #define OCULAR_PYTHON_SERVICE_POLL_H
@@ -7,17 +7,17 @@
 #include "python/hooks/state.h"
 #include "tracer/budget/hottest.h"
 
-// A round of all code is to take at most so long: two looks at one function
+// A round of all code is to take at most so long: two scans of one function
 // are then at most twice that apart, wherever in their rounds they come.
 #define POLL_ROUND_S 5.0
 
 struct Poll {
     struct Hottest hottest;
     uint64_t round_ticks; // when this round of all code began
-    uint64_t round_done;  // code objects looked at in it
+    uint64_t round_done;  // code objects scanned in it
 };
 
-// Begins a session: nothing has been looked at.
+// Begins a session: nothing has been scanned.
 void Poll_reset(struct Poll *poll, struct State *state);
 // What the governor does in a slice, for as long as `deadline` (ticks) allows:
 // with `hot` it begins with the hottest. Never waits. true: the round is behind

@@ -37,7 +37,7 @@ static void rearm_wished(struct Rearming *rearming, struct Code *code)
 {
     const struct PolicyFunction function = {
         .callees = code->hot.warming ? 0 : code->hot.dark_callees,
-        .reach = code->plan.visit.reach,
+        .reach = code->plan.window.reach,
     };
 
     rearm_one(rearming, code, threshold_of(rearming));
@@ -117,9 +117,9 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
         }
         code->plan.refusals = 0;
     }
-    code->plan.visited = item->times;
-    Visit_begin(&code->plan.visit, Cell_get(&code->hot.self_calls),
-                Cell_cycles(&code->hot.self_cycles));
+    code->plan.window_open = item->times;
+    RearmWindow_begin(&code->plan.window, Cell_get(&code->hot.self_calls),
+                      Cell_cycles(&code->hot.self_cycles));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }
@@ -127,7 +127,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
 bool Rearming_planned(struct Rearming *rearming, uint64_t window_hits,
                       uint64_t deadline)
 {
-    while (rearming->control->grant > 0) {
+    while (rearming->control->available > 0) {
         const struct PlanItem *item;
 
         if (!has_time(rearming->state, deadline))

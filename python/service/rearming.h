@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions that are armed again: those that somebody asked for, all where a
 // viewer wants all, and those of the plan, each paid from the control's means.
-// Owns the plan and what visits cost. The governor's thread; with the
+// Owns the plan and what re-arm windows cost. The governor's thread; with the
 // interpreter's lock but for the prices and the end.
 #ifndef OCULAR_PYTHON_SERVICE_REARMING_H
 #define OCULAR_PYTHON_SERVICE_REARMING_H

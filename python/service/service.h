@@ -6,8 +6,8 @@
 #define OCULAR_PYTHON_SERVICE_SERVICE_H
 
 #include "python/hooks/state.h"
-#include "python/service/doorman.h"
-#include "python/service/heir.h"
+#include "python/service/activation.h"
+#include "python/service/child_starter.h"
 #include "python/service/poll.h"
 #include "python/service/thread_list.h"
 
@@ -26,8 +26,8 @@ struct Service {
     bool child_serves;   // in a child: its parent has served idly,
     bool child_traces;   // or has a trace of its own that is served
 
-    struct Heir heir;
-    struct Doorman doorman;
+    struct ChildStarter child_starter;
+    struct Activation activation;
     struct Governor *governor;      // NULL: no session
     PyThreadState *governor_thread; // its thread's; NULL: none runs
     struct ThreadList thread_list;  // the governor's
@@ -40,8 +40,8 @@ extern struct Service ocular_service;
 static inline struct OurThreads Service_threads(const struct Service *service)
 {
     return (struct OurThreads){{service->governor_thread,
-                                service->heir.thread_state,
-                                service->doorman.thread_state}};
+                                service->child_starter.thread_state,
+                                service->activation.thread_state}};
 }
 
 #endif

@@ -37,9 +37,9 @@ size_t ThreadList_count(const struct OurThreads *ours)
 }
 
 // Room for one more; doubled. false: no memory.
-static bool grow(struct SampledThread **threads, size_t count, size_t *room)
+static bool grow(struct ListedThread **threads, size_t count, size_t *room)
 {
-    struct SampledThread *more;
+    struct ListedThread *more;
 
     if (count < *room)
         return true;
@@ -53,7 +53,7 @@ static bool grow(struct SampledThread **threads, size_t count, size_t *room)
 
 // Where it stands in the list, from `at` on; the list's end: nowhere.
 static size_t find(const struct ThreadList *list, size_t at,
-                   const struct SampledThread *thread)
+                   const struct ListedThread *thread)
 {
     size_t i;
 
@@ -69,12 +69,12 @@ static bool walk(struct ThreadList *list, const struct OurThreads *ours)
 {
     PyThreadState *thread =
         PyInterpreterState_ThreadHead(PyInterpreterState_Get());
-    struct SampledThread *threads = NULL;
+    struct ListedThread *threads = NULL;
     size_t count = 0, room = 0, known = 0, asked = 0;
 
     list->newest = thread->id;
     for (; thread; thread = PyThreadState_Next(thread)) {
-        struct SampledThread *listed;
+        struct ListedThread *listed;
         bool again = count >= list->next && asked < NAMES;
         size_t at;
 
@@ -85,7 +85,7 @@ static bool walk(struct ThreadList *list, const struct OurThreads *ours)
             return false;
         }
         listed = &threads[count++];
-        *listed = (struct SampledThread){
+        *listed = (struct ListedThread){
             .state = (uintptr_t)thread,
             .tid = (pid_t)thread->native_thread_id,
         };

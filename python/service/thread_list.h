@@ -13,7 +13,7 @@ struct OurThreads {
 };
 
 struct ThreadList {
-    struct SampledThread *threads; // newest first, as the interpreter has them
+    struct ListedThread *threads; // newest first, as the interpreter has them
     size_t count;
     uint64_t newest; // id of the interpreter's newest thread state, ours too
     size_t next;     // whose name is asked for anew

@@ -137,7 +137,7 @@ def show_functions(report, most=16):
         f"({100 * report['known']:.0f} % accounted for, waited for a CPU "
         f"{100 * report['delayed']:.1f} %), "
         f"sampler {report['hz']:.0f} Hz, {report['snapshots']} snapshots, "
-        f"overhead as told {100 * report['overhead']:.2f} %, hooks (enter, "
+        f"overhead as reported {100 * report['overhead']:.2f} %, hooks (enter, "
         f"leave, jump, branch) {report['hook_cost']} ticks"
     )
     print(
@@ -222,7 +222,7 @@ HEAD = [
     "calls/s",
     "oldest, s",
     "lead, s",
-    "overhead told, %",
+    "overhead reported, %",
 ]
 
 

@@ -66,7 +66,7 @@ BENCHMARKS = {
 }
 OURS = {"many_functions"}  # the others are pyperformance's
 BUDGETS = (0.005, 0.01, 0.02, 0.05)
-ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between told and measured
+ALLOWED, KNOWN = 0.01, 0.005  # over the budget; between reported and measured
 AGE = 30  # s, of the oldest cycles; or half of what was looked at
 TOP = 5
 RUNS = 0.005  # of a core: a function that has that much runs
@@ -121,9 +121,9 @@ class Child:
     def __init__(self, line):
         self.line = line.makefile("rw")
         self.cpu = 0.0
-        self.pid = self.told()
+        self.pid = self.read_line()
 
-    def told(self):
+    def read_line(self):
         try:
             return json.loads(self.line.readline())
         except (OSError, ValueError) as error:
@@ -142,7 +142,7 @@ class Child:
         told again its threads stand still: else they would interrupt the other
         one's work, which is to be as if they were not there."""
         self.tell(order)
-        cpu, wall = self.told()
+        cpu, wall = self.read_line()
         os.kill(self.pid, signal.SIGSTOP)
         spent, self.cpu = cpu - self.cpu, cpu
         return spent, wall
@@ -390,8 +390,8 @@ def span(seen):
     return seen[-1]["uptime_s"] - seen[0]["uptime_s"]
 
 
-def told(seen, since):
-    """The overhead that the viewer was told, of the time since that uptime (s)."""
+def reported(seen, since):
+    """The overhead that was reported to the viewer, of the time since that uptime (s)."""
     return mean(
         math.nan if look["overhead"]["measured"] is None else look["overhead"]["measured"]
         for look in seen
@@ -551,10 +551,10 @@ def figures(halves, options):
         ),
         "kept": mean(kept),
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
-        "measured": ratio - 1,  # of what the program used without us, as told
+        "measured": ratio - 1,  # of what the program used without us, as reported
         "all": math.prod(ratio_of_all(one["turns"]) for one in halves) ** (1 / len(halves))
         - 1,
-        "told": mean(told(one, steady) for one in seen),
+        "reported": mean(reported(one, steady) for one in seen),
         "start": mean(one["start"] for one in halves),
         "descent": mean(
             sum(
@@ -575,8 +575,8 @@ def misses(budget, row):
     found = []
     if not row["ratio"] <= 1 + budget + ALLOWED:
         found.append("MISS ratio")
-    if budget and not abs(row["told"] - row["measured"]) <= KNOWN:
-        found.append("MISS told")
+    if budget and not abs(row["reported"] - row["measured"]) <= KNOWN:
+        found.append("MISS reported")
     if budget and not (row["oldest"] <= AGE and row["oldest"] <= row["span"] / 2):
         found.append("MISS age")
     if budget and math.isnan(row["off"]):
@@ -590,14 +590,14 @@ def misses(budget, row):
 
 
 def record(name, budget, row):
-    """For `make figures`. How far the told overhead is off counts in both ways."""
+    """For `make figures`. How far the reported overhead is off counts in both ways."""
 
     def note(what, value, *args, **options):
         figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)
 
     note("ratio", row["ratio"], unit="x untraced")
     if budget:
-        off = 100 * (row["told"] - row["measured"])
+        off = 100 * (row["reported"] - row["measured"])
         note("told_over_measured", off, "nearer", goal=0, unit="points")
         note("top_5_off", 100 * row["off"], unit="points")
         note("oldest_age", row["oldest"], unit="s")
@@ -611,7 +611,7 @@ def show(name, rows):
             f"{1 + budget + ALLOWED:8.3f}{100 * row['unlike']:7.1f}"
             f"{100 * row['kept']:6.0f}"
             f"{100 * row['measured']:9.2f}{100 * row['all']:6.2f}"
-            f"{100 * row['told']:7.2f}"
+            f"{100 * row['reported']:10.2f}"
             f"{100 * row['off']:8.1f}{row['oldest']:8.0f}{row['span']:4.0f}"
             f"{100 * row['core']:7.0f}  {misses(budget, row)}",
             flush=True,
@@ -690,12 +690,12 @@ def main(arguments):
     )
     print(
         f"{'':16}{'budget':>7}{'CPU':>8}{'':8}{'at most':>8}{'unlike':>7}"
-        f"{'kept':>6}{'measured':>9}{'all':>6}{'told':>7}{'top 5':>8}{'oldest':>8}"
+        f"{'kept':>6}{'measured':>9}{'all':>6}{'reported':>10}{'top 5':>8}{'oldest':>8}"
         f"{'of':>4}{'core':>7}"
     )
     print(
         f"{'':16}{'%':>7}{'ratio':>8}{'1 sigma':>8}{'':8}{'%':>7}{'%':>6}{'%':>9}{'%':>6}"
-        f"{'%':>7}{'points':>8}{'s':>8}{'s':>4}{'%':>7}"
+        f"{'%':>10}{'points':>8}{'s':>8}{'s':>4}{'%':>7}"
     )
     found = {}
     for name in options.benchmarks:
@@ -714,7 +714,7 @@ def main(arguments):
     good = sum(misses(*row) == "ok" for row in rows)
     print(
         f"{good} of {whole} rows within the budget and a hundredth, "
-        "and told to half a point"
+        "and reported to half a point"
     )
     if len(found) < len(options.benchmarks):
         raise SystemExit(1)

@@ -317,7 +317,7 @@ class StandIn:
         names += " INSTRUCTION" if mode == "precise" else ""
         self.names = names.split()
 
-    def scout(self, code, offset):
+    def discover(self, code, offset):
         if self.load.holds(code) and code not in self.known:
             self.known.add(code)
             self.arm(code)
@@ -332,12 +332,12 @@ class StandIn:
             return monitoring.DISABLE
 
     def start(self):
-        monitoring.use_tool_id(3, "scout")
+        monitoring.use_tool_id(3, "discovery")
         monitoring.use_tool_id(4, "tracer")
         for name in self.names:
             monitoring.register_callback(4, EVENTS[name], self.hit)
         for name in self.names[:2]:
-            monitoring.register_callback(3, EVENTS[name], self.scout)
+            monitoring.register_callback(3, EVENTS[name], self.discover)
         for code in self.known:
             self.arm(code)
         monitoring.set_events(3, EVENTS["PY_START"] | EVENTS["PY_RESUME"])

@@ -167,7 +167,7 @@ def leftovers():
     monitoring = sys.monitoring
     left = []
     for tool in (3, 4, 5):
-        if monitoring.get_tool(tool) in ("ocular", "ocular-scout"):
+        if monitoring.get_tool(tool) in ("ocular", "ocular-discovery"):
             left.append(f"tool {tool}")
         for name, event in vars(monitoring.events).items():
             if event and event.bit_count() == 1 and name != "BRANCH":

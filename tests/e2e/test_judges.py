@@ -228,7 +228,7 @@ def row(**changed):
     return {
         "ratio": 1.015,
         "sigma": 0.001,
-        "told": 0.0148,
+        "reported": 0.0148,
         "measured": 0.0148,
         "bursts": 0.5,
         "oldest": 12.0,
@@ -241,10 +241,10 @@ def row(**changed):
 def test_budget_rows():
     assert budget.misses(0.01, row()) == "ok"
     assert budget.misses(0.01, row(ratio=1.0201)) == "MISS ratio"
-    assert budget.misses(0.01, row(told=0.0095)) == "MISS told"
-    assert budget.misses(0.01, row(told=0.0199)) == "MISS told"
+    assert budget.misses(0.01, row(reported=0.0095)) == "MISS reported"
+    assert budget.misses(0.01, row(reported=0.0199)) == "MISS reported"
     assert budget.misses(0.01, row(oldest=30.1)) == "MISS age"
-    for key in "ratio", "told", "measured", "oldest", "span", "off":
+    for key in "ratio", "reported", "measured", "oldest", "span", "off":
         assert "MISS" in budget.misses(0.01, row(**{key: math.nan}))
 
 

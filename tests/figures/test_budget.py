@@ -147,17 +147,17 @@ def test_a_viewer_is_paid_for_from_that(tracing, tmp_path, figure):
 
 
 def test_windows_are_not_the_threshold(tracing, figure):
-    """A threshold of a million does not mean a million hits at each visit."""
+    """A threshold of a million does not mean a million hits at each re-arming."""
     tracing(deinstrument_threshold=10000, overhead_budget=0.05)
     work_until(lambda s: row(s, "spin")["state"] == "dark", spin)
     calls = []
 
-    def visited(snapshot):
+    def rearmed(snapshot):
         if row(snapshot, "spin")["state"] == "dark":
             calls.append(row(snapshot, "spin")["calls"])
         return len(set(calls)) > 3
 
-    work_until(visited, spin)
+    work_until(rearmed, spin)
     steps = [after - before for before, after in zip(calls, calls[1:])]
     figure("calls", max(steps), unit="between two snapshots")
 
@@ -166,7 +166,7 @@ def test_windows_are_not_the_threshold(tracing, figure):
 
 
 def test_a_dark_callee_never_inflates_its_caller(tracing, figure):
-    """Nearly all that is known of both comes from visits: at their 20th call they
+    """Nearly all that is known of both comes from re-arm windows: at their 20th call they
     went dark, and each time the callee is the first."""
     tracing(deinstrument_threshold=20, overhead_budget=0.05)
     snapshot = work_until(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the process's side: any bytes, in pieces of any size, as what a viewer
-// sends, through a socket into the audience that serves it. The first byte says
-// how the rest is cut up, and whether descriptors go along.
-#include "ipc/audience.h"
+// sends, through a socket to the clients' module, which serves it. The first
+// byte says how the rest is cut up, and whether descriptors go along.
+#include "ipc/clients.h"
 #include "tests/fuzz/replay.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct Stage {
-    struct Audience audience;
+    struct Clients clients;
     struct Snapshot *snapshot;
     unsigned greeted;
     bool wanted;
@@ -60,7 +60,7 @@ static void hear_request(void *context, uint64_t viewer,
         expect(!message->descriptor);
     Bytes_init(&bytes);
     expect(Message_encode(&bytes, &reply) == 0);
-    Audience_answer(&stage->audience, viewer, &bytes, stage->now);
+    Clients_answer(&stage->clients, viewer, &bytes, stage->now);
     Bytes_release(&bytes);
 }
 
@@ -72,16 +72,16 @@ static void count(void *context, unsigned viewers)
 // One turn of the server's loop.
 static void turn(struct Stage *stage)
 {
-    struct pollfd polled[AUDIENCE_MAX];
+    struct pollfd polled[CLIENTS_MAX];
 
-    Audience_poll(&stage->audience, polled);
+    Clients_poll(&stage->clients, polled);
     polled[0].revents = POLLIN;
-    Audience_read(&stage->audience, polled, stage->now);
-    Audience_turn(&stage->audience, stage->now);
+    Clients_read(&stage->clients, polled, stage->now);
+    Clients_turn(&stage->clients, stage->now);
     if (stage->wanted)
-        Audience_publish(&stage->audience);
+        Clients_publish(&stage->clients);
     stage->wanted = false;
-    Audience_flush(&stage->audience, stage->now);
+    Clients_flush(&stage->clients, stage->now);
     stage->now += 100;
 }
 
@@ -137,8 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&stage, 0, sizeof(stage));
     stage.snapshot = Snapshot_new();
     expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-    Audience_init(&stage.audience, &source, "9.9");
-    Audience_admit(&stage.audience, pair[0], &peer, stage.now);
+    Clients_init(&stage.clients, &source, "9.9");
+    Clients_admit(&stage.clients, pair[0], &peer, stage.now);
     turn(&stage);
     talk(&stage, pair[1], data, size);
     close(pair[1]);
@@ -146,8 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     stage.now += 100000; // long enough for all that ends by itself
     turn(&stage);
     expect(stage.greeted == 0);
-    expect(!Audience_is_there(&stage.audience));
-    Audience_release(&stage.audience);
+    expect(!Clients_is_there(&stage.clients));
+    Clients_release(&stage.clients);
     expect(next_descriptor() == before);
     Snapshot_free(stage.snapshot);
     return 0;

@@ -67,14 +67,14 @@ def test_what_is_dark_is_armed_again(tracing, serve):
         next(calls)
         spin()
 
-    def visited(snapshot):
+    def rearmed(snapshot):
         mine = row(snapshot, "spin")
         ages.append(mine["age_s"])
         return mine["calls"] > 150 and any(
             after < 0.5 * before for before, after in zip(ages, ages[1:])
         )
 
-    snapshot = work_until(visited, counted)  # at a visit numbers become young again
+    snapshot = work_until(rearmed, counted)  # numbers become young again
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
     true = next(calls)

@@ -437,7 +437,7 @@ print(timed_again(2) >= 2)
 
 
 def test_a_fork_at_start_of_who_serves(tmp_path):
-    """The start that kept the doorman from arming is not there in the child, whose
+    """The start that kept activation waiting is not there in the child, whose
     viewers are to see something."""
     words = answer(
         tmp_path,

@@ -221,7 +221,7 @@ def test_a_foreign_restart_events_changes_nothing():
 
 
 def test_many_foreign_restarts_count_no_call_twice(tmp_path):
-    """The scout is called again after each, in the middle of calls too."""
+    """The discovery tool is called again after each, in the middle of calls too."""
     load = beside.Load(tmp_path)
 
     class Restarts(beside.Monitor):
@@ -392,7 +392,7 @@ def test_tools_for_all_threads(make, order, tmp_path):
 
 def test_two_threads_meet_new_code_under_settrace():
     """The trace function lets the other thread in, between CPython's look at
-    which tools are to be called and the call of our scout; then the first call
+    which tools are to be called and the call of our discovery tool; then the first call
     of two is the second that we hear of."""
     inside, other_is_done = threading.Event(), threading.Event()
 

@@ -334,7 +334,7 @@ def test_a_loop_in_another_thread_is_seen_from_its_middle_on():
 
 
 def test_the_first_call_of_all_is_counted():
-    """The scout's callback makes up the enter that the tracer has missed."""
+    """The discovery tool's callback makes up the enter that the tracer has missed."""
     namespace = {}
     exec("def fresh(): return 1", namespace)
     _, final = traced(namespace["fresh"])

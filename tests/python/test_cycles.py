@@ -241,7 +241,7 @@ def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
     far from its function's beginning had one of -2^63 ticks."""
     from ocular import _probes
 
-    def blind(row):
+    def unhooked(row):
         kind, run, hooked, *others = row
         if kind == "far loop":
 
@@ -250,7 +250,7 @@ def test_a_hook_that_was_not_seen_at_the_start_has_a_cost(monkeypatch):
 
         return (kind, run, hooked, *others)
 
-    table = [blind(row) for row in _probes.table()]
+    table = [unhooked(row) for row in _probes.table()]
     assert any(row[0] == "far loop" for row in table)
     monkeypatch.setattr(_probes, "table", lambda: table)
     names = {}

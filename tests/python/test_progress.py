@@ -98,7 +98,7 @@ def test_a_program_without_stderr(monkeypatch, clock, broken):
 
 
 def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
-    """The doorman's thread may be starting it until stop() has it."""
+    """The activation thread may be starting it until stop() has it."""
 
     class Extension:
         @staticmethod

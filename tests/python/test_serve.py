@@ -96,7 +96,7 @@ def serving(directory, sockets, arguments="", **more):
     return Served(directory, sockets, LOOP.format(arguments=arguments), **more)
 
 
-IDLE = {"ocular-doorman", "ocular-server"}
+IDLE = {"ocular-activate", "ocular-server"}
 
 
 DISARMED = """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Specialisation as a story: what the log of transitions tells, and that
+"""Specialisation history: what the log of transitions tells, and that
 nobody's instrumentation is taken for a change of types."""
 
 import collections
@@ -59,32 +59,32 @@ def feed(function, pair, times=500):
 def told(snapshot, name, base="BINARY_OP"):
     """The names one function's sites of one family went through, oldest first:
     {offset: [from, to, to...]}. Each change begins where the last one ended."""
-    stories = {}
+    histories = {}
     for one in reversed(snapshot["transitions"]):
         if one["function"].rpartition(".")[2] != name:
             continue
         if not (one["from"].startswith(base) or one["to"].startswith(base)):
             continue
-        story = stories.setdefault(one["offset"], [one["from"]])
-        assert story[-1] == one["from"]
-        story.append(one["to"])
-    return stories
+        history = histories.setdefault(one["offset"], [one["from"]])
+        assert history[-1] == one["from"]
+        history.append(one["to"])
+    return histories
 
 
-def story_of(snapshot, name="add"):
-    stories = told(snapshot, name)
-    assert len(stories) <= 1
-    return next(iter(stories.values())) if stories else []
+def history_of(snapshot, name="add"):
+    histories = told(snapshot, name)
+    assert len(histories) <= 1
+    return next(iter(histories.values())) if histories else []
 
 
-# --- The story -----------------------------------------------------------------
+# --- The history -----------------------------------------------------------------
 
 
 # A specialised instruction that meets other types falls back to its generic
 # body and counts; after 53 such misses (3.12 and 3.13) the specialiser is asked
 # again, and writes the next special form over the last: the base opcode never
 # stands there in between. So it is the same sequence on both versions.
-STORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
+HISTORY = ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP_ADD_FLOAT", "BINARY_OP_ADD_UNICODE"]
 
 
 @pytest.mark.parametrize("threshold", [500, 0])
@@ -95,14 +95,14 @@ def test_ints_then_floats_then_strings(tracing, threshold):
         before = time.monotonic()
         feed(add, pair)
         snapshot = ocular.snapshot()
-        assert story_of(snapshot) == STORY[:count]
+        assert history_of(snapshot) == HISTORY[:count]
         newest = next(one for one in snapshot["transitions"] if one["function"] == "add")
         assert newest["line"] == 2 and newest["file"] == __file__
         assert newest["id"] == row(snapshot, "add")["id"]
         age = snapshot["uptime_s"] - newest["seen_at_s"]
         assert 0 <= age <= time.monotonic() - before + 0.01
     final = ocular.stop_tracing()
-    assert story_of(final) == STORY
+    assert history_of(final) == HISTORY
     assert row(final, "add")["specialized_sites"] == 1
     assert row(final, "add")["specializable_sites"] == 1
 
@@ -162,7 +162,7 @@ def test_the_governor_tells_it_too(tracing):
         wait_until(lambda: governors_looks() >= enough, SLOW)
         ends.append(time.monotonic() - began)
     final = ocular.stop_tracing()
-    assert story_of(final, "adds_for_long") == STORY
+    assert history_of(final, "adds_for_long") == HISTORY
     seen = [
         one["seen_at_s"]
         for one in reversed(final["transitions"])
@@ -179,11 +179,11 @@ def test_given_up_and_taken_up_again(tracing):
     ocular.snapshot()
     feed(add, ODD)
     snapshot = ocular.snapshot()
-    assert story_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
+    assert history_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
     assert row(snapshot, "add")["specialized_sites"] == 0
     # The specialiser waits ever longer: up to 4096 runs.
     feed(add, INTS, 5000)
-    assert story_of(ocular.snapshot()) == [
+    assert history_of(ocular.snapshot()) == [
         "BINARY_OP",
         "BINARY_OP_ADD_INT",
         "BINARY_OP",
@@ -196,11 +196,11 @@ def test_what_was_specialised_before_we_came(tracing):
     feed(add, INTS)
     tracing()
     add(*INTS)
-    assert story_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
+    assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
     ocular.stop_tracing()
-    tracing()  # a new session begins a new story
+    tracing()  # a new session begins a new history
     add(*INTS)
-    assert story_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
+    assert history_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
 
 
 def test_a_loop_goes_through_other_iterables(tracing):
@@ -212,8 +212,8 @@ def test_a_loop_goes_through_other_iterables(tracing):
     for things in range(5), [1] * 5, (1,) * 5:
         feed(walk, (things,), 300)
         ocular.snapshot()
-    stories = told(ocular.snapshot(), "walk", "FOR_ITER")
-    assert list(stories.values()) == [
+    histories = told(ocular.snapshot(), "walk", "FOR_ITER")
+    assert list(histories.values()) == [
         ["FOR_ITER", "FOR_ITER_RANGE", "FOR_ITER_LIST", "FOR_ITER_TUPLE"]
     ]
 
@@ -326,9 +326,9 @@ def test_code_that_comes_and_goes(tracing):
     final = ocular.stop_tracing()
     assert len(addresses) < 12, "no address was used again: no test"
     for number in range(12):
-        stories = list(told(final, f"add_{number}").values())
+        histories = list(told(final, f"add_{number}").values())
         kind = "INT" if number % 2 else "FLOAT"
-        assert stories == [["BINARY_OP", "BINARY_OP_ADD_" + kind]]
+        assert histories == [["BINARY_OP", "BINARY_OP_ADD_" + kind]]
 
 
 # --- No false deoptimisation -------------------------------------------------------
@@ -593,5 +593,5 @@ def test_names_are_whole(tracing):
     tracing()
     exec(compile(source, __file__, "exec"), names)
     feed(names["encode"], ("text",))
-    (story,) = told(ocular.snapshot(), "encode", "CALL").values()
-    assert story[-1] == "CALL_METHOD_DESCRIPTOR_FAST_WITH_KEYWORDS"
+    (history,) = told(ocular.snapshot(), "encode", "CALL").values()
+    assert history[-1] == "CALL_METHOD_DESCRIPTOR_FAST_WITH_KEYWORDS"

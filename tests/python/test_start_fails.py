@@ -78,7 +78,7 @@ def test_one_tool_id_may_be_taken(occupy, held):
     occupy(held)
     ocular.start_tracing(**EXACT)
     names = {monitoring.get_tool(tool) for tool in (3, 4, 5)}
-    assert names == {"ocular-scout", "ocular", f"holder of {held}"}
+    assert names == {"ocular-discovery", "ocular", f"holder of {held}"}
     ocular.stop_tracing()
     assert monitoring.get_tool(held) == f"holder of {held}"
     works()

@@ -342,7 +342,7 @@ def check_overhead(soak, seconds):
     ]
     worst = f"at most {max(shares):.2%} in a minute, " if shares else ""
     return (
-        f"overhead as told {mean:.2%} of {program.BUDGET:.2%} ({worst}"
+        f"overhead as reported {mean:.2%} of {program.BUDGET:.2%} ({worst}"
         f"in ten seconds {measured:.2%} of {allowed:.2%}, {often}: "
         f"hooks {parts[0]:.2%}, re-arm {parts[1]:.2%}, threads {parts[2]:.2%})"
     )

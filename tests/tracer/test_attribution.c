@@ -19,7 +19,7 @@ static struct Opcodes opcodes;
 static struct Memory memory;
 static struct Edges edges;
 static struct Flame flame;
-static struct Split functions; // a thread's
+static struct Breakdown functions; // a thread's
 static struct SampledStack stack;
 static struct Attribution attribution;
 // A window in which a core had a second.
@@ -110,11 +110,11 @@ static double add(double cpu_ns, double wait_ns)
 }
 
 static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
-                      uint64_t under)
+                      uint64_t cumulative)
 {
     assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
     assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
-    assert_int_equal(Cell_get(&code->share.under.total_ns), under);
+    assert_int_equal(Cell_get(&code->share.cumulative.total_ns), cumulative);
 }
 
 // --- Whose time it is ---
@@ -158,7 +158,7 @@ static void test_unknown_code_on_top_credits_its_caller(void **state)
 
 static void test_unknown_code_all_the_way_credits_nobody(void **state)
 {
-    struct SplitRow rows[SPLIT_ROWS];
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
 
     (void)state;
     STACK(0x9000, 0x1001);
@@ -167,7 +167,7 @@ static void test_unknown_code_all_the_way_credits_nobody(void **state)
     assert_true(add(50, 0) == 50);
     assert_true(add(0, 50) == 0);
     assert_ns(a, 0, 0, 0);
-    assert_int_equal(Split_read(&functions, &NOW, rows), 1);
+    assert_int_equal(Breakdown_read(&functions, &NOW, rows), 1);
     assert_int_equal(rows[0].id, 0); // the thread has run all the same
 }
 
@@ -217,7 +217,7 @@ static void test_who_came_later_is_not_credited(void **state)
 
 static void test_a_threads_functions(void **state)
 {
-    struct SplitRow rows[SPLIT_ROWS];
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
 
     (void)state;
     STACK(0x1000, 0x2000);
@@ -227,7 +227,7 @@ static void test_a_threads_functions(void **state)
     add(0, 5000); // no CPU time
     STACK(0x9000);
     add(20, 0);
-    assert_int_equal(Split_read(&functions, &NOW, rows), 3);
+    assert_int_equal(Breakdown_read(&functions, &NOW, rows), 3);
     assert_int_equal(rows[0].id, b->hot.id);
     assert_int_equal(rows[1].id, a->hot.id);
     assert_int_equal(rows[2].id, 0);
@@ -263,9 +263,10 @@ static void test_its_path_is_kept(void **state)
 
 static double caller_ns(const struct Code *code, uint32_t id)
 {
-    struct SplitRow rows[SPLIT_ROWS];
-    size_t count =
-        code->share.callers ? Split_read(code->share.callers, &NOW, rows) : 0;
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
+    size_t count = code->share.callers
+                       ? Breakdown_read(code->share.callers, &NOW, rows)
+                       : 0;
 
     for (size_t i = 0; i < count; i++)
         if (rows[i].id == id)
@@ -298,8 +299,8 @@ static void test_callers(void **state)
 
 static void test_more_callers_than_there_is_room_for(void **state)
 {
-    enum { MANY = 5 * SPLIT_PARTS };
-    struct SplitRow rows[SPLIT_ROWS];
+    enum { MANY = 5 * BREAKDOWN_PARTS };
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
     double sum = 0, all = 0;
     size_t count;
 
@@ -313,8 +314,8 @@ static void test_more_callers_than_there_is_room_for(void **state)
             add(i == 7 ? 50000 : 1000, 0);
             all += i == 7 ? 50000 : 1000;
         }
-    count = Split_read(a->share.callers, &NOW, rows);
-    assert_int_equal(count, SPLIT_ROWS);
+    count = Breakdown_read(a->share.callers, &NOW, rows);
+    assert_int_equal(count, BREAKDOWN_ROWS);
     assert_int_equal(rows[0].id, 17);
     assert_float_equal(rows[0].share * 1e9, 1e6, 1);
     assert_int_equal(rows[count - 1].id, 0);
@@ -369,20 +370,20 @@ static void test_waiting_for_its_turn(void **state)
     (void)state;
     STACK(0x1000);
     add(1000, 100);
-    assert_int_equal(Cell_get(&a->share.queued.total_ns), 0);
-    stack.queued = true;
+    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 0);
+    stack.waits_to_run = true;
     add(1000, 400);
-    assert_int_equal(Cell_get(&a->share.queued.total_ns), 400);
+    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 400);
     assert_ns(a, 2000, 500, 2500);
 }
 
-static void test_hot_spots(void **state)
+static void test_samples_per_instruction(void **state)
 {
     struct Code *code = caller;
-    const _Atomic uint32_t *spots;
+    const _Atomic uint32_t *samples;
 
     (void)state;
-    assert_int_equal(Code_spot_count(code), 4);
+    assert_int_equal(Code_instruction_count(code), 4);
     STACK(0x9000, code->who.address); // what it called is nobody's
     stack.in_c = true;                // nor is it in C, then
     for (int offset = -4; offset < 2 * UNITS + 4; offset++) {
@@ -394,30 +395,30 @@ static void test_hot_spots(void **state)
         add(100, 100);
         add(0, 100); // was off the CPU
     }
-    spots = Code_spots(code);
-    assert_int_equal(spots[0], 1);
-    assert_int_equal(spots[1], 1);
-    assert_int_equal(spots[2], 5);
-    assert_int_equal(spots[3], 1);
-    assert_int_equal(spots[4] + spots[5] + spots[6] + spots[7], 0);
+    samples = Code_instruction_samples(code);
+    assert_int_equal(samples[0], 1);
+    assert_int_equal(samples[1], 1);
+    assert_int_equal(samples[2], 5);
+    assert_int_equal(samples[3], 1);
+    assert_int_equal(samples[4] + samples[5] + samples[6] + samples[7], 0);
     STACK(code->who.address);
     stack.frames[0].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(100, 0);
-    assert_int_equal(spots[2], 6);
-    assert_int_equal(spots[4 + 2], 1);
+    assert_int_equal(samples[2], 6);
+    assert_int_equal(samples[4 + 2], 1);
 }
 
 // Where there was none at its first sample it is tried again, and nothing that
 // could be had is lost (make asan).
 static void test_memory_is_out(void **state)
 {
-    const void *spots;
+    const void *samples;
 
     (void)state;
     STACK(caller->who.address);
     add(100, 0);
-    assert_true(Cell_get(&caller->share.bytes) > sizeof(struct Split));
-    spots = Code_spots(caller);
+    assert_true(Cell_get(&caller->share.bytes) > sizeof(struct Breakdown));
+    samples = Code_instruction_samples(caller);
     Heap_free(caller->share.callers);
     caller->share.callers = NULL;
     Heap_free(caller->share.callees);
@@ -425,7 +426,7 @@ static void test_memory_is_out(void **state)
     add(100, 0);
     assert_non_null(caller->share.callers);
     assert_non_null(caller->share.callees);
-    assert_ptr_equal(Code_spots(caller), spots);
+    assert_ptr_equal(Code_instruction_samples(caller), samples);
 }
 
 // --- What the innermost frame does ---
@@ -521,16 +522,17 @@ static void test_what_it_would_wait_for(void **state)
     (void)state;
     for (unsigned unit = 0; unit < UNITS; unit++) {
         judge_at(unit, false);
-        assert_true(stack.queued == (unit == AT_RESUME || unit == AT_JUMP));
+        assert_true(stack.waits_to_run ==
+                    (unit == AT_RESUME || unit == AT_JUMP));
         judge_at(unit, true);
-        assert_true(stack.queued);
+        assert_true(stack.waits_to_run);
     }
     STACK(0x9000, caller->who.address); // the instruction is not known
     Attribution_judge(&attribution, &stack, false);
-    assert_false(stack.queued || stack.in_c);
+    assert_false(stack.waits_to_run || stack.in_c);
     stack.depth = 0;
     Attribution_judge(&attribution, &stack, true);
-    assert_true(stack.queued);
+    assert_true(stack.waits_to_run);
     assert_false(stack.in_c);
 }
 
@@ -571,7 +573,7 @@ int main(void)
         TEST(test_callers_of_dark_code_are_reported_once),
         TEST(test_time_in_c_is_a_part_of_running),
         TEST(test_waiting_for_its_turn),
-        TEST(test_hot_spots),
+        TEST(test_samples_per_instruction),
         TEST(test_memory_is_out),
         TEST(test_a_call_without_a_frame_is_in_c),
         TEST(test_a_call_of_a_function_is_its_callees),

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #define TICK 0.2
-#define DELAYS 32 // ticks over which promised hits may come
+#define DELAYS 32 // ticks over which reserved hits may come
 #define CALL 300e-9
 
-// A program and its tracing: what is promised comes true bit by bit, the
+// A program and its tracing: what is reserved is spent bit by bit, the
 // sampler costs what it costs.
 struct World {
     struct Budget budget;
@@ -24,11 +24,11 @@ struct World {
     double (*cores)(double t);
     double sample; // s
     double fixed;  // cores that the governor and the rest take
-    double shown;  // cores that snapshots take; half where it is tight
+    double shown;  // cores that snapshots take; half where it is throttled
     double item;   // s that a re-arming is predicted to cost
     double true_item;
     double demand;  // re-armings a second, at most
-    unsigned delay; // ticks until all of what was promised has come
+    unsigned delay; // ticks until all of what was reserved has come
     double armed;   // functions that use all hits of each window
     uint64_t hits;  // the threshold that floats,
     uint64_t given; // ... and what they have of it: no more while they idle
@@ -107,14 +107,15 @@ static struct World world(double (*cores)(double), double share)
 
 static void rearm(struct World *w)
 {
-    double granted = Budget_grant(&w->budget, 0);
+    double reserved = Budget_available(&w->budget, 0);
 
-    // A budget that grants without limit fails here, and not by a timeout.
-    assert_true(granted < INFINITY || !(w->budget.share > 0));
-    for (double n = 0; n < w->demand * TICK && Budget_grant(&w->budget, 0) > 0;
-         n++) {
-        assert_true(n * w->item < granted * (1 + 1e-6));
-        Budget_promise(&w->budget, w->item);
+    // A budget without a limit on reservations fails here, and not by a
+    // timeout.
+    assert_true(reserved < INFINITY || !(w->budget.share > 0));
+    for (double n = 0;
+         n < w->demand * TICK && Budget_available(&w->budget, 0) > 0; n++) {
+        assert_true(n * w->item < reserved * (1 + 1e-6));
+        Budget_reserve(&w->budget, w->item);
         w->rearmed++;
         for (unsigned i = 0; i < w->delay; i++)
             w->coming[(w->tick + 1 + i) % DELAYS] += w->true_item / w->delay;
@@ -140,7 +141,8 @@ static void turn(struct World *w)
     w->now.sampling += sampler;
     w->now.samples = (uint64_t)(w->now.sampling / w->sample);
     w->now.threads += sampler + w->fixed * TICK / 2;
-    w->now.threads += w->shown * TICK * (Budget_is_tight(&w->budget) ? 0.5 : 1);
+    w->now.threads +=
+        w->shown * TICK * (Budget_is_throttled(&w->budget) ? 0.5 : 1);
     w->now.rearm += w->fixed * TICK / 2;
     r = reading(w);
     Budget_read(&w->budget, &r);
@@ -190,7 +192,7 @@ static void test_held_and_used(void **state)
         for (size_t s = 0; s < sizeof SHARES / sizeof *SHARES; s++) {
             struct World w = world(PROGRAMS[p], SHARES[s]);
 
-            // Of so little two thirds would be fixed: the governor's pace.
+            // Of so little two thirds would be fixed: the governor's wake-ups.
             w.fixed = 0.0001;
             w.armed = 50;
             run(&w, 30);
@@ -243,7 +245,7 @@ static void test_windows_with_idle_spells(void **state)
 static void test_snapshots_wait_in_idle_spells(void **state)
 {
     struct World w = world(spells, 0.01);
-    unsigned over = 0, tight_at_work = 0, tight_idle = 0;
+    unsigned over = 0, throttled_at_work = 0, throttled_idle = 0;
 
     (void)state;
     w.fixed = 0.001;
@@ -252,18 +254,18 @@ static void test_snapshots_wait_in_idle_spells(void **state)
     for (int i = 0; i < 400; i++) {
         double at = fmod(w.now.wall + 0.5, 20);
         struct BudgetShares shares;
-        bool tight;
+        bool throttled;
 
         run(&w, 1);
         shares = Budget_window(&w.budget);
         over += shares.measured > 1.1 * shares.allowed;
-        tight = Budget_is_tight(&w.budget);
-        tight_idle += tight && at > 16;
-        tight_at_work += tight && at > 1 && at < 15;
+        throttled = Budget_is_throttled(&w.budget);
+        throttled_idle += throttled && at > 16;
+        throttled_at_work += throttled && at > 1 && at < 15;
     }
     assert_true(over < 40);
-    assert_int_equal(tight_at_work, 0);
-    assert_true(tight_idle > 40);
+    assert_int_equal(throttled_at_work, 0);
+    assert_true(throttled_idle > 40);
 }
 
 static double fewer_cores(double t)
@@ -283,7 +285,7 @@ static void test_snapshots_do_not_wait_otherwise(void **state)
         worlds[i].demand = 1000;
         for (int n = 0; n < 400; n++) {
             run(&worlds[i], 0.2);
-            assert_false(Budget_is_tight(&worlds[i].budget));
+            assert_false(Budget_is_throttled(&worlds[i].budget));
         }
     }
 }
@@ -338,7 +340,7 @@ static void test_a_storm_is_paid_back(void **state)
     run(&w, 1);
     assert_true(w.budget.level < 0);
     before = w.rearmed;
-    run(&w, 5); // in debt, a trickle
+    run(&w, 5); // in debt, the minimum rate
     assert_true(w.rearmed - before > 50);
     run(&w, 54);
     assert_true(w.budget.level > 0);
@@ -391,7 +393,7 @@ static void test_the_budget_is_changed(void **state)
     Budget_set(&w.budget, 0.005);
     run(&w, 13);
     assert_true(measured(&w) < 0.0051);
-    run(&w, 8); // what was promised before it came after, and is paid back
+    run(&w, 8); // what was reserved before it came after, and is paid back
     assert_true(measured(&w) < 0.0051 && measured(&w) > 0.004);
     Budget_set(&w.budget, 0.02);
     run(&w, 13);
@@ -557,7 +559,7 @@ static void test_without_a_budget(void **state)
     w.demand = 0;
     w.now.hooks += 5;
     run(&w, 5);
-    assert_true(isinf(Budget_grant(&w.budget, 0)));
+    assert_true(isinf(Budget_available(&w.budget, 0)));
     assert_true(Budget_pressure(&w.budget) == 0);
 }
 
@@ -595,23 +597,24 @@ static void test_hits(void **state)
     assert_int_equal(Budget_hits(&w.budget, 10000, &hooks), 16);
 }
 
-// Somebody's wish may empty the bucket at once, and then has to wait.
+// Somebody's wish may empty the token bucket at once, and then has to wait.
 static void test_wishes(void **state)
 {
     struct World w = world(one_core, 0.01);
-    double granted = 0, level;
+    double reserved = 0, level;
 
     (void)state;
     w.demand = 1;
     run(&w, 10);
     level = w.budget.level;
-    w.budget.purse = 0;
-    assert_false(Budget_grant(&w.budget, 0) > 0);
-    for (; granted < 1 && Budget_grant(&w.budget, 1) > 0; granted += 50e-6)
-        Budget_promise(&w.budget, 50e-6);
-    assert_true(fabs(granted - level) < 100e-6);
+    w.budget.credit = 0;
+    assert_false(Budget_available(&w.budget, 0) > 0);
+    for (; reserved < 1 && Budget_available(&w.budget, 1) > 0;
+         reserved += 50e-6)
+        Budget_reserve(&w.budget, 50e-6);
+    assert_true(fabs(reserved - level) < 100e-6);
     run(&w, 3);
-    assert_true(Budget_grant(&w.budget, 1) > 0);
+    assert_true(Budget_available(&w.budget, 1) > 0);
 }
 
 // Clocks read one after the other may contradict each other, and two readers

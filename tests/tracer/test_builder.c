@@ -396,8 +396,8 @@ static void test_hottest_first(void **state)
 // Until the window has samples, of this very thread.
 static void take_samples(struct Fixture *f, struct MadeThread *thread)
 {
-    const struct SampledThread self = {.state = (uintptr_t)thread,
-                                       .tid = gettid()};
+    const struct ListedThread self = {.state = (uintptr_t)thread,
+                                      .tid = gettid()};
     struct SamplerTotals totals = {0};
     double until = seconds(CLOCK_MONOTONIC) + 60;
 
@@ -425,7 +425,7 @@ static void test_shares_first(void **state)
     start_sampler(f);
     take_samples(f, &thread);
     now = Sampler_now(f->session.sampler);
-    ShareValue_add(&above->share.under, &now, 50e6);
+    ShareValue_add(&above->share.cumulative, &now, 50e6);
     ShareValue_add(&old->share.cpu, &now, 10); // a remainder, of 10 ns
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
@@ -589,7 +589,7 @@ static void test_self_by_samples(void **state)
     const struct Function *function;
 
     Cell_set(&code->hot.total_cycles, 100 * 50000);
-    Cell_set(&code->share.under.total_ns, 1000000);
+    Cell_set(&code->share.cumulative.total_ns, 1000000);
     Cell_set(&code->share.cpu.total_ns, 200000);
     Cell_set(&code->share.wait.total_ns, 50000);
     Cell_set(&code->share.samples, 19); // too few
@@ -620,7 +620,7 @@ static void test_shares(void **state)
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 10e6); // a tenth of the time
     ShareValue_add(&code->share.wait, &now, 20e6);
-    ShareValue_add(&code->share.under, &now, 40e6);
+    ShareValue_add(&code->share.cumulative, &now, 40e6);
     ShareValue_add(&hot->share.cpu, &now, 50e6);
     Cell_set(&code->share.samples, 12);
     Cell_set(&code->share.run_samples, 7);

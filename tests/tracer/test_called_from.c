@@ -22,8 +22,8 @@ static struct ShareTime at(double s)
 struct Fixture {
     struct Registry *registry;
     struct Retired *retired;
-    struct Code *callee; // in no registry
-    struct Split *split; // of its callers
+    struct Code *callee;         // in no registry
+    struct Breakdown *breakdown; // of its callers
 };
 
 static struct Code *add_code(struct Registry *registry, const char *name)
@@ -43,11 +43,11 @@ static struct Fixture set_up(void)
         .registry = Registry_new(),
         .retired = calloc(1, sizeof *made.retired),
         .callee = make_code(999, 0x999),
-        .split = Heap_zeroed(1, sizeof *made.split),
+        .breakdown = Heap_zeroed(1, sizeof *made.breakdown),
     };
 
-    assert_non_null(made.split);
-    made.callee->share.callers = made.split;
+    assert_non_null(made.breakdown);
+    made.callee->share.callers = made.breakdown;
     return made;
 }
 
@@ -66,8 +66,8 @@ static void called(struct Fixture *made, uint32_t id, double s, double ms)
     struct ShareCredit credit;
 
     ShareCredit_init(&credit, &now, ms * MS);
-    ShareValue_credit(&made->callee->share.under, &credit);
-    Split_add(made->split, id, &now, &credit);
+    ShareValue_credit(&made->callee->share.cumulative, &credit);
+    Breakdown_add(made->breakdown, id, &now, &credit);
 }
 
 static struct CalledFrom read(struct Fixture *made)
@@ -114,7 +114,7 @@ static void test_callers_that_are_gone(void **state)
     called(&made, 77, 1, 50);
     called(&made, 78, 1, 20); // of this nothing is left
     called(&made, 0, 1, 10);
-    ShareValue_add(&made.callee->share.under, &now, 20 * MS); // outermost
+    ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS); // outermost
     from = read(&made);
     assert_int_equal(from.count, 1);
     assert_string_equal(from.callers[0].name, "name");
@@ -133,7 +133,7 @@ static void test_without_a_sample(void **state)
     assert_int_equal(from.count, 0);
     assert_float_equal(from.unknown + from.untraced, 0, 1e-9);
     made.callee->share.callers = NULL;
-    Heap_free(made.split);
+    Heap_free(made.breakdown);
     from = read(&made);
     assert_int_equal(from.count, 0);
     tear_down(&made);

@@ -4,8 +4,8 @@
 #include "ipc/base/heap.h"
 #include "tracer/code/code.h"
 
-#include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
+#include "tests/tracer/make_scan.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/links.h"
 #include "tracer/code/means.h"
@@ -325,9 +325,9 @@ static void test_bytes_follow_what_is_held(void **state)
     assert_int_equal(Code_bytes(code) - before, sizeof(struct Histogram));
     memcpy(live, GENERATOR, sizeof live);
     live[6] = FOR_ITER_RANGE;
-    assert_int_equal(look_at(code, live, &opcodes), 0);
+    assert_int_equal(scan(code, live, &opcodes), 0);
     assert_true(Code_bytes(code) - before >=
-                sizeof(struct Histogram) + sizeof(struct Spot));
+                sizeof(struct Histogram) + sizeof(struct KnownOpcode));
     Code_free(code);
 }
 
@@ -589,7 +589,7 @@ static void test_renew(void **state)
 }
 
 // What was armed again within the window before has no more than it was given.
-static void test_renew_after_a_visit(void **state)
+static void test_renew_after_a_rearm_window(void **state)
 {
     struct Code *code = generator(500, false);
 
@@ -691,7 +691,7 @@ static void test_mean_takes_waits_in(void **state)
     Cell_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
     Cell_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
-    Cell_set(&code->share.queued.total_ns, 300);
+    Cell_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
@@ -705,7 +705,7 @@ static void test_no_mean_of_a_call_that_does_not_end(void **state)
     Cell_set(&code->hot.calls, 1);
     Cell_set(&code->share.samples, 100);
     Cell_set(&code->share.cpu.total_ns, 500000);
-    Cell_set(&code->share.under.total_ns, 1000000);
+    Cell_set(&code->share.cumulative.total_ns, 1000000);
     assert_true(isnan(Code_mean_cycles(code)));
     Cell_set(&code->hot.total_cycles, 3000);
     assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
@@ -727,7 +727,7 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
     Cell_set(&code->share.cpu.total_ns, 11000000);
     Cell_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
-    Cell_set(&code->share.queued.total_ns, 3000000); // not what calls take
+    Cell_set(&code->share.wait_to_run.total_ns, 3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     Cell_set(&code->hot.self_cycles, 0); // a mean of nothing
@@ -773,7 +773,7 @@ int main(void)
         cmocka_unit_test(test_long_calls_are_not_warmed),
         cmocka_unit_test(test_extend),
         cmocka_unit_test(test_renew),
-        cmocka_unit_test(test_renew_after_a_visit),
+        cmocka_unit_test(test_renew_after_a_rearm_window),
         cmocka_unit_test(test_left_unarmed),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_rearm_is_a_new_epoch),

@@ -42,7 +42,7 @@ struct Callable {
     double seen_s;   // newest hit
     double oldest_s; // greatest age that a hit ended
     double armed_s;
-    unsigned visits, darkened;
+    unsigned rearms, darkened;
 };
 
 struct World {
@@ -277,7 +277,7 @@ static bool rearm(void)
 {
     double slice = 0;
 
-    while (w.control.grant > 0) {
+    while (w.control.available > 0) {
         const struct PlanItem *item;
         struct Callable *f;
         double s;
@@ -299,7 +299,7 @@ static bool rearm(void)
         f->left =
             fmin((double)PlanItem_hits(item, w.window_hits, &w.control.room),
                  fmax((double)w.control.threshold, (double)w.window_hits));
-        f->visits++;
+        f->rearms++;
     }
     return false;
 }
@@ -437,7 +437,7 @@ static void forget(void)
     for (size_t i = 0; i < w.count; i++) {
         w.functions[i].oldest_s = w.functions[i].armed_s = 0;
         w.functions[i].darkened = 0;
-        w.functions[i].visits = 0;
+        w.functions[i].rearms = 0;
     }
 }
 
@@ -452,22 +452,22 @@ static double oldest(void)
     return age;
 }
 
-static unsigned all_visits(void)
+static unsigned all_rearms(void)
 {
     unsigned count = 0;
 
     for (size_t i = 0; i < w.count; i++)
-        count += w.functions[i].visits;
+        count += w.functions[i].rearms;
     return count;
 }
 
-static unsigned fewest_visits(void)
+static unsigned fewest_rearms(void)
 {
     unsigned fewest = UINT32_MAX;
 
     for (size_t i = 0; i < w.count; i++)
-        if (w.functions[i].visits < fewest)
-            fewest = w.functions[i].visits;
+        if (w.functions[i].rearms < fewest)
+            fewest = w.functions[i].rearms;
     return fewest;
 }
 
@@ -644,13 +644,13 @@ static void test_nothing_starves(void **state)
         skip();
     add_many(3000, 200);
     run(120);
-    assert_true(fewest_visits() >= 1);
+    assert_true(fewest_rearms() >= 1);
     forget();
     start = mark();
     run(600);
     assert_true(part_since(&start) > 0.5 && part_since(&start) < 1);
     assert_true(oldest() < 100);
-    assert_true(fewest_visits() >= 4);
+    assert_true(fewest_rearms() >= 4);
     // A ranking takes 150 us: 5 % of the allowance.
     assert_true(w.rankings - start.rankings < 0.5 * 600);
 }
@@ -683,14 +683,15 @@ static void test_a_storm_of_new_code(void **state)
     run(2);
     assert_true(w.budget.level < 0);
     assert_true(w.control.pressure > 0.1);
-    assert_true(w.control.grant > 0); // in debt, too, something is armed again
+    // In debt, too, something is armed again.
+    assert_true(w.control.available > 0);
     // What they would have had by now: 5 million.
     assert_true(w.hits - hits < 5000 * 50);
     run(10);
     assert_true(w.budget.level > 0);
     assert_true(w.control.pressure == 0);
     run(40); // all have been armed by now, and what comes has its hits
-    assert_true(fewest_visits() >= 1);
+    assert_true(fewest_rearms() >= 1);
     run(300);
     assert_true(part_since(&start) < 1);
     assert_true(wakeups_a_second(&start) < 60);
@@ -735,15 +736,16 @@ static void test_who_does_nothing(void **state)
     settle(one_core, 0.01, 100, 1000);
     w.cores = idle;
     run(1.5);
-    assert_true(w.control.pace == 0.01 * BUDGET_CORES);
-    assert_true(w.control.rate > 2 * w.control.pace); // that is still more
+    assert_true(w.control.refill_rate == 0.01 * BUDGET_CORES);
+    // The rate over two seconds is still more.
+    assert_true(w.control.rate > 2 * w.control.refill_rate);
     run(13);
     forget();
     start = mark();
     run(600);
     assert_true(spent_since(&start) < 0.0005 * 600);
     assert_true(wakeups_a_second(&start) < 2);
-    assert_true(fewest_visits() <= 1); // armed, it waits
+    assert_true(fewest_rearms() <= 1); // armed, it waits
     w.cores = one_core;
     run(2);
     assert_true(w.budget.level > -3 * w.budget.rate);
@@ -793,7 +795,7 @@ static void test_a_clock_that_jumps(void **state)
         w.jump += jumps[i];
         run(40);
         assert_true(oldest() < 25);
-        assert_true(all_visits() > 100);
+        assert_true(all_rearms() > 100);
         assert_true(wakeups_a_second(&start) < 8);
         assert_true((w.slices - start.slices) / 40.0 > 2);
         assert_true(part_since(&start) < 1.1);
@@ -817,7 +819,7 @@ static void test_without_a_budget(void **state)
     assert_int_equal(w.first_hits, 500);
     assert_int_equal(w.windows, 0);
     assert_int_equal(w.rates, 0);
-    assert_int_equal(fewest_visits(), 0); // what is dark stays dark
+    assert_int_equal(fewest_rearms(), 0); // what is dark stays dark
     assert_true(wakeups_a_second(&start) < 6);
     assert_true(w.budget.last.wall > w.now - 1);
 }
@@ -913,11 +915,11 @@ static void test_what_is_left_over(void **state)
     assert_false(Control_step(&w.control, now + 0.02, &none).attend);
     // Bytecode can wait where it would be on credit, or where nothing runs.
     w.control.overdrawn = false;
-    w.control.grant = 1e-6;
+    w.control.available = 1e-6;
     assert_true(Control_may_hurry(&w.control));
-    w.control.grant = -1e-6;
+    w.control.available = -1e-6;
     assert_false(Control_may_hurry(&w.control));
-    w.control.grant = 1;
+    w.control.available = 1;
     assert_true(Control_may_hurry(&w.control));
     w.control.overdrawn = true;
     assert_false(Control_may_hurry(&w.control));

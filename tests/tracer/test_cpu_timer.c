@@ -199,7 +199,8 @@ static void test_an_hour(void **state)
     (void)state;
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
-        if (i % 50 == 7) { // a look has found it running, and has all of that
+        if (i % 50 == 7) {
+            // An observation found it running, and has all of that.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
         } else {
@@ -707,13 +708,14 @@ static int check_signals(void)
         open_anew(100000) >= 0)
         return 3;
     signal(least, SIG_DFL); // one is free
-    if (open_anew(0) || timers.signal != least || CpuTimers_is_robbed(&timers))
+    if (open_anew(0) || timers.signal != least ||
+        CpuTimers_lost_signal(&timers))
         return 4;
     signal(SIGRTMAX - 5, SIG_DFL); // it was ours, and is again
     if (open_anew(0) || timers.signal != least)
         return 5;
     signal(least, on_own);
-    if (!CpuTimers_is_robbed(&timers))
+    if (!CpuTimers_lost_signal(&timers))
         return 6;
     if (open_anew(0) || timers.signal != SIGRTMAX - 5 || !is_own(least))
         return 7;
@@ -729,7 +731,7 @@ static int check_signals(void)
 static void test_handlers_of_the_program(void **state)
 {
     (void)state;
-    assert_false(CpuTimers_is_robbed(&timers));
+    assert_false(CpuTimers_lost_signal(&timers));
     assert_int_equal(in_a_child(check_signals), 0);
 }
 

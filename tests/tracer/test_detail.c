@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each instruction's row says of it, and that it says nothing wrong.
-#include "tests/tracer/make_look.h"
 #include "tests/tracer/make_opcodes.h"
+#include "tests/tracer/make_scan.h"
 #include "tracer/session/detail.h"
 
 #include <math.h>
@@ -132,7 +132,7 @@ static void a_loop_all_of_which_returned(void **state)
     struct Detail detail;
 
     (void)state;
-    assert_int_equal(Detail_init(&detail, code, &code->poll.story, &opcodes),
+    assert_int_equal(Detail_init(&detail, code, &code->poll.history, &opcodes),
                      0);
     assert_int_equal(detail.row_count, 18);
     assert_int_equal(detail.id, 1);
@@ -161,7 +161,7 @@ static void what_may_have_raised_is_a_floor(void **state)
 
     (void)state;
     Cell_set(&code->hot.calls, 5); // two of which did not return
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
     expect(&detail, 10, 300, false);
@@ -172,7 +172,7 @@ static void what_may_have_raised_is_a_floor(void **state)
     code->hot.exact = false;
     Cell_set(&code->hot.calls, 3);
     atomic_store(&Code_site(code, 34)->dark, 1);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 3, false);
     expect(&detail, 14, 300, false);
     expect(&detail, 26, 300, false);
@@ -190,7 +190,7 @@ static void cycles_are_the_block_s(void **state)
     uint32_t offset;
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     for (offset = 0; offset <= 14; offset += 2)
         if (row_at(&detail, offset)) // FOR_ITER ends none
             assert_true(row_at(&detail, offset)->cycles == 20);
@@ -200,7 +200,7 @@ static void cycles_are_the_block_s(void **state)
     assert_true(isnan(row_at(&detail, 42)->cycles));
     Detail_release(&detail);
     hit(code, 44, 3, 300, 6);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_true(isnan(row_at(&detail, 38)->cycles)); // never run through
     assert_true(row_at(&detail, 42)->cycles == 50);
     Detail_release(&detail);
@@ -220,13 +220,13 @@ static void two_arms_are_one_row(void **state)
     Cell_set(&left[1].cycles, 40);
     Cell_set(&left[1].instructions, 8);
     atomic_store(&left[0].dark, 1);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 14, 34, true);
     assert_true(row_at(&detail, 14)->cycles == 5);
     assert_false(row_at(&detail, 14)->dark); // one arm still fires
     Detail_release(&detail);
     atomic_store(&left[1].dark, 1);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_true(row_at(&detail, 14)->dark);
     Detail_release(&detail);
     Code_free(code);
@@ -238,7 +238,7 @@ static void lines_and_sites(void **state)
     struct Detail detail;
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(row_at(&detail, 0)->line, 11);
     assert_int_equal(row_at(&detail, 14)->line, 11); // the eighth unit
     assert_int_equal(row_at(&detail, 18)->line, 0);
@@ -258,7 +258,7 @@ static void what_it_became(void **state)
     uint8_t live[sizeof loop_code];
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(row_at(&detail, 6)->live, FOR_ITER);
     Detail_release(&detail);
     memcpy(live, loop_code, sizeof live);
@@ -266,8 +266,8 @@ static void what_it_became(void **state)
     live[20] = BINARY_OP_ADD_INT;
     live[28] = FOR_ITER_RANGE; // not what that can become
     live[34] = INSTRUMENTED_JUMP_BACKWARD;
-    assert_int_equal(look_at(code, live, &opcodes), 0);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    assert_int_equal(scan(code, live, &opcodes), 0);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(row_at(&detail, 6)->opcode, FOR_ITER);
     assert_int_equal(row_at(&detail, 6)->live, FOR_ITER_RANGE);
     assert_int_equal(row_at(&detail, 20)->live, BINARY_OP_ADD_INT);
@@ -276,8 +276,8 @@ static void what_it_became(void **state)
     assert_false(row_at(&detail, 34)->jitted);
     Detail_release(&detail);
     live[34] = ENTER_EXECUTOR;
-    look_at(code, live, &opcodes);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    scan(code, live, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(row_at(&detail, 34)->live, JUMP_BACKWARD);
     assert_true(row_at(&detail, 34)->jitted);
     Detail_release(&detail);
@@ -294,7 +294,7 @@ static void extended_arguments_are_folded(void **state)
     struct Detail detail;
 
     (void)state;
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     assert_int_equal(detail.row_count, 3);
     assert_int_equal(detail.rows[1].offset, 6);
     assert_int_equal(detail.rows[1].oparg, 3);
@@ -336,7 +336,7 @@ static void blocks_do_not_leak_into_each_other(void **state)
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
     hit(code, 18, 2, 0, 0);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 9, true);
     expect(&detail, 2, 9, false); // there is a handler: who knows
     expect(&detail, 4, 9, true);
@@ -363,7 +363,7 @@ static void a_generator_s_calls_are_resumptions_too(void **state)
     Cell_set(&code->hot.calls, 10);
     hit(code, 4, 5, 0, 0);
     hit(code, 10, 4, 0, 0);
-    Detail_init(&detail, code, &code->poll.story, &opcodes);
+    Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, false); // five of the ten; one may have raised
     expect(&detail, 4, 5, true);
     expect(&detail, 6, 4, false);
@@ -391,9 +391,9 @@ static void damaged_code_is_survived(void **state)
         }
         seed = seed * 1664525 + 1013904223;
         code = code_of(bytes, size, seed >> 31);
-        look_at(code, bytes, &opcodes);
+        scan(code, bytes, &opcodes);
         assert_int_equal(
-            Detail_init(&detail, code, &code->poll.story, &opcodes), 0);
+            Detail_init(&detail, code, &code->poll.history, &opcodes), 0);
         Detail_release(&detail);
         Code_free(code);
     }

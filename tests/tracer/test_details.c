@@ -24,7 +24,7 @@ struct Fixture {
     struct Engine engine;
     struct Session session;
     struct Code *one, *two;
-    unsigned urged;
+    unsigned woken;
 };
 
 // The clocks of everybody in this program: both stand, but that each reading of
@@ -43,9 +43,9 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return 0;
 }
 
-static void note_urge(void *context)
+static void note_wake(void *context)
 {
-    ((struct Fixture *)context)->urged++;
+    ((struct Fixture *)context)->woken++;
 }
 
 static int set_up(void **state)
@@ -174,22 +174,22 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
 {
     struct Fixture *f = *state;
     struct Details *details = &f->session.details;
-    struct Words *words;
+    struct OperandText *words;
 
-    Details_set_urge(details, note_urge, f);
-    assert_int_equal(Details_next_words(details), 0);
+    Details_set_wake(details, note_wake, f);
+    assert_int_equal(Details_next_text(details), 0);
     Details_ask(details, 1, 1, f->one->hot.id);
     Details_ask(details, 2, 1, f->two->hot.id);
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 2);
-    assert_int_equal(f->urged, 2);
-    words = Words_new(f->one->hot.id);
-    Words_add(words, WORDS_LOCALS, "n");
-    while (Details_next_words(details))
+    assert_int_equal(f->woken, 2);
+    words = OperandText_new(f->one->hot.id);
+    OperandText_add(words, TEXT_LOCALS, "n");
+    while (Details_next_text(details))
         ;
     assert_int_equal(Details_bytes(details), 0);
     Details_deliver(&f->session.details, words);
-    Details_deliver(&f->session.details, Words_new(4711)); // nobody's
+    Details_deliver(&f->session.details, OperandText_new(4711)); // nobody's
     Details_serve(&f->session.details);
     assert_int_equal(details->wish_count, 1); // the other one waits on
     assert_true(Details_bytes(details) > 0);
@@ -198,9 +198,9 @@ static void test_words_are_waited_for_but_not_for_ever(void **state)
         sleep_ms(20);
     }
     assert_int_equal(details->wish_count, 0); // without its words
-    assert_int_equal(f->urged, 2);            // which were asked for once
+    assert_int_equal(f->woken, 2);            // which were asked for once
     // Where the governor ends nobody is asked any more.
-    Details_set_urge(details, NULL, NULL);
+    Details_set_wake(details, NULL, NULL);
     Details_ask(details, 1, 1, add_code(&f->engine, "three", 0)->hot.id);
     for (int i = 0; i < 150 && details->wish_count; i++) {
         Details_serve(&f->session.details);

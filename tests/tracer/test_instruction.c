@@ -531,7 +531,7 @@ static void test_detail(void **state)
     }
     Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
     assert_int_equal(
-        Detail_init(&detail, code, &code->poll.story, &f->engine.opcodes), 0);
+        Detail_init(&detail, code, &code->poll.history, &f->engine.opcodes), 0);
     assert_true(detail.precise);
     assert_int_equal(detail.row_count, COUNT);
     assert_int_equal(detail.rows[I_RESUME].hits, 5); // every call's

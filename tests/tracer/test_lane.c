@@ -831,9 +831,9 @@ static void test_short_turns(void **state)
     assert_false(Lane_is_brief(f->lane, 151001));
 }
 
-// In a visit the call in which it is warm is not timed, nor is the last: their
-// hooks do what a call's hooks do not.
-static void test_the_ends_of_a_visit_are_not_timed(void **state)
+// In a re-arm window the call in which it is warm is not timed, nor is the
+// last: their hooks do what a call's hooks do not.
+static void test_the_ends_of_a_rearm_window_are_not_timed(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
@@ -1578,7 +1578,7 @@ int main(void)
         TEST(test_long_spans),
         TEST(test_spans_that_are_asked_about),
         TEST(test_short_turns),
-        TEST(test_the_ends_of_a_visit_are_not_timed),
+        TEST(test_the_ends_of_a_rearm_window_are_not_timed),
         TEST(test_waited_calls_are_in_no_histogram),
         TEST(test_waiting_of_the_attached),
         TEST(test_forgotten_code),

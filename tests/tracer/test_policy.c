@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/budget/policy, together with tracer/budget/budget, against simulated
-// programs: who is visited, how often, and what that costs.
+// programs: who is armed again, how often, and what that costs.
 #include "tracer/budget/policy.h"
 
 #include "tests/sanitizers.h"
@@ -28,15 +28,15 @@ struct Function {
     double rate;  // calls a second
     double share; // of a core
     uint32_t bytes, sites;
-    double noise; // of its mean from session to session
+    double noise; // of its mean from window to window
     // As the governor sees it.
-    struct Visit visit;
+    struct RearmWindow window;
     bool armed;
     double left;   // hits to come
     double seen;   // time of the newest hit
     double oldest; // the greatest age it has come to
     uint64_t timed, cycles;
-    unsigned visits;
+    unsigned rearms;
 };
 
 struct World {
@@ -58,7 +58,7 @@ static struct World world(size_t count, double share)
         w.functions[i].bytes = 300;
         w.functions[i].sites = 3;
         w.functions[i].timed = 500;
-        w.functions[i].visit.calls = 500;
+        w.functions[i].window.calls = 500;
     }
     Budget_init(&w.budget, share, &w.now);
     return w;
@@ -75,7 +75,7 @@ static struct PolicyFunction seen_of(const struct World *w,
 {
     return (struct PolicyFunction){.share = f->share,
                                    .age = w->now.wall - f->seen,
-                                   .volatility = f->visit.volatility,
+                                   .volatility = f->window.volatility,
                                    .timed = f->timed,
                                    .bytes = f->bytes,
                                    .sites = f->sites};
@@ -112,17 +112,17 @@ static void rearm(struct World *w)
 {
     const struct PlanItem *item;
 
-    while (Budget_grant(&w->budget, 0) > 0 && (item = Plan_pop(&w->plan))) {
+    while (Budget_available(&w->budget, 0) > 0 && (item = Plan_pop(&w->plan))) {
         struct Function *f = &w->functions[item->id];
 
         if (f->armed)
             continue;
-        Budget_promise(&w->budget, item->seconds);
+        Budget_reserve(&w->budget, item->seconds);
         w->now.rearm += COSTS.fixed + COSTS.byte * f->bytes;
         w->toggles += COSTS.fixed + COSTS.byte * f->bytes;
         f->armed = true;
         f->left = item->hits;
-        f->visits++;
+        f->rearms++;
     }
 }
 
@@ -148,8 +148,8 @@ static void call(struct World *w, struct Function *f)
     w->now.hooks += COSTS.leaving * (2 + f->sites);
     f->armed = false;
     w->turn++;
-    Visit_end(&f->visit, f->timed, f->cycles);
-    Visit_begin(&f->visit, f->timed, f->cycles);
+    RearmWindow_end(&f->window, f->timed, f->cycles);
+    RearmWindow_begin(&f->window, f->timed, f->cycles);
 }
 
 static void run(struct World *w, double seconds, double cores)
@@ -227,7 +227,7 @@ static void test_nobody_is_older_than_half_a_minute(void **state)
 }
 
 // Where there is too little for all, each has fewer hits, so that more are
-// visited: 36 s without that.
+// armed: 36 s without that.
 static void test_who_is_late_has_fewer_hits(void **state)
 {
     struct World w = long_tail(11000, 0.01);
@@ -255,7 +255,7 @@ static void test_too_many_for_the_budget(void **state)
     (void)state;
     run(&w, 240, 1);
     for (size_t i = 0; i < w.count; i++) {
-        least = fmin(least, w.functions[i].visits);
+        least = fmin(least, w.functions[i].rearms);
         w.functions[i].oldest = 0;
     }
     assert_true(least >= 1);
@@ -274,7 +274,7 @@ static void test_a_phase_change(void **state)
     (void)state;
     run(&w, 60, 1);
     for (int i = 0; i < 3; i++) // nobody had called these
-        assert_true(w.functions[i].visits > 0);
+        assert_true(w.functions[i].rearms > 0);
     for (size_t i = 0; i < w.count; i++) {
         struct Function *f = &w.functions[i];
 
@@ -300,15 +300,15 @@ static void test_what_never_runs(void **state)
     }
     run(&w, 60, 1);
     for (size_t i = 10; i < w.count; i++)
-        assert_int_equal(w.functions[i].visits, 1);
+        assert_int_equal(w.functions[i].rearms, 1);
     forget_ages(&w);
     run(&w, 60, 1);
     assert_true(w.functions[0].oldest < 4);
     release(&w);
 }
 
-// 31 KB of bytecode in one loop of a thousand sites: dear, so visited seldom,
-// but visited; the others do not wait for it.
+// 31 KB of bytecode in one loop of a thousand sites: dear, so armed seldom,
+// but armed; the others do not wait for it.
 static void test_a_huge_function(void **state)
 {
     struct World w = long_tail(500, 0.005);
@@ -321,13 +321,13 @@ static void test_a_huge_function(void **state)
     forget_ages(&w);
     run(&w, 120, 1);
     assert_true(huge->oldest < 30);
-    assert_true(huge->visits < 60);
+    assert_true(huge->rearms < 60);
     assert_true(w.functions[4].oldest < 5);
     assert_true(Budget_window(&w.budget).measured < 0.005 * 1.1);
     release(&w);
 }
 
-static void test_volatile_ones_are_visited_more(void **state)
+static void test_volatile_ones_are_armed_more_often(void **state)
 {
     struct World w = world(400, 0.01);
     struct Function *steady = &w.functions[0], *wild = &w.functions[1];
@@ -339,11 +339,11 @@ static void test_volatile_ones_are_visited_more(void **state)
     }
     wild->noise = 0.6;
     run(&w, 30, 1);
-    steady->visits = wild->visits = 0;
+    steady->rearms = wild->rearms = 0;
     run(&w, 300, 1);
-    assert_true(wild->visit.volatility > 0.2);
-    assert_true(steady->visit.volatility < 0.02);
-    assert_true(wild->visits > 1.3 * steady->visits);
+    assert_true(wild->window.volatility > 0.2);
+    assert_true(steady->window.volatility < 0.02);
+    assert_true(wild->rearms > 1.3 * steady->rearms);
     release(&w);
 }
 
@@ -435,7 +435,7 @@ static void test_hits_of_all(void **state)
     assert_int_equal(Policy_all_hits(&costs, 10000, 10e-3, 20), 20);
 }
 
-// What is left over buys longer sessions, of what is not dear by itself.
+// What is left over buys longer re-arm windows, of what is not dear by itself.
 static void test_costs(void **state)
 {
     struct PolicyFunction f = {.bytes = 200, .sites = 2};
@@ -448,26 +448,26 @@ static void test_costs(void **state)
                      2 * (1e-6 + 120e-9 + 64 * 70e-9)) < 1e-12);
 }
 
-static void test_a_session_without_a_timed_call(void **state)
+static void test_a_window_without_a_timed_call(void **state)
 {
-    struct Visit visit = {0};
+    struct RearmWindow window = {0};
 
     (void)state;
-    Visit_end(&visit, 10, 1000);
-    Visit_begin(&visit, 10, 1000);
-    assert_true(visit.mean == 100 && visit.volatility == 0);
+    RearmWindow_end(&window, 10, 1000);
+    RearmWindow_begin(&window, 10, 1000);
+    assert_true(window.mean == 100 && window.volatility == 0);
     for (int i = 0; i < 4; i++)
-        Visit_end(&visit, 10, 1000);
-    assert_int_equal(visit.misses, 0); // not rarer, but with more callees
-    assert_int_equal(visit.reach, 4);
+        RearmWindow_end(&window, 10, 1000);
+    assert_int_equal(window.misses, 0); // not rarer, but with more callees
+    assert_int_equal(window.reach, 4);
     for (int i = 0; i < 100; i++)
-        Visit_end(&visit, 10, 1000);
-    assert_int_equal(visit.misses, 4);
-    assert_int_equal(visit.reach, 4);
-    Visit_end(&visit, 20, 3000); // 200 a call
-    assert_int_equal(visit.misses, 0);
-    assert_int_equal(visit.reach, 4); // it has shown what it takes
-    assert_true(fabs(visit.volatility - 0.3 * 0.5) < 1e-9);
+        RearmWindow_end(&window, 10, 1000);
+    assert_int_equal(window.misses, 4);
+    assert_int_equal(window.reach, 4);
+    RearmWindow_end(&window, 20, 3000); // 200 a call
+    assert_int_equal(window.misses, 0);
+    assert_int_equal(window.reach, 4); // it has shown what it takes
+    assert_true(fabs(window.volatility - 0.3 * 0.5) < 1e-9);
 }
 
 // What is fixed takes a part of the allowance: 8 % slices, 5 % rankings, a
@@ -557,13 +557,13 @@ int main(void)
         cmocka_unit_test(test_a_phase_change),
         cmocka_unit_test(test_what_never_runs),
         cmocka_unit_test(test_a_huge_function),
-        cmocka_unit_test(test_volatile_ones_are_visited_more),
+        cmocka_unit_test(test_volatile_ones_are_armed_more_often),
         cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),
         cmocka_unit_test(test_hits_of_all),
         cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_a_session_without_a_timed_call),
+        cmocka_unit_test(test_a_window_without_a_timed_call),
         cmocka_unit_test(test_how_often),
         cmocka_unit_test(test_rushes),
         cmocka_unit_test(test_what_is_still_to_come),

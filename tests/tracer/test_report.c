@@ -326,7 +326,7 @@ static void how_many_samples_shares_rest_on(void **state)
     expect(text, "    38.2% of a core over the whole run, of 26 samples\n");
     assert_null(strstr(text, "not known: what"));
     expect(text,
-           "\n  they were taken by looks at all threads: no thread had a "
+           "\n  they were taken by looking at all threads: no thread had a "
            "CPU timer\n");
     free(text);
     snapshot->sampler_signal = 35;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/sampler: in virtual time, where there are looks alone, what
+// tracer/sample/sampler: in virtual time, with observations alone, what
 // each credits and when it comes; with samples, a program of real threads whose
 // stacks are built by hand and whose clocks say what its shares are.
 #define _GNU_SOURCE 1 // gettid
@@ -90,7 +90,7 @@ static double wait_s(uintptr_t code)
 
 static double under_s(uintptr_t code)
 {
-    return (double)Cell_get(&share_of(code)->under.total_ns) * 1e-9;
+    return (double)Cell_get(&share_of(code)->cumulative.total_ns) * 1e-9;
 }
 
 static struct SamplerTotals totals(void)
@@ -155,7 +155,7 @@ static uint64_t read_world(void *context, clockid_t id)
 static void simulate(uintptr_t top)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
-    const struct SampledThread thread = {(uintptr_t)&world.thread, TID, "f"};
+    const struct ListedThread thread = {(uintptr_t)&world.thread, TID, "f"};
 
     world.wall_ns = world.cpu_ns = 1000000000;
     world.runs = false;
@@ -177,13 +177,13 @@ static void run(double seconds)
 
 static void assert_s(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 0.12)) // two looks
+    if (!(fabs(value - expected) <= 0.12)) // two observations
         fail_msg("%g s are not %g", value, expected);
 }
 
 static void test_time_is_credited_where_it_passes(void **state)
 {
-    struct SplitRow *functions;
+    struct BreakdownRow *functions;
     struct ThreadShares *shares;
 
     (void)state;
@@ -195,7 +195,7 @@ static void test_time_is_credited_where_it_passes(void **state)
     assert_true(cpu_s(ROOT) == 0 && wait_s(LONG) == 0);
     world.runs = false; // it waits there
     run(20);
-    assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1); // a look is rare
+    assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1); // observed rarely
     assert_s(cpu_s(LONG), 20);
     assert_int_equal(Sampler_threads(sampler, &shares), 1);
     functions = shares[0].functions;
@@ -212,7 +212,8 @@ static void test_time_is_credited_where_it_passes(void **state)
     assert_true(totals().elsewhere == 0);
 }
 
-// A look that finds it running does not say what it has waited in before.
+// An observation that finds it running does not say what it has waited in
+// before.
 static void test_who_is_met_running_has_not_waited_there(void **state)
 {
     (void)state;
@@ -247,41 +248,42 @@ static void test_excluded_code_is_elsewhere(void **state)
     assert_true(totals().elsewhere < 0.01); // waiting there does not count
 }
 
-// It looks rarely while nothing runs; what waits is credited all the same, and
-// when something runs again it is there.
+// It observes rarely while nothing runs; what waits is credited all the same,
+// and when something runs again it is there.
 static void test_it_rests_with_the_program(void **state)
 {
-    uint64_t looks;
+    uint64_t wakeups;
     double waited, from;
 
     (void)state;
     simulate(LONG);
     run(5);
-    looks = totals().looks;
+    wakeups = totals().wakeups;
     waited = wait_s(LONG);
     from = now_s();
     run(600);
-    assert_between(totals().looks - looks, 590, 610);
+    assert_between(totals().wakeups - wakeups, 590, 610);
     assert_true(fabs(wait_s(LONG) - waited - (now_s() - from)) < 0.001);
     world.runs = true;
     run(1.1);
-    looks = totals().looks;
+    wakeups = totals().wakeups;
     run(10);
-    assert_between(totals().looks - looks, 195, 205);
+    assert_between(totals().wakeups - wakeups, 195, 205);
 }
 
 static void test_after_a_stall(void **state)
 {
-    uint64_t looks;
+    uint64_t wakeups;
 
     (void)state;
     simulate(LONG);
     world.runs = true;
     run(1);
     pass(5000000000);
-    looks = totals().looks;
+    wakeups = totals().wakeups;
     run(1);
-    assert_between(totals().looks - looks, 18, 22); // it makes up for nothing
+    assert_between(totals().wakeups - wakeups, 18,
+                   22); // it makes up for nothing
     assert_s(cpu_s(LONG), 7);
 }
 
@@ -289,14 +291,14 @@ static void test_after_a_stall(void **state)
 static void test_many_threads_take_turns(void **state)
 {
     enum { COUNT = 1000 };
-    struct SampledThread *threads = calloc(COUNT, sizeof *threads);
+    struct ListedThread *threads = calloc(COUNT, sizeof *threads);
     struct ThreadShares *shares;
 
     (void)state;
     simulate(LONG);
     for (size_t i = 0; i < COUNT; i++)
-        threads[i] = (struct SampledThread){.state = 16 * (i + 1),
-                                            .tid = (pid_t)(i + 1)};
+        threads[i] =
+            (struct ListedThread){.state = 16 * (i + 1), .tid = (pid_t)(i + 1)};
     Sampler_set_threads(sampler, threads, COUNT);
     run(2);
     assert_int_equal(Sampler_threads(sampler, &shares), COUNT);
@@ -310,7 +312,7 @@ static void test_many_threads_take_turns(void **state)
 
 static void test_threads_come_and_go(void **state)
 {
-    struct SampledThread threads[] = {
+    struct ListedThread threads[] = {
         {.tid = 0},
         {(uintptr_t)&world.thread, 7, "b"},
         {(uintptr_t)&world.thread, TID, "f"},
@@ -382,32 +384,33 @@ static void allow_files(rlim_t count)
 static int see_again(void)
 {
     double stood_at, had;
-    uint64_t looks;
+    uint64_t wakeups;
 
     simulate(LONG);
     world.runs = true;
     run(10);
-    if (!(cpu_s(LONG) > 9.5) || Sampler_is_blind(sampler))
+    if (!(cpu_s(LONG) > 9.5) || Sampler_is_denied(sampler))
         return 2;
     close_memory_files();
     allow_files(0);
     run(2.9);
-    if (Sampler_is_blind(sampler))
+    if (Sampler_is_denied(sampler))
         return 3;
     run(1);
-    if (!Sampler_is_blind(sampler))
+    if (!Sampler_is_denied(sampler))
         return 4;
     stood_at = now_s();
     had = cpu_s(LONG);
-    looks = totals().looks;
+    wakeups = totals().wakeups;
     run(60); // it has tried meanwhile, every two seconds
-    if (now_s() != stood_at || cpu_s(LONG) != had || !Sampler_is_blind(sampler))
+    if (now_s() != stood_at || cpu_s(LONG) != had ||
+        !Sampler_is_denied(sampler))
         return 5;
-    if (totals().looks - looks > 35)
+    if (totals().wakeups - wakeups > 35)
         return 6;
     allow_files(100);
     run(12);
-    if (Sampler_is_blind(sampler) || !(cpu_s(LONG) > had + 5))
+    if (Sampler_is_denied(sampler) || !(cpu_s(LONG) > had + 5))
         return 7;
     // What went by meanwhile is no part of the shares' time, nor credited.
     return now_s() - stood_at < 12 && cpu_s(LONG) - had < 12 ? 0 : 8;
@@ -497,7 +500,7 @@ static struct FakeThread python;
 // between two steps it does what it likes.
 static void simulate_none(double hz)
 {
-    const struct SampledThread thread = {(uintptr_t)&python, gettid(), "main"};
+    const struct ListedThread thread = {(uintptr_t)&python, gettid(), "main"};
 
     make_stack(&python, HIDDEN);
     leave(&python); // in ROOT
@@ -545,7 +548,7 @@ static void test_shares_are_right(void **state)
     assert_true(totals().hz > 0 && totals().window_samples > 0);
 }
 
-// What its timer cannot tell, as its signals are blocked, its looks do.
+// What its timer cannot tell, as its signals are blocked, its observations do.
 static void test_a_thread_without_signals(void **state)
 {
     sigset_t all, before;
@@ -623,7 +626,7 @@ static void test_threads_that_end_at_once(void **state)
 static void test_a_thread_that_stays(void **state)
 {
     struct Beginner beginner = {.s = 0.3};
-    struct SampledThread threads[2] = {{(uintptr_t)&python, gettid(), "main"}};
+    struct ListedThread threads[2] = {{(uintptr_t)&python, gettid(), "main"}};
     struct ThreadShares *shares;
     pthread_t thread;
 
@@ -638,8 +641,8 @@ static void test_a_thread_that_stays(void **state)
     Sampler_collect(sampler);
     assert_true(cpu_s(LONG) >= 0.29);
     assert_true(cpu_s(LONG) <= beginner.spun[0] + 0.05);
-    threads[1] = (struct SampledThread){(uintptr_t)&beginner.python,
-                                        beginner.tid, "beginner"};
+    threads[1] = (struct ListedThread){(uintptr_t)&beginner.python,
+                                       beginner.tid, "beginner"};
     Sampler_set_threads(sampler, threads, 2);
     Sampler_collect(sampler);
     assert_int_equal(Sampler_threads(sampler, &shares), 2);
@@ -739,13 +742,13 @@ static void test_the_rate(void **state)
 }
 
 // Another handler has come in place of ours: then it is another signal. Where
-// there is none, there are looks alone.
+// there is none, there are observations alone.
 static void on_other(int number)
 {
     (void)number;
 }
 
-static int check_robbed(void)
+static int check_lost_signal(void)
 {
     int first, second;
     uint64_t samples;
@@ -775,14 +778,15 @@ static int check_robbed(void)
         Sampler_collect(sampler);
         leave(&python);
     }
-    // It runs itself, so that it is found running: a sample by each look.
+    // It runs itself, so that it is found running: a sample by each
+    // observation.
     return totals().samples - samples <= 3 && cpu_s(SHORT) > 0.55 ? 0 : 5;
 }
 
 static void test_the_signal_is_taken_away(void **state)
 {
     (void)state;
-    expect_in_a_cage(NULL, 0, check_robbed);
+    expect_in_a_cage(NULL, 0, check_lost_signal);
 }
 
 static int check_no_timers(void)
@@ -802,8 +806,8 @@ static void test_a_thread_that_can_have_no_timer(void **state)
     expect_in_a_cage(NULL, 0, check_no_timers);
 }
 
-// While it is sampled its system calls are filtered: those that looks read by,
-// and then the one that the handler asks by.
+// While it is sampled its system calls are filtered: those that observations
+// read by, and then the one that the handler asks by.
 static int check_filtered(void)
 {
     static const int by_looks[] = {SYS_process_vm_readv};
@@ -830,7 +834,7 @@ static int check_filtered(void)
         spin(&python, SHORT, 0.2);
         Sampler_collect(sampler);
     }
-    return cpu_s(SHORT) > 0.5 && !Sampler_is_blind(sampler) ? 0 : 4;
+    return cpu_s(SHORT) > 0.5 && !Sampler_is_denied(sampler) ? 0 : 4;
 }
 
 static void test_filtered_on_the_way(void **state)
@@ -859,15 +863,15 @@ static void *run_program(void *argument)
     return NULL;
 }
 
-static struct SampledThread start(struct Program *program)
+static struct ListedThread start(struct Program *program)
 {
     program->tid = 0;
     program->stop = false;
     pthread_create(&program->thread, NULL, run_program, program);
     while (program->tid == 0)
         sched_yield();
-    return (struct SampledThread){(uintptr_t)&program->python, program->tid,
-                                  "program"};
+    return (struct ListedThread){(uintptr_t)&program->python, program->tid,
+                                 "program"};
 }
 
 static void halt(struct Program *program)
@@ -893,7 +897,7 @@ static void wait_for_samples(uint64_t count)
 static void test_pause_and_resume(void **state)
 {
     struct Program program;
-    struct SampledThread thread = start(&program);
+    struct ListedThread thread = start(&program);
     uint64_t samples;
 
     (void)state;
@@ -947,7 +951,7 @@ static void *ask(void *argument)
 static void test_everything_changes_at_once(void **state)
 {
     struct Program programs[3];
-    struct SampledThread all[3], some[3];
+    struct ListedThread all[3], some[3];
     _Atomic bool stop = false;
     pthread_t asker;
 
@@ -1004,7 +1008,7 @@ static int check_child(void)
 static void test_a_forked_child_abandons_it(void **state)
 {
     struct Program program;
-    struct SampledThread thread = start(&program);
+    struct ListedThread thread = start(&program);
 
     (void)state;
     begin(NULL, 0, 1000);

@@ -421,9 +421,9 @@ static void test_a_viewer_gets_snapshots(void **state)
     halt(f);
 }
 
-static void note_urge(void *urged)
+static void note_wake(void *woken)
 {
-    (*(atomic_int *)urged)++;
+    (*(atomic_int *)woken)++;
 }
 
 static void test_rearm_requests(void **state)
@@ -432,13 +432,13 @@ static void test_rearm_requests(void **state)
     struct Code *code = add_code(&f->engine, "f", 3);
     struct Client *client;
     uint32_t id = 4711;
-    atomic_int urged = 0;
+    atomic_int woken = 0;
 
     start_usual(f);
-    Details_set_urge(&f->session->details, note_urge, &urged);
+    Details_set_wake(&f->session->details, note_wake, &woken);
     client = join(f);
     expect_done(client, ask(client, MESSAGE_REARM, code->hot.id, NULL));
-    assert_int_equal(urged, 1); // the governor need not come by
+    assert_int_equal(woken, 1); // the governor need not come by
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, code->hot.id);
     expect_error(client, ask(client, MESSAGE_REARM, code->hot.id + 1, NULL),
@@ -451,8 +451,8 @@ static void test_rearm_requests(void **state)
     expect_done(client, ask(client, MESSAGE_REARM, 0, NULL));
     assert_int_equal(Rearm_pop(&f->session->rearm, &id), 1);
     assert_int_equal(id, 0);
-    assert_int_equal(urged, 2);
-    Details_set_urge(&f->session->details, NULL, NULL);
+    assert_int_equal(woken, 2);
+    Details_set_wake(&f->session->details, NULL, NULL);
     Client_close(client);
     halt(f);
 }
@@ -548,7 +548,7 @@ static void spend(struct Session *session, double seconds)
 // The program has worked, and pauses: a viewer has its snapshots as often as he
 // likes while the window has room for them, and one in two seconds once it has
 // not, though nothing is owed.
-static void test_snapshots_wait_where_the_budget_is_tight(void **state)
+static void test_snapshots_wait_where_the_budget_is_throttled(void **state)
 {
     struct Fixture *f = *state;
     struct Config config = config_of(f);
@@ -1020,7 +1020,7 @@ int main(void)
         TEST(test_rearm_requests),
         TEST(test_budget_requests),
         TEST(test_no_budget_where_none_can_be_held),
-        TEST(test_snapshots_wait_where_the_budget_is_tight),
+        TEST(test_snapshots_wait_where_the_budget_is_throttled),
         TEST(test_requests_that_are_not_known),
         TEST(test_export_requests),
         TEST(test_export_without_a_timeline),

@@ -107,7 +107,7 @@ static void test_who_calls_the_hot(void **state)
 
     (void)state, (void)cold;
     survey.sampled = &sampled;
-    ShareValue_add(&caller->share.under, &sampled, 2e9);
+    ShareValue_add(&caller->share.cumulative, &sampled, 2e9);
     take(13);
     expect((struct Code *[]){caller}, 1);
 }
@@ -153,22 +153,22 @@ static void test_who_lacks_its_callees(void **state)
     Code_want_callees(code, 64);
     assert_int_equal(take(150), 0); // its next call will have them
     code->cold.callee_hits = 0;
-    code->plan.visited = true; // and could not be timed
-    Visit_begin(&code->plan.visit, 500, 50000);
+    code->plan.window_open = true; // and could not be timed
+    RearmWindow_begin(&code->plan.window, 500, 50000);
     assert_int_equal(take(150), 1);
-    assert_int_equal(code->plan.visit.reach, 1); // with more, and as soon
-    assert_int_equal(code->plan.visit.misses, 0);
+    assert_int_equal(code->plan.window.reach, 1); // with more, and as soon
+    assert_int_equal(code->plan.window.misses, 0);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
     assert_true(plan.items[0].times);
     assert_true(plan.items[0].seconds > seconds + 2 * 190 * 70e-9); // foreseen
     take(151);
-    assert_int_equal(code->plan.visit.reach, 1); // a visit ends once
-    Cell_add(&code->hot.self_calls, 5);          // it could
-    code->plan.visited = true;
+    assert_int_equal(code->plan.window.reach, 1); // a re-arm window ends once
+    Cell_add(&code->hot.self_calls, 5);           // it could
+    code->plan.window_open = true;
     Cell_set(&code->hot.last_seen, (uint64_t)(180 * HZ));
     assert_int_equal(take(160), 0);
     assert_int_equal(take(181), 1);
-    assert_int_equal(code->plan.visit.misses, 0);
+    assert_int_equal(code->plan.window.misses, 0);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(1));
 }
 
@@ -179,10 +179,10 @@ static void test_dark_callers(void **state)
     (void)state;
     code->hot.dark_callees = 1;
     take(10.5);
-    take(30); // both are due: one session is for both
+    take(30); // both are due: one re-arm window is for both
     expect((struct Code *[]){code}, 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
-    code->plan.visit.misses =
+    code->plan.window.misses =
         4; // in vain so far: alone, and now and then together
     take(35);
     assert_int_equal(plan.count, 1);
@@ -230,7 +230,7 @@ static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
     assert_int_equal(hits_of(0, &room), 32);
     assert_int_equal(hits_of(1, &room), 500);
     assert_true(plan.items[1].seconds < plan.items[0].seconds);
-    survey.window_hits = 20; // less than a visit's
+    survey.window_hits = 20; // less than a re-arm window's
     take(40);
     assert_int_equal(hits_of(1, &room), 32);
     survey.window_hits = 500;

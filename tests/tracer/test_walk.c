@@ -498,7 +498,7 @@ static void test_in_place(void **state)
 }
 
 // A signal may come while a frame is pushed: whatever a link holds then, it is
-// no address that is followed blindly.
+// no address that is followed without a check.
 static void test_torn_in_place(void **state)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,

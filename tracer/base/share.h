@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct Split;
+struct Breakdown;
 
 // The window's mean age is between these, s, and in between as long as so many
 // samples take. Twice that is what a window with sharp ends would have to be
@@ -47,23 +47,23 @@ struct ShareValue {
 
 // All that the sampler knows of a function.
 struct Share {
-    struct ShareValue cpu;    // running
-    struct ShareValue wait;   // in the function, off the CPU
-    struct ShareValue queued; // of wait: for the interpreter or a CPU, which is
-                              // nothing that a call takes
-    struct ShareValue in_c;   // of cpu: at a call that has pushed no frame
-    struct ShareValue under;  // running or waiting in it or what it called
-    cell_t samples;           // with the function on top
-    cell_t run_samples;       // of these: it was running
+    struct ShareValue cpu;         // running
+    struct ShareValue wait;        // in the function, off the CPU
+    struct ShareValue wait_to_run; // of wait: for the interpreter or a CPU,
+                                   // which is nothing that a call takes
+    struct ShareValue in_c;        // of cpu: at a call that has pushed no frame
+    struct ShareValue cumulative;  // running or waiting in it or what it called
+    cell_t samples;                // with the function on top
+    cell_t run_samples;            // of these: it was running
     // From its first sample on; published with release.
-    struct Split *_Atomic callers;   // of `under`
-    _Atomic uint32_t *_Atomic spots; // samples that found it running, by the
-                                     // number of the instruction, and those
-                                     // in C; see Code_spots
-    uint32_t *callees;               // id that the instruction calls, as stacks
-                                     // have shown; the sampler's alone
-    cell_t bytes;                    // of these three
-    uint32_t stamp; // the newest credit that met it; the sampler's alone
+    struct Breakdown *_Atomic callers; // of `cumulative`
+    // Samples that found it running, by the number of the instruction, and
+    // those in C; see Code_instruction_samples.
+    _Atomic uint32_t *_Atomic instruction_samples;
+    uint32_t *callees; // id that the instruction calls, as stacks have shown;
+                       // the sampler's alone
+    cell_t bytes;      // of these three
+    uint32_t stamp;    // the newest credit that met it; the sampler's alone
 };
 
 // One sample's credit, for many values: what its sums cost is paid once.

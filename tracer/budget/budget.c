@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The bucket and what follows from how full it is. docs/architecture.md, "The
-// budget", explains the constants.
+// The token bucket and what follows from how full it is. docs/architecture.md,
+// "The budget", explains the constants.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LATELY 2.0       // s, the allowance's rate is that of
-#define NOW 0.5          // s, and where it is less then, the pace
+#define NOW 0.5          // s, the refill rate's, where that is less
 #define PAUSES 0.5       // of the window's rate: what is less may be a pause,
 #define FLOOR 2.0        // times the least rate: is one where it is that little
 #define NEARLY 0.9       // of what is allowed: it is spent
@@ -16,14 +16,14 @@
 #define BURST 2.0        // s of allowance that the bucket holds
 #define DEBT 4.0         // s of allowance it can owe; what is more is forgiven
 #define SPEND 2.0        // s in which the bucket would be spent by re-arming
-#define PURSE 0.5        // s of allowance that the purse holds
-#define VISITS 0.25      // of the allowance: re-arming's, at most,
-#define TRICKLE 0.1      // ... and at least, whatever is owed
+#define CREDIT 0.5       // s of allowance: re-arming's credit, at most
+#define REARMING 0.25    // of the allowance: re-arming's, at most,
+#define MINIMUM_RATE 0.1 // ... and at least, however deep the debt is
 #define SAMPLER 0.4      // of the allowance: the sampler's
 #define SAMPLER_FULL 1.0 // s of allowance in the bucket that give it all that,
 #define SAMPLER_LEAST 0.5 // ... and so much of it where there is nothing
-#define SPARE 0.25     // of the allowance: the sampler's, where nobody wants it
-#define SPARE_FROM 1.5 // s of allowance in the bucket: nobody does
+#define SURPLUS 0.25 // of the allowance: the sampler's, where nobody wants it
+#define SURPLUS_FROM 1.5 // s of allowance in the bucket: nobody does
 #define LEAST_HZ 10.0
 #define MOST_HZ 250.0 // many kernels have no more ticks a second
 #define SAMPLE 10e-6  // s, until it is measured
@@ -116,7 +116,7 @@ void Budget_set(struct Budget *budget, double share)
     } else {
         budget->rate = share; // as if it used one core
     }
-    budget->pace = budget->rate;
+    budget->refill_rate = budget->rate;
 }
 
 // --- Readings --------------------------------------------------------------
@@ -171,7 +171,7 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         double room;
 
         budget->rate = rate_over(budget, LATELY);
-        budget->pace = min(budget->rate, rate_over(budget, NOW));
+        budget->refill_rate = min(budget->rate, rate_over(budget, NOW));
         // What a burst leaves is there for the next one.
         room = BURST * max(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
@@ -180,11 +180,11 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
         // The fuller, the faster: a fixed share of what is in it a second. But
         // no faster than it fills: while the program pauses, what it has left
         // is kept for when it works.
-        budget->purse +=
-            wall * clamp(budget->level / SPEND, TRICKLE * budget->pace,
-                         VISITS * budget->pace);
-        budget->purse =
-            clamp(budget->purse, -BURST * budget->rate, PURSE * budget->pace);
+        budget->credit += wall * clamp(budget->level / SPEND,
+                                       MINIMUM_RATE * budget->refill_rate,
+                                       REARMING * budget->refill_rate);
+        budget->credit = clamp(budget->credit, -BURST * budget->rate,
+                               CREDIT * budget->refill_rate);
     }
     if (reading->wall - ago(budget, 0)->wall > BUDGET_SLICE)
         keep(budget, reading);
@@ -238,42 +238,42 @@ bool Budget_is_overdrawn(const struct Budget *budget)
 // The program works less than it did: what it has left is not to be spent now.
 static bool is_pausing(const struct Budget *budget)
 {
-    return budget->pace < PAUSES * rate_over(budget, BUDGET_WINDOW);
+    return budget->refill_rate < PAUSES * rate_over(budget, BUDGET_WINDOW);
 }
 
-bool Budget_is_tight(const struct Budget *budget)
+bool Budget_is_throttled(const struct Budget *budget)
 {
     struct BudgetShares window = Budget_window(budget);
 
-    return budget->pace <= FLOOR * least_rate(budget) && is_pausing(budget) &&
-           window.measured > NEARLY * window.allowed;
+    return budget->refill_rate <= FLOOR * least_rate(budget) &&
+           is_pausing(budget) && window.measured > NEARLY * window.allowed;
 }
 
 // What comes into a full bucket would be lost. Nearly full it stays: what is
 // due at once, and a pause, are paid from it. Who uses next to nothing wakes up
 // as seldom.
-static double spare(const struct Budget *budget)
+static double surplus(const struct Budget *budget)
 {
-    double above = budget->level / budget->rate - SPARE_FROM;
+    double above = budget->level / budget->rate - SURPLUS_FROM;
 
-    if (budget->pace <= FLOOR * least_rate(budget) || is_pausing(budget))
+    if (budget->refill_rate <= FLOOR * least_rate(budget) || is_pausing(budget))
         return 0;
-    return SPARE * clamp(above / (BURST - SPARE_FROM), 0, 1);
+    return SURPLUS * clamp(above / (BURST - SURPLUS_FROM), 0, 1);
 }
 
 double Budget_hz(const struct Budget *budget)
 {
     double fill = budget->level / (SAMPLER_FULL * budget->rate);
-    double part = SAMPLER * clamp(fill, SAMPLER_LEAST, 1) + spare(budget);
+    double part = SAMPLER * clamp(fill, SAMPLER_LEAST, 1) + surplus(budget);
 
     return clamp(part * budget->share / budget->sample, LEAST_HZ, MOST_HZ);
 }
 
-double Budget_grant(const struct Budget *budget, int urgent)
+double Budget_available(const struct Budget *budget, int urgent)
 {
     if (!(budget->share > 0))
         return INFINITY;
-    return budget->purse + (urgent ? max(budget->level, 0) : 0);
+    return budget->credit + (urgent ? max(budget->level, 0) : 0);
 }
 
 double Budget_pressure(const struct Budget *budget)
@@ -283,9 +283,9 @@ double Budget_pressure(const struct Budget *budget)
     return clamp(-budget->level / (DEBT / 2 * budget->rate), 0, 1);
 }
 
-void Budget_promise(struct Budget *budget, double seconds)
+void Budget_reserve(struct Budget *budget, double seconds)
 {
-    budget->purse -= seconds;
+    budget->credit -= seconds;
 }
 
 // s a second that the hooks take now.
@@ -301,7 +301,7 @@ static double hooks_rate(const struct Budget *budget)
 static double hooks_aim(const struct Budget *budget)
 {
     return HOOKS * budget->rate *
-           clamp(budget->level / budget->rate / SAMPLER_FULL, TRICKLE, 1);
+           clamp(budget->level / budget->rate / SAMPLER_FULL, MINIMUM_RATE, 1);
 }
 
 double Budget_room(const struct Budget *budget)
@@ -320,8 +320,8 @@ uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
                          HITS_CHANGE);
     // The price of a call leaves out the hooks of its loops. Where those are
     // many, debt grows, and with it shrinks what every function may spend.
-    double least =
-        part * clamp(1 + budget->level / (DEBT * budget->rate), TRICKLE, 1);
+    double least = part * clamp(1 + budget->level / (DEBT * budget->rate),
+                                MINIMUM_RATE, 1);
     double means = max(budget->level + HITS_DEBT * budget->rate, 0);
     double all = clamp(least / (hooks->call * (hooks->active + 1)), LEAST_HITS,
                        hooks->most);

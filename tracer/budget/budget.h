@@ -3,9 +3,9 @@
 // uses, and what may be spent next. Pure: it is fed with readings and knows no
 // clock, no thread and no Python; whoever shares one locks it.
 //
-// The control is a bucket. It fills with nine tenths of the budget's share of
-// the CPU time that the program uses, counted as at least a fifth of one core,
-// and everything that tracing costs is taken out as it is measured.
+// The control is a token bucket. It fills with nine tenths of the budget's
+// share of the CPU time that the program uses, counted as at least a fifth of
+// one core, and everything that tracing costs is taken out as it is measured.
 // So the bucket is the sum of all errors so far: while it is held above empty,
 // the mean is within that. What is spent follows from how full it is, see the
 // .c.
@@ -48,14 +48,14 @@ struct Budget {
     struct BudgetReading origin;
     struct BudgetReading last; // the newest, kept or not
     double rate;               // allowance, s a second, lately
-    double pace;               // that of now, where it is less
-    double level;              // s in the bucket; less than 0: a debt
+    double refill_rate;        // allowance of the last half second, if less
+    double level;              // s in the token bucket; below 0: a debt
     double unused;             // s that the floor adds, if more than 0
-    double purse;              // s that re-arming may promise
+    double credit;             // s that re-arming may reserve; below 0: none
     double sample;             // s of CPU time that a sample takes
 };
 
-// Begins at that reading. The bucket starts full: the first descent into
+// Begins at that reading. The token bucket starts full: the first descent into
 // darkness comes at once.
 void Budget_init(struct Budget *budget, double share,
                  const struct BudgetReading *reading);
@@ -75,17 +75,17 @@ bool Budget_is_overdrawn(const struct Budget *budget);
 // The program pauses, so that a snapshot is more than it earns, and of what is
 // allowed in the window, in which it worked, nearly all is spent: snapshots had
 // better wait.
-bool Budget_is_tight(const struct Budget *budget);
+bool Budget_is_throttled(const struct Budget *budget);
 // Samples for each second of CPU time that the program uses.
 double Budget_hz(const struct Budget *budget);
-// s that re-arming may promise now: as long as it is above 0, the next one may
+// s that re-arming may reserve now: as long as it is above 0, the next one may
 // go beyond. `urgent`: because somebody asked for it, so that the bucket may be
 // emptied at once. Infinite without a budget.
-double Budget_grant(const struct Budget *budget, int urgent);
-// How much is owed, 0 to 1.
+double Budget_available(const struct Budget *budget, int urgent);
+// How deep the debt is, 0 to 1.
 double Budget_pressure(const struct Budget *budget);
 // Something was re-armed that is going to cost that much.
-void Budget_promise(struct Budget *budget, double seconds);
+void Budget_reserve(struct Budget *budget, double seconds);
 // What the threshold has to be chosen for.
 struct BudgetHooks {
     double call;   // s that the hooks of a call take

@@ -9,7 +9,7 @@
 #define LEAST_S 1e-3    // to the next wake-up
 #define BURST_S 0.5     // that a burst of new code lasts after the newest
 #define WINDOW_S 1.0    // in which hits count
-#define CROWD_S 10.0    // that a number of functions is remembered for
+#define ACTIVE_S 10.0   // that the most of `active` is remembered for
 #define START_CODES 200 // functions that a program calls in its first seconds,
 #define START_HITS 16.0 // ... and hits of each, at least
 #define WISH_S 0.05     // between two slices that a viewer's wish brings on
@@ -30,7 +30,7 @@ void Control_init(struct Control *control, uint64_t threshold)
         .hits = threshold,
         .renewed = threshold,
         .rate = 1,
-        .pace = 1,
+        .refill_rate = 1,
     };
 }
 
@@ -65,39 +65,39 @@ bool Control_needs_account(const struct Control *control, double now_s,
 
 // As many functions may be called at once as were in any window of late: what
 // was armed while the program paused is armed still.
-static void take_crowd(struct Control *control, double now_s, double active)
+static void note_active(struct Control *control, double now_s, double active)
 {
-    double s = fmin(fmax(now_s - control->crowd_s, 0), WINDOW_S);
+    double s = fmin(fmax(now_s - control->active_s, 0), WINDOW_S);
 
-    control->crowd_s = now_s;
-    control->crowd = fmax(control->crowd * exp(-s / CROWD_S), active);
+    control->active_s = now_s;
+    control->active = fmax(control->active * exp(-s / ACTIVE_S), active);
 }
 
 // Takes over what the budget says now.
 static void read_budget(struct Control *control,
                         const struct ControlReading *reading)
 {
-    const struct BudgetHooks hooks = {reading->call_s, control->crowd,
+    const struct BudgetHooks hooks = {reading->call_s, control->active,
                                       (double)control->threshold};
     struct Budget *budget = reading->budget;
 
-    Budget_promise(budget, control->spent);
+    Budget_reserve(budget, control->spent);
     control->spent = 0;
     control->held = budget->share > 0;
     control->rate = control->held ? budget->rate : 1;
-    control->pace = control->held ? budget->pace : 1;
+    control->refill_rate = control->held ? budget->refill_rate : 1;
     control->cores = Budget_cores(budget);
     control->overdrawn = Budget_is_overdrawn(budget);
     control->pressure = Budget_pressure(budget);
-    control->grant = Budget_grant(budget, false);
-    control->urgent = Budget_grant(budget, true);
+    control->available = Budget_available(budget, false);
+    control->urgent = Budget_available(budget, true);
     control->room = Budget_room(budget);
     if (!control->held || !control->threshold || !(hooks.call > 0))
         return;
     control->hits = Budget_hits(budget, control->hits, &hooks);
-    // No window has ended yet: share the bucket out among START_CODES
+    // No window has ended yet: share the token bucket out among START_CODES
     // functions.
-    if (!(control->crowd > 0))
+    if (!(control->active > 0))
         control->hits = (uint64_t)fmin(
             (double)control->hits,
             fmax(budget->level / (START_CODES * hooks.call), START_HITS));
@@ -136,13 +136,13 @@ struct ControlDecision Control_step(struct Control *control, double now_s,
 {
     struct ControlDecision decision = {.full = is_due(control, now_s)};
 
-    take_crowd(control, now_s, reading->active);
+    note_active(control, now_s, reading->active);
     if (reading->budget) {
         read_budget(control, reading);
         decision.sampler_hz = choose_hz(control, reading->budget);
     }
     if (decision.full)
-        control->due_s = now_s + Policy_slice_pause(control->pace);
+        control->due_s = now_s + Policy_slice_pause(control->refill_rate);
     control->burst_until_s = burst_until(control, now_s, reading->newest_code);
     control->newest_code = reading->newest_code;
     control->looked_s = now_s;
@@ -166,13 +166,13 @@ void Control_ranked(struct Control *control, double now_s, double took_s)
 void Control_spend(struct Control *control, double seconds)
 {
     control->spent += seconds;
-    control->grant -= seconds;
+    control->available -= seconds;
     control->urgent -= seconds;
 }
 
 bool Control_may_hurry(const struct Control *control)
 {
-    return !control->overdrawn && control->grant > 0 &&
+    return !control->overdrawn && control->available > 0 &&
            control->cores > IDLE_CORES;
 }
 

@@ -43,22 +43,22 @@ struct Control {
     uint64_t threshold; // hits after which code goes dark; 0: never
     bool held;          // there is a budget to hold
     double rate;        // s of allowance a second; 1 without a budget
-    double pace;        // that of now, where it is less
+    double refill_rate; // the budget's; 1 without a budget
     double pressure;    // of debt, 0 to 1
     double cores;       // CPU s a second that the program uses
-    double grant;       // s that may be promised,
+    double available;   // s that may be reserved,
     double urgent;      // ... and to whoever has asked for it
     double room;        // s a second that more hooks may take
     double spent;       // s that were, and the budget has not heard of yet
     double hz;          // the sampler's rate, as decided last; 0: not yet
     uint64_t hits;      // the threshold that floats: Budget_hits
     uint64_t renewed;   // hits, of the newest window
-    double crowd;       // functions that may be called in one window
+    double active;      // the most functions called in one window, of late
     bool overdrawn;     // more was spent than there was
     bool more;          // the last slice has left something to do
     bool burst;         // much new code comes
     uint32_t newest_code;
-    double crowd_s;  // when crowd was that
+    double active_s; // when active was that
     double looked_s; // when newest_code was that
     double burst_until_s, due_s, rank_due_s, window_due_s;
 };

@@ -48,33 +48,35 @@ static double min(double a, double b)
     return a < b ? a : b;
 }
 
-void Visit_begin(struct Visit *visit, uint64_t calls, uint64_t cycles)
+void RearmWindow_begin(struct RearmWindow *window, uint64_t calls,
+                       uint64_t cycles)
 {
-    visit->calls = calls;
-    visit->cycles = cycles;
+    window->calls = calls;
+    window->cycles = cycles;
 }
 
-void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles)
+void RearmWindow_end(struct RearmWindow *window, uint64_t calls,
+                     uint64_t cycles)
 {
-    uint64_t count = calls - visit->calls;
+    uint64_t count = calls - window->calls;
     double mean, change;
 
-    if (calls <= visit->calls) {
+    if (calls <= window->calls) {
         // Where its callees may have gone dark too soon, sooner again and with
         // more; only what helps with nothing is to become rare.
-        if (visit->reach < CALLEE_STEPS)
-            visit->reach++;
-        else if (visit->misses < MISSES)
-            visit->misses++;
+        if (window->reach < CALLEE_STEPS)
+            window->reach++;
+        else if (window->misses < MISSES)
+            window->misses++;
         return;
     }
-    visit->misses = 0;
-    mean = (double)(cycles - visit->cycles) / (double)count;
-    if (visit->mean > 0) {
-        change = fabs(mean - visit->mean) / max(mean, visit->mean);
-        visit->volatility += 0.3 * (change - visit->volatility);
+    window->misses = 0;
+    mean = (double)(cycles - window->cycles) / (double)count;
+    if (window->mean > 0) {
+        change = fabs(mean - window->mean) / max(mean, window->mean);
+        window->volatility += 0.3 * (change - window->volatility);
     }
-    visit->mean = mean;
+    window->mean = mean;
 }
 
 double Policy_interval(const struct PolicyFunction *function, double seconds,

@@ -11,7 +11,7 @@
 #ifndef OCULAR_TRACER_BUDGET_POLICY_H
 #define OCULAR_TRACER_BUDGET_POLICY_H
 
-#include "tracer/code/visit.h"
+#include "tracer/code/rearm_window.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,16 +21,18 @@
 #define POLICY_SLOWEST_S 1.0    // and at most
 #define POLICY_RANK_MOST_S 10.0 // to the next ranking, however long it takes
 
-// A session begins, and ends. Two sums that only grow: timed calls and their
-// cycles.
-void Visit_begin(struct Visit *visit, uint64_t calls, uint64_t cycles);
-void Visit_end(struct Visit *visit, uint64_t calls, uint64_t cycles);
+// A re-arm window begins, and ends. Two sums that only grow: timed calls and
+// their cycles.
+void RearmWindow_begin(struct RearmWindow *window, uint64_t calls,
+                       uint64_t cycles);
+void RearmWindow_end(struct RearmWindow *window, uint64_t calls,
+                     uint64_t cycles);
 
 struct PolicyFunction {
     double share;      // of one core, lately; 0 where that is not known
     double age;        // s since its numbers were fresh
     bool seldom;       // a window's hits keep it armed until the next one
-    double volatility; // of its Visit, as the next
+    double volatility; // of its RearmWindow, as the next
     unsigned misses;
     unsigned reach;
     uint64_t timed;   // calls
@@ -51,11 +53,11 @@ struct PolicyCosts { // s
 // allowance a second) can bear.
 double Policy_interval(const struct PolicyFunction *function, double seconds,
                        double rate);
-// Hits of a session: few, more where sessions differ or little is known.
-// `pressure` is 0 to 1: how much is owed.
+// Hits of a re-arm window: few, more where these differ or little is known.
+// `pressure` is 0 to 1: how deep the debt is.
 uint32_t Policy_hits(const struct PolicyFunction *function, double pressure);
 // The same where there is too little for all: who has waited for longer than an
-// interval (`urgency` of them) has fewer, so that more are visited.
+// interval (`urgency` of them) has fewer, so that more are armed.
 uint32_t Policy_late_hits(uint32_t hits, double urgency);
 // Hits of each callee that is armed with a caller.
 uint32_t Policy_callee_hits(unsigned reach);
@@ -95,7 +97,7 @@ struct PlanItem {
     double urgency; // 1: due just now
     double seconds; // predicted
     uint32_t id;
-    uint32_t hits;        // of a visit
+    uint32_t hits;        // of a re-arm window
     double steady_s;      // s a second of its hooks where it stays armed;
                           // 0: it is called too often for that
     uint32_t callee_hits; // 0: alone
@@ -114,12 +116,12 @@ void Plan_clear(struct Plan *plan);
 // 0 or -ENOMEM.
 int Plan_add(struct Plan *plan, const struct PlanItem *item);
 void Plan_sort(struct Plan *plan);
-// What was due when it was made has not all been visited.
+// What was due when it was made has not all been armed.
 bool Plan_is_behind(const struct Plan *plan);
 // The most urgent that is left, or NULL. Valid until the plan is cleared.
 const struct PlanItem *Plan_pop(struct Plan *plan);
-// For how many hits: a window's, where the function then stays armed and
-// *room (s a second, from which that is taken) has it; else a visit's.
+// For how many hits: those of a second, where the function then stays armed and
+// *room (s a second, from which that is taken) has it; else a re-arm window's.
 uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits,
                        double *room);
 

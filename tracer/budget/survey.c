@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define AHEAD_S 60.0   // s that a time may lie ahead of a survey's, at most
-#define UNDER_PART 0.2 // of the time in it and what it called
+#define AHEAD_S 60.0 // s that a time may lie ahead of a survey's, at most
+#define CUMULATIVE_PART 0.2 // of the time in it and what it called
 #define SELDOM_PART                                                            \
     0.5 // of a window's hits: what is called less often stays
         // armed
@@ -36,7 +36,7 @@ static double timed_age(const struct Survey *survey, struct Code *code)
 }
 
 // s since it can no longer be seen in full: the age of what is known of it.
-static double blind_age(const struct Survey *survey, struct Code *code)
+static double unseen_age(const struct Survey *survey, struct Code *code)
 {
     if (!code->hot.broken)
         code->plan.broken_ticks = 0;
@@ -52,7 +52,7 @@ static struct PolicyFunction function_of(const struct Survey *survey,
                                          const struct Code *code)
 {
     struct PolicyFunction function = {
-        .volatility = code->plan.visit.volatility,
+        .volatility = code->plan.window.volatility,
         .timed = code->plan.timed_calls,
         .bytes = 2 * code->layout.unit_count,
         .sites = code->layout.jump_count,
@@ -63,9 +63,10 @@ static struct PolicyFunction function_of(const struct Survey *survey,
     if (Cell_get(&code->share.cpu.total_ns))
         function.share = ShareValue_window(&code->share.cpu, survey->sampled);
     // Who is above what is hot is looked at, too.
-    if (Cell_get(&code->share.under.total_ns))
+    if (Cell_get(&code->share.cumulative.total_ns))
         function.share +=
-            UNDER_PART * ShareValue_window(&code->share.under, survey->sampled);
+            CUMULATIVE_PART *
+            ShareValue_window(&code->share.cumulative, survey->sampled);
     return function;
 }
 
@@ -79,8 +80,8 @@ static double urgency(const struct Survey *survey,
 
 // What is called less often than a window allows may stay armed, if the hooks'
 // part of the budget has room and all that was due lately had its turn. What is
-// called more often gets the few hits of a visit. Returns the hits that it is
-// going to use in the next second, at most.
+// called more often gets the few hits of a re-arm window. Returns the hits that
+// it is going to use in the next second, at most.
 static uint32_t choose_hits(const struct Survey *survey,
                             const struct Code *code,
                             struct PolicyFunction *function,
@@ -104,24 +105,24 @@ static int judge(const struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
     uint64_t seen = Cell_get(&code->hot.last_seen);
-    bool blind = code->hot.dark || code->hot.broken;
+    bool partial = code->hot.dark || code->hot.broken;
     uint32_t callees = code->hot.warming ? 0 : code->hot.dark_callees;
-    double untimed = timed_age(survey, code), unseen = blind_age(survey, code);
+    double untimed = timed_age(survey, code), unseen = unseen_age(survey, code);
     // Calls have been seen since the newest that could be timed.
     bool lacking = callees && !code->cold.callee_hits &&
-                   (blind || seen > Cell_get(&code->plan.timed_ticks));
+                   (partial || seen > Cell_get(&code->plan.timed_ticks));
     struct PolicyFunction function;
     uint32_t expected;
 
-    if (!blind && !lacking)
+    if (!partial && !lacking)
         return 0;
     if (code->cold.unarmed && !code->cold.again &&
         !Cell_get(&code->share.run_samples))
         return 0; // called once: it may never be called again
-    if (code->plan.visited) {
-        code->plan.visited = false;
-        Visit_end(&code->plan.visit, code->plan.timed_calls,
-                  Cell_cycles(&code->hot.self_cycles));
+    if (code->plan.window_open) {
+        code->plan.window_open = false;
+        RearmWindow_end(&code->plan.window, code->plan.timed_calls,
+                        Cell_cycles(&code->hot.self_cycles));
     }
     function = function_of(survey, code);
     item->id = code->hot.id;
@@ -132,13 +133,13 @@ static int judge(const struct Survey *survey, struct Code *code,
     item->callee_hits = 0;
     if (lacking) {
         function.age = untimed;
-        function.misses = code->plan.visit.misses;
-        function.reach = code->plan.visit.reach;
+        function.misses = code->plan.window.misses;
+        function.reach = code->plan.window.reach;
         function.callees = callees;
         if (urgency(survey, &function, expected) >= 1) {
             item->urgency =
                 fmax(item->urgency, urgency(survey, &function, expected));
-            item->callee_hits = Policy_callee_hits(code->plan.visit.reach);
+            item->callee_hits = Policy_callee_hits(code->plan.window.reach);
         } else {
             function.callees = 0;
         }

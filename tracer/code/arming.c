@@ -2,7 +2,7 @@
 // See arming.h.
 #include "tracer/code/arming.h"
 
-#define WARM_CALLS 8     // calls of a visit that are not timed
+#define WARM_CALLS 8     // calls of a re-arm window that are not timed
 #define LONG_CYCLES 50e3 // of a call: some 20 us
 
 void Code_refresh(struct Code *code)

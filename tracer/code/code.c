@@ -169,10 +169,10 @@ void Code_free(struct Code *code)
     Heap_free(code->who.file);
     Heap_free(code->who.bytecode);
     Heap_free(code->who.line_table);
-    Story_release(&code->poll.story);
+    Specialisation_release(&code->poll.history);
     Heap_free(code->links.callers);
     Heap_free(code->share.callers);
-    Heap_free((void *)code->share.spots);
+    Heap_free((void *)code->share.instruction_samples);
     Heap_free(code->share.callees);
     Heap_free(code->links.callees);
     Heap_free(code);
@@ -188,7 +188,7 @@ size_t Code_bytes(const struct Code *code)
             code->who.line_table_size;
     size += code->links.caller_room * sizeof *code->links.callers;
     size += code->links.callee_room * sizeof *code->links.callees;
-    size += Story_bytes(&code->poll.story);
+    size += Specialisation_bytes(&code->poll.history);
     if (code->layout.instructions)
         size += (code->layout.instruction_count + 2) *
                 sizeof *code->layout.instructions;

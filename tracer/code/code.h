@@ -60,16 +60,18 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
 void Code_free(struct Code *code);
 size_t Code_bytes(const struct Code *code);
 
-// How many looks found each of its instructions running, by their numbers
-// (Code_spot_count() of them); and, in as many entries behind, how many of
-// those found it in C that it had called. Or NULL.
-static inline const _Atomic uint32_t *Code_spots(const struct Code *code)
+// How many samples found each of its instructions running, by their numbers
+// (Code_instruction_count() of them); and, in as many entries behind, how many
+// of those found it in C that it had called. Or NULL.
+static inline const _Atomic uint32_t *
+Code_instruction_samples(const struct Code *code)
 {
-    return atomic_load_explicit(&code->share.spots, memory_order_acquire);
+    return atomic_load_explicit(&code->share.instruction_samples,
+                                memory_order_acquire);
 }
 
 // Numbers of instructions: they are 16 bits wide.
-static inline size_t Code_spot_count(const struct Code *code)
+static inline size_t Code_instruction_count(const struct Code *code)
 {
     if (code->layout.unit_count > UINT16_MAX)
         return UINT16_MAX + 1u;

@@ -8,32 +8,33 @@
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
-    double under = (double)Cell_get(&code->share.under.total_ns);
+    double cumulative = (double)Cell_get(&code->share.cumulative.total_ns);
     uint64_t calls = Cell_get(&code->hot.calls);
     double total = (double)Cell_cycles(&code->hot.total_cycles) / (double)calls;
 
-    if (!calls || !(total > 0) || !(under > 0) || // none may have come back
+    if (!calls || !(total > 0) ||
+        !(cumulative > 0) || // none may have come back
         Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
-    return total * (double)self_ns / under;
+    return total * (double)self_ns / cumulative;
 }
 
 uint64_t Code_sampled_ns(const struct Code *code)
 {
     uint64_t wait = Cell_get(&code->share.wait.total_ns);
-    uint64_t queued = Cell_get(&code->share.queued.total_ns);
+    uint64_t to_run = Cell_get(&code->share.wait_to_run.total_ns);
 
     return Cell_get(&code->share.cpu.total_ns) +
-           (wait > queued ? wait - queued : 0);
+           (wait > to_run ? wait - to_run : 0);
 }
 
 // The part of its waiting that is neither for the interpreter nor for a CPU.
 static double own_wait(const struct Code *code)
 {
     double wait = (double)Cell_get(&code->share.wait.total_ns);
-    double queued = (double)Cell_get(&code->share.queued.total_ns);
+    double to_run = (double)Cell_get(&code->share.wait_to_run.total_ns);
 
-    return wait > 0 ? fmax(1 - queued / wait, 0) : 1;
+    return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
 // What has been added since the mark; cycles net of what hooks cost may come
@@ -88,7 +89,7 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     const struct Share *share = &code->share;
     double mean = Code_mean_cycles(code);
     double wait = ShareValue_window(&share->wait, now) -
-                  ShareValue_window(&share->queued, now);
+                  ShareValue_window(&share->wait_to_run, now);
 
     return mean > 0 ? (ShareValue_window(&share->cpu, now) + fmax(wait, 0)) *
                           hz / mean

@@ -20,8 +20,8 @@ double Code_self_mean(const struct Code *code);
 // For the governor: what it costs now is to count for the means from then on.
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // The median and its like follow the mean: where that has begun anew since the
-// last time, half of the histogram is forgotten. At the next visit: what is
-// armed all the time keeps all its hits. Interpreter's lock.
+// last time, half of the histogram is forgotten. At the next re-arm window:
+// what is armed all the time keeps all its hits. Interpreter's lock.
 void Code_age_histogram(struct Code *code);
 // The mean cycles of a call, of that time: its waits in, callees out; timed, or
 // else sampled; NaN before the first. Of the waits that hooks have met, the

@@ -151,7 +151,7 @@ static const struct Change *newest(const struct ChangeLog *log, size_t taken)
     return &log->changes[(log->count - 1 - taken) % TRANSITIONS_KEPT];
 }
 
-// A specialised form was left: for the base opcode, or, within two looks, for
+// A specialised form was left: for the base opcode, or, within two scans, for
 // another form.
 static bool is_deopt(const struct Opcodes *opcodes, uint8_t from, uint8_t to)
 {

@@ -19,7 +19,7 @@
     4 // differing polls of a site, within STORM_MS, make a storm
 #define STORM_MS 10000
 
-// Whose changes they are; one for all that a look has found.
+// Whose changes they are; one for all that a scan has found.
 struct Label {
     unsigned refs; // slots of the log
     const char *file;

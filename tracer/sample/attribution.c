@@ -122,12 +122,12 @@ void Attribution_judge(const struct Attribution *attribution,
     struct Place place;
 
     stack->in_c = false;
-    stack->queued = active;
+    stack->waits_to_run = active;
     if (stack->depth == 0)
         return;
     Rcu_read_lock();
     place = find_place(attribution, stack);
-    stack->queued = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
+    stack->waits_to_run = active || place.flags & (OPCODE_RESUME | OPCODE_LOOP);
     stack->in_c =
         place.flags & OPCODE_CALL && calls_c(attribution, stack, &place);
     Rcu_read_unlock();
@@ -139,36 +139,40 @@ void Attribution_judge(const struct Attribution *attribution,
 static void prepare(struct Code *code)
 {
     struct Share *share = &code->share;
-    size_t count = Code_spot_count(code), spots = 2 * count; // and those in C
+    size_t count = Code_instruction_count(code);
+    size_t samples = 2 * count; // and those in C
     void *room;
 
     if (atomic_load_explicit(&share->callers, memory_order_relaxed))
         return;
     // Both pair with the acquire of whoever reads.
-    if (!Code_spots(code)) {
-        room = Heap_zeroed(spots + 1, sizeof(*share->spots));
-        atomic_store_explicit(&share->spots, room, memory_order_release);
+    if (!Code_instruction_samples(code)) {
+        room = Heap_zeroed(samples + 1, sizeof(*share->instruction_samples));
+        atomic_store_explicit(&share->instruction_samples, room,
+                              memory_order_release);
     }
     if (!share->callees)
         share->callees = Heap_zeroed(count + 1, sizeof(*share->callees));
-    if (!Code_spots(code) || !share->callees)
+    if (!Code_instruction_samples(code) || !share->callees)
         return;
-    room = Heap_zeroed(1, sizeof(struct Split));
+    room = Heap_zeroed(1, sizeof(struct Breakdown));
     atomic_store_explicit(&share->callers, room, memory_order_release);
-    Cell_set(&share->bytes, sizeof(struct Split) + (spots + count + 2) * 4);
+    Cell_set(&share->bytes,
+             sizeof(struct Breakdown) + (samples + count + 2) * 4);
 }
 
 // Dark code cannot report by itself who calls it. Seen twice, so that a torn
 // stack makes nobody a caller.
-static void report_edge(struct Attribution *attribution, struct SplitPart *part,
-                        const struct Code *caller, const struct Code *callee)
+static void report_edge(struct Attribution *attribution,
+                        struct BreakdownPart *part, const struct Code *caller,
+                        const struct Code *callee)
 {
     struct Edge edge = {caller->hot.id, callee->hot.id};
 
-    if (part->told || part->seen < 2 ||
+    if (part->reported || part->seen < 2 ||
         !atomic_load_explicit(&callee->hot.dark, memory_order_relaxed))
         return;
-    part->told = Edges_push(attribution->edges, edge);
+    part->reported = Edges_push(attribution->edges, edge);
 }
 
 // The innermost frame was called from where the one below it is.
@@ -201,7 +205,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         ids[path->depth++] = 0;
     for (unsigned i = stack->depth; i-- > 0;) {
         struct Code *code = code_of(attribution, stack, i);
-        struct Split *callers;
+        struct Breakdown *callers;
 
         if (!code)
             continue;
@@ -210,14 +214,14 @@ static struct Code *add_stack(struct Attribution *attribution,
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
             prepare(code);
-            ShareValue_credit(&code->share.under, credit);
+            ShareValue_credit(&code->share.cumulative, credit);
             callers = code->share.callers;
             if (callers && caller)
                 report_edge(attribution,
-                            Split_add(callers, caller->hot.id, now, credit),
+                            Breakdown_add(callers, caller->hot.id, now, credit),
                             caller, code);
             else if (callers && stack->cut)
-                Split_add(callers, 0, now, credit);
+                Breakdown_add(callers, 0, now, credit);
         }
         if (i == 0 && caller_at == 1)
             learn_callee(attribution, stack, caller, code);
@@ -235,23 +239,24 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
-static void count_spot(const struct Attribution *attribution, struct Code *code,
-                       const struct WalkFrame *frame, bool in_c)
+static void count_instruction(const struct Attribution *attribution,
+                              struct Code *code, const struct WalkFrame *frame,
+                              bool in_c)
 {
-    _Atomic uint32_t *spots = code->share.spots;
+    _Atomic uint32_t *samples = code->share.instruction_samples;
     uint32_t unit = Attribution_unit(attribution, code, frame);
 
-    if (!spots || unit == UINT32_MAX)
+    if (!samples || unit == UINT32_MAX)
         return;
-    spots += code->layout.units[unit].number;
-    count_one(spots);
+    samples += code->layout.units[unit].number;
+    count_one(samples);
     if (in_c)
-        count_one(spots + Code_spot_count(code));
+        count_one(samples + Code_instruction_count(code));
 }
 
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
-                       const struct ShareTime *now, struct Split *functions,
+                       const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns)
 {
     uint32_t ids[WALK_DEPTH + 1];
@@ -272,18 +277,18 @@ double Attribution_add(struct Attribution *attribution,
     if (code) {
         ShareValue_credit(&code->share.cpu, &ran);
         ShareValue_credit(&code->share.wait, &waited);
-        if (stack->queued)
-            ShareValue_credit(&code->share.queued, &waited);
+        if (stack->waits_to_run)
+            ShareValue_credit(&code->share.wait_to_run, &waited);
         if (in_c)
             ShareValue_credit(&code->share.in_c, &ran);
         if (cpu_ns > 0)
-            count_spot(attribution, code, &stack->frames[top], in_c);
+            count_instruction(attribution, code, &stack->frames[top], in_c);
         Cell_add(&code->share.samples, 1);
         if (cpu_ns > 0)
             Cell_add(&code->share.run_samples, 1);
     }
     if (cpu_ns > 0)
-        Split_add(functions, code ? code->hot.id : 0, now, &ran);
+        Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);
     Rcu_read_unlock();
     path.in_c = in_c;
     // Whoever reads all of it has its lock for some time.

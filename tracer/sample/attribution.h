@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Gives the time of a sampled stack to functions: CPU time or waiting to the
-// innermost that the registry knows, both as `under` to each on the stack,
-// there split up by the callers of its outermost frame. The sampler's thread.
+// innermost that the registry knows, both as `cumulative` to each on the stack,
+// there broken down by the callers of its outermost frame. The sampler's
+// thread.
 #ifndef OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 #define OCULAR_TRACER_SAMPLE_ATTRIBUTION_H
 
 #include "tracer/code/registry.h"
+#include "tracer/sample/breakdown.h"
 #include "tracer/sample/edges.h"
 #include "tracer/sample/flame.h"
-#include "tracer/sample/split.h"
 #include "tracer/sample/walk.h"
 
 struct SampledStack {
@@ -16,7 +17,7 @@ struct SampledStack {
     uint64_t ticks;     // ... nor code that had gone by then
     bool cut;           // there is more below than `frames` has
     bool in_c;          // the innermost has called a C function
-    bool queued;        // off the CPU it would wait for that, as it has the
+    bool waits_to_run;  // off the CPU it would wait for that, as it has the
                         // interpreter, or for the interpreter
     unsigned depth;
     struct WalkFrame frames[WALK_DEPTH]; // innermost first
@@ -37,16 +38,17 @@ struct Attribution {
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Finds out in_c and queued from the instruction that the innermost frame is
-// at, and puts a function on top that is about to begin there: until its frame
-// is pushed the time is the callee's. `active`: the thread had the interpreter.
+// Finds out in_c and waits_to_run from the instruction that the innermost frame
+// is at, and puts a function on top that is about to begin there: until its
+// frame is pushed the time is the callee's. `active`: the thread had the
+// interpreter.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // ns of CPU time and of waiting; *functions is the thread's. Returns the CPU
 // time in which something else than an accepted function was on top.
 double Attribution_add(struct Attribution *attribution,
                        const struct SampledStack *stack,
-                       const struct ShareTime *now, struct Split *functions,
+                       const struct ShareTime *now, struct Breakdown *functions,
                        double cpu_ns, double wait_ns);
 
 #endif

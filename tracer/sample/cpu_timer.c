@@ -213,7 +213,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
         timers->error = signal;
 }
 
-bool CpuTimers_is_robbed(const struct CpuTimers *timers)
+bool CpuTimers_lost_signal(const struct CpuTimers *timers)
 {
     return timers->signal && !is_ours(timers->signal);
 }

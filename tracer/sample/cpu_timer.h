@@ -70,7 +70,7 @@ struct CpuTimer {
 // a signal to choose) or -EPERM (a thread cannot read its own memory).
 void CpuTimers_open(struct CpuTimers *timers, int signal);
 // The handler is not ours any more: the program has installed another one.
-bool CpuTimers_is_robbed(const struct CpuTimers *timers);
+bool CpuTimers_lost_signal(const struct CpuTimers *timers);
 // All timers are freed. Waits for handlers that run still, up to a second.
 void CpuTimers_close(struct CpuTimers *timers);
 // In a forked child, which has inherited no timer: forgets them all.

@@ -4,7 +4,7 @@
 #include "tracer/sample/sampler.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"
-#include "tracer/sample/looks.h"
+#include "tracer/sample/observer.h"
 #include "tracer/sample/samples.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@
 struct Sampler {
     struct Sampling sampling;
     struct Samples samples;
-    struct Looks looks;
+    struct Observer observer;
     uint64_t due_ns;    // of the next step, CLOCK_MONOTONIC
     double interval_ns; // to that
     cell_t steps;
@@ -52,28 +52,28 @@ static void choose_due(struct Sampler *sampler, uint64_t now_ns, bool ran)
 static void wake_up(struct Sampler *sampler, uint64_t now_ns)
 {
     struct Sampling *sampling = &sampler->sampling;
-    struct Looks *looks = &sampler->looks;
+    struct Observer *observer = &sampler->observer;
     struct ShareTime now;
     bool ran;
 
     Cell_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
-    if (Looks_are_blind(looks)) {
+    if (Observer_is_denied(observer)) {
         // What happens meanwhile is no part of the shares.
         sampling->stepped_ns = now_ns;
-        if (!Looks_recover(looks, now_ns)) {
+        if (!Observer_recover(observer, now_ns)) {
             sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
             return;
         }
     }
     Samples_take_begun(&sampler->samples);
-    now = Sampling_advance(sampling, now_ns,
-                           Samples_waiting(&sampler->samples) + looks->found);
-    looks->found = 0;
+    now = Sampling_advance(
+        sampling, now_ns, Samples_waiting(&sampler->samples) + observer->found);
+    observer->found = 0;
     Samples_collect(&sampler->samples, &now);
-    Subjects_take(&sampling->subjects);
-    ran = Looks_at_all(looks, &now) || sampling->subjects.unlisted;
-    Looks_note_sight(looks, now_ns);
+    SampledThreads_take(&sampling->threads);
+    ran = Observer_observe_all(observer, &now) || sampling->threads.unlisted;
+    Observer_note_reads(observer, now_ns);
     choose_due(sampler, now_ns, ran);
 }
 
@@ -130,7 +130,7 @@ static int start_thread(struct Sampler *sampler)
 static void free_all(struct Sampler *sampler)
 {
     Memory_close(&sampler->sampling.memory);
-    Subjects_release(&sampler->sampling.subjects);
+    SampledThreads_release(&sampler->sampling.threads);
     Heap_free(sampler);
 }
 
@@ -151,8 +151,8 @@ static int init(struct Sampler *sampler, const struct FrameLayout *layout)
     int error = Memory_open(&sampling->memory);
 
     if (!error)
-        error = Looks_init(&sampler->looks, sampling, layout);
-    return error ? error : Subjects_init(&sampling->subjects);
+        error = Observer_init(&sampler->observer, sampling, layout);
+    return error ? error : SampledThreads_init(&sampling->threads);
 }
 
 static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
@@ -249,14 +249,15 @@ struct ShareTime Sampler_now(const struct Sampler *sampler)
     return Sampling_now(&sampler->sampling);
 }
 
-bool Sampler_is_blind(const struct Sampler *sampler)
+bool Sampler_is_denied(const struct Sampler *sampler)
 {
-    return Looks_are_blind(&sampler->looks);
+    return Observer_is_denied(&sampler->observer);
 }
 
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler)
 {
-    return Sampler_is_blind(sampler) || !Cell_get(&sampler->samples.signal_used)
+    return Sampler_is_denied(sampler) ||
+                   !Cell_get(&sampler->samples.signal_used)
                ? UINT64_MAX
                : Cell_get(&sampler->samples.collected);
 }
@@ -279,16 +280,16 @@ void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state)
 }
 
 int Sampler_set_threads(struct Sampler *sampler,
-                        const struct SampledThread *threads, size_t count)
+                        const struct ListedThread *threads, size_t count)
 {
-    return Subjects_offer(&sampler->sampling.subjects, threads, count);
+    return SampledThreads_offer(&sampler->sampling.threads, threads, count);
 }
 
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
 {
     struct ShareTime now = Sampler_now(sampler);
 
-    return Subjects_shares(&sampler->sampling.subjects, &now, shares);
+    return SampledThreads_shares(&sampler->sampling.threads, &now, shares);
 }
 
 struct FlameTable *Sampler_stacks(struct Sampler *sampler)
@@ -309,7 +310,7 @@ bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge)
 
 uint64_t Sampler_threads_dropped(struct Sampler *sampler)
 {
-    return Subjects_dropped(&sampler->sampling.subjects);
+    return SampledThreads_dropped(&sampler->sampling.threads);
 }
 
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
@@ -322,13 +323,13 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     *totals = (struct SamplerTotals){
         .window_s = ShareClock_window_s(&sampling->time),
         .window_samples = ShareClock_samples(&sampling->time),
-        .looks = Cell_get(&sampler->steps),
+        .wakeups = Cell_get(&sampler->steps),
         .samples = Cell_get(&sampling->samples),
         .unknown = Cell_get(&samples->unknown),
         .truncated = Cell_get(&samples->truncated),
         .lost = Cell_get(&samples->lost),
         .ours = Cell_get(&samples->ours),
-        .untimed = Cell_get(&sampler->looks.untimed),
+        .untimed = Cell_get(&sampler->observer.untimed),
         .signal = (int)Cell_get(&samples->signal_used),
         .error = -(int)Cell_get(&samples->error),
         .elsewhere = ShareValue_window(&sampling->elsewhere, &now),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Shares of time without a hook. Each Python thread is sampled in its own CPU
 // time, by a signal (cpu_timer.h); a thread of ours ("ocular-sampler") collects
-// the samples four times a second, and looks at all threads then for what they
+// the samples four times a second, and observes all threads then for what they
 // wait in (walk.h). It never attaches to the interpreter and dereferences
 // nothing that it read: a code pointer counts only if the registry knows it.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLER_H
@@ -11,20 +11,20 @@
 #include "tracer/base/clock.h"
 #include "tracer/code/registry.h"
 #include "tracer/sample/sample_clock.h"
-#include "tracer/sample/subjects.h"
+#include "tracer/sample/sampled_threads.h"
 
 struct SamplerTotals {
     double hz;       // samples a second, lately
     double window_s; // that the shares are over: see share.h
     double window_samples;
-    uint64_t looks;     // times that its thread woke up
+    uint64_t wakeups;   // times that its thread woke up
     uint64_t samples;   // of running threads
     uint64_t unknown;   // of these: stacks that could not be read to the end
     uint64_t truncated; // of these: stacks deeper than WALK_DEPTH
     uint64_t lost;      // for want of room; their time went to the next one
     uint64_t ours;      // of samples: they found the thread in a hook's code
     uint64_t untimed;   // threads that can have no timer
-    int signal;         // that the samples come by; 0: there are looks alone
+    int signal;         // that the samples come by; 0: observations alone
     int error;          // why: -EBUSY no signal is free, -EINVAL not one to
                         // choose, -EPERM a thread may not read its memory
     // Share of one core's wall time, in the window, that threads were *running*
@@ -48,7 +48,7 @@ struct SamplerParts {
     const struct Clock *counter;
     const struct SampleClock *clock; // NULL: the kernel's
     int signal;                      // to be used; 0: any that is free,
-                                     // below 0: none, looks alone
+                                     // below 0: none, observations alone
 };
 
 // Without a thread, until Sampler_resume. `hz` as in Sampler_set_hz. 0, or
@@ -57,7 +57,7 @@ struct SamplerParts {
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
 // What its thread does each time that it wakes up: collects the samples and
-// looks at the threads, where that is due. Returns when the next time is, ns of
+// observes the threads, where that is due. Returns when the next time is, ns of
 // CLOCK_MONOTONIC. Where it has no thread, any one thread may.
 uint64_t Sampler_step(struct Sampler *sampler);
 // Sampler_new, and Sampler_resume.
@@ -79,7 +79,7 @@ void Sampler_abandon(struct Sampler *sampler); // after fork: frees, no join
 // Called with the interpreter's lock held, by the governor: takes no lock. 0 or
 // -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
-                        const struct SampledThread *threads, size_t count);
+                        const struct ListedThread *threads, size_t count);
 // The calling thread has that PyThreadState and runs its first code: from here
 // on it is sampled, however soon it ends. Allocates and makes two system calls,
 // 5 us. With the interpreter's lock, not while the sampler stops.
@@ -102,6 +102,6 @@ uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // All ways of reading are refused by now, for some seconds: a program may have
 // its system calls filtered at any time. The shares stay as they were, of then,
 // and what happens meanwhile is no part of them; it tries again now and then.
-bool Sampler_is_blind(const struct Sampler *sampler);
+bool Sampler_is_denied(const struct Sampler *sampler);
 
 #endif

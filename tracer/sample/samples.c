@@ -4,7 +4,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 
-static void take_sample(struct Samples *samples, struct Subject *subject,
+static void take_sample(struct Samples *samples, struct SampledThread *thread,
                         const struct SampleHead *head,
                         const struct ShareTime *now)
 {
@@ -20,7 +20,7 @@ static void take_sample(struct Samples *samples, struct Subject *subject,
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(&samples->sampling->attribution, stack,
                       head->flags & SAMPLE_ACTIVE);
-    Sampling_attribute(samples->sampling, subject, stack, now,
+    Sampling_attribute(samples->sampling, thread, stack, now,
                        (double)head->cpu_ns, 0);
 }
 
@@ -39,13 +39,13 @@ static void take_costs(struct Samples *samples, struct CpuTimer *timer)
     timer->seen_lost = lost;
 }
 
-static void drop_unlisted(struct Subject **link)
+static void drop_unlisted(struct SampledThread **link)
 {
-    struct Subject *subject = *link;
+    struct SampledThread *thread = *link;
 
-    *link = subject->next;
-    CpuTimer_free(subject->timer);
-    Heap_free(subject);
+    *link = thread->next;
+    CpuTimer_free(thread->timer);
+    Heap_free(thread);
 }
 
 void Samples_take_begun(struct Samples *samples)
@@ -57,7 +57,7 @@ void Samples_take_begun(struct Samples *samples)
         next = timer->next;
         // Of a signal that has been given up since?
         if (timer->signal != timers->signal ||
-            !Subjects_add_unlisted(&samples->sampling->subjects, timer))
+            !SampledThreads_add_unlisted(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
     }
     Starts_step(&samples->starts, samples->sampling->stepped_ns);
@@ -65,13 +65,13 @@ void Samples_take_begun(struct Samples *samples)
 
 static void free_timers(struct Samples *samples)
 {
-    const struct SubjectTable *table = samples->sampling->subjects.table;
+    const struct SampledThreadTable *table = samples->sampling->threads.table;
 
     for (size_t i = 0; i < table->count; i++)
-        Subject_drop_timer(table->subjects[i]);
+        SampledThread_drop_timer(table->threads[i]);
     Samples_take_begun(samples);
-    while (samples->sampling->subjects.unlisted)
-        drop_unlisted(&samples->sampling->subjects.unlisted);
+    while (samples->sampling->threads.unlisted)
+        drop_unlisted(&samples->sampling->threads.unlisted);
 }
 
 static void note_signal(struct Samples *samples)
@@ -86,7 +86,7 @@ static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
 
-    if (CpuTimers_is_robbed(timers) ||
+    if (CpuTimers_lost_signal(timers) ||
         (unread && !Memory_is_readable((uintptr_t)timers))) {
         free_timers(samples);
         CpuTimers_close(timers);
@@ -95,52 +95,52 @@ static void check_timers(struct Samples *samples, bool unread)
     note_signal(samples);
 }
 
-static uint64_t count_of(const struct Subject *subject)
+static uint64_t count_of(const struct SampledThread *thread)
 {
-    const struct CpuTimer *timer = subject->timer;
+    const struct CpuTimer *timer = thread->timer;
 
     return timer ? Cell_get(&timer->taken) - timer->seen_taken : 0;
 }
 
 uint64_t Samples_waiting(const struct Samples *samples)
 {
-    const struct SubjectTable *table = samples->sampling->subjects.table;
-    const struct Subject *unlisted = samples->sampling->subjects.unlisted;
+    const struct SampledThreadTable *table = samples->sampling->threads.table;
+    const struct SampledThread *unlisted = samples->sampling->threads.unlisted;
     uint64_t count = 0;
 
     for (size_t i = 0; i < table->count; i++)
-        count += count_of(table->subjects[i]);
+        count += count_of(table->threads[i]);
     for (; unlisted; unlisted = unlisted->next)
         count += count_of(unlisted);
     return count;
 }
 
 // Returns whether one of its stacks could not be read at all.
-static bool collect_from(struct Samples *samples, struct Subject *subject,
+static bool collect_from(struct Samples *samples, struct SampledThread *thread,
                          const struct ShareTime *now)
 {
     struct SampleHead head;
     bool unread = false;
 
-    if (!subject->timer)
+    if (!thread->timer)
         return false;
-    while (CpuTimer_pop(subject->timer, &head, samples->stack.frames)) {
+    while (CpuTimer_pop(thread->timer, &head, samples->stack.frames)) {
         unread |= (head.flags & SAMPLE_UNREAD) != 0;
-        take_sample(samples, subject, &head, now);
+        take_sample(samples, thread, &head, now);
     }
-    take_costs(samples, subject->timer);
+    take_costs(samples, thread->timer);
     return unread;
 }
 
 void Samples_collect(struct Samples *samples, const struct ShareTime *now)
 {
-    const struct SubjectTable *table = samples->sampling->subjects.table;
-    struct Subject **unlisted = &samples->sampling->subjects.unlisted;
+    const struct SampledThreadTable *table = samples->sampling->threads.table;
+    struct SampledThread **unlisted = &samples->sampling->threads.unlisted;
     uint64_t ticks = Clock_read(samples->sampling->timers.clock);
     bool unread = false;
 
     for (size_t i = 0; i < table->count; i++)
-        unread |= collect_from(samples, table->subjects[i], now);
+        unread |= collect_from(samples, table->threads[i], now);
     while (*unlisted) {
         // Asked before: what it has sampled until then is there.
         bool gone =

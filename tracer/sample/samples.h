@@ -32,7 +32,7 @@ void Samples_close(struct Samples *samples);
 void Samples_take_begun(struct Samples *samples);
 // How many are waiting.
 uint64_t Samples_waiting(const struct Samples *samples);
-// Attributes those, and looks after the timers.
+// Attributes those, and takes care of the timers.
 void Samples_collect(struct Samples *samples, const struct ShareTime *now);
 
 #endif

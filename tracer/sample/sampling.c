@@ -41,12 +41,12 @@ struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
     return Sampling_now(sampling);
 }
 
-void Sampling_attribute(struct Sampling *sampling, struct Subject *subject,
+void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         const struct SampledStack *stack,
                         const struct ShareTime *now, double cpu_ns,
                         double wait_ns)
 {
     ShareValue_add(&sampling->elsewhere, now,
                    Attribution_add(&sampling->attribution, stack, now,
-                                   &subject->functions, cpu_ns, wait_ns));
+                                   &thread->functions, cpu_ns, wait_ns));
 }

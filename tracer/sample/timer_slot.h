@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a timer's signal names instead of a pointer: a slot's number. A slot
-// says which timer is meant, if it is still there, and whether a handler looks
-// at it. Slots are the process's and never freed. Handlers on any thread find
+// says which timer is meant, if it is still there, and whether a handler uses
+// it. Slots are the process's and never freed. Handlers on any thread find
 // them; whoever makes timers takes them.
 #ifndef OCULAR_TRACER_SAMPLE_TIMER_SLOT_H
 #define OCULAR_TRACER_SAMPLE_TIMER_SLOT_H

@@ -137,7 +137,7 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
     return true;
 }
 
-static void look(struct Walk *walk, struct WalkStart *start)
+static void begin_walk(struct Walk *walk, struct WalkStart *start)
 {
     memset(walk->known, 0, sizeof(walk->known));
     if (walk->copies)
@@ -202,6 +202,6 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 
 void Walk_frames(struct Walk *walk, struct WalkStart *start)
 {
-    look(walk, start);
+    begin_walk(walk, start);
     follow_frames(walk, start);
 }

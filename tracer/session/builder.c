@@ -275,7 +275,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         .now = Now_s(CLOCK_MONOTONIC),
         .hz = Clock_hz(&engine->clock),
         .ticks = Clock_read(&engine->clock),
-        .sees = session->sampler && !Sampler_is_blind(session->sampler),
+        .sees = session->sampler && !Sampler_is_denied(session->sampler),
     };
     const char *trouble = Session_sampler_trouble(session);
     bool whole;

@@ -28,16 +28,16 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired)
 {
     // Pairs with the release in attribution.c.
-    const struct Split *split =
+    const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
-    double all = (double)Cell_get(&code->share.under.total_ns);
-    struct SplitRow rows[SPLIT_ROWS];
+    double all = (double)Cell_get(&code->share.cumulative.total_ns);
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
 
     memset(from, 0, sizeof *from);
-    if (!split || !(all > 0))
+    if (!breakdown || !(all > 0))
         return;
-    count = Split_totals(split, rows);
+    count = Breakdown_totals(breakdown, rows);
     from->untraced = 1;
     for (i = 0; i < count; i++) {
         const char *name = name_of(rows[i].id, registry, retired);

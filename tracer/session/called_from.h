@@ -7,7 +7,7 @@
 #include "ipc/base/bytes.h"
 #include "tracer/code/registry.h"
 #include "tracer/code/retired.h"
-#include "tracer/sample/split.h"
+#include "tracer/sample/breakdown.h"
 
 struct CallerPart {
     const char *name;
@@ -16,10 +16,10 @@ struct CallerPart {
 
 // All zero: no sample has found the function.
 struct CalledFrom {
-    struct CallerPart callers[SPLIT_PARTS]; // the largest first
+    struct CallerPart callers[BREAKDOWN_PARTS]; // the largest first
     size_t count;
-    double unknown;  // gone without a name, beyond the parts of the split, or
-                     // on a stack that was cut off
+    double unknown; // gone without a name, beyond the parts of the breakdown,
+                    // or on a stack that was cut off
     double untraced; // the function was the outermost one that is traced
 };
 

@@ -22,7 +22,7 @@ struct Step {       // what a row is to the flow of control
 
 struct Walk {
     const struct Code *code;
-    const struct Story *story;
+    const struct Specialisation *history;
     const struct Opcodes *opcodes;
     struct DetailRow *rows;
     struct Step *steps;
@@ -79,10 +79,11 @@ static double site_cycles(const struct Site *site, const struct Site *end)
 
 static void set_live(const struct Walk *walk, struct DetailRow *row)
 {
-    uint8_t known = Story_opcode(walk->story, row->offset / 2, row->opcode);
+    uint8_t known =
+        Specialisation_opcode(walk->history, row->offset / 2, row->opcode);
 
     row->live = row->opcode;
-    row->specialized_once = Story_has(walk->story, row->offset / 2);
+    row->specialized_once = Specialisation_has(walk->history, row->offset / 2);
     if (walk->opcodes->flags[known] & OPCODE_EXECUTOR)
         row->jitted = true;
     else if (walk->opcodes->flags[known] & OPCODE_SPECIALIZED)
@@ -108,14 +109,14 @@ static void set_site(const struct Walk *walk, size_t index)
 
 static void set_samples(const struct Walk *walk, struct DetailRow *row)
 {
-    const _Atomic uint32_t *spots = Code_spots(walk->code);
+    const _Atomic uint32_t *samples = Code_instruction_samples(walk->code);
 
-    if (!spots)
+    if (!samples)
         return;
-    spots += walk->code->layout.units[row->offset / 2].number;
-    row->samples = atomic_load_explicit(spots, memory_order_relaxed);
-    spots += Code_spot_count(walk->code);
-    row->c_samples = atomic_load_explicit(spots, memory_order_relaxed);
+    samples += walk->code->layout.units[row->offset / 2].number;
+    row->samples = atomic_load_explicit(samples, memory_order_relaxed);
+    samples += Code_instruction_count(walk->code);
+    row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
 // One row an instruction; what EXTENDED_ARG adds is in its argument.
@@ -362,11 +363,12 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
 }
 
 int Detail_init(struct Detail *detail, const struct Code *code,
-                const struct Story *story, const struct Opcodes *opcodes)
+                const struct Specialisation *history,
+                const struct Opcodes *opcodes)
 {
     size_t units = (size_t)code->layout.unit_count + 1;
     uint32_t *lines = Heap_alloc(units * sizeof *lines);
-    struct Walk walk = {.code = code, .story = story, .opcodes = opcodes};
+    struct Walk walk = {.code = code, .history = history, .opcodes = opcodes};
     struct Totals totals;
     int error = -ENOMEM;
 

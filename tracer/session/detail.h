@@ -2,7 +2,7 @@
 // One function, instruction by instruction: what is there, what it became, how
 // often it ran and what it cost. The stop report and the listings that viewers
 // get are made of it. Built with the interpreter's lock held, or in a read
-// section and from a copy of the code's story.
+// section and from a copy of the code's history.
 #ifndef OCULAR_TRACER_SESSION_DETAIL_H
 #define OCULAR_TRACER_SESSION_DETAIL_H
 
@@ -21,8 +21,8 @@ struct DetailRow {
     bool dark;
     uint64_t hits; // never more than its executions; 0 and not exact: unknown
     bool exact;    // else hits is a floor
-    uint64_t samples; // looks of the sampler that found it running here, or in
-                      // what it had called there that is nobody's
+    uint64_t samples;   // samples that found it running here, or in
+                        // what it had called there that is nobody's
     uint64_t c_samples; // of these, in C
     double cycles; // per execution, the block's spread evenly; in precise mode
                    // its own, of the generic opcode; NaN: unknown
@@ -40,7 +40,8 @@ struct Detail {
 
 // 0 or -ENOMEM
 int Detail_init(struct Detail *detail, const struct Code *code,
-                const struct Story *story, const struct Opcodes *opcodes);
+                const struct Specialisation *history,
+                const struct Opcodes *opcodes);
 void Detail_release(struct Detail *detail);
 
 #endif

@@ -15,10 +15,10 @@
 #define DEBT_PERIOD_NS 950000000ull // where the budget is overdrawn
 #define CORE_PART 0.0025            // of a core that listings may take
 #define DEBT_PART 0.0005
-#define WORDS_NS                                                               \
+#define TEXT_NS                                                                \
     300000000ull               // the governor's time: the interpreter may be
                                // held by C code for long
-#define KEPT_NS 10000000000ull // words of what nobody looks at any more
+#define KEPT_NS 10000000000ull // operand text of what nobody looks at any more
 #define QUIET_NS 20000000ull   // between two wake-ups of the collector
 
 void Details_init(struct Details *details, const struct DetailsSource *source)
@@ -28,13 +28,13 @@ void Details_init(struct Details *details, const struct DetailsSource *source)
     pthread_mutex_init(&details->mutex, NULL);
 }
 
-static void free_list(struct Words *words)
+static void free_list(struct OperandText *text)
 {
-    while (words) {
-        struct Words *next = words->next;
+    while (text) {
+        struct OperandText *next = text->next;
 
-        Words_free(words);
-        words = next;
+        OperandText_free(text);
+        text = next;
     }
 }
 
@@ -44,24 +44,24 @@ void Details_release(struct Details *details)
 
     free_list(details->ready);
     for (i = 0; i < DETAILS_KEPT; i++)
-        Words_free(details->entries[i].words);
+        OperandText_free(details->entries[i].text);
     pthread_mutex_destroy(&details->mutex);
 }
 
-void Details_set_urge(struct Details *details, void (*urge)(void *context),
+void Details_set_wake(struct Details *details, void (*wake)(void *context),
                       void *context)
 {
     pthread_mutex_lock(&details->mutex);
-    details->urge = urge;
-    details->urge_context = context;
+    details->wake = wake;
+    details->wake_context = context;
     pthread_mutex_unlock(&details->mutex);
 }
 
-void Details_urge(struct Details *details)
+void Details_wake(struct Details *details)
 {
     pthread_mutex_lock(&details->mutex);
-    if (details->urge)
-        details->urge(details->urge_context);
+    if (details->wake)
+        details->wake(details->wake_context);
     pthread_mutex_unlock(&details->mutex);
 }
 
@@ -118,9 +118,9 @@ int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
     return news < 0 ? news : 0;
 }
 
-// --- Words -----------------------------------------------------------------
+// --- Operand text ------------------------------------------------------------
 
-uint32_t Details_next_words(struct Details *details)
+uint32_t Details_next_text(struct Details *details)
 {
     uint32_t id = 0;
 
@@ -131,24 +131,24 @@ uint32_t Details_next_words(struct Details *details)
     return id;
 }
 
-void Details_deliver(struct Details *details, struct Words *words)
+void Details_deliver(struct Details *details, struct OperandText *text)
 {
     pthread_mutex_lock(&details->mutex);
-    words->next = details->ready;
-    details->ready = words;
+    text->next = details->ready;
+    details->ready = text;
     pthread_mutex_unlock(&details->mutex);
     details->source.wake(details->source.context);
 }
 
 // false: there is nobody to ask.
-static bool want_words(struct Details *details, uint32_t id)
+static bool want_text(struct Details *details, uint32_t id)
 {
     bool asked = false;
 
     pthread_mutex_lock(&details->mutex);
-    if (details->urge && details->wanted_count < DETAILS_KEPT) {
+    if (details->wake && details->wanted_count < DETAILS_KEPT) {
         details->wanted[details->wanted_count++] = id;
-        details->urge(details->urge_context);
+        details->wake(details->wake_context);
         asked = true;
     }
     pthread_mutex_unlock(&details->mutex);
@@ -159,7 +159,7 @@ static bool want_words(struct Details *details, uint32_t id)
 
 static void drop_entry(struct DetailEntry *entry)
 {
-    Words_free(entry->words);
+    OperandText_free(entry->text);
     memset(entry, 0, sizeof *entry);
 }
 
@@ -190,29 +190,29 @@ static struct DetailEntry *take_entry(struct Details *details, uint32_t id,
         drop_entry(entry);
         entry->id = id;
     }
-    if (!entry->words && !entry->asked)
-        entry->asked = want_words(details, id);
+    if (!entry->text && !entry->asked)
+        entry->asked = want_text(details, id);
     entry->used_ns = now;
     return entry;
 }
 
-static void take_words(struct Details *details, uint64_t now)
+static void take_text(struct Details *details, uint64_t now)
 {
-    struct Words *words, *next;
+    struct OperandText *text, *next;
     unsigned i;
 
     pthread_mutex_lock(&details->mutex);
-    words = details->ready;
+    text = details->ready;
     details->ready = NULL;
     pthread_mutex_unlock(&details->mutex);
-    for (; words; words = next) {
-        struct DetailEntry *entry = find_entry(details, words->id);
+    for (; text; text = next) {
+        struct DetailEntry *entry = find_entry(details, text->id);
 
-        next = words->next;
-        if (entry && !entry->words)
-            entry->words = words;
+        next = text->next;
+        if (entry && !entry->text)
+            entry->text = text;
         else
-            Words_free(words);
+            OperandText_free(text);
     }
     for (i = 0; i < DETAILS_KEPT; i++)
         if (details->entries[i].id &&
@@ -269,8 +269,8 @@ static void answer(struct Details *details, const struct DetailEntry *entry)
     struct Message message = {.type = MESSAGE_LISTING};
     struct DetailWish wishes[DETAILS_WISHES];
     unsigned count = take_wishes(details, entry->id, wishes), i;
-    int error = source->make(source->context, entry->id, entry->words,
-                             &message.listing);
+    int error =
+        source->make(source->context, entry->id, entry->text, &message.listing);
 
     for (i = 0; i < count; i++) {
         if (!error)
@@ -295,10 +295,10 @@ static uint64_t due_ns(const struct Details *details,
 
     if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
         due = entry->built_ns + PERIOD_NS;
-    // The first one waits a moment for its words.
-    if (entry->asked && !entry->words && !entry->built_ns &&
-        wish->asked_ns + WORDS_NS > due)
-        due = wish->asked_ns + WORDS_NS;
+    // The first one waits a moment for its operand text.
+    if (entry->asked && !entry->text && !entry->built_ns &&
+        wish->asked_ns + TEXT_NS > due)
+        due = wish->asked_ns + TEXT_NS;
     return due;
 }
 
@@ -326,8 +326,8 @@ static uint64_t next_wish(struct Details *details, struct DetailWish *wish)
     return first;
 }
 
-static void pace(struct Details *details, struct DetailEntry *entry,
-                 uint64_t took_ns)
+static void set_due(struct Details *details, struct DetailEntry *entry,
+                    uint64_t took_ns)
 {
     bool debt = details->source.is_overdrawn(details->source.context);
     uint64_t now = Now_ns(CLOCK_MONOTONIC);
@@ -341,13 +341,13 @@ void Details_serve(struct Details *details)
 {
     struct DetailWish wish;
 
-    take_words(details, Now_ns(CLOCK_MONOTONIC));
+    take_text(details, Now_ns(CLOCK_MONOTONIC));
     while (next_wish(details, &wish) <= Now_ns(CLOCK_MONOTONIC)) {
         uint64_t begun = Now_ns(CLOCK_THREAD_CPUTIME_ID);
         struct DetailEntry *entry = find_entry(details, wish.id);
 
         answer(details, entry);
-        pace(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
+        set_due(details, entry, Now_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     }
 }
 
@@ -376,8 +376,8 @@ size_t Details_bytes(struct Details *details)
     unsigned i;
 
     for (i = 0; i < DETAILS_KEPT; i++)
-        if (details->entries[i].words)
-            bytes += Words_bytes(details->entries[i].words);
+        if (details->entries[i].text)
+            bytes += OperandText_bytes(details->entries[i].text);
     return bytes;
 }
 

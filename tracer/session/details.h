@@ -3,12 +3,12 @@
 // arguments are called once the governor has said so, and when the next listing
 // may be made. While nobody asks nothing is made, and what was kept goes. A
 // mutex, held for a few instructions; the server's thread asks, the collector
-// answers, the governor delivers words.
+// answers, the governor delivers operand text.
 #ifndef OCULAR_TRACER_SESSION_DETAILS_H
 #define OCULAR_TRACER_SESSION_DETAILS_H
 
 #include "ipc/wire.h"
-#include "tracer/session/words.h"
+#include "tracer/session/operand_text.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -25,8 +25,8 @@ struct DetailWish {
 
 struct DetailEntry { // a function that is looked at; the collector's
     uint32_t id;     // 0 = free
-    struct Words *words;
-    bool asked;        // for the words
+    struct OperandText *text;
+    bool asked;        // for the text
     uint64_t built_ns; // 0 = never
     uint64_t used_ns;
 };
@@ -35,9 +35,9 @@ struct DetailEntry { // a function that is looked at; the collector's
 // `wake`, and for `answer`, which is any's.
 struct DetailsSource {
     void *context;
-    // 0 and the listing; -ENOENT: the function has gone, or -ENOMEM. `words`
+    // 0 and the listing; -ENOENT: the function has gone, or -ENOMEM. `text`
     // may be NULL.
-    int (*make)(void *context, uint32_t id, const struct Words *words,
+    int (*make)(void *context, uint32_t id, const struct OperandText *text,
                 struct Listing **listing);
     // To a viewer, who may be gone.
     void (*answer)(void *context, uint64_t viewer,
@@ -54,23 +54,23 @@ struct Details {
     unsigned wish_count;
     struct DetailWish wishes[DETAILS_WISHES]; // oldest first
     unsigned wanted_count;
-    uint32_t wanted[DETAILS_KEPT]; // whose words the governor is to deliver
-    struct Words *ready;           // delivered
-    void (*urge)(void *context);   // tells the governor; NULL: there is none
-    void *urge_context;
+    uint32_t wanted[DETAILS_KEPT]; // whose text the governor is to deliver
+    struct OperandText *ready;     // delivered
+    void (*wake)(void *context);   // tells the governor; NULL: there is none
+    void *wake_context;
     struct DetailEntry entries[DETAILS_KEPT];
     uint64_t next_ns; // when the next listing may be made
 };
 
 void Details_init(struct Details *details, const struct DetailsSource *source);
 void Details_release(struct Details *details);
-// Whom to tell that words are wanted; it must not block. NULL: nobody.
-void Details_set_urge(struct Details *details, void (*urge)(void *context),
+// Whom to tell that operand text is wanted; it must not block. NULL: nobody.
+void Details_set_wake(struct Details *details, void (*wake)(void *context),
                       void *context);
 
 // Tells the same one, the governor, that something else is wanted: functions
 // are to be armed again. Any thread.
-void Details_urge(struct Details *details);
+void Details_wake(struct Details *details);
 
 // A viewer wants a function's listing; what it has asked for before and has not
 // got is forgotten. Wakes the collector, not too often. 0, -ESHUTDOWN, -EBUSY.
@@ -78,10 +78,10 @@ void Details_urge(struct Details *details);
 int Details_ask(struct Details *details, uint64_t viewer, uint32_t request,
                 uint32_t id);
 
-// The governor: the next function whose words are wanted, 0 = none; and the
-// words. What is left of those is the callee's.
-uint32_t Details_next_words(struct Details *details);
-void Details_deliver(struct Details *details, struct Words *words);
+// The governor: the next function whose operand text is wanted, 0 = none;
+// and the text, which is the callee's from then on.
+uint32_t Details_next_text(struct Details *details);
+void Details_deliver(struct Details *details, struct OperandText *text);
 
 // The collector: makes what is due, and answers. Not in a read section.
 void Details_serve(struct Details *details);

@@ -2,7 +2,7 @@
 // See function_row.h.
 #include "tracer/session/function_row.h"
 #include "tracer/code/means.h"
-#include "tracer/sample/split.h"
+#include "tracer/sample/breakdown.h"
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
     f->wait_share = ShareValue_window(&code->share.wait, at->sampled);
-    f->total_share = ShareValue_window(&code->share.under, at->sampled);
+    f->total_share = ShareValue_window(&code->share.cumulative, at->sampled);
     f->c_share = ShareValue_window(&code->share.in_c, at->sampled);
 }
 
@@ -31,16 +31,16 @@ static void fill_shares(struct Function *f, const struct Code *code,
 static bool fill_callers(struct Snapshot *snapshot, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
-    // Pairs with the release in subject.c.
-    const struct Split *split =
+    // Pairs with the release in attribution.c.
+    const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
-    struct SplitRow rows[SPLIT_ROWS];
+    struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
     struct Caller *callers;
 
-    if (!at->sees || !split)
+    if (!at->sees || !breakdown)
         return true;
-    count = Split_read(split, at->sampled, rows);
+    count = Breakdown_read(breakdown, at->sampled, rows);
     if (count == 0)
         return true;
     callers = Snapshot_alloc(snapshot, count * sizeof *callers);

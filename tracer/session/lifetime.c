@@ -19,12 +19,12 @@
 static int start_server(struct Session *session, char *why, size_t why_size)
 {
     const struct ServerSource source = Requests_source(session);
-    const struct Door *door = session->config.door;
+    const struct PersistentServer *persistent = session->config.persistent;
 
-    if (door) {
-        session->server = door->server;
-        session->server_base_ns = Server_cpu_ns(door->server);
-        Server_turn_to(door->server, &source, false);
+    if (persistent) {
+        session->server = persistent->server;
+        session->server_base_ns = Server_cpu_ns(persistent->server);
+        Server_turn_to(persistent->server, &source, false);
         return 0;
     }
     return Server_open(&session->server, &source, OCULAR_VERSION, why,
@@ -32,7 +32,7 @@ static int start_server(struct Session *session, char *why, size_t why_size)
 }
 
 // A signal that was asked for is used or refused; where any would do and none
-// is free there are looks alone, which the snapshot says.
+// is free there are observations alone, which the snapshot says.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
 {
     struct SamplerTotals totals;
@@ -83,7 +83,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     if (error)
         snprintf(why, why_size, "the collector cannot start: %s",
                  strerror(-error));
-    if (!error && session->config.door) // for those who wait there already
+    if (!error &&
+        session->config.persistent) // for those who wait there already
         Collector_want(&session->collector);
     return error;
 }
@@ -134,8 +135,9 @@ fail:
 
 static void stop_server(struct Session *session)
 {
-    if (session->config.door)
-        Door_shut(session->config.door, !session->hands_over);
+    if (session->config.persistent)
+        PersistentServer_detach(session->config.persistent,
+                                !session->hands_over);
     else
         Server_close(session->server, GOODBYE_MS);
 }
@@ -201,7 +203,7 @@ int Session_resume(struct Session *session)
 // guard is left as it is, and leaks once.
 void Session_abandon(struct Session *session)
 {
-    if (session->server && !session->config.door) // the door is its owner's
+    if (session->server && !session->config.persistent) // that is its owner's
         Server_abandon(session->server);
     session->server = NULL;
     if (session->sampler)

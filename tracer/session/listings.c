@@ -4,7 +4,7 @@
 #include "ipc/base/now.h"
 #include "ipc/process.h"
 #include "tracer/base/rcu.h"
-#include "tracer/session/lister.h"
+#include "tracer/session/listing_builder.h"
 #include "tracer/session/requests.h"
 
 #include <errno.h>
@@ -17,37 +17,37 @@ static double process_start(void)
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// The code's story, which others write while we read.
-static int copy_story(struct Session *session, struct Story *story,
-                      const struct Code *code)
+// The code's history, which others write while we read.
+static int copy_history(struct Session *session, struct Specialisation *history,
+                        const struct Code *code)
 {
     int error;
 
     Transitions_lock(&session->transitions);
-    error = Story_copy(story, &code->poll.story);
+    error = Specialisation_copy(history, &code->poll.history);
     Transitions_unlock(&session->transitions);
     return error;
 }
 
 static struct Listing *make_listing(struct Session *session,
                                     const struct Code *code,
-                                    const struct Words *words)
+                                    const struct OperandText *text)
 {
     const struct Opcodes *opcodes = &session->engine->opcodes;
     struct Listing *listing = NULL;
     struct Detail detail;
-    struct Story story;
+    struct Specialisation history;
 
-    if (copy_story(session, &story, code))
+    if (copy_history(session, &history, code))
         return NULL;
-    if (Detail_init(&detail, code, &story, opcodes) == 0) {
-        const struct ListerSource source = {code, &detail, words, opcodes,
-                                            session->sampler != NULL};
+    if (Detail_init(&detail, code, &history, opcodes) == 0) {
+        const struct ListingBuilderSource source = {
+            code, &detail, text, opcodes, session->sampler != NULL};
 
-        listing = Lister_make(&source);
+        listing = ListingBuilder_make(&source);
         Detail_release(&detail);
     }
-    Story_release(&story);
+    Specialisation_release(&history);
     if (!listing)
         return NULL;
     listing->process_start_s = session->process_start_s;
@@ -58,7 +58,7 @@ static struct Listing *make_listing(struct Session *session,
     return listing;
 }
 
-static int make(void *context, uint32_t id, const struct Words *words,
+static int make(void *context, uint32_t id, const struct OperandText *text,
                 struct Listing **listing)
 {
     struct Session *session = context;
@@ -68,7 +68,7 @@ static int make(void *context, uint32_t id, const struct Words *words,
     Rcu_read_lock();
     code = Registry_by_id(session->engine->registry, id);
     if (code)
-        *listing = make_listing(session, code, words);
+        *listing = make_listing(session, code, text);
     Rcu_read_unlock();
     if (*listing)
         return 0;

@@ -107,7 +107,7 @@ static void put_source(struct Bytes *out, const struct Snapshot *snapshot)
     if (snapshot->sampler_signal == NULL_U64)
         Figure_print(
             out,
-            "  they were taken by looks at all threads: no thread had a CPU "
+            "  they were taken by looking at all threads: no thread had a CPU "
             "timer\n");
     else
         Figure_print(out,

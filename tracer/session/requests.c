@@ -21,13 +21,15 @@ static void want(void *context, bool first)
 {
     struct Session *session = context;
     const struct Budget *budget = Account_open(&session->account);
-    bool debt = Budget_is_overdrawn(budget), tight = Budget_is_tight(budget);
+    bool debt = Budget_is_overdrawn(budget);
+    bool throttled = Budget_is_throttled(budget);
     double now_s = Now_s(CLOCK_MONOTONIC);
     double waited = now_s - session->built_s;
-    bool patient = !tight && session->debt_builds < DEBTORS_PATIENCE;
+    bool patient = !throttled && session->debt_builds < DEBTORS_PATIENCE;
 
     Account_close(&session->account);
-    if ((debt || tight) && waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
+    if ((debt || throttled) &&
+        waited < (patient ? DEBTORS_S : DEBTORS_MOST_S)) {
         if (first)
             Server_notify(session->server);
         return;
@@ -132,7 +134,7 @@ static void rearm(struct Session *session, uint64_t viewer,
         return;
     }
     Rearm_push(&session->rearm, message->number);
-    Details_urge(&session->details);
+    Details_wake(&session->details);
     accept_request(session, viewer, message);
 }
 
@@ -230,10 +232,11 @@ static void request(void *context, uint64_t viewer,
 
 static void viewers(void *context, unsigned count)
 {
-    const struct Door *door = ((struct Session *)context)->config.door;
+    const struct PersistentServer *persistent =
+        ((struct Session *)context)->config.persistent;
 
-    if (door)
-        door->viewers(door->context, count);
+    if (persistent)
+        persistent->viewers(persistent->context, count);
 }
 
 struct ServerSource Requests_source(struct Session *session)

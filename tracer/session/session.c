@@ -25,7 +25,7 @@ const char *Session_sampler_trouble(const struct Session *session)
 {
     if (session->sampler_refused)
         return REFUSED "no shares of time, the hooks' figures alone";
-    if (session->sampler && Sampler_is_blind(session->sampler))
+    if (session->sampler && Sampler_is_denied(session->sampler))
         return REFUSED
             "shares of time end where that began, "
             "the hooks' figures go on";

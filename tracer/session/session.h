@@ -12,8 +12,8 @@
 #include "tracer/code/transitions.h"
 #include "tracer/session/collector.h"
 #include "tracer/session/details.h"
-#include "tracer/session/door.h"
 #include "tracer/session/engine.h"
+#include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/timeline/export.h"
 #include "tracer/timeline/timeline.h"
@@ -27,10 +27,10 @@ struct Config {
     size_t timeline_limit; // bytes
     char output[PATH_MAX];
     bool serve;
-    bool sampler;      // false: hooks alone
-    int signal;        // that samples come by; 0: any that is free, -1: none
-    struct Door *door; // serve here, if not NULL; it stays
-    double budget;     // share of CPU time at the start; NaN = none
+    bool sampler; // false: hooks alone
+    int signal;   // that samples come by; 0: any that is free, -1: none
+    struct PersistentServer *persistent; // serve here, if not NULL; it stays
+    double budget; // share of CPU time at the start; NaN = none
     bool quiet;
 };
 
@@ -42,8 +42,8 @@ struct Session {
     struct Timeline *timeline; // NULL: not wanted
     struct Sampler *sampler;   // NULL: no shares
     bool sampler_refused;      // one was wanted
-    struct Server *server;   // NULL: not serving; config.door's if there is one
-    uint64_t server_base_ns; // CPU time that it had used before
+    struct Server *server;     // NULL: not serving; or config.persistent's
+    uint64_t server_base_ns;   // CPU time that it had used before
     double built_s; // when viewers had one built last; the server's thread
     unsigned debt_builds; // in a row, each while overdrawn; the server's thread
     bool hands_over;      // viewers stay, for the next session

@@ -23,7 +23,7 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
         return true;
     functions = Snapshot_alloc(rows->snapshot, count * sizeof *functions);
     for (i = 0; functions && i < count; i++) {
-        const struct SplitRow *from = &shares->functions[i];
+        const struct BreakdownRow *from = &shares->functions[i];
 
         functions[i] =
             (struct Caller){from->id ? from->id : NULL_U64, from->share};

@@ -4,9 +4,9 @@
 // calls it, on the thread that writes.
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
-#include "tracer/timeline/ends.h"
 #include "tracer/timeline/json_trace.h"
 #include "tracer/timeline/pftrace.h"
+#include "tracer/timeline/tid_guard.h"
 
 #include <errno.h>
 #include <string.h>
@@ -71,14 +71,14 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned lane)
 }
 
 static int write_lane(struct Walk *walk, const struct TimelineLane *lane,
-                      struct Ends *ends)
+                      struct TidGuard *guard)
 {
     const struct ReplayTarget target = {walk, begin_call, end_call, mark};
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, lane->lane);
     uint64_t floor = writer->trace->start_ticks;
-    uint64_t *end = Ends_of(ends, lane->tid);
+    uint64_t *end = TidGuard_time(guard, lane->tid);
     int error;
 
     // A thread that nothing has been recorded of, yet or any more.
@@ -102,13 +102,13 @@ static int write_lane(struct Walk *walk, const struct TimelineLane *lane,
 static int write_lanes(struct Walk *walk)
 {
     const struct TimelineView *view = walk->writer->trace->view;
-    struct Ends ends;
-    int error = Ends_init(&ends, view->lane_count);
+    struct TidGuard guard;
+    int error = TidGuard_init(&guard, view->lane_count);
     size_t i;
 
     for (i = 0; !error && i < view->lane_count; i++)
-        error = write_lane(walk, &view->lanes[i], &ends);
-    Ends_release(&ends);
+        error = write_lane(walk, &view->lanes[i], &guard);
+    TidGuard_release(&guard);
     return error;
 }
 

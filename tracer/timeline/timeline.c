@@ -4,7 +4,7 @@
 // lane still fills is copied into each view.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
-#include "tracer/timeline/ages.h"
+#include "tracer/timeline/eviction_heap.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,8 +19,8 @@ struct Timeline {
     struct Track *first;  // in order of the lanes' numbers
     struct Track *last;
     size_t track_count;
-    struct Ages ages;         // tracks with a chunk that may be forgotten
-    const struct Track *busy; // being drained: its newest chunk is in use
+    struct EvictionHeap eviction; // tracks with a chunk that may be forgotten
+    const struct Track *busy;     // being drained: its newest chunk is in use
 };
 
 struct View {
@@ -50,7 +50,7 @@ void Timeline_free(struct Timeline *timeline)
         next = track->next;
         Track_free(track);
     }
-    Ages_release(&timeline->ages);
+    EvictionHeap_release(&timeline->eviction);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
 }
@@ -81,7 +81,7 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
     timeline->track_count--;
     timeline->bytes -= track->bytes;
     timeline->lost += track->shown.lost;
-    Ages_remove(&timeline->ages, track);
+    EvictionHeap_remove(&timeline->eviction, track);
     Track_free(track);
 }
 
@@ -92,9 +92,9 @@ static void set_age(struct Timeline *timeline, struct Track *track)
                                         track->oldest != track->newest);
 
     if (!can_forget)
-        Ages_remove(&timeline->ages, track);
+        EvictionHeap_remove(&timeline->eviction, track);
     else if (!track->place) // memory out: it is tried again with each change
-        Ages_add(&timeline->ages, track);
+        EvictionHeap_add(&timeline->eviction, track);
 }
 
 // Drops the lane's oldest chunk, and the track with the last one of a lane that
@@ -117,13 +117,14 @@ static void forget_chunk(struct Timeline *timeline, struct Track *track)
 
 static size_t bytes_of(const struct Timeline *timeline)
 {
-    return sizeof *timeline + timeline->bytes + Ages_bytes(&timeline->ages);
+    return sizeof *timeline + timeline->bytes +
+           EvictionHeap_bytes(&timeline->eviction);
 }
 
 static void keep_limit(struct Timeline *timeline)
 {
     while (bytes_of(timeline) > timeline->limit) {
-        struct Track *oldest = Ages_oldest(&timeline->ages);
+        struct Track *oldest = EvictionHeap_oldest(&timeline->eviction);
 
         if (!oldest)
             return;

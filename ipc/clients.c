@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: MIT
+// The rules of docs/protocol.md on the server's side: hello first, one rate a
+// viewer, one encoding a snapshot. Called by server.c on its thread.
+#include "ipc/clients.h"
+#include "ipc/dispatch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RATE_DEFAULT_MS 1000
+#define HELLO_MS 5000     // to say hello
+#define READS_PER_TURN 16 // of one viewer, so that it holds up nobody
+
+static bool is_open(const struct Viewer *viewer)
+{
+    return viewer->fd >= 0;
+}
+
+static bool is_served(const struct Viewer *viewer)
+{
+    return is_open(viewer) && viewer->greeted && !viewer->closing;
+}
+
+void Clients_init(struct Clients *clients, const struct ServerSource *source,
+                  const char *version)
+{
+    memset(clients, 0, sizeof(*clients));
+    clients->source = source;
+    clients->pid = getpid();
+    snprintf(clients->version, sizeof(clients->version), "%s", version);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        Viewer_init(&clients->viewers[i]);
+}
+
+// --- Viewers come and go
+
+void Clients_count(struct Clients *clients)
+{
+    // Whoever closes the server waits, and may hold what the callback needs.
+    if (!clients->leaving)
+        clients->source->viewers(clients->source->context, clients->greeted);
+}
+
+static void count_viewers(struct Clients *clients, int change)
+{
+    clients->greeted += (unsigned)change;
+    Clients_count(clients);
+}
+
+bool Clients_is_there(const struct Clients *clients)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (is_open(&clients->viewers[i]))
+            return true;
+    }
+    return false;
+}
+
+static void drop(struct Clients *clients, struct Viewer *viewer)
+{
+    bool greeted = viewer->greeted;
+
+    Viewer_close(viewer);
+    if (greeted)
+        count_viewers(clients, -1);
+    if (!clients->greeted) {
+        Frame_drop(clients->newest);
+        clients->newest = NULL;
+    }
+}
+
+static struct Viewer *free_slot(struct Clients *clients)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (!is_open(&clients->viewers[i]))
+            return &clients->viewers[i];
+    }
+    return NULL;
+}
+
+void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
+                   uint64_t now)
+{
+    struct Message hello = {.type = MESSAGE_HELLO,
+                            .version = WIRE_VERSION,
+                            .number = (uint64_t)clients->pid,
+                            .text = clients->version};
+    struct Viewer *viewer = free_slot(clients);
+    const char *why = Dispatch_objection(peer->uid);
+
+    if (why) {
+        Dispatch_reject(fd, EACCES, why);
+        return;
+    }
+    if (!viewer) {
+        Dispatch_reject(fd, EUSERS,
+                        "128 viewers are looking already: close one");
+        return;
+    }
+    Viewer_open(viewer, fd, ++clients->next_id);
+    viewer->period_ms = RATE_DEFAULT_MS;
+    viewer->deadline_ms = now + HELLO_MS;
+    if (Viewer_say(viewer, &hello) < 0)
+        drop(clients, viewer);
+}
+
+// --- Requests
+
+static struct DispatchContext context_of(const struct Clients *clients)
+{
+    return (struct DispatchContext){clients->source, clients->version};
+}
+
+static void meet(struct Clients *clients, struct Viewer *viewer,
+                 const struct Message *message, uint64_t now)
+{
+    const struct DispatchContext context = context_of(clients);
+
+    if (Dispatch_greet(&context, viewer, message, now))
+        count_viewers(clients, 1);
+}
+
+static void take_requests(struct Clients *clients, struct Viewer *viewer,
+                          uint64_t now)
+{
+    const struct DispatchContext context = context_of(clients);
+    struct Message message;
+    int got = 0;
+
+    while (!viewer->closing && (got = Viewer_next(viewer, &message)) > 0) {
+        if (!viewer->greeted)
+            meet(clients, viewer, &message, now);
+        else if (Dispatch_serve(&context, viewer, &message, now) < 0)
+            Viewer_dismiss(viewer, now); // it does not read its answers
+        Message_release(&message);
+    }
+    if (got < 0)
+        Dispatch_refuse(viewer, got, now);
+}
+
+static void read_viewer(struct Clients *clients, struct Viewer *viewer,
+                        uint64_t now)
+{
+    viewer->stacks = 0;
+    for (int i = 0; i < READS_PER_TURN && !viewer->closing; i++) {
+        int more = Viewer_receive(viewer);
+
+        take_requests(clients, viewer, now);
+        if (more < 0)
+            drop(clients, viewer);
+        if (more <= 0)
+            return;
+    }
+}
+
+void Clients_read(struct Clients *clients, const struct pollfd *polled,
+                  uint64_t now)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+        short events = is_open(viewer) ? polled[viewer->polled].revents : 0;
+
+        if (events && !viewer->closing)
+            read_viewer(clients, viewer, now);
+        else if (events & (POLLHUP | POLLERR | POLLNVAL))
+            drop(clients, viewer);
+    }
+}
+
+void Clients_answer(struct Clients *clients, uint64_t id,
+                    const struct Bytes *bytes, uint64_t now)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        if (is_served(viewer) && viewer->id == id &&
+            Viewer_say_bytes(viewer, bytes) < 0)
+            Viewer_dismiss(viewer, now);
+    }
+}
+
+// --- What to wait for
+
+unsigned Clients_poll(struct Clients *clients, struct pollfd *polled)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+        int events = viewer->closing ? 0 : POLLIN;
+
+        if (!is_open(viewer))
+            continue;
+        if (Viewer_has_output(viewer))
+            events |= POLLOUT;
+        viewer->polled = count;
+        polled[count++] =
+            (struct pollfd){.fd = viewer->fd, .events = (short)events};
+    }
+    return count;
+}
+
+uint64_t Clients_next_ms(const struct Clients *clients, uint64_t at)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        const struct Viewer *viewer = &clients->viewers[i];
+
+        if (is_served(viewer) && viewer->due_ms < at)
+            at = viewer->due_ms;
+        if (is_open(viewer) && viewer->deadline_ms && viewer->deadline_ms < at)
+            at = viewer->deadline_ms;
+    }
+    return at;
+}
+
+// --- Snapshots
+
+// The frame of a snapshot, encoded if it is not the one of last time. NULL and
+// *error.
+static struct Frame *encode(struct Clients *clients,
+                            const struct Snapshot *snapshot, int *error)
+{
+    struct Message message = {.type = MESSAGE_SNAPSHOT,
+                              .snapshot = (struct Snapshot *)snapshot};
+    struct Frame *frame = clients->newest;
+
+    *error = 0;
+    if (frame && frame->uptime_s == snapshot->uptime_s)
+        return Frame_hold(frame);
+    // In the memory of the last one, where nobody is being sent that any more.
+    if (frame && frame->references == 1) {
+        clients->newest = NULL;
+        Bytes_clear(&frame->bytes);
+    } else {
+        frame = Frame_new();
+    }
+    *error = frame ? Message_encode(&frame->bytes, &message) : -ENOMEM;
+    if (*error) {
+        Frame_drop(frame);
+        return NULL;
+    }
+    frame->uptime_s = snapshot->uptime_s;
+    Frame_drop(clients->newest);
+    clients->newest = Frame_hold(frame);
+    return frame;
+}
+
+// The newest snapshot, encoded once for all. 0 and *frame (NULL: there is
+// none yet), or -errno.
+static int encode_newest(struct Clients *clients, struct Frame **frame)
+{
+    const struct ServerSource *source = clients->source;
+    const struct Snapshot *snapshot = source->get(source->context);
+    int error = 0;
+
+    *frame = snapshot ? encode(clients, snapshot, &error) : NULL;
+    source->put(source->context, snapshot);
+    return error;
+}
+
+// Whoever is due, or soon will be, waits for the next snapshot: viewers of one
+// rate fall into step, and one snapshot does for all of them. Next times are
+// counted from the last ones, so that being early does not shorten a period.
+void Clients_turn(struct Clients *clients, uint64_t now)
+{
+    bool due = false, wanted = false, first = false;
+
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        due |= is_served(viewer) && viewer->due_ms <= now;
+    }
+    for (unsigned i = 0; due && i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        if (!is_served(viewer) || viewer->due_ms > now + viewer->period_ms / 4)
+            continue;
+        viewer->due_ms += viewer->period_ms;
+        if (viewer->due_ms <= now)
+            viewer->due_ms = now + viewer->period_ms;
+        if (viewer->frame)
+            continue; // too slow for its rate: it skips this one
+        viewer->waiting = wanted = true;
+        first |= !viewer->shown;
+    }
+    if (wanted)
+        clients->source->want(clients->source->context, first);
+}
+
+// One that it has been shown already came for another viewer: it waits on.
+static void show(struct Viewer *viewer, struct Frame *frame, int error)
+{
+    if (frame && viewer->shown && viewer->seen_s == frame->uptime_s)
+        return;
+    viewer->waiting = false;
+    viewer->shown = true;
+    viewer->seen_s = frame ? frame->uptime_s : 0;
+    if (frame)
+        Viewer_show(viewer, frame);
+    else if (error == -EMSGSIZE)
+        Viewer_refuse(viewer, 0, EMSGSIZE,
+                      "the snapshot is too large to send: trace less "
+                      "(exclude=, include_only=)");
+    else
+        Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
+}
+
+void Clients_publish(struct Clients *clients)
+{
+    struct Frame *frame = NULL;
+    bool wanted = false;
+    int error = 0;
+
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        wanted |= clients->viewers[i].waiting;
+    if (wanted)
+        error = encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX && (frame || error); i++) {
+        if (clients->viewers[i].waiting)
+            show(&clients->viewers[i], frame, error);
+    }
+    Frame_drop(frame);
+}
+
+void Clients_flush(struct Clients *clients, uint64_t now)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+        bool late = viewer->deadline_ms && viewer->deadline_ms <= now;
+
+        if (!is_open(viewer))
+            continue;
+        if (Viewer_flush(viewer) < 0 || late ||
+            (viewer->closing && !Viewer_has_output(viewer)))
+            drop(clients, viewer);
+    }
+}
+
+// --- The end
+
+void Clients_end(struct Clients *clients)
+{
+    struct Frame *frame = NULL;
+
+    clients->leaving = true;
+    if (clients->greeted)
+        encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        if (!is_open(viewer))
+            continue;
+        if (is_served(viewer))
+            Viewer_end(viewer, frame);
+        viewer->closing = true;
+        viewer->deadline_ms = 0; // the server's own is what counts now
+    }
+    Frame_drop(frame);
+}
+
+void Clients_part(struct Clients *clients, int error, const char *why,
+                  uint64_t now)
+{
+    struct Frame *frame = NULL;
+
+    if (!error && clients->greeted)
+        encode_newest(clients, &frame);
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        if (!is_served(viewer))
+            continue;
+        if (error)
+            Viewer_refuse(viewer, 0, error, "%s", why);
+        else
+            Viewer_end(viewer, frame);
+        Viewer_dismiss(viewer, now);
+        viewer->greeted = false; // it does not look any more
+        count_viewers(clients, -1);
+    }
+    Frame_drop(frame);
+}
+
+void Clients_release(struct Clients *clients)
+{
+    clients->leaving = true;
+    for (unsigned i = 0; i < CLIENTS_MAX; i++)
+        drop(clients, &clients->viewers[i]);
+}
+
+void Clients_abandon(struct Clients *clients, bool messy)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        struct Viewer *viewer = &clients->viewers[i];
+
+        if (!messy)
+            Viewer_close(viewer);
+        else
+            Viewer_abandon(viewer);
+    }
+    if (!messy)
+        Frame_drop(clients->newest);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// See dispatch.h. What is not understood gets an error in words; who misbehaves
+// is disconnected.
+#include "ipc/dispatch.h"
+#include "ipc/process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define RATE_MIN_S 0.1
+#define RATE_MAX_S 60.0
+#define STACKS_PER_TURN 2 // of one viewer: one for its view, one to record
+
+void Dispatch_reject(int fd, int error, const char *words)
+{
+    struct Viewer viewer;
+
+    Viewer_open(&viewer, fd, 0);
+    Viewer_refuse(&viewer, 0, error, "%s", words);
+    Viewer_flush(&viewer);
+    Viewer_close(&viewer);
+}
+
+const char *Dispatch_objection(uid_t uid)
+{
+    if (uid == 0)
+        return NULL;
+    if (Process_is_nobody(uid))
+        return "this process is in a container that does not know your user "
+               "(it sees nobody): run ocular-top inside the container "
+               "(docker exec), or as the user who started it";
+    if (uid != geteuid())
+        return "only the user who runs this process, or root, may look";
+    return NULL;
+}
+
+// Why the first snapshot is some time off, if it is.
+static void tell(const struct DispatchContext *context, struct Viewer *viewer)
+{
+    struct Message notice = {.type = MESSAGE_NOTICE};
+    char text[256];
+
+    if (!context->source->notice)
+        return;
+    snprintf(text, sizeof(text), "%s", context->source->notice);
+    notice.text = text;
+    Viewer_say(viewer, &notice);
+}
+
+bool Dispatch_greet(const struct DispatchContext *context,
+                    struct Viewer *viewer, const struct Message *message,
+                    uint64_t now)
+{
+    if (message->type != MESSAGE_HELLO) {
+        Viewer_refuse(viewer, message->request, EPROTO,
+                      "a connection begins with a hello");
+        Viewer_dismiss(viewer, now);
+    } else if (message->version != WIRE_VERSION) {
+        Viewer_refuse(viewer, message->request, EPROTONOSUPPORT,
+                      "this process speaks protocol %d (Ocular %s), the "
+                      "viewer speaks %u: use the ocular-top of that version",
+                      WIRE_VERSION, context->version,
+                      (unsigned)message->version);
+        Viewer_dismiss(viewer, now);
+    } else {
+        viewer->greeted = true;
+        viewer->deadline_ms = 0;
+        viewer->due_ms = now;
+        tell(context, viewer);
+        return true;
+    }
+    return false;
+}
+
+static int set_rate(struct Viewer *viewer, const struct Message *message,
+                    uint64_t now)
+{
+    struct Message reply = {.type = MESSAGE_REPLY,
+                            .request = message->request,
+                            .value = message->value};
+
+    if (!(message->value >= RATE_MIN_S && message->value <= RATE_MAX_S))
+        return Viewer_refuse(viewer, message->request, EINVAL,
+                             "the rate is %g to %g seconds between snapshots",
+                             RATE_MIN_S, RATE_MAX_S);
+    viewer->period_ms = (uint64_t)(message->value * 1000 + 0.5);
+    if (viewer->due_ms > now + viewer->period_ms)
+        viewer->due_ms = now + viewer->period_ms;
+    return Viewer_say(viewer, &reply);
+}
+
+// It is opened by the viewer, with the viewer's rights.
+static int refuse_export(const struct DispatchContext *context,
+                         struct Viewer *viewer, const struct Message *message)
+{
+    if (message->type == MESSAGE_EXPORT)
+        return Viewer_refuse(viewer, message->request, EINVAL,
+                             "an export needs one regular file, open for "
+                             "writing, sent along with the request");
+    return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
+                         "this viewer is too old to export: use the "
+                         "ocular-top of Ocular %s, which opens the file itself",
+                         context->version);
+}
+
+int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
+                   const struct Message *message, uint64_t now)
+{
+    const struct ServerSource *source = context->source;
+
+    switch (message->type) {
+    case MESSAGE_RATE:
+        return set_rate(viewer, message, now);
+    case MESSAGE_DETAIL:
+    case MESSAGE_REARM:
+    case MESSAGE_BUDGET:
+    case MESSAGE_CANCEL:
+        source->request(source->context, viewer->id, message);
+        return 0;
+    case MESSAGE_EXPORT:
+    case MESSAGE_EXPORT_PATH:
+        if (!message->descriptor)
+            return refuse_export(context, viewer, message);
+        source->request(source->context, viewer->id, message);
+        return 0;
+    case MESSAGE_FLAME: // its answer is large, and made before it is sent
+        if (viewer->stacks++ >= STACKS_PER_TURN)
+            return Viewer_refuse(viewer, message->request, EBUSY,
+                                 "ask for the stacks again once they are here");
+        source->request(source->context, viewer->id, message);
+        return 0;
+    default:
+        return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
+                             "request %u is not known to Ocular %s",
+                             (unsigned)message->type, context->version);
+    }
+}
+
+void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now)
+{
+    if (error == -EMSGSIZE)
+        Viewer_refuse(viewer, 0, EMSGSIZE, "a request may have %u bytes",
+                      WIRE_MAX_REQUEST);
+    else
+        Viewer_refuse(viewer, 0, -error, "these bytes are not understood");
+    Viewer_dismiss(viewer, now);
+}

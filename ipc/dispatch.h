@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What a viewer's messages lead to: who may look, what is said to who says
+// hello, and what becomes of its requests. Owns nothing. The clients' module
+// calls it on the server's thread.
+#ifndef OCULAR_IPC_DISPATCH_H
+#define OCULAR_IPC_DISPATCH_H
+
+#include "ipc/source.h"
+#include "ipc/viewer.h"
+
+#include <sys/types.h>
+
+// What answers are made of; borrowed.
+struct DispatchContext {
+    const struct ServerSource *source;
+    const char *version; // of Ocular
+};
+
+// Why this user may not look, or NULL. Nobody may be anybody: not even a
+// process that is nobody itself can tell its own user by that number.
+const char *Dispatch_objection(uid_t uid);
+// One that gets no slot: an error as far as it goes, and out.
+void Dispatch_reject(int fd, int error, const char *words);
+// Its first message. true: it is let in.
+bool Dispatch_greet(const struct DispatchContext *context,
+                    struct Viewer *viewer, const struct Message *message,
+                    uint64_t now);
+// A request. 0 or -ENOBUFS: it does not read its answers.
+int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
+                   const struct Message *message, uint64_t now);
+// Bytes that are no message: out.
+void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);
+
+#endif

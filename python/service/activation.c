@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Waits for viewers without a timeout; arms and disarms. The mutex is never
+// held while the interpreter's lock, or the server, is waited for.
+#include "python/service/activation.h"
+#include "python/service/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum Task { TASK_NONE, TASK_ARM, TASK_DISARM, TASK_END };
+
+// --- What there is to do ---------------------------------------------------
+
+static bool is_past(const struct timespec *due)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec != due->tv_sec ? now.tv_sec > due->tv_sec
+                                     : now.tv_nsec >= due->tv_nsec;
+}
+
+static void set_due(struct Activation *activation)
+{
+    struct timespec *due = &activation->due;
+    time_t whole = (time_t)activation->grace_s;
+
+    clock_gettime(CLOCK_MONOTONIC, due);
+    due->tv_sec += whole;
+    due->tv_nsec += (long)(1e9 * (activation->grace_s - (double)whole));
+    if (due->tv_nsec >= 1000000000L) {
+        due->tv_nsec -= 1000000000L;
+        due->tv_sec++;
+    }
+}
+
+// With the mutex held.
+static enum Task next_task(struct Activation *activation)
+{
+    bool deserted;
+
+    if (activation->stop)
+        return TASK_END;
+    if (activation->held)
+        return TASK_NONE;
+    deserted = activation->traced && activation->armed && !activation->viewers;
+    if (deserted && !activation->leaving)
+        set_due(activation);
+    activation->leaving = deserted;
+    if (activation->viewers && !activation->traced)
+        return TASK_ARM;
+    return deserted && is_past(&activation->due) ? TASK_DISARM : TASK_NONE;
+}
+
+static enum Task wait_for_task(struct Activation *activation)
+{
+    enum Task task;
+
+    pthread_mutex_lock(&activation->mutex);
+    while ((task = next_task(activation)) == TASK_NONE) {
+        // Whoever holds it rings when he lets go.
+        if (activation->leaving && !activation->held)
+            pthread_cond_timedwait(&activation->wake, &activation->mutex,
+                                   &activation->due);
+        else
+            pthread_cond_wait(&activation->wake, &activation->mutex);
+    }
+    activation->busy = task != TASK_END;
+    pthread_mutex_unlock(&activation->mutex);
+    return task;
+}
+
+static void rest(struct Activation *activation, bool traced)
+{
+    pthread_mutex_lock(&activation->mutex);
+    activation->busy = false;
+    activation->traced = traced;
+    pthread_cond_broadcast(&activation->rests);
+    pthread_mutex_unlock(&activation->mutex);
+}
+
+// --- The thread ------------------------------------------------------------
+
+// "why" of the exception that is set, and clears it.
+static void take_words(char *why, size_t size)
+{
+    PyObject *error = PyErr_GetRaisedException();
+    PyObject *words = PyObject_Str(error);
+    const char *text = words ? PyUnicode_AsUTF8(words) : NULL;
+
+    snprintf(why, size, "tracing cannot start: %s",
+             text && *text ? text : Py_TYPE(error)->tp_name);
+    PyErr_Clear();
+    Py_XDECREF(words);
+    Py_DECREF(error);
+}
+
+static void arm(struct Activation *activation)
+{
+    PyObject *result = PyObject_CallNoArgs(activation->arm);
+    char why[512];
+
+    if (result) {
+        Py_DECREF(result);
+        rest(activation, true);
+        return;
+    }
+    take_words(why, sizeof why);
+    // They are told and sent away; the next one who comes is a new occasion.
+    Py_BEGIN_ALLOW_THREADS;
+    Server_refuse(activation->persistent.server, EBUSY, why);
+    rest(activation, false);
+    Py_END_ALLOW_THREADS;
+}
+
+static void run(void *context)
+{
+    struct Activation *activation = context;
+    PyThreadState *state = activation->thread_state;
+    enum Task task;
+
+    Attach_begin(state);
+    do {
+        Py_BEGIN_ALLOW_THREADS;
+        task = wait_for_task(activation);
+        Py_END_ALLOW_THREADS;
+        if (task == TASK_ARM) {
+            arm(activation);
+        } else if (task == TASK_DISARM) {
+            activation->disarm();
+            activation->armed = false;
+            rest(activation, false);
+        }
+    } while (task != TASK_END);
+    Attach_end(state);
+}
+
+static void ring(struct Activation *activation)
+{
+    pthread_cond_signal(&activation->wake);
+}
+
+static void count(void *context, unsigned viewers)
+{
+    struct Activation *activation = context;
+
+    pthread_mutex_lock(&activation->mutex);
+    activation->viewers = viewers;
+    activation->leaving &= !viewers; // the grace time begins anew
+    ring(activation);
+    pthread_mutex_unlock(&activation->mutex);
+}
+
+// --- The others' side ------------------------------------------------------
+
+bool Activation_is_here(const struct Activation *activation)
+{
+    return activation->worker.started && activation->worker.tid == gettid();
+}
+
+static void make_locks(struct Activation *activation)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_mutex_init(&activation->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&activation->wake, &monotonic);
+    pthread_cond_init(&activation->rests, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+void Activation_init(struct Activation *activation, pthread_mutex_t *ending)
+{
+    activation->ending = ending;
+    activation->persistent.viewers = count;
+    activation->persistent.context = activation;
+    make_locks(activation);
+}
+
+int Activation_resume(struct Activation *activation)
+{
+    if (!activation->persistent.server || activation->worker.started)
+        return 0;
+    activation->stop = false;
+    activation->worker.name = "ocular-activate";
+    activation->worker.run = run;
+    activation->worker.context = activation;
+    return Attach_start(&activation->worker, &activation->thread_state,
+                        activation->interpreter);
+}
+
+int Activation_open(struct Activation *activation, double grace_s)
+{
+    char why[1024];
+    int error;
+
+    if (activation->persistent.server)
+        return 0;
+    activation->interpreter = PyInterpreterState_Get();
+    activation->grace_s = grace_s;
+    activation->viewers = 0;
+    error = PersistentServer_open(&activation->persistent, why, sizeof why);
+    if (error) {
+        PyErr_SetString(
+            error == -ENOMEM ? PyExc_MemoryError : PyExc_RuntimeError, why);
+        return -1;
+    }
+    error = Activation_resume(activation);
+    if (!error)
+        return 0;
+    PersistentServer_close(&activation->persistent);
+    PyErr_Format(PyExc_RuntimeError, "cannot start a thread: %s",
+                 strerror(-error));
+    return -1;
+}
+
+void Activation_pause(struct Activation *activation)
+{
+    if (!activation->worker.started || Activation_is_here(activation))
+        return;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&activation->mutex);
+    activation->stop = true;
+    ring(activation);
+    pthread_mutex_unlock(&activation->mutex);
+    Worker_join(&activation->worker);
+    Py_END_ALLOW_THREADS;
+    activation->thread_state = NULL; // ended with its thread
+}
+
+void Activation_close(struct Activation *activation)
+{
+    Activation_pause(activation);
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(activation->ending);
+    PersistentServer_close(&activation->persistent);
+    pthread_mutex_unlock(activation->ending);
+    Py_END_ALLOW_THREADS;
+}
+
+void Activation_hold(struct Activation *activation)
+{
+    if (Activation_is_here(activation))
+        return;
+    Py_BEGIN_ALLOW_THREADS;
+    pthread_mutex_lock(&activation->mutex);
+    activation->held++;
+    while (activation->busy)
+        pthread_cond_wait(&activation->rests, &activation->mutex);
+    pthread_mutex_unlock(&activation->mutex);
+    Py_END_ALLOW_THREADS;
+}
+
+void Activation_let_go(struct Activation *activation, bool traced)
+{
+    if (Activation_is_here(activation))
+        return;
+    activation->armed &= traced;
+    pthread_mutex_lock(&activation->mutex);
+    // Nobody does in a child that was forked meanwhile: Activation_abandon.
+    activation->held -= activation->held > 0;
+    activation->traced = traced;
+    ring(activation);
+    pthread_mutex_unlock(&activation->mutex);
+}
+
+bool Activation_abandon(struct Activation *activation)
+{
+    bool open = activation->persistent.server != NULL;
+
+    if (open)
+        Server_abandon(activation->persistent.server);
+    activation->persistent.server = NULL;
+    memset(&activation->worker, 0, sizeof activation->worker);
+    activation->thread_state = NULL;
+    activation->armed = activation->busy = activation->traced =
+        activation->leaving = false;
+    activation->held = 0;
+    make_locks(activation);
+    return open;
+}

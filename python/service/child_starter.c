@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// The forked child's own session, a moment after the fork; see the header.
+#include "python/service/child_starter.h"
+#include "python/service/attach.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DELAY_MS 100
+
+// Whether it is due; false: it was told to stop.
+static bool wait_until_due(struct ChildStarter *starter)
+{
+    bool stop;
+
+    pthread_mutex_lock(&starter->mutex);
+    while (!starter->stop &&
+           pthread_cond_timedwait(&starter->wake, &starter->mutex,
+                                  &starter->due) == 0)
+        ;
+    stop = starter->stop;
+    pthread_mutex_unlock(&starter->mutex);
+    return !stop;
+}
+
+static void start_session(struct ChildStarter *starter)
+{
+    PyObject *error = PyErr_GetRaisedException();
+
+    if (starter->pending) {
+        starter->pending = false;
+        Py_XDECREF(PyObject_CallOneArg(starter->start,
+                                       starter->traces ? Py_True : Py_False));
+    }
+    PyErr_SetRaisedException(error); // clears what the start has raised
+}
+
+static void run(void *context)
+{
+    struct ChildStarter *starter = context;
+    PyThreadState *state = starter->thread_state;
+    bool due = wait_until_due(starter);
+
+    Attach_begin(state);
+    if (due)
+        start_session(starter);
+    // It ends here: the next one may have its address.
+    starter->thread_state = NULL;
+    Attach_end(state);
+}
+
+bool ChildStarter_is_here(const struct ChildStarter *starter)
+{
+    return starter->worker.started && starter->worker.tid == gettid();
+}
+
+static void end_thread(struct ChildStarter *starter)
+{
+    // It starts the session, and calls what ends with us.
+    if (!starter->worker.started || ChildStarter_is_here(starter))
+        return;
+    pthread_mutex_lock(&starter->mutex);
+    starter->stop = true;
+    pthread_cond_signal(&starter->wake);
+    pthread_mutex_unlock(&starter->mutex);
+    Py_BEGIN_ALLOW_THREADS;
+    Worker_join(&starter->worker);
+    Py_END_ALLOW_THREADS;
+}
+
+void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces)
+{
+    pthread_condattr_t monotonic;
+
+    starter->interpreter = PyInterpreterState_Get();
+    pthread_mutex_init(&starter->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&starter->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    clock_gettime(CLOCK_MONOTONIC, &starter->due);
+    starter->due.tv_nsec += DELAY_MS * 1000000L;
+    if (starter->due.tv_nsec >= 1000000000L) {
+        starter->due.tv_nsec -= 1000000000L;
+        starter->due.tv_sec++;
+    }
+    starter->pending = starter->start != NULL;
+    starter->serves = serves;
+    starter->traces = traces;
+    ChildStarter_resume(starter);
+}
+
+void ChildStarter_pause(struct ChildStarter *starter)
+{
+    end_thread(starter);
+}
+
+int ChildStarter_resume(struct ChildStarter *starter)
+{
+    if (!starter->pending || starter->worker.started)
+        return 0;
+    starter->stop = false;
+    starter->worker.name = "ocular-child";
+    starter->worker.run = run;
+    starter->worker.context = starter;
+    return Attach_start(&starter->worker, &starter->thread_state,
+                        starter->interpreter);
+}
+
+void ChildStarter_cancel(struct ChildStarter *starter)
+{
+    starter->pending = false;
+    end_thread(starter);
+}
+
+void ChildStarter_cancel_trace(struct ChildStarter *starter)
+{
+    starter->traces = false;
+    if (!starter->pending || !starter->serves)
+        ChildStarter_cancel(starter);
+}
+
+void ChildStarter_cancel_serving(struct ChildStarter *starter)
+{
+    starter->serves = false;
+    if (!starter->pending || !starter->traces)
+        ChildStarter_cancel(starter);
+}
+
+void ChildStarter_hurry(struct ChildStarter *starter)
+{
+    if (starter->pending)
+        start_session(starter);
+}
+
+void ChildStarter_abandon(struct ChildStarter *starter)
+{
+    memset(&starter->worker, 0, sizeof starter->worker);
+    starter->thread_state = NULL;
+}

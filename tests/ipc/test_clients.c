@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// ipc/clients: who gets which snapshot when, on socket pairs, with a clock of
+// the test's own.
+#include "ipc/clients.h"
+#include "ipc/socket.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { MANY = 20 };
+
+struct Hall {
+    struct Clients clients;
+    struct ServerSource source;
+    struct Snapshot *snapshot;
+    int ends[MANY]; // the viewers' own
+    unsigned wanted;
+};
+
+static void hear_want(void *context, bool first)
+{
+    (void)first;
+    ((struct Hall *)context)->wanted++;
+}
+
+static const struct Snapshot *give(void *context)
+{
+    return ((struct Hall *)context)->snapshot;
+}
+
+static void take_back(void *context, const struct Snapshot *snapshot)
+{
+    (void)context, (void)snapshot;
+}
+
+static void hear_count(void *context, unsigned viewers)
+{
+    (void)context, (void)viewers;
+}
+
+static void read_all(struct Hall *hall, uint64_t now)
+{
+    struct pollfd polled[CLIENTS_MAX];
+    unsigned count = Clients_poll(&hall->clients, polled);
+
+    assert_true(poll(polled, count, 0) >= 0);
+    Clients_read(&hall->clients, polled, now);
+}
+
+// Viewers that have said hello at 0 ms, and taken what came in return.
+static void open_hall(struct Hall *hall)
+{
+    const struct Message hello = {.type = MESSAGE_HELLO,
+                                  .version = WIRE_VERSION};
+    const struct Peer peer = {.pid = getpid(), .uid = geteuid()};
+    struct Bytes bytes;
+
+    memset(hall, 0, sizeof *hall);
+    hall->source = (struct ServerSource){.context = hall,
+                                         .want = hear_want,
+                                         .get = give,
+                                         .put = take_back,
+                                         .viewers = hear_count};
+    hall->snapshot = Snapshot_new();
+    assert_non_null(hall->snapshot);
+    hall->snapshot->uptime_s = 1;
+    Clients_init(&hall->clients, &hall->source, "9.9");
+    Bytes_init(&bytes);
+    assert_int_equal(Message_encode(&bytes, &hello), 0);
+    for (int i = 0; i < MANY; i++) {
+        int pair[2];
+
+        assert_int_equal(
+            socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+        Clients_admit(&hall->clients, pair[0], &peer, 0);
+        hall->ends[i] = pair[1];
+        assert_int_equal(write(pair[1], bytes.data, bytes.size), bytes.size);
+    }
+    Bytes_release(&bytes);
+    read_all(hall, 0);
+    Clients_flush(&hall->clients, 0);
+    assert_int_equal(hall->clients.greeted, MANY);
+}
+
+static void close_hall(struct Hall *hall)
+{
+    Clients_release(&hall->clients);
+    for (int i = 0; i < MANY; i++)
+        close(hall->ends[i]);
+    Snapshot_free(hall->snapshot);
+}
+
+static void test_one_frame_goes_to_all(void **state)
+{
+    struct Hall hall;
+    struct Frame *frame;
+
+    (void)state;
+    open_hall(&hall);
+    Clients_turn(&hall.clients, 0);
+    assert_int_equal(hall.wanted, 1);
+    Clients_publish(&hall.clients);
+    frame = hall.clients.newest;
+    assert_non_null(frame);
+    for (int i = 0; i < MANY; i++)
+        assert_ptr_equal(hall.clients.viewers[i].frame, frame);
+    assert_int_equal(frame->references, MANY + 1);
+    Clients_flush(&hall.clients, 0);
+    assert_int_equal(frame->references, 1); // all of it is sent
+    hall.snapshot->uptime_s = 2;
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
+    assert_ptr_equal(hall.clients.newest, frame); // in its memory
+    assert_true(frame->uptime_s == 2);
+    assert_int_equal(frame->references, MANY + 1);
+    close_hall(&hall);
+}
+
+// Whoever has just come is shown the first at once, and the next a period
+// later.
+static void test_the_first_comes_at_once(void **state)
+{
+    struct Hall hall;
+
+    (void)state;
+    open_hall(&hall);
+    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 0);
+    Clients_turn(&hall.clients, 0);
+    assert_int_equal(hall.wanted, 1);
+    assert_int_equal(Clients_next_ms(&hall.clients, 5000), 1000);
+    Clients_turn(&hall.clients, 999);
+    assert_int_equal(hall.wanted, 1);
+    Clients_turn(&hall.clients, 1000);
+    assert_int_equal(hall.wanted, 2);
+    close_hall(&hall);
+}
+
+// Whose rate is another has the frame that the others had, while that is the
+// newest.
+static void test_a_frame_is_kept_for_who_comes_later(void **state)
+{
+    struct Hall hall;
+    struct Frame *frame;
+    struct Viewer *late;
+
+    (void)state;
+    open_hall(&hall);
+    late = &hall.clients.viewers[7];
+    late->due_ms = 500;
+    Clients_turn(&hall.clients, 0);
+    Clients_publish(&hall.clients);
+    frame = hall.clients.newest;
+    assert_null(late->frame);
+    Clients_flush(&hall.clients, 0);
+    Clients_turn(&hall.clients, 500);
+    Clients_publish(&hall.clients);
+    assert_ptr_equal(late->frame, frame);
+    for (int i = 0; i < MANY; i++)
+        assert_true(hall.clients.viewers[i].frame == NULL || i == 7);
+    Clients_flush(&hall.clients, 500);
+    hall.snapshot->uptime_s = 2;
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
+    assert_true(hall.clients.newest->uptime_s == 2);
+    assert_ptr_equal(hall.clients.viewers[0].frame, hall.clients.newest);
+    close_hall(&hall);
+}
+
+// One that does not read keeps the frame it has, and costs no other anything.
+static void test_who_does_not_read_skips(void **state)
+{
+    struct Hall hall;
+    struct Viewer *stuck;
+    const struct Frame *first;
+
+    (void)state;
+    open_hall(&hall);
+    stuck = &hall.clients.viewers[2];
+    Clients_turn(&hall.clients, 0);
+    Clients_publish(&hall.clients);
+    first = stuck->frame;
+    for (int i = 0; i < MANY; i++) {
+        struct Viewer *viewer = &hall.clients.viewers[i];
+
+        if (viewer != stuck)
+            assert_int_equal(Viewer_flush(viewer), 0);
+    }
+    hall.snapshot->uptime_s = 2;
+    Clients_turn(&hall.clients, 1000);
+    Clients_publish(&hall.clients);
+    assert_ptr_equal(stuck->frame, first);
+    assert_true(first->uptime_s == 1);
+    assert_int_equal(stuck->frame->references, 1);
+    assert_int_equal(hall.clients.newest->references, MANY);
+    close_hall(&hall);
+}
+
+// Who reads as much as comes, and always leaves something: what is kept for it
+// does not grow.
+static void test_answers_that_wait_are_bounded(void **state)
+{
+    enum { SIZE = 60 << 10, ROUNDS = 200 };
+    struct Hall hall;
+    struct Viewer *viewer;
+    struct Bytes answer;
+    char *taken;
+
+    (void)state;
+    open_hall(&hall);
+    viewer = &hall.clients.viewers[0];
+    taken = test_malloc(SIZE);
+    Bytes_init(&answer);
+    assert_non_null(Bytes_extend(&answer, SIZE));
+    memset(answer.data, 0, SIZE);
+    while (viewer->control.size - viewer->control_sent < SIZE) {
+        Clients_answer(&hall.clients, viewer->id, &answer, 0);
+        assert_int_equal(Viewer_flush(viewer), 0);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        for (long left = SIZE, got; left > 0; left -= got) {
+            got = read(hall.ends[0], taken, (size_t)left);
+            assert_true(got > 0 || Viewer_flush(viewer) == 0);
+            got = got > 0 ? got : 0;
+        }
+        Clients_answer(&hall.clients, viewer->id, &answer, 0);
+        assert_int_equal(Viewer_flush(viewer), 0);
+        assert_false(viewer->closing);
+        assert_true(viewer->control_sent > 0 || i == 0);
+        assert_true(viewer->control.size < 10 * SIZE);
+    }
+    Bytes_release(&answer);
+    test_free(taken);
+    close_hall(&hall);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_frame_goes_to_all),
+        cmocka_unit_test(test_the_first_comes_at_once),
+        cmocka_unit_test(test_a_frame_is_kept_for_who_comes_later),
+        cmocka_unit_test(test_who_does_not_read_skips),
+        cmocka_unit_test(test_answers_that_wait_are_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

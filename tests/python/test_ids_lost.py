@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Another tool takes our ids, events or callbacks away in the middle: nothing
+crashes, stopping works and says so, and what is not ours is left alone."""
+
+import sys
+import threading
+
+import ocular
+import pytest
+from e2e.client import Client
+from e2e.counting import row, traced
+from e2e.program import SLOW, leftovers, wait_until
+
+monitoring = sys.monitoring
+START = monitoring.events.PY_START
+DISCOVERY, TRACER = 3, 4
+WORDS = "another tool took Ocular's sys.monitoring"
+
+
+def helper(n):
+    while n:
+        n -= 1
+    return n
+
+
+def fresh():
+    """A function nobody has seen."""
+    names = {}
+    exec("def new(n):\n    while n:\n        n -= 1\n", names)
+    return names["new"]
+
+
+def free(tool):
+    monitoring.free_tool_id(tool)
+
+
+def clear(tool):
+    monitoring.clear_tool_id(tool)
+
+
+def set_no_events(tool):
+    monitoring.set_events(tool, 0)
+
+
+def set_all_events(tool):
+    monitoring.set_events(tool, monitoring.events.LINE | START)
+
+
+def set_no_local_events(tool):
+    monitoring.set_local_events(tool, helper.__code__, 0)
+
+
+def unregister(tool):
+    monitoring.register_callback(tool, START, None)
+
+
+def register(tool):
+    monitoring.register_callback(tool, START, lambda code, offset: None)
+
+
+def take(tool):
+    monitoring.free_tool_id(tool)
+    monitoring.use_tool_id(tool, "thief")
+
+
+UNNOTICED = {set_no_local_events}
+THEFTS = [
+    free,
+    set_no_events,
+    set_all_events,
+    set_no_local_events,
+    unregister,
+    register,
+    take,
+]
+# With the id, all that is registered under it is freed.
+CLEARS = hasattr(monitoring, "clear_tool_id")
+if CLEARS:
+    THEFTS.append(clear)
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    yield
+    for tool in (DISCOVERY, TRACER):
+        for event in vars(monitoring.events).values():
+            if event and event.bit_count() == 1:
+                monitoring.register_callback(tool, event, None)
+        if monitoring.get_tool(tool):
+            monitoring.set_events(tool, 0)
+            monitoring.free_tool_id(tool)
+
+
+@pytest.mark.parametrize("threshold", [0, 2])
+@pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
+@pytest.mark.parametrize("theft", THEFTS, ids=lambda theft: theft.__name__)
+def test_taken_away(theft, tool, threshold, capfd):
+    ocular.start_tracing(perfetto=False, deinstrument_threshold=threshold)
+    for _ in range(5):
+        helper(3)
+    theft(tool)
+    new = fresh()
+    for _ in range(5):
+        helper(3), new(3)
+    assert row(ocular.snapshot(), "helper")["calls"] >= min(5, threshold or 5)
+    final = ocular.stop_tracing()
+    assert row(final, "helper")["calls"] <= 10
+    err = capfd.readouterr().err
+    # From 3.15 on the tracer has no global events that could be missed.
+    noticed = theft not in UNNOTICED and not (
+        theft is set_no_events and tool == TRACER and sys.version_info >= (3, 15)
+    )
+    assert (WORDS in err) == noticed
+    assert "Traceback" not in err
+    if theft is take:
+        assert monitoring.get_tool(tool) == "thief"
+        monitoring.free_tool_id(tool)
+    elif theft is register:
+        old = monitoring.register_callback(tool, START, None)
+        if CLEARS:
+            assert old is None
+        else:
+            assert old.__name__ == "<lambda>"
+    assert leftovers() == []
+    # What is left would be called, and counted.
+    assert monitoring.get_tool(tool) is None
+    assert row(traced(helper, 3)[1], "helper")["calls"] == 1
+
+
+@pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
+def test_a_thief_keeps_what_is_his(tool):
+    """His callbacks and events live on; of ours nothing is called again."""
+    seen = []
+    ocular.start_tracing(perfetto=False, quiet=True)
+    helper(3)
+    take(tool)
+    monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
+    monitoring.set_events(tool, START)
+    new = fresh()  # where our discovery tool was, is disabled for its successor
+    new(3)
+    assert ocular.stop_tracing()
+    assert new.__code__ in seen
+    seen.clear()
+    new(3)
+    assert seen == [new.__code__]
+    assert monitoring.get_events(tool) == START
+    ocular.start_tracing(perfetto=False, quiet=True)  # with 5, and the other
+    helper(3)
+    assert row(ocular.stop_tracing(), "helper")["calls"] == 1
+    seen.clear()
+    new(3)
+    assert seen == [new.__code__]
+
+
+@pytest.mark.parametrize("name", ["thief", "ocular"])
+def test_new_code_gets_no_event_of_the_thief(name):
+    """Code that is seen for the first time before the governor has looked again,
+    and be it that the thief calls himself as we do."""
+    seen, news = [], []
+
+    def note(code, *_):  # until 3.13 what was armed before has its events yet
+        seen.extend(new for new in news if new.__code__ is code)
+
+    def events():
+        return {monitoring.get_local_events(TRACER, new.__code__) for new in news}
+
+    ocular.start_tracing(perfetto=False, quiet=True)
+    helper(3)
+    monitoring.free_tool_id(TRACER)
+    monitoring.use_tool_id(TRACER, name)
+    for event in (START, monitoring.events.PY_RETURN, monitoring.events.JUMP):
+        monitoring.register_callback(TRACER, event, note)
+    news += [fresh() for _ in range(5)]
+    for new in news:
+        new(3), new(3)
+    assert events() == {0}
+    assert ocular.stop_tracing()
+    for new in news:
+        new(3)
+    assert seen == []
+    assert monitoring.get_tool(TRACER) == name
+    assert events() == {0}
+
+
+def test_taken_while_threads_run_and_a_viewer_may_arm(sockets):
+    """The governor looks before each round, and arms nothing of the thief's. Till then
+    a hook may have armed what it has met."""
+    end = threading.Event()
+    seen = []
+
+    def spin():
+        while not end.is_set():
+            helper(5)
+
+    def stays_unarmed(client, seconds):
+        monitoring.set_local_events(TRACER, helper.__code__, 0)
+        until = client.snapshot()["uptime_s"] + seconds
+        client.wait_for(lambda snapshot: snapshot["uptime_s"] > until)
+        return monitoring.get_local_events(TRACER, helper.__code__) == 0
+
+    threads = [threading.Thread(target=spin) for _ in range(3)]
+    ocular.start_tracing(perfetto=False, quiet=True, serve=True, deinstrument_threshold=2)
+    try:
+        with Client(ocular._ocular.socket_path()) as client:
+            client.rate(0.1)
+            for thread in threads:
+                thread.start()
+            client.rearm()
+            take(TRACER)
+            monitoring.register_callback(TRACER, START, lambda code, _: seen.append(code))
+            wait_until(lambda: stays_unarmed(client, 0.3), SLOW)
+            seen.clear()
+            client.rearm()
+            assert stays_unarmed(client, 0.6)
+            assert helper.__code__ not in seen
+    finally:
+        end.set()
+        for thread in threads:
+            thread.join()
+        final = ocular.stop_tracing()
+    assert final

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""One thing has one name. These names were replaced, and may not come back where
+they stood for the thing on the right."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = (".c", ".h", ".py", ".pyi", ".md", "Makefile")
+
+# (what to say, where the other name may not stand, that name).
+REPLACED = (
+    # The budget.
+    ("credit", "tracer/", r"\bpurse|\bPURSE"),
+    ("available", "", r"Budget_grant|->grant\b"),
+    ("reserve", "", r"Budget_promise"),
+    ("refill rate", "tracer/|python/", r"\bpace\b"),
+    ("throttled", "", r"Budget_is_tight"),
+    ("throttled", "tracer/", r"\btight\b"),
+    ("surplus", "tracer/budget/", r"\bspare\b|\bSPARE"),
+    ("minimum rate", "", r"\btrickle\b|\bTRICKLE\b"),
+    ("read denied", "", r"(is|are)_blind|\bblind\b"),
+    ("tool ids lost", "", r"\b(is_)?robbed\b|_robbed\b"),
+    ("preempted", "tracer/|python/|ipc/", r"\bforced\b"),
+    ("breakdown", "tracer/|tests/tracer/", r"\bsplit\b(?! up)|\bSplit_|struct Split"),
+    ("samples per instruction", "tracer/", r"\bspots?\b|_spots?\b|struct Spot\b"),
+    ("sampled thread", "tracer/|tests/tracer/", r"(?i)subject"),
+    ("accounting", "", r"(?i)\bledger"),
+    (
+        "sample, observation",
+        "tracer/sample/",
+        r"\blooks?\b(?! at (its|CPU))|\b[lL]ooks_|struct Looks",
+    ),
+    ("discovery tool", "", r"\b[sS]cout\b|_scout\b|\bscout_"),
+    ("activation thread", "", r"[dD]oorman"),
+    ("child starter", "python/|docs/", r"\bheirs?\b|\bHeir_|_HEIR\b|-heir\b"),
+    ("persistent server", "ipc/|tracer/|python/", r"\bdoors?\b|\bDoor_"),
+    ("wake-up socket", "ipc/|tracer/", r"\bbells?\b|\bBell_"),
+    ("clients", "ipc/|docs/|tests/", r"(?i)\baudience"),
+    ("dispatch", "ipc/", r"struct House|\b[rR]eception"),
+    ("eviction heap", "tracer/", r"\bAges_|struct Ages|\bages->"),
+    ("thread-id reuse guard", "tracer/", r"\bEnds_|struct Ends?\b"),
+    ("wake", "tracer/|python/", r"\burged?\b|_urge\b|\burge_"),
+    ("specialisation history", "tracer/|tests/tracer/", r"\bStory_|struct Story|_story\b"),
+    ("operand text", "tracer/|python/", r"\bWords_|struct Words|\bWORDS_|CodeWords"),
+    ("listing builder", "", r"\bLister_|struct Lister|\blister\b"),
+    ("reported", "tracer/sample/", r"->told\b|\bbool told\b"),
+    ("reported", "tests/bench/budget|tests/e2e/test_judges", r"\"told\"|MISS told"),
+    ("cumulative", "tracer/|tests/tracer/", r"(share->|share\.)under\b|\bUNDER_PART"),
+    ("waiting to run", "tracer/", r"(->|\.)queued\b"),
+    ("unattributed", "tracer/sample/", r"\bowed\b"),
+    ("active", "tracer/|ipc/", r"(?i)\bcrowd|_crowd\b"),
+    ("re-arm window", "", r"\bVisit_|struct Visit\b"),
+    ("re-arm window", "tracer/budget/", r"(?<!->)\bvisits?\b(?!\.)"),
+    ("re-arm window", "tracer/budget/", r"\bA session\b|\bsessions differ"),
+)
+
+
+def tracked():
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    return [name for name in listed.split("\0") if name and (ROOT / name).exists()]
+
+
+def complaints(name, text):
+    """The replaced names in a file's path and text, each with what to say."""
+    found = []
+    for say, where, pattern in REPLACED:
+        if re.match(where, name):
+            for at, line in enumerate([name, *text.splitlines()]):
+                if match := re.search(pattern, line):
+                    found.append(f"{name}:{at}: {match[0]}: say {say}")
+    return found
+
+
+def test_replaced_names_stay_away():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    names = [name for name in tracked() if name.endswith(KINDS)]
+    assert len(names) > 300
+    found = []
+    for name in names:
+        if name != "tests/test_words.py":
+            found += complaints(name, (ROOT / name).read_text())
+    assert not found, "\n".join(found)
+
+
+def test_a_replaced_name_is_found():
+    assert complaints("tracer/budget/budget.c", "x\nBudget_promise(budget, 1);\n") == [
+        "tracer/budget/budget.c:2: Budget_promise: say reserve"
+    ]
+    assert not complaints("tui/screen/strip.c", "int spare;\n")

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// A look at a code object's live bytecode, for tests that do not care about the
+// log of transitions.
+#ifndef OCULAR_TESTS_TRACER_MAKE_SCAN_H
+#define OCULAR_TESTS_TRACER_MAKE_SCAN_H
+
+#include "tracer/code/specialisation_scan.h"
+
+#include <stdlib.h>
+
+static inline int scan(struct Code *code, const uint8_t *live,
+                       const struct Opcodes *opcodes)
+{
+    static struct Clock clock;
+    struct Transitions *log = malloc(sizeof *log);
+    int error;
+
+    if (!log)
+        abort();
+    if (!clock.start_ticks)
+        Clock_start(&clock);
+    Transitions_init(log, opcodes, &clock, 1);
+    error = Specialisation_scan(code, live, opcodes, log, 1);
+    Transitions_release(log);
+    free(log);
+    return error;
+}
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// tracer/sample/sampled_thread: what a thread has run and waited by its clocks,
+// and when an observation has to give out CPU time that no sample has. In
+// virtual time, but for how the clocks of real threads are read.
+#define _GNU_SOURCE 1 // gettid
+#include "tracer/sample/sampled_thread.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS 1000000u
+#define STATE 1
+#define TID 0x7ffffff0
+
+static struct SampledThread thread;
+static uint64_t wall_ns, cpu_ns;
+static struct CpuTimer timer; // none of the kernel's
+static struct Clock counter;
+static struct ShareTime now;
+
+static uint64_t read_ns(void *context, clockid_t id)
+{
+    (void)context;
+    return id == CLOCK_MONOTONIC ? wall_ns : cpu_ns;
+}
+
+static const struct SampleClock CLOCK = {.read_ns = read_ns};
+
+// An observation after so much time, in which the thread has run so long.
+static enum Observation observe(uint64_t wall, uint64_t cpu)
+{
+    wall_ns += wall;
+    cpu_ns += cpu;
+    now.ns += (double)wall;
+    now.full_ns += (double)wall;
+    return SampledThread_observe(&thread, &CLOCK, &now);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    wall_ns = 5000 * MS;
+    cpu_ns = 700 * MS;
+    now = (struct ShareTime){0};
+    timer = (struct CpuTimer){.interval_ns = 4 * MS};
+    SampledThread_init(&thread, STATE, TID);
+    assert_int_equal(observe(0, 0), OBSERVED_NEW);
+    return 0;
+}
+
+static void test_what_it_has_run_and_waited(void **state)
+{
+    (void)state;
+    assert_true(Cell_get(&thread.cpu.total_ns) == 0);
+    assert_int_equal(observe(250 * MS, 100 * MS), OBSERVED_RAN);
+    assert_true(thread.ran);
+    assert_true(thread.wait_ns == 150.0 * MS);
+    assert_true(ShareValue_window(&thread.cpu, &now) == 0.4);
+    assert_true(ShareValue_window(&thread.wait, &now) == 0.6);
+    // The clocks are not read at one moment: it cannot have waited for less
+    // than nothing.
+    observe(250 * MS, 251 * MS);
+    assert_true(thread.wait_ns == 150.0 * MS);
+    assert_int_equal(Cell_get(&thread.cpu.total_ns), 351 * MS);
+    assert_int_equal(Cell_get(&thread.wait.total_ns), 150 * MS);
+    assert_int_equal(Cell_get(&thread.samples), 2);
+}
+
+static void test_a_sleeping_threads_stack_stands(void **state)
+{
+    (void)state;
+    // It is to be walked although it slept: its stack is not known yet.
+    assert_int_equal(observe(MS, 0), OBSERVED_RAN);
+    assert_false(thread.ran);
+    thread.walked = true;
+    assert_int_equal(observe(3600000ull * MS, 0), OBSERVED_IDLE); // an hour
+    assert_true(thread.wait_ns == 3600001.0 * MS);
+    assert_int_equal(observe(MS, 1), OBSERVED_RAN);
+}
+
+// It was found running in each observation, so that no function got its waits.
+static void test_waits_that_nobody_gets_fade(void **state)
+{
+    struct ShareClock clock = {0};
+
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        ShareClock_advance(&clock, 250e6, 100);
+        wall_ns += 250 * MS;
+        cpu_ns += 100 * MS;
+        now = ShareClock_now(&clock);
+        SampledThread_observe(&thread, &CLOCK, &now);
+    }
+    assert_true(fabs(thread.wait_ns / now.full_ns - 0.6) < 1e-9);
+    assert_int_equal(Cell_get(&thread.wait.total_ns), 60000ull * MS);
+}
+
+static void test_is_it_running(void **state)
+{
+    (void)state;
+    observe(250 * MS, 100 * MS);
+    assert_false(SampledThread_is_running(&thread, &CLOCK));
+    cpu_ns++;
+    assert_true(SampledThread_is_running(&thread, &CLOCK));
+    cpu_ns = 0; // it has ended
+    assert_false(SampledThread_is_running(&thread, &CLOCK));
+    assert_int_equal(observe(MS, 0), OBSERVED_GONE);
+}
+
+static void test_after_a_while_it_begins_anew(void **state)
+{
+    (void)state;
+    observe(250 * MS, 100 * MS);
+    thread.walked = true;
+    SampledThread_forget(&thread);
+    assert_int_equal(observe(60000ull * MS, 5000 * MS), OBSERVED_NEW);
+    assert_int_equal(Cell_get(&thread.cpu.total_ns), 100 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    assert_true(thread.wait_ns == 0);
+    assert_false(thread.walked);
+    observe(MS, MS);
+    assert_int_equal(Cell_get(&thread.cpu.total_ns), 101 * MS);
+}
+
+// Its timer is the thread's before, too.
+static void test_another_thread_with_its_number(void **state)
+{
+    static const struct FrameLayout layout = {.thread_chunk = 16};
+    struct CpuTimers timers = {.layout = &layout, .clock = &counter};
+
+    (void)state;
+    Clock_start(&counter);
+    CpuTimers_open(&timers, 0);
+    assert_int_equal(timers.error, 0);
+    thread.timer = CpuTimer_new(&timers, STATE, gettid());
+    assert_non_null(thread.timer);
+    observe(250 * MS, 100 * MS);
+    thread.walked = true;
+    cpu_ns = 0;
+    assert_int_equal(observe(250 * MS, 30 * MS), OBSERVED_NEW);
+    assert_null(thread.timer);
+    assert_false(thread.walked);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(250 * MS, 20 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 20 * MS);
+    CpuTimers_close(&timers);
+}
+
+// --- CPU time that no sample has ---------------------------------------------
+
+// Who is found running has it; who is not, only once there is a second of it.
+static void test_without_a_timer(void **state)
+{
+    (void)state;
+    observe(250 * MS, 100 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 100 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, false), 0);
+    observe(250 * MS, 100 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 200 * MS);
+    SampledThread_account(&thread);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(1250 * MS, 1000 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, false), 0);
+    observe(MS, 1);
+    assert_int_equal(SampledThread_overdue_ns(&thread, false), 1000 * MS + 1);
+}
+
+// Samples have what is theirs; where none comes for long, an observation has
+// it.
+static void test_with_a_timer(void **state)
+{
+    (void)state;
+    thread.timer = &timer;
+    SampledThread_account(&thread);
+    observe(250 * MS, 100 * MS);
+    // A sample may come.
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(250 * MS, 100 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(MS, 1);
+    assert_int_equal(SampledThread_overdue_ns(&thread, false), 200 * MS + 1);
+    timer.sampled_ns = cpu_ns - 50 * MS; // it has
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(250 * MS, 150 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(MS, 1);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 200 * MS + 1);
+    SampledThread_account(&thread);
+    assert_int_equal(CpuTimer_covered_ns(&timer), cpu_ns);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    timer.sampled_ns = cpu_ns + MS; // one that came right after the observation
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    // Ten intervals, where that is longer.
+    timer.interval_ns = 100 * MS;
+    observe(1250 * MS, 1001 * MS);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
+    observe(MS, 1);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 1000 * MS + 1);
+}
+
+static void test_its_timer_goes(void **state)
+{
+    static const struct FrameLayout layout = {.thread_chunk = 16};
+    struct CpuTimers timers = {.layout = &layout, .clock = &counter};
+
+    (void)state;
+    Clock_start(&counter);
+    CpuTimers_open(&timers, 0);
+    thread.timer = CpuTimer_new(&timers, STATE, gettid());
+    observe(250 * MS, 100 * MS);
+    CpuTimer_account(thread.timer, cpu_ns - 30 * MS);
+    SampledThread_drop_timer(&thread);
+    assert_null(thread.timer);
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 30 * MS);
+    SampledThread_drop_timer(&thread); // nothing
+    assert_int_equal(SampledThread_overdue_ns(&thread, true), 30 * MS);
+    CpuTimers_close(&timers);
+}
+
+// --- Real threads ------------------------------------------------------------
+
+struct Worker {
+    pthread_t thread;
+    sem_t ready, go;
+    pid_t tid;
+};
+
+static void *work(void *argument)
+{
+    struct Worker *worker = argument;
+
+    worker->tid = gettid();
+    sem_post(&worker->ready);
+    while (sem_wait(&worker->go) != 0)
+        continue;
+    return NULL;
+}
+
+static void test_a_real_thread(void **state)
+{
+    static const struct SampleClock kernel = {.read_ns = SampleClock_kernel_ns};
+    struct SampledThread self;
+    struct Worker worker;
+    enum Observation seen = OBSERVED_NEW;
+
+    (void)state;
+    SampledThread_init(&self, STATE, gettid());
+    assert_int_equal(SampledThread_observe(&self, &kernel, &now), OBSERVED_NEW);
+    assert_int_equal(SampledThread_observe(&self, &kernel, &now), OBSERVED_RAN);
+    assert_true(self.ran); // at least to observe itself
+    assert_true(SampledThread_is_running(&self, &kernel));
+
+    sem_init(&worker.ready, 0, 0);
+    sem_init(&worker.go, 0, 0);
+    pthread_create(&worker.thread, NULL, work, &worker);
+    sem_wait(&worker.ready);
+    SampledThread_init(&self, STATE, worker.tid);
+    SampledThread_observe(&self, &kernel, &now);
+    self.walked = true;
+    for (int i = 0; i < 60000 && seen != OBSERVED_IDLE; i++) {
+        const struct timespec moment = {0, MS};
+
+        nanosleep(&moment, NULL);
+        seen = SampledThread_observe(&self, &kernel, &now);
+    }
+    assert_int_equal(seen, OBSERVED_IDLE); // it waits
+    sem_post(&worker.go);
+    pthread_join(worker.thread, NULL);
+    // The kernel is done with it a moment after.
+    for (int i = 0; i < 60000 && seen != OBSERVED_GONE; i++) {
+        const struct timespec moment = {0, MS};
+
+        nanosleep(&moment, NULL);
+        seen = SampledThread_observe(&self, &kernel, &now);
+    }
+    assert_int_equal(seen, OBSERVED_GONE);
+    sem_destroy(&worker.ready);
+    sem_destroy(&worker.go);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_it_has_run_and_waited),
+        TEST(test_a_sleeping_threads_stack_stands),
+        TEST(test_waits_that_nobody_gets_fade),
+        TEST(test_is_it_running),
+        TEST(test_after_a_while_it_begins_anew),
+        TEST(test_another_thread_with_its_number),
+        TEST(test_without_a_timer),
+        TEST(test_with_a_timer),
+        TEST(test_its_timer_goes),
+        TEST(test_a_real_thread),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

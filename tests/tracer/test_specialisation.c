@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: MIT
+// tracer/code/specialisation: what a run of scans of live bytecode tells: which
+// changes are the specialiser's and which are instrumentation's.
+#include "tracer/code/specialisation.h"
+
+#include "tests/tracer/make_opcodes.h"
+#include "tracer/code/specialisation_scan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { // byte offsets
+    AT_ITER = 2,
+    AT_FIRST = 6,
+    AT_SECOND = 10,
+    AT_JUMP = 14,
+    SIZE = 20
+};
+enum { FRESH = 0x11, COOLDOWN = 0x340, FAILED = 0x32, STEP = 0x10 };
+
+// clang-format off
+static const uint8_t BASE[SIZE] = {
+    RESUME, 0, FOR_ITER, 6, CACHE, 0, BINARY_OP, 0, CACHE, 0,
+    BINARY_OP, 0, CACHE, 0, JUMP_BACKWARD, 8, CACHE, 0, RETURN_VALUE, 0};
+// Two units on each of the lines 100 to 104.
+static const uint8_t LINES[] = {0xd1, 0, 0, 0xd9, 0, 0, 0xd9, 0, 0,
+                                0xd9, 0, 0, 0xd9, 0, 0};
+// clang-format on
+
+struct Fixture {
+    struct Opcodes opcodes;
+    struct Clock clock;
+    struct Transitions log;
+    struct Code *code;
+    uint8_t live[SIZE];
+    uint64_t now;
+    struct Snapshot *snapshot;
+};
+
+static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
+{
+    uint16_t cache = (uint16_t)counter;
+
+    f->live[offset] = (uint8_t)opcode;
+    memcpy(f->live + offset + 2, &cache, sizeof cache);
+}
+
+static void scan_now(struct Fixture *f)
+{
+    f->now += (uint64_t)Clock_hz(&f->clock); // a second
+    Transitions_lock(&f->log);
+    assert_int_equal(
+        Specialisation_scan(f->code, f->live, &f->opcodes, &f->log, f->now), 0);
+    Transitions_unlock(&f->log);
+}
+
+static void scan_with(struct Fixture *f, unsigned offset, int opcode,
+                      int counter)
+{
+    put(f, offset, opcode, counter);
+    scan_now(f);
+}
+
+static const struct Snapshot *read_log(struct Fixture *f)
+{
+    Snapshot_free(f->snapshot);
+    f->snapshot = Snapshot_new();
+    assert_true(Transitions_fill(&f->log, f->snapshot));
+    return f->snapshot;
+}
+
+// The log, oldest first, as "offset:from>to" and a "!" for a storm.
+static void expect(struct Fixture *f, const char *expected)
+{
+    const struct Snapshot *s = read_log(f);
+    char text[4096] = "";
+    size_t i = s->transition_count;
+
+    while (i--) {
+        const struct Transition *t = &s->transitions[i];
+        char one[256];
+
+        snprintf(one, sizeof one, "%s%u:%s>%s%s", *text ? " " : "",
+                 (unsigned)t->offset, t->from, t->to, t->storm ? "!" : "");
+        strcat(text, one);
+    }
+    assert_string_equal(text, expected);
+}
+
+// --- What is told ------------------------------------------------------------
+
+static void test_ints_floats_strings(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_now(f);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN - 5 * STEP); // misses
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
+    expect(f,
+           "6:BINARY_OP>BINARY_OP_ADD_INT "
+           "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
+           "6:BINARY_OP_ADD_FLOAT>BINARY_OP_ADD_UNICODE");
+    assert_int_equal(f->code->poll.specializable, 3);
+    assert_int_equal(f->code->poll.specialized, 1);
+    assert_int_equal(f->code->who.bytecode[AT_FIRST], BINARY_OP); // as adopted
+    assert_int_equal(
+        Specialisation_opcode(&f->code->poll.history, AT_FIRST / 2, BINARY_OP),
+        BINARY_OP_ADD_UNICODE);
+}
+
+static void test_a_change_says_who_where_and_when(void **state)
+{
+    struct Fixture *f = *state;
+    const struct Transition *t;
+
+    f->now = f->log.start_ticks + (uint64_t)(6 * Clock_hz(&f->clock));
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
+    t = read_log(f)->transitions;
+    assert_int_equal(f->snapshot->transition_count, 1);
+    assert_string_equal(t->function, "Class.method");
+    assert_string_equal(t->file, "/app/module.py");
+    assert_int_equal(t->id, 7);
+    assert_int_equal(t->line, 102);
+    assert_int_equal(t->offset, AT_SECOND);
+    assert_float_equal(t->seen_at_s, 7, 1e-3);
+}
+
+static void test_what_is_specialised_at_first_sight(void **state)
+{
+    struct Fixture *f = *state;
+
+    put(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    put(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_now(f);
+    expect(f, "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT");
+    // One that comes to lie between them.
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    expect(f,
+           "2:FOR_ITER>FOR_ITER_RANGE 10:BINARY_OP>BINARY_OP_ADD_INT "
+           "6:BINARY_OP>BINARY_OP_ADD_FLOAT "
+           "10:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT");
+    assert_int_equal(f->code->poll.specialized, 3);
+}
+
+// The specialiser tried anew and failed: its counter is beyond that of birth.
+static void test_given_up_and_again(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED - 3 * STEP); // about to try again
+    scan_with(f, AT_FIRST, BINARY_OP, 0x7);
+    assert_int_equal(f->code->poll.specialized, 0);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    expect(f,
+           "6:BINARY_OP>BINARY_OP_ADD_INT 6:BINARY_OP_ADD_INT>BINARY_OP "
+           "6:BINARY_OP>BINARY_OP_ADD_INT");
+    assert_int_equal(f->code->poll.specialized, 1);
+}
+
+// --- What is not -------------------------------------------------------------
+
+static void test_caches_are_no_opcodes(void **state)
+{
+    struct Fixture *f = *state;
+
+    f->live[AT_FIRST + 2] = BINARY_OP_ADD_INT;
+    f->live[AT_JUMP + 2] = ENTER_EXECUTOR;
+    scan_now(f);
+    expect(f, "");
+    assert_int_equal(f->code->poll.specialized, 0);
+}
+
+static void test_another_families_opcode_is_none(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_FIRST, FOR_ITER_RANGE, COOLDOWN);
+    expect(f, "");
+}
+
+// Armed, then put back as it was at birth, then specialised again.
+static void test_instrumentation_is_no_deoptimisation(void **state)
+{
+    static const int armed[] = {INSTRUMENTED_FOR_ITER, INSTRUMENTED_LINE};
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    for (int i = 0; i < 2; i++) {
+        scan_with(f, AT_ITER, armed[i], COOLDOWN);
+        scan_with(f, AT_ITER, armed[i], FRESH);
+        scan_with(f, AT_ITER, FOR_ITER, FRESH);
+        assert_int_equal(f->code->poll.specialized, 1); // as last known
+        scan_with(f, AT_ITER, FOR_ITER, FRESH - STEP);
+        scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    }
+    expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
+}
+
+// It came and went between two scans.
+static void test_unseen_instrumentation_is_none_either(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    expect(f, "6:BINARY_OP>BINARY_OP_ADD_INT");
+}
+
+// Other types behind the veil: what comes out is a change, and only that.
+static void test_types_that_change_while_it_is_armed(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    scan_with(f, AT_FIRST, INSTRUMENTED_LINE, COOLDOWN);
+    scan_with(f, AT_FIRST, BINARY_OP, FRESH);
+    scan_with(f, AT_FIRST, BINARY_OP, FAILED);
+    expect(f,
+           "6:BINARY_OP>BINARY_OP_ADD_INT "
+           "6:BINARY_OP_ADD_INT>BINARY_OP_ADD_FLOAT "
+           "6:BINARY_OP_ADD_FLOAT>BINARY_OP");
+}
+
+static void test_armed_from_the_start_is_not_known(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_ITER, INSTRUMENTED_FOR_ITER, FRESH);
+    scan_with(f, AT_ITER, FOR_ITER, FRESH);
+    expect(f, "");
+    scan_with(f, AT_ITER, FOR_ITER_RANGE, COOLDOWN);
+    expect(f, "2:FOR_ITER>FOR_ITER_RANGE");
+}
+
+// --- Compiled code -----------------------------------------------------------
+
+// Which CPython throws away whenever anything is armed: that it has gone says
+// nothing, and is no change.
+static void test_executors(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_now(f);
+    scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
+    scan_with(f, AT_JUMP, INSTRUMENTED_JUMP_BACKWARD, 0);
+    scan_with(f, AT_JUMP, JUMP_BACKWARD, 0xfff);
+    scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
+    expect(f, "14:JUMP_BACKWARD>(executor)");
+    assert_int_equal(f->code->poll.specialized, 0);
+    // In the place of an instruction that has types.
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    scan_with(f, AT_FIRST, ENTER_EXECUTOR, 0);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
+    expect(f,
+           "14:JUMP_BACKWARD>(executor) 6:BINARY_OP>BINARY_OP_ADD_INT "
+           "6:BINARY_OP_ADD_INT>(executor) "
+           "6:(executor)>BINARY_OP_ADD_FLOAT");
+}
+
+// --- Storms ------------------------------------------------------------------
+
+static void swing(struct Fixture *f, int times, double seconds)
+{
+    for (int i = 0; i < times; i++) {
+        f->now += (uint64_t)((seconds - 1) * Clock_hz(&f->clock));
+        scan_with(f, AT_FIRST, i % 2 ? BINARY_OP_ADD_INT : BINARY_OP_ADD_FLOAT,
+                  COOLDOWN);
+    }
+}
+
+static unsigned storms(struct Fixture *f)
+{
+    const struct Snapshot *s = read_log(f);
+    unsigned count = 0;
+
+    for (size_t i = 0; i < s->transition_count; i++)
+        count += s->transitions[i].storm == 1;
+    return count;
+}
+
+// Four polls that differ from the ones before them, within ten seconds: here
+// the first and the last are nine apart.
+static void test_the_fourth_in_ten_seconds_is_a_storm(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_now(f);
+    swing(f, 3, 3);
+    assert_int_equal(storms(f), 0);
+    scan_with(f, AT_SECOND, BINARY_OP_ADD_INT, COOLDOWN); // another site
+    f->now -= (uint64_t)Clock_hz(&f->clock);
+    swing(f, 1, 3);
+    assert_int_equal(storms(f), 0); // it was float before: no change
+    f->now -= (uint64_t)(3 * Clock_hz(&f->clock));
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_UNICODE, COOLDOWN);
+    assert_int_equal(storms(f), 1);
+    assert_int_equal(f->snapshot->transitions[0].storm, 1);
+}
+
+static void test_slow_swings_are_none(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_now(f);
+    swing(f, 20, 3.5);
+    assert_int_equal(storms(f), 0);
+    swing(f, 1, 100); // from int to float; the site has rested
+    assert_int_equal(storms(f), 0);
+}
+
+// What was there before the first scan is no poll that differs.
+static void test_the_first_look_counts_for_no_storm(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    swing(f, 3, 1);
+    assert_int_equal(storms(f), 0);
+    scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
+    assert_int_equal(storms(f), 1);
+}
+
+// --- When it is worth a walk ---
+
+// Any bit that changes anywhere is noticed: here in a code object whose size is
+// no multiple of the hash's words.
+static void test_every_change_is_noticed(void **state)
+{
+    struct Fixture *f = *state;
+
+    scan_now(f);
+    for (unsigned i = 0; i < SIZE * 8; i++) {
+        uint64_t hash = f->code->poll.history.hash;
+
+        f->live[i / 8] ^= (uint8_t)(1 << i % 8);
+        scan_now(f);
+        assert_true(f->code->poll.history.hash != hash);
+        f->live[i / 8] ^= (uint8_t)(1 << i % 8);
+        scan_now(f);
+        assert_true(f->code->poll.history.hash == hash);
+    }
+}
+
+// --- Odd bytecode ------------------------------------------------------------
+
+static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
+                            size_t size)
+{
+    struct CodeSource source = {.address = 0x40,
+                                .name = "Class.method",
+                                .file = "/app/module.py",
+                                .line = 100,
+                                .bytecode = bytes,
+                                .bytecode_size = size,
+                                .line_table = LINES,
+                                .line_table_size = sizeof LINES};
+
+    return Code_new(7, &source, &f->opcodes, 500, false);
+}
+
+static void test_a_counter_that_is_cut_off(void **state)
+{
+    static const uint8_t cut[] = {RESUME, 0, BINARY_OP, 0};
+    struct Fixture *f = *state;
+    struct Code *code = code_of(f, cut, sizeof cut);
+    uint8_t live[sizeof cut];
+
+    memcpy(live, cut, sizeof cut);
+    live[2] = BINARY_OP_ADD_INT;
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
+                     0);
+    live[2] = BINARY_OP;
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 2),
+                     0);
+    expect(f, "2:BINARY_OP>BINARY_OP_ADD_INT");
+    Code_free(code);
+    code = code_of(f, cut, 0);
+    assert_int_equal(Specialisation_scan(code, live, &f->opcodes, &f->log, 1),
+                     0);
+    assert_int_equal(code->poll.specializable, 0);
+    Code_free(code);
+}
+
+// The one that was added so many before it.
+static const struct Change *change_at(const struct Transitions *log,
+                                      uint64_t order)
+{
+    for (size_t i = 0; i < TRANSITIONS_KEPT; i++) {
+        if (log->first.count > i && log->first.changes[i].order == order)
+            return &log->first.changes[i];
+        if (log->turned.count > i && log->turned.changes[i].order == order)
+            return &log->turned.changes[i];
+    }
+    fail_msg("it is in neither log");
+    return NULL;
+}
+
+// Any bytes: nothing is read or written past the end (the sanitizers' part),
+// and every change starts where the one before at that place ended.
+static void test_garbage(void **state)
+{
+    struct Fixture *f = *state;
+    uint8_t last[SIZE / 2];
+    unsigned seed = 1;
+
+    for (unsigned unit = 0; unit < SIZE / 2; unit++)
+        last[unit] = BASE[2 * unit];
+    for (int round = 0; round < 5000; round++) {
+        uint64_t before = f->log.count;
+
+        for (unsigned i = 0; i < SIZE; i++) {
+            seed = seed * 1103515245u + 12345u;
+            if (seed >> 28 == 0)
+                f->live[i] = (uint8_t)(seed >> 16);
+            else if (seed >> 28 == 1)
+                f->live[i] = (uint8_t)(FOR_ITER_RANGE + (seed >> 16) % 5);
+            else if (seed >> 28 == 2)
+                f->live[i] = BASE[i];
+        }
+        scan_now(f);
+        for (; before < f->log.count; before++) {
+            const struct Change *change = change_at(&f->log, before);
+
+            assert_int_equal(change->from, last[change->offset / 2]);
+            assert_int_not_equal(change->to, change->from);
+            last[change->offset / 2] = change->to;
+        }
+    }
+    assert_true(f->log.count > 100);
+    assert_true(f->code->poll.history.count <= 6);
+}
+
+// --- Fixture -----------------------------------------------------------------
+
+static int set_up(void **state)
+{
+    struct Fixture *f = calloc(1, sizeof *f);
+
+    make_opcodes(&f->opcodes);
+    Clock_start(&f->clock);
+    f->now = Clock_read(&f->clock);
+    Transitions_init(&f->log, &f->opcodes, &f->clock, f->now);
+    memcpy(f->live, BASE, SIZE);
+    put(f, AT_ITER, FOR_ITER, FRESH);
+    put(f, AT_FIRST, BINARY_OP, FRESH);
+    put(f, AT_SECOND, BINARY_OP, FRESH);
+    f->code = code_of(f, BASE, SIZE);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct Fixture *f = *state;
+
+    Snapshot_free(f->snapshot);
+    Transitions_release(&f->log);
+    Code_free(f->code);
+    free(f);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_ints_floats_strings),
+        TEST(test_a_change_says_who_where_and_when),
+        TEST(test_what_is_specialised_at_first_sight),
+        TEST(test_given_up_and_again),
+        TEST(test_caches_are_no_opcodes),
+        TEST(test_another_families_opcode_is_none),
+        TEST(test_instrumentation_is_no_deoptimisation),
+        TEST(test_unseen_instrumentation_is_none_either),
+        TEST(test_types_that_change_while_it_is_armed),
+        TEST(test_armed_from_the_start_is_not_known),
+        TEST(test_executors),
+        TEST(test_the_fourth_in_ten_seconds_is_a_storm),
+        TEST(test_slow_swings_are_none),
+        TEST(test_the_first_look_counts_for_no_storm),
+        TEST(test_every_change_is_noticed),
+        TEST(test_a_counter_that_is_cut_off),
+        TEST(test_garbage),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

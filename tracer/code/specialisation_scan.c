@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// An opcode that was specialised and is the base one again was given up by the
+// specialiser, or put back by instrumentation, anybody's, which may have come
+// and gone between two scans. The instruction's counter tells: instrumentation
+// leaves it as it is at birth, and only failures of the specialiser bring it
+// beyond that. Where it says nothing, what was known last stays known: CPython
+// specialises again, or fails, within two runs of the instruction.
+#include "tracer/code/specialisation_scan.h"
+#include "ipc/base/heap.h"
+#include "tracer/base/lines.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct Scan { // a walk over the instructions
+    struct Code *code;
+    const uint8_t *live;
+    const struct Opcodes *opcodes;
+    struct Transitions *log;
+    uint64_t ticks;
+    bool first; // nothing was seen of it before
+    size_t unit;
+    uint8_t base;
+    uint32_t next; // the first of history.known at `unit` or behind
+    struct LineReader lines;
+    int error;
+};
+
+// Has the specialiser failed here since the counter was at its birth?
+static bool is_given_up(const struct Scan *scan)
+{
+    size_t size = 2 * (size_t)scan->code->layout.unit_count,
+           at = 2 * scan->unit + 2;
+    uint16_t counter;
+
+    if (!scan->opcodes->caches[scan->base] || at + 2 > size)
+        return false;
+    memcpy(&counter, scan->live + at, sizeof counter);
+    return counter > scan->opcodes->birth_counter;
+}
+
+// What is there for certain; `before` where nothing is.
+static uint8_t certain(const struct Scan *scan, uint8_t before)
+{
+    const struct Opcodes *opcodes = scan->opcodes;
+    uint8_t now = scan->live[2 * scan->unit];
+    unsigned flags = opcodes->flags[now];
+
+    if (flags & OPCODE_EXECUTOR)
+        return now;
+    if (flags & OPCODE_SPECIALIZED && opcodes->base[now] == scan->base)
+        return now;
+    if (now == scan->base && opcodes->flags[before] & OPCODE_SPECIALIZED &&
+        is_given_up(scan))
+        return now;
+    return before;
+}
+
+static struct KnownOpcode *add_known(struct Scan *scan)
+{
+    struct Specialisation *history = &scan->code->poll.history;
+    struct KnownOpcode *entry;
+
+    if (history->count == history->room) {
+        uint32_t room = history->room ? 2 * history->room : 4;
+        struct KnownOpcode *known =
+            Heap_resize(history->known, room * sizeof *known);
+
+        if (!known)
+            return NULL;
+        history->known = known;
+        history->room = room;
+    }
+    entry = &history->known[scan->next];
+    memmove(entry + 1, entry, (history->count - scan->next) * sizeof *entry);
+    history->count++;
+    *entry = (struct KnownOpcode){.unit = (uint32_t)scan->unit,
+                                  .opcode = scan->base};
+    return entry;
+}
+
+// Notes that this poll differs from the one before. Is it a storm?
+static bool note_poll(const struct Scan *scan, struct KnownOpcode *entry)
+{
+    uint32_t oldest = entry->polls[entry->next];
+    uint32_t now = Transitions_ms(scan->log, scan->ticks) + 1;
+
+    entry->polls[entry->next] = now ? now : 1;
+    entry->next = (entry->next + 1) % (STORM_POLLS - 1);
+    return oldest && now - oldest <= STORM_MS;
+}
+
+static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
+{
+    struct Change change = {
+        .ticks = scan->ticks,
+        .id = scan->code->hot.id,
+        .line = LineReader_line(&scan->lines, scan->unit),
+        .offset = (uint32_t)(2 * scan->unit),
+        .to = now,
+        .function = scan->code->who.name,
+        .file = scan->code->who.file,
+    };
+
+    if (!entry)
+        entry = add_known(scan);
+    if (!entry) { // it is found when next something changes
+        scan->error = -ENOMEM;
+        return;
+    }
+    change.from = entry->opcode;
+    entry->opcode = now;
+    // Before the first scan there was no poll that this one could differ from.
+    change.storm = !scan->first && note_poll(scan, entry);
+    Transitions_add(scan->log, &change);
+}
+
+// One instruction that is not as it was adopted, or once was not. Returns
+// whether it is known to be specialised.
+static bool step(struct Scan *scan)
+{
+    struct Specialisation *history = &scan->code->poll.history;
+    struct KnownOpcode *entry = NULL;
+    uint8_t before = scan->base, now;
+
+    if (scan->next < history->count &&
+        history->known[scan->next].unit == scan->unit) {
+        entry = &history->known[scan->next];
+        before = entry->opcode;
+    }
+    now = certain(scan, before);
+    if (now != before)
+        change(scan, entry, now);
+    return scan->opcodes->flags[now] & OPCODE_SPECIALIZED;
+}
+
+// The unit of the next known one.
+static size_t next_known(const struct Scan *scan)
+{
+    const struct Specialisation *history = &scan->code->poll.history;
+
+    return scan->next < history->count ? history->known[scan->next].unit
+                                       : SIZE_MAX;
+}
+
+static void walk(struct Scan *scan)
+{
+    struct Code *code = scan->code;
+    const struct Opcodes *opcodes = scan->opcodes;
+    size_t next = next_known(scan);
+    uint32_t specialized = 0, specializable = 0;
+
+    while (scan->unit < code->layout.unit_count) {
+        uint8_t base = code->who.bytecode[2 * scan->unit];
+        bool typed = opcodes->flags[base] & OPCODE_SPECIALIZABLE;
+
+        specializable += typed;
+        if (scan->live[2 * scan->unit] != base || next == scan->unit) {
+            scan->base = base;
+            specialized += step(scan) && typed;
+            scan->next += next_known(scan) == scan->unit;
+            next = next_known(scan);
+        }
+        scan->unit += 1u + opcodes->caches[base];
+    }
+    atomic_store_explicit(&code->poll.specialized, specialized,
+                          memory_order_relaxed);
+    atomic_store_explicit(&code->poll.specializable, specializable,
+                          memory_order_relaxed);
+}
+
+// Two chains, for speed. That two states of one bytecode have the same hash is
+// not to be expected in the life of a program.
+static uint64_t hash_of(const uint8_t *bytes, size_t size)
+{
+    const uint64_t odd = 0x9e3779b97f4a7c15u;
+    uint64_t left = size, right = odd, words[2];
+
+    for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
+        memcpy(words, bytes, sizeof words);
+        left = (left ^ words[0]) * odd;
+        right = (right ^ words[1]) * odd;
+        left ^= left >> 32;
+        right ^= right >> 32;
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, bytes, size);
+    left = (left ^ words[0]) * odd;
+    right = (right ^ words[1] ^ left >> 29) * odd;
+    return right ^ left;
+}
+
+int Specialisation_scan(struct Code *code, const uint8_t *live,
+                        const struct Opcodes *opcodes, struct Transitions *log,
+                        uint64_t ticks)
+{
+    struct Specialisation *history = &code->poll.history;
+    struct Scan scan = {.code = code,
+                        .live = live,
+                        .opcodes = opcodes,
+                        .log = log,
+                        .ticks = ticks,
+                        .first = !history->scanned};
+    uint64_t hash = hash_of(live, 2 * (size_t)code->layout.unit_count);
+
+    if (history->scanned && history->hash == hash)
+        return 0; // most of the code, most of the time
+    history->scanned = true;
+    history->hash = hash;
+    LineReader_init(&scan.lines, code->who.line_table,
+                    code->who.line_table_size, code->who.line);
+    walk(&scan);
+    return scan.error;
+}

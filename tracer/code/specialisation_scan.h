@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Scans the live bytecode of one code object and brings its history up to
+// date. Interpreter's lock held; the governor.
+#ifndef OCULAR_TRACER_CODE_SPECIALISATION_SCAN_H
+#define OCULAR_TRACER_CODE_SPECIALISATION_SCAN_H
+
+#include "tracer/code/code.h"
+
+// Reads the live bytecode (2 * unit_count bytes), counts what is specialised
+// and logs what has changed; the log's mutex is held. 0 or -ENOMEM.
+int Specialisation_scan(struct Code *code, const uint8_t *live,
+                        const struct Opcodes *opcodes, struct Transitions *log,
+                        uint64_t ticks);
+
+#endif

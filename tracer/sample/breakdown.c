@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Parts by id, the least of which gives way; see the header.
+#include "tracer/sample/breakdown.h"
+
+#include <stdlib.h>
+
+// A newcomer's part: a free one, or the least, whose time is the others' now.
+// A reader may meet it half done: an id with nothing, never another's time.
+static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
+                                       const struct ShareTime *now)
+{
+    struct BreakdownPart *least = &breakdown->parts[0];
+    double least_share = ShareValue_window(&least->time, now);
+
+    for (size_t i = 1; i < BREAKDOWN_PARTS && Cell_get(&least->id); i++) {
+        struct BreakdownPart *part = &breakdown->parts[i];
+        double share = ShareValue_window(&part->time, now);
+
+        if (Cell_get(&part->id) && share >= least_share)
+            continue;
+        least = part;
+        least_share = share;
+    }
+    if (Cell_get(&least->id))
+        ShareValue_join(&breakdown->others, &least->time, now);
+    Cell_set_double(&least->time.window_ns, 0);
+    Cell_set(&least->time.total_ns, 0);
+    // Pairs with the acquire in Breakdown_read.
+    atomic_store_explicit(&least->id, id, memory_order_release);
+    least->seen = 0;
+    least->reported = false;
+    return least;
+}
+
+static struct BreakdownPart *find(struct Breakdown *breakdown, uint32_t id)
+{
+    for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
+        if (Cell_get(&breakdown->parts[i].id) == id)
+            return &breakdown->parts[i];
+    return NULL;
+}
+
+struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
+                                    const struct ShareTime *now,
+                                    struct ShareCredit *credit)
+{
+    struct BreakdownPart *part = id ? find(breakdown, id) : NULL;
+
+    if (id == 0) {
+        ShareValue_credit(&breakdown->others, credit);
+        return NULL;
+    }
+    if (!part)
+        part = make_room(breakdown, id, now);
+    ShareValue_credit(&part->time, credit);
+    if (part->seen < UINT32_MAX)
+        part->seen++;
+    return part;
+}
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct BreakdownRow *a = left, *b = right;
+
+    return (a->share < b->share) - (a->share > b->share);
+}
+
+// In the window that ends now, or since the start where `now` is NULL.
+static double read_value(const struct ShareValue *value,
+                         const struct ShareTime *now)
+{
+    return now ? ShareValue_window(value, now)
+               : (double)Cell_get(&value->total_ns);
+}
+
+static size_t read_all(const struct Breakdown *breakdown,
+                       const struct ShareTime *now, struct BreakdownRow *rows)
+{
+    size_t count = 0;
+    double others = read_value(&breakdown->others, now);
+
+    for (size_t i = 0; i < BREAKDOWN_PARTS; i++) {
+        const struct BreakdownPart *part = &breakdown->parts[i];
+        uint64_t id = atomic_load_explicit(&part->id, memory_order_acquire);
+        double share = read_value(&part->time, now);
+
+        if (id && share > 0)
+            rows[count++] = (struct BreakdownRow){(uint32_t)id, share};
+    }
+    qsort(rows, count, sizeof *rows, larger_first);
+    if (others > 0)
+        rows[count++] = (struct BreakdownRow){0, others};
+    return count;
+}
+
+size_t Breakdown_read(const struct Breakdown *breakdown,
+                      const struct ShareTime *now, struct BreakdownRow *rows)
+{
+    return read_all(breakdown, now, rows);
+}
+
+size_t Breakdown_totals(const struct Breakdown *breakdown,
+                        struct BreakdownRow *rows)
+{
+    return read_all(breakdown, NULL, rows);
+}

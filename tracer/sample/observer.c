@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// See observer.h.
+#include "tracer/sample/observer.h"
+
+#include <string.h>
+
+#define BATCH 256      // threads that are observed at a time
+#define REFUSED_NS 3e9 // nothing can be read for so long: denied
+#define RETRIES 3      // walks of a thread that goes on meanwhile
+
+static void walk(struct Observer *observer, struct SampledThread *thread)
+{
+    struct SampledStack *stack = &thread->stack;
+    struct Walk *walk = &observer->walk;
+
+    // Before the walk: code that has come to one of the addresses since is not
+    // what was seen there.
+    stack->newest_id =
+        Registry_newest_id(observer->sampling->attribution.registry);
+    stack->ticks = UINT64_MAX;
+    thread->start.state = thread->state;
+    for (int i = 0; i < RETRIES; i++) {
+        Walk_frames(walk, &thread->start);
+        if (!walk->torn || !thread->start.read)
+            break;
+    }
+    observer->refused =
+        walk->torn && !Memory_recover(&observer->sampling->memory);
+    stack->cut = walk->torn || walk->truncated;
+    stack->depth = walk->depth;
+    memcpy(stack->frames, walk->frames, walk->depth * sizeof(walk->frames[0]));
+    Attribution_judge(&observer->sampling->attribution, stack,
+                      thread->start.active);
+    thread->walked = true;
+}
+
+static void make_timer(struct Observer *observer, struct SampledThread *thread)
+{
+    uint64_t refused = observer->sampling->timers.refused;
+
+    thread->timer =
+        CpuTimer_new(&observer->sampling->timers, thread->state, thread->tid);
+    if (observer->sampling->timers.refused == refused || thread->untimed)
+        return;
+    thread->untimed = true;
+    Cell_add(&observer->untimed, 1);
+}
+
+static void set_timer(struct Observer *observer, struct SampledThread *thread)
+{
+    if (!thread->timer)
+        make_timer(observer, thread);
+    if (thread->timer)
+        CpuTimer_set(thread->timer, Sampling_period_ns(observer->sampling));
+}
+
+// What a thread waited in, from an observation to the next, is what it
+// waits in now; one that finds it running leaves that to a later one. Returns
+// whether it ran.
+static bool observe(struct Observer *observer, struct SampledThread *thread,
+                    const struct ShareTime *now)
+{
+    enum Observation seen =
+        SampledThread_observe(thread, &observer->sampling->clock, now);
+    double cpu_ns, wait_ns = thread->wait_ns;
+    bool running = false;
+
+    if (seen == OBSERVED_GONE)
+        return false;
+    set_timer(observer, thread);
+    if (seen == OBSERVED_NEW)
+        return true;
+    if (seen == OBSERVED_RAN) {
+        walk(observer, thread);
+        // Who has the interpreter and no CPU has lost that, perhaps to us.
+        running =
+            SampledThread_is_running(thread, &observer->sampling->clock) ||
+            thread->start.active;
+    }
+    cpu_ns = (double)SampledThread_overdue_ns(thread, running);
+    if (cpu_ns > 0) {
+        SampledThread_account(thread);
+        Cell_add(&observer->sampling->samples, 1);
+        observer->found++;
+    }
+    if (running)
+        wait_ns = 0;
+    else
+        thread->wait_ns = 0;
+    Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
+                       wait_ns);
+    return thread->ran;
+}
+
+bool Observer_observe_all(struct Observer *observer,
+                          const struct ShareTime *now)
+{
+    const struct SampledThreadTable *table = observer->sampling->threads.table;
+    size_t turns = table->count < BATCH ? table->count : BATCH;
+    bool ran = table->count > turns; // others may have
+
+    for (size_t i = 0; i < turns; i++)
+        ran |= observe(observer,
+                       table->threads[observer->next++ % table->count], now);
+    return ran;
+}
+
+// --- Where nothing can be read -----------------------------------------------
+
+// The file that is read by may only have been closed, and is
+// there again in a while: Memory_keep.
+void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
+{
+    if (!observer->refused)
+        observer->readable_ns = now_ns;
+    else if ((double)(now_ns - observer->readable_ns) > REFUSED_NS)
+        Cell_set(&observer->denied,
+                 !Memory_recover(&observer->sampling->memory));
+}
+
+bool Observer_recover(struct Observer *observer, uint64_t now_ns)
+{
+    const struct SampledThreadTable *table = observer->sampling->threads.table;
+
+    if (!Memory_recover(&observer->sampling->memory))
+        return false;
+    for (size_t i = 0; i < table->count; i++)
+        SampledThread_forget(table->threads[i]);
+    observer->readable_ns = now_ns;
+    observer->refused = false;
+    Cell_set(&observer->denied, 0);
+    return true;
+}
+
+bool Observer_is_denied(const struct Observer *observer)
+{
+    return Cell_get(&observer->denied);
+}
+
+int Observer_init(struct Observer *observer, struct Sampling *sampling,
+                  const struct FrameLayout *layout)
+{
+    observer->sampling = sampling;
+    observer->copies.memory = &sampling->memory;
+    observer->readable_ns = sampling->stepped_ns;
+    return Walk_init(&observer->walk, layout, &observer->copies);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// A sampled thread's clocks; see the header.
+#include "tracer/sample/sampled_thread.h"
+
+#include <math.h>
+#include <string.h>
+
+// A thread that has used so much CPU time, and ten intervals, without a sample
+// does not get its signals; one without a timer and without being found running
+// has used the second.
+#define OVERDUE_NS 200000000u
+#define OVERDUE_INTERVALS 10u
+#define UNMET_NS 1000000000u
+
+void SampledThread_init(struct SampledThread *thread, uintptr_t state,
+                        pid_t tid)
+{
+    memset(thread, 0, sizeof(*thread));
+    thread->state = state;
+    thread->tid = tid;
+}
+
+static enum Observation begin(struct SampledThread *thread)
+{
+    thread->known = true;
+    thread->walked = thread->ran = false;
+    thread->wait_ns = 0;
+    SampledThread_account(thread);
+    return OBSERVED_NEW;
+}
+
+// What no function was given fades as a share does: a thread that was found
+// running for long would else show in one function more than the window holds.
+static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
+                      double waited)
+{
+    thread->wait_ns *= exp(fmin(thread->wait_age - now->age, 0));
+    thread->wait_ns += waited;
+    thread->wait_age = now->age;
+}
+
+enum Observation SampledThread_observe(struct SampledThread *thread,
+                                       const struct SampleClock *clock,
+                                       const struct ShareTime *now)
+{
+    uint64_t cpu_ns = SampleClock_ns(clock, Now_clock_of(thread->tid));
+    uint64_t wall_ns = SampleClock_ns(clock, CLOCK_MONOTONIC);
+    double ran = (double)(int64_t)(cpu_ns - thread->cpu_ns);
+    double since = (double)(int64_t)(wall_ns - thread->wall_ns);
+    double waited = since > ran ? since - ran : 0;
+
+    if (cpu_ns == 0)
+        return OBSERVED_GONE;
+    thread->cpu_ns = cpu_ns;
+    thread->wall_ns = wall_ns;
+    if (ran < 0) // another thread with that number: the timer is not for it
+        SampledThread_drop_timer(thread);
+    if (!thread->known || ran < 0)
+        return begin(thread);
+    ShareValue_add(&thread->cpu, now, ran);
+    ShareValue_add(&thread->wait, now, waited);
+    Cell_add(&thread->samples, 1);
+    keep_wait(thread, now, waited);
+    thread->ran = ran > 0;
+    return thread->ran || !thread->walked ? OBSERVED_RAN : OBSERVED_IDLE;
+}
+
+bool SampledThread_is_running(const struct SampledThread *thread,
+                              const struct SampleClock *clock)
+{
+    return SampleClock_ns(clock, Now_clock_of(thread->tid)) > thread->cpu_ns;
+}
+
+static uint64_t accounted_ns(const struct SampledThread *thread)
+{
+    return thread->timer ? CpuTimer_covered_ns(thread->timer)
+                         : thread->accounted_ns;
+}
+
+uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
+                                  bool running)
+{
+    uint64_t accounted = accounted_ns(thread), due = UNMET_NS;
+    uint64_t unattributed =
+        thread->cpu_ns > accounted ? thread->cpu_ns - accounted : 0;
+
+    if (thread->timer && thread->timer->interval_ns) {
+        due = OVERDUE_INTERVALS * thread->timer->interval_ns;
+        due = due > OVERDUE_NS ? due : OVERDUE_NS;
+    } else if (running) {
+        due = 0;
+    }
+    return unattributed > due ? unattributed : 0;
+}
+
+void SampledThread_account(struct SampledThread *thread)
+{
+    thread->accounted_ns = thread->cpu_ns;
+    if (thread->timer)
+        CpuTimer_account(thread->timer, thread->cpu_ns);
+}
+
+void SampledThread_drop_timer(struct SampledThread *thread)
+{
+    thread->accounted_ns = accounted_ns(thread);
+    CpuTimer_free(thread->timer);
+    thread->timer = NULL;
+}
+
+void SampledThread_forget(struct SampledThread *thread)
+{
+    thread->known = thread->walked = false;
+    thread->wait_ns = 0;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// One sampled Python thread: its clocks, its timer, the stack it had when it
+// last ran, and its shares. Only the sampler's thread changes it; its shares
+// may be read by anyone.
+#ifndef OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
+#define OCULAR_TRACER_SAMPLE_SAMPLED_THREAD_H
+
+#include "tracer/sample/attribution.h"
+#include "tracer/sample/cpu_timer.h"
+#include "tracer/sample/sample_clock.h"
+
+#include <sys/types.h>
+
+struct SampledThread {
+    uintptr_t state; // PyThreadState; with tid: who it is
+    pid_t tid;
+    char name[64]; // guarded by the sampler's lock
+    struct ShareValue cpu;
+    struct ShareValue wait;
+    cell_t samples;             // and times that it was observed
+    struct Breakdown functions; // of its CPU time
+
+    bool known;             // observed before: there is a time since then
+    bool ran;               // between the two newest observations
+    bool walked;            // `stack` is as it was when it last ran
+    struct CpuTimer *timer; // NULL: it has none
+    bool untimed;           // it could not be had: that is counted already
+    uint64_t cpu_ns;        // its CPU clock at the newest observation
+    uint64_t wall_ns;       // CLOCK_MONOTONIC at the newest observation
+    uint64_t
+        accounted_ns; // CPU time that functions were given; without a timer
+    double wait_ns;   // waited, and no function was given it yet,
+    double wait_age;  // ... as of this ShareTime.age
+    struct WalkStart start; // of the newest walk
+    struct SampledStack stack;
+    struct SampledThread *next; // of SampledThreads.unlisted
+};
+
+enum Observation {
+    OBSERVED_NEW,  // first seen, or its clock was replaced: a baseline only
+    OBSERVED_IDLE, // has not run since the one before: its stack stands
+    OBSERVED_RAN,  // its stack is to be walked
+    OBSERVED_GONE  // the thread has ended
+};
+
+void SampledThread_init(struct SampledThread *thread, uintptr_t state,
+                        pid_t tid);
+// Reads its clocks.
+enum Observation SampledThread_observe(struct SampledThread *thread,
+                                       const struct SampleClock *clock,
+                                       const struct ShareTime *now);
+// Right after its walk: has its CPU clock moved since the observation?
+bool SampledThread_is_running(const struct SampledThread *thread,
+                              const struct SampleClock *clock);
+// CPU time up to the newest observation that no function was given yet, where
+// it has to be that observation's stack that gets it: it has no timer, or no
+// sample has come for long (its signals are blocked). 0: none is due.
+uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
+                                  bool running);
+void SampledThread_account(struct SampledThread *thread);
+// Frees its timer; what that has sampled stays accounted for.
+void SampledThread_drop_timer(struct SampledThread *thread);
+// Nobody observed it for a while: the next observation is a baseline again.
+void SampledThread_forget(struct SampledThread *thread);
+
+#endif

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// The table of threads and how a new list becomes one; see the header.
+#include "tracer/sample/sampled_threads.h"
+#include "ipc/base/heap.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct OfferedThreads { // what is offered
+    size_t count;
+    struct ListedThread threads[];
+};
+
+int SampledThreads_init(struct SampledThreads *threads)
+{
+    pthread_mutex_init(&threads->lock, NULL);
+    threads->incoming = NULL;
+    threads->unlisted = NULL;
+    memset(&threads->ended, 0, sizeof(threads->ended));
+    threads->table = Heap_zeroed(1, sizeof(struct SampledThreadTable));
+    return threads->table ? 0 : -ENOMEM;
+}
+
+static void table_free(struct SampledThreadTable *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        Heap_free(table->threads[i]);
+    Heap_free(table);
+}
+
+void SampledThreads_release(struct SampledThreads *threads)
+{
+    // In a forked child the sampler may have been renewing the table: it was
+    // not published yet, and the old one lacks what moved. That is lost.
+    if (threads->table)
+        table_free(threads->table);
+    for (struct SampledThread *unlisted = threads->unlisted, *next; unlisted;
+         unlisted = next) {
+        next = unlisted->next;
+        Heap_free(unlisted);
+    }
+    Heap_free(threads->incoming);
+    threads->unlisted = NULL;
+    threads->table = NULL;
+    threads->incoming = NULL;
+}
+
+// Takes the thread out of the table. The two are almost always in the same
+// order, but for new threads, which come first: so it searches from behind the
+// one that was taken before.
+static struct SampledThread *take(struct SampledThreadTable *table,
+                                  size_t *next,
+                                  const struct ListedThread *listed)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        size_t at = (*next + i) % table->count;
+        struct SampledThread *thread = table->threads[at];
+
+        if (thread && thread->state == listed->state &&
+            thread->tid == listed->tid) {
+            table->threads[at] = NULL;
+            *next = at + 1;
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+// The same for a thread that has another state now: one of C's, which makes one
+// each time it enters Python.
+static struct SampledThread *take_tid(struct SampledThreadTable *table,
+                                      const struct ListedThread *listed)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        struct SampledThread *thread = table->threads[i];
+
+        if (thread && thread->tid == listed->tid) {
+            table->threads[i] = NULL;
+            thread->state = listed->state;
+            thread->walked = false;
+            if (thread->timer)
+                thread->timer->state = listed->state;
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+// From here on it stands for itself alone.
+static struct SampledThread *take_unlisted(struct SampledThreads *threads,
+                                           const struct ListedThread *listed)
+{
+    struct SampledThread **link = &threads->unlisted, *thread;
+
+    while (*link && (*link)->tid != listed->tid)
+        link = &(*link)->next;
+    thread = *link;
+    if (!thread)
+        return NULL;
+    *link = thread->next;
+    thread->state = thread->timer->state = listed->state;
+    thread->timer->represents = 1;
+    return thread;
+}
+
+bool SampledThreads_add_unlisted(struct SampledThreads *threads,
+                                 struct CpuTimer *timer)
+{
+    struct SampledThreadTable *table = threads->table;
+    struct SampledThread *thread;
+
+    for (size_t i = 0; i < table->count; i++) {
+        thread = table->threads[i];
+        if (thread->tid != timer->tid)
+            continue;
+        if (thread->timer)
+            return false;
+        timer->represents = 1;
+        thread->timer = timer;
+        return true;
+    }
+    thread = Heap_alloc(sizeof(*thread));
+    if (!thread)
+        return false;
+    SampledThread_init(thread, timer->state, timer->tid);
+    thread->timer = timer;
+    thread->next = threads->unlisted;
+    threads->unlisted = thread;
+    return true;
+}
+
+static void copy_value(struct ShareValue *to, const struct ShareValue *from)
+{
+    Cell_set(&to->total_ns, Cell_get(&from->total_ns));
+    Cell_set(&to->window_ns, Cell_get(&from->window_ns));
+    Cell_set(&to->window_age, Cell_get(&from->window_age));
+}
+
+// A new one, or one that was out of Python when the list before was made.
+static struct SampledThread *make(struct Ended *ended,
+                                  const struct ListedThread *listed)
+{
+    struct SampledThread *thread = Heap_alloc(sizeof(*thread));
+    struct EndedThread before;
+
+    if (thread == NULL)
+        return NULL; // it will come again with the next list
+    SampledThread_init(thread, listed->state, listed->tid);
+    if (Ended_take(ended, listed->tid, listed->name, &before)) {
+        copy_value(&thread->cpu, &before.cpu);
+        copy_value(&thread->wait, &before.wait);
+        Cell_set(&thread->samples, before.samples);
+    }
+    return thread;
+}
+
+static void end(struct Ended *ended, struct SampledThread *thread)
+{
+    struct EndedThread last = {
+        .tid = thread->tid,
+        .cpu_ns = Cell_get(&thread->cpu.total_ns),
+        .samples = Cell_get(&thread->samples),
+    };
+
+    CpuTimer_free(thread->timer);
+    memcpy(last.name, thread->name, sizeof(last.name));
+    copy_value(&last.cpu, &thread->cpu);
+    copy_value(&last.wait, &thread->wait);
+    Ended_add(ended, &last);
+}
+
+static bool same_threads(const struct SampledThreadTable *table,
+                         const struct OfferedThreads *list)
+{
+    if (table->count != list->count)
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct SampledThread *thread = table->threads[i];
+        const struct ListedThread *listed = &list->threads[i];
+
+        if (thread->state != listed->state || thread->tid != listed->tid ||
+            strcmp(thread->name, listed->name) != 0)
+            return false;
+    }
+    return true;
+}
+
+// The new table; those of the old one that live on move over.
+static struct SampledThreadTable *renew(struct SampledThreads *threads,
+                                        const struct OfferedThreads *list)
+{
+    struct SampledThreadTable *old = threads->table;
+    struct SampledThreadTable *table =
+        Heap_alloc(sizeof(*table) + list->count * sizeof(table->threads[0]));
+    size_t i, count = 0, next = 0;
+
+    if (table == NULL)
+        return NULL;
+    table->count = list->count;
+    for (i = 0; i < list->count; i++)
+        table->threads[i] = take(old, &next, &list->threads[i]);
+    for (i = 0; i < list->count; i++) {
+        const struct ListedThread *listed = &list->threads[i];
+        struct SampledThread *thread = table->threads[i];
+
+        if (thread == NULL)
+            thread = take_tid(old, listed);
+        if (thread == NULL)
+            thread = take_unlisted(threads, listed);
+        if (thread == NULL)
+            thread = make(&threads->ended, listed);
+        if (thread == NULL)
+            continue;
+        memcpy(thread->name, listed->name, sizeof(thread->name));
+        table->threads[count++] = thread;
+    }
+    table->count = count;
+    for (i = 0; i < old->count; i++)
+        if (old->threads[i])
+            end(&threads->ended, old->threads[i]);
+    return table;
+}
+
+void SampledThreads_take(struct SampledThreads *threads)
+{
+    struct OfferedThreads *list = atomic_exchange_explicit(
+        &threads->incoming, NULL, memory_order_acquire);
+    struct SampledThreadTable *old = threads->table, *table;
+
+    if (list == NULL)
+        return;
+    if (!same_threads(old, list)) {
+        pthread_mutex_lock(&threads->lock);
+        table = renew(threads, list);
+        if (table) {
+            threads->table = table;
+            table_free(old);
+        }
+        pthread_mutex_unlock(&threads->lock);
+    }
+    Heap_free(list);
+}
+
+int SampledThreads_offer(struct SampledThreads *threads,
+                         const struct ListedThread *listed, size_t count)
+{
+    struct OfferedThreads *list =
+        Heap_alloc(sizeof(*list) + count * sizeof(list->threads[0]));
+
+    if (list == NULL)
+        return -ENOMEM;
+    list->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ListedThread *copy = &list->threads[list->count];
+
+        if (listed[i].tid <= 0)
+            continue;
+        *copy = listed[i];
+        copy->name[sizeof(copy->name) - 1] = '\0';
+        list->count++;
+    }
+    // Pairs with the exchange in SampledThreads_take. One not yet taken is
+    // replaced.
+    Heap_free(atomic_exchange_explicit(&threads->incoming, list,
+                                       memory_order_acq_rel));
+    return 0;
+}
+
+static void describe(struct ThreadShares *shares,
+                     const struct SampledThread *thread,
+                     const struct ShareTime *now)
+{
+    shares->tid = thread->tid;
+    memcpy(shares->name, thread->name, sizeof(shares->name));
+    shares->cpu_share = ShareValue_window(&thread->cpu, now);
+    shares->wait_share = ShareValue_window(&thread->wait, now);
+    shares->samples = Cell_get(&thread->samples);
+    shares->cpu_s = (double)Cell_get(&thread->cpu.total_ns) / 1e9;
+    shares->ended = false;
+    shares->function_count =
+        Breakdown_read(&thread->functions, now, shares->functions);
+}
+
+static void describe_ended(struct ThreadShares *shares,
+                           const struct EndedThread *thread,
+                           const struct ShareTime *now)
+{
+    shares->tid = thread->tid;
+    memcpy(shares->name, thread->name, sizeof(shares->name));
+    shares->cpu_share = ShareValue_window(&thread->cpu, now);
+    shares->wait_share = ShareValue_window(&thread->wait, now);
+    shares->samples = thread->samples;
+    shares->cpu_s = (double)thread->cpu_ns / 1e9;
+    shares->ended = true;
+    shares->function_count = 0;
+}
+
+long SampledThreads_shares(struct SampledThreads *threads,
+                           const struct ShareTime *now,
+                           struct ThreadShares **shares)
+{
+    const struct Ended *ended = &threads->ended;
+    struct SampledThreadTable *table;
+    size_t live, count;
+
+    pthread_mutex_lock(&threads->lock);
+    table = threads->table;
+    live = table->count;
+    count = live + ended->count;
+    *shares = Heap_alloc((count ? count : 1) * sizeof(**shares));
+    for (size_t i = 0; *shares && i < live; i++)
+        describe(&(*shares)[i], table->threads[i], now);
+    for (size_t i = 0; *shares && i < ended->count; i++)
+        describe_ended(&(*shares)[live + i], &ended->threads[i], now);
+    pthread_mutex_unlock(&threads->lock);
+    return *shares ? (long)count : -ENOMEM;
+}
+
+uint64_t SampledThreads_dropped(struct SampledThreads *threads)
+{
+    uint64_t dropped;
+
+    pthread_mutex_lock(&threads->lock);
+    dropped = threads->ended.dropped;
+    pthread_mutex_unlock(&threads->lock);
+    return dropped;
+}

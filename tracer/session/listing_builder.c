@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// What a call calls is read off the bytecode: what is to be called is loaded
+// before its arguments, marked as such, and each call takes the newest one
+// that has not been called yet.
+#include "tracer/session/listing_builder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAITING_MOST 64 // calls within calls
+#define CALLEE_MOST 120 // bytes
+#define PARTS_MOST 16   // a.b.c.d
+
+struct ListingBuilder {
+    struct ListingBuilderSource source;
+    struct Listing *listing;
+    struct ListingRow *rows;
+    size_t count;
+    // Rows at which what is to be called has been loaded: the last of its
+    // name's parts.
+    size_t waiting[WAITING_MOST];
+    unsigned waiting_count;
+};
+
+// --- Arguments -------------------------------------------------------------
+
+static const struct Operand *operand_of(const struct ListingBuilder *builder,
+                                        size_t row)
+{
+    return &builder->source.opcodes
+                ->operand[builder->source.detail->rows[row].opcode];
+}
+
+static bool is_named(const struct ListingBuilder *builder, size_t row,
+                     const char *name)
+{
+    return Opcodes_is(builder->source.opcodes,
+                      builder->source.detail->rows[row].opcode, name);
+}
+
+static const char *pair_text(struct ListingBuilder *builder, uint32_t argument)
+{
+    const char *one =
+        OperandText_get(builder->source.text, TEXT_LOCALS, argument >> 4);
+    const char *two =
+        OperandText_get(builder->source.text, TEXT_LOCALS, argument & 15);
+    char both[256];
+
+    if (!one || !two)
+        return NULL;
+    snprintf(both, sizeof both, "%.120s, %.120s", one, two);
+    return Arena_text(&builder->listing->arena, both);
+}
+
+static const char *text_of(struct ListingBuilder *builder, size_t row)
+{
+    const struct Opcodes *opcodes = builder->source.opcodes;
+    const struct OperandText *text = builder->source.text;
+    const struct Operand *operand = operand_of(builder, row);
+    uint32_t argument = builder->source.detail->rows[row].argument;
+    uint32_t index = argument >> operand->shift;
+
+    if (operand->kind == OPERAND_TEXT && index < operand->text_count)
+        return opcodes->texts[operand->text + index];
+    if (!text)
+        return NULL;
+    switch (operand->kind) {
+    case OPERAND_CONST:
+        return OperandText_get(text, TEXT_CONSTS, index);
+    case OPERAND_NAME:
+        return OperandText_get(text, TEXT_NAMES, index);
+    case OPERAND_LOCAL:
+        return OperandText_get(text, TEXT_LOCALS, index);
+    case OPERAND_LOCALS:
+        return pair_text(builder, argument);
+    default:
+        return NULL;
+    }
+}
+
+// The offset of the row that a jump may go to: an instruction begins with its
+// EXTENDED_ARGs, its row is behind them.
+static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
+{
+    const struct Opcodes *opcodes = builder->source.opcodes;
+    const struct DetailRow *rows = builder->source.detail->rows,
+                           *at = rows + row;
+    size_t from = 0, to = builder->source.detail->row_count;
+    int64_t distance = at->argument, unit;
+
+    if (!Opcodes_jumps(opcodes, at->opcode))
+        return NULL_U64;
+    unit = at->offset / 2 + (int64_t)Opcodes_length(opcodes, at->opcode);
+    unit += Opcodes_jumps_back(opcodes, at->opcode) ? -distance : distance;
+    if (unit < 0 || unit >= builder->source.code->layout.unit_count)
+        return NULL_U64;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (rows[middle].offset < 2 * unit)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < builder->source.detail->row_count ? rows[from].offset
+                                                    : NULL_U64;
+}
+
+// --- What is called --------------------------------------------------------
+
+// Loads something by its name, on which LOAD_ATTRs may follow.
+static bool is_load(const struct ListingBuilder *builder, size_t row)
+{
+    const char *name = builder->rows[row].opcode;
+    unsigned kind = operand_of(builder, row)->kind;
+
+    return !strncmp(name, "LOAD_", 5) &&
+           (kind == OPERAND_NAME || kind == OPERAND_LOCAL ||
+            kind == OPERAND_LOCALS);
+}
+
+static bool is_attribute(const struct ListingBuilder *builder, size_t row)
+{
+    return is_named(builder, row, "LOAD_ATTR");
+}
+
+// Of two variables the one that was loaded last.
+static const char *last_word(const char *text)
+{
+    const char *blank = strrchr(text, ' ');
+
+    return blank ? blank + 1 : text;
+}
+
+// "json.loads", of which the last part is loaded at `row`.
+static const char *name_at(struct ListingBuilder *builder, size_t row)
+{
+    const char *parts[PARTS_MOST];
+    unsigned count = 0;
+    char name[CALLEE_MOST] = "";
+    size_t used = 0;
+
+    while (count < PARTS_MOST && is_load(builder, row) &&
+           builder->rows[row].words) {
+        parts[count++] = last_word(builder->rows[row].words);
+        if (!is_attribute(builder, row))
+            break;
+        // Of what it is an attribute has no name: a call's result, say.
+        if (!row || !is_load(builder, row - 1)) {
+            if (count < PARTS_MOST)
+                parts[count++] = "";
+            break;
+        }
+        row--;
+    }
+    while (count-- && used < sizeof name)
+        used += (size_t)snprintf(name + used, sizeof name - used, "%s%s",
+                                 parts[count], count ? "." : "");
+    return *name ? Arena_text(&builder->listing->arena, name) : NULL;
+}
+
+static void await_call(struct ListingBuilder *builder, size_t row)
+{
+    // Deeper than anybody writes: the outermost are forgotten.
+    if (builder->waiting_count == WAITING_MOST)
+        memmove(builder->waiting, builder->waiting + 1,
+                --builder->waiting_count * sizeof *builder->waiting);
+    builder->waiting[builder->waiting_count++] = row;
+}
+
+// The last row of the name that begins at `row`.
+static size_t name_from(const struct ListingBuilder *builder, size_t row)
+{
+    if (row < builder->count && is_load(builder, row))
+        while (row + 1 < builder->count && is_attribute(builder, row + 1))
+            row++;
+    return row;
+}
+
+// A call of what has just been made: it takes nothing that waits.
+static bool calls_made(const struct ListingBuilder *builder, size_t row)
+{
+    return row && builder->rows[row].argument == 0 &&
+           (is_named(builder, row - 1, "GET_ITER") ||
+            is_named(builder, row - 1, "GET_AITER") ||
+            is_named(builder, row - 1, "MAKE_FUNCTION") ||
+            is_named(builder, row - 1, "SET_FUNCTION_ATTRIBUTE"));
+}
+
+static void name_calls(struct ListingBuilder *builder)
+{
+    const struct Opcodes *opcodes = builder->source.opcodes;
+    size_t row;
+
+    for (row = 0; row < builder->count; row++) {
+        uint8_t opcode = builder->source.detail->rows[row].opcode;
+
+        if (opcodes->flags[opcode] & OPCODE_CALL) {
+            if (!builder->waiting_count || calls_made(builder, row))
+                continue;
+            builder->rows[row].callee =
+                name_at(builder, builder->waiting[--builder->waiting_count]);
+        } else if (operand_of(builder, row)->callable &&
+                   builder->rows[row].argument & 1) {
+            // 3.12 marks the first part of a module's function.
+            await_call(builder, name_from(builder, row));
+        } else if (Opcodes_is(opcodes, opcode, "PUSH_NULL")) {
+            if (!opcodes->null_first)
+                await_call(builder, row ? row - 1 : 0);
+            else if (row + 1 < builder->count)
+                await_call(builder, name_from(builder, row + 1));
+        }
+    }
+}
+
+// --- Rows ------------------------------------------------------------------
+
+static const char *live_of(const struct ListingBuilder *builder,
+                           const struct DetailRow *detail)
+{
+    if (detail->jitted)
+        return OPCODE_EXECUTOR_TEXT;
+    return detail->live != detail->opcode
+               ? Opcodes_text(builder->source.opcodes, detail->live)
+               : NULL;
+}
+
+static void set_row(struct ListingBuilder *builder, size_t index)
+{
+    const struct ListingBuilderSource *source = &builder->source;
+    const struct DetailRow *detail = &source->detail->rows[index];
+    struct ListingRow *row = &builder->rows[index];
+
+    row->offset = detail->offset;
+    row->line = detail->line ? detail->line : NULL_U64;
+    row->opcode = Opcodes_text(source->opcodes, detail->opcode);
+    row->live = live_of(builder, detail);
+    row->argument = operand_of(builder, index)->kind == OPERAND_NONE
+                        ? NULL_U64
+                        : detail->argument;
+    row->words = text_of(builder, index);
+    row->target = target_of(builder, index);
+    row->callee = NULL;
+    row->hits = detail->hits || detail->exact ? detail->hits : NULL_U64;
+    row->hits_exact = detail->exact;
+    row->cycles = detail->cycles;
+    row->armed = detail->site ? !detail->dark : NULL_U64;
+    row->specializable =
+        (source->opcodes->flags[detail->opcode] & OPCODE_SPECIALIZABLE) != 0;
+    row->was_specialized = detail->specialized_once;
+    row->samples = source->sampled ? detail->samples : NULL_U64;
+    row->c_samples = source->sampled ? detail->c_samples : NULL_U64;
+}
+
+struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source)
+{
+    struct ListingBuilder builder = {.source = *source,
+                                     .listing = Listing_new()};
+    struct Listing *listing = builder.listing;
+    size_t count = source->detail->row_count, i;
+
+    if (!listing)
+        return NULL;
+    count = count < LISTING_ROWS ? count : LISTING_ROWS;
+    builder.count = count;
+    builder.rows = Arena_alloc(&listing->arena, count * sizeof *builder.rows);
+    listing->id = source->code->hot.id;
+    listing->name = Arena_text(&listing->arena, source->code->who.name);
+    listing->file = Arena_text(&listing->arena, source->code->who.file);
+    listing->line = source->code->who.line;
+    listing->precise = source->detail->precise;
+    listing->instructions = source->detail->row_count;
+    listing->words = source->text != NULL;
+    if (!builder.rows) {
+        Listing_free(listing);
+        return NULL;
+    }
+    for (i = 0; i < count; i++)
+        set_row(&builder, i);
+    name_calls(&builder);
+    listing->rows = builder.rows;
+    listing->row_count = count;
+    return listing;
+}
