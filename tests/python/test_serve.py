@@ -659,10 +659,12 @@ say("end")
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
-            newest = client.snapshot()["uptime_s"]
-            with Client(served.path) as other:  # gets what there is, or what comes
+            seen = [client.snapshot()["uptime_s"]]
+            with Client(served.path) as other:  # none is made for it alone
                 first = other.snapshot()["uptime_s"]
-            assert first in (newest, client.snapshot()["uptime_s"])
+            while seen[-1] < first:
+                seen.append(client.snapshot()["uptime_s"])
+            assert first in seen
         served.end()
 
 
@@ -753,7 +755,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             while not select.select([told], [], [], 0)[0]:
                 pass
             spun = time.thread_time() - began  # what one that spins gets here
-            assert float(told.readline()) < spun / 5
+            assert float(told.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"
 
         def is_served():
