@@ -92,8 +92,10 @@ bool Text_is_harmful(uint32_t code)
         {0x1D173, 0x1D17A}, // musical formatting
         {0xE0000, 0xE0FFF}, // tags, selectors
     };
-    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-        if (code >= ranges[i].first && code <= ranges[i].last)
+    // They are in order, so that of most text two are compared.
+    for (size_t i = 0;
+         i < sizeof ranges / sizeof ranges[0] && code >= ranges[i].first; i++)
+        if (code <= ranges[i].last)
             return true;
     return false;
 }
