@@ -291,7 +291,7 @@ static void test_threads_that_come_and_go(void **state)
     struct Fixture *f = *state;
     struct Code *code = add_code(&f->engine, "f", 0);
     const size_t limit = 128 << 10;
-    const unsigned count = UNDER_TSAN || UNDER_ASAN ? 300 : 3000;
+    const unsigned count = UNDER_TSAN || UNDER_ASAN ? 500 : 3000;
     struct TimelineView *view;
     size_t chunks = 0;
 
