@@ -261,10 +261,9 @@ say([total, process.exitcode, calls(ocular.snapshot(), "work")])
     )
     assert result == [1275, 0, 1]
     trace.read(tmp_path / "trace.json")
-    assert "trace.json" in os.listdir(tmp_path)
-    assert not [
-        n for n in os.listdir(tmp_path) if n.startswith("trace.") and n != "trace.json"
-    ]
+    # A child that has lived for 100 ms, on a busy machine, writes one of its own.
+    for path in tmp_path.glob("trace.*"):
+        trace.read(path)
 
 
 def test_subprocesses_are_none_of_our_business(tmp_path, sockets):
