@@ -8,8 +8,8 @@
 #include "tracer/code/specialisation.h"
 
 struct CodePoll {
-    struct Specialisation history; // guarded by the log's mutex as well: who
-                                   // only reads may have either lock
+    struct Specialisation history;  // guarded by the log's mutex as well: who
+                                    // only reads may have either lock
     _Atomic uint32_t specialized;   // sites, as last known; any thread reads
     _Atomic uint32_t specializable; // sites; UINT32_MAX: not looked at yet; any
                                     // thread reads

@@ -18,8 +18,8 @@ struct CallerPart {
 struct CalledFrom {
     struct CallerPart callers[BREAKDOWN_PARTS]; // the largest first
     size_t count;
-    double unknown; // gone without a name, beyond the parts of the breakdown,
-                    // or on a stack that was cut off
+    double unknown;  // gone without a name, beyond the parts of the breakdown,
+                     // or on a stack that was cut off
     double untraced; // the function was the outermost one that is traced
 };
 
