@@ -357,6 +357,7 @@ print(json.dumps([before, after]))
 """
 
 
+@pytest.mark.once
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("timeline", [False, True])
 def test_memory_is_bounded(timeline, tmp_path):

@@ -14,10 +14,10 @@ from e2e.client import Client
 from e2e.program import BUILD, PYTHON, run, write
 from ocular.demo import pure
 
+pytestmark = pytest.mark.once  # what is written is the engine's
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
 
 
-@pytest.mark.once
 def test_random_timelines_are_the_same_in_both(tmp_path):
     make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
     subprocess.run([make, tmp_path, "30", "1"], check=True)
