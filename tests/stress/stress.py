@@ -46,10 +46,11 @@ SANITIZED = {
 def parts(party):
     import children
     import control
+    import signals
     import viewers
     import work
 
-    found = list(work.PARTS)
+    found = work.PARTS + signals.PARTS
     if party.tracing:
         found += control.PARTS + viewers.PARTS + children.PARTS
     return found
@@ -106,13 +107,21 @@ def look_around(party, before):
 
 def inner(options):
     """In the process that is watched over."""
+    import signals
+
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    party = parties.Party(options.seed, options.folder)
+    party.tracing = not options.untraced
+    with signals.installed(party):
+        return rounds(party, options)
+
+
+def rounds(party, options):
+    """Two of them, and what is left after the second; the exit status."""
     import control
     import watch
 
-    faulthandler.register(signal.SIGUSR1, all_threads=True)
     mother = os.getpid()
-    party = parties.Party(options.seed, options.folder)
-    party.tracing = not options.untraced
     # What is made once and kept (arenas, stacks, caches) is no leak.
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Signals of the program's own beside the sampler's: handlers in Python, an interval
+timer, a wake-up descriptor, threads that block all signals, and waits that must not
+end early."""
+
+import collections
+import contextlib
+import os
+import select
+import signal
+import threading
+import time
+
+SLOW = 60  # s, the longest wait for a handler
+OWN = (signal.SIGUSR2, signal.SIGPROF)
+PIPE = 1 << 16  # bytes that one holds
+
+handled = collections.Counter()
+
+
+def _handle(number, frame):
+    handled[number] += 1
+
+
+@contextlib.contextmanager
+def installed(party):
+    """Around all rounds, in the main thread: the handlers, and a descriptor that
+    CPython writes the number of each signal to that has a handler in Python."""
+    near, far = os.pipe()
+    os.set_blocking(near, False)
+    os.set_blocking(far, False)
+    for number in OWN:
+        signal.signal(number, _handle)
+    signal.set_wakeup_fd(far, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        for number in OWN:
+            signal.signal(number, signal.SIG_IGN)
+        signal.set_wakeup_fd(-1)
+        with contextlib.suppress(BlockingIOError):
+            if strange := set(os.read(near, PIPE)) - set(OWN):
+                party.fail(f"signals {strange} came to the wake-up descriptor")
+        os.close(near)
+        os.close(far)
+
+
+def _await(party, number, before):
+    """Handlers run in the main thread, which waits for this one in the end."""
+    limit = time.monotonic() + SLOW
+    while handled[number] == before and party.going():
+        sum(range(1000))  # a timer needs CPU time
+        if time.monotonic() > limit:
+            party.fail(f"{signal.Signals(number).name} was not handled")
+            return
+        time.sleep(0)
+    party.count("signals handled", handled[number] > before)
+
+
+def kill(party, dice):
+    """To the process, and to a thread."""
+    while party.going(dice.random() * 0.05):
+        before = handled[signal.SIGUSR2]
+        if dice.random() < 0.5:
+            os.kill(os.getpid(), signal.SIGUSR2)
+        else:
+            signal.pthread_kill(threading.get_ident(), signal.SIGUSR2)
+        _await(party, signal.SIGUSR2, before)
+
+
+def time_cpu(party, dice):
+    """An interval timer in CPU time, as another sampler has."""
+    while party.going(dice.random() * 0.1):
+        before = handled[signal.SIGPROF]
+        signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001 + dice.random() * 0.01)
+        _await(party, signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def block(party, dice):
+    """A thread that blocks all signals for a while has its own mask again."""
+    every = signal.valid_signals()
+    while party.going(dice.random() * 0.05):
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, every)
+        limit = time.thread_time() + dice.random() * 0.02
+        while time.thread_time() < limit:
+            sum(range(1000))
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if signal.pthread_sigmask(signal.SIG_BLOCK, ()) != mask:
+            party.fail("a thread's signal mask has changed")
+        party.count("signals blocked")
+
+
+def wait(party, dice):
+    """No wait ends early, and none with EINTR."""
+    near, far = os.pipe()
+    poll = select.poll()
+    poll.register(near, select.POLLIN)
+    event = threading.Event()
+    ways = (
+        time.sleep,
+        event.wait,
+        lambda seconds: select.select([near], [], [], seconds),
+        lambda seconds: poll.poll(seconds * 1000),
+    )
+    while party.going():
+        seconds, way = dice.random() * 0.03, dice.choice(ways)
+        began = time.monotonic()
+        way(seconds)
+        if (took := time.monotonic() - began) < seconds - 0.001:
+            party.fail(f"a wait of {seconds} s ended after {took} s")
+        party.count("waits")
+    os.close(near)
+    os.close(far)
+
+
+PARTS = [("kill", kill), ("time CPU", time_cpu), ("block", block), ("wait", wait)]
