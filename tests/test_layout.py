@@ -67,7 +67,7 @@ MEDIAN_LINES = 160
 SHORTER = {
     "python/hooks/hook.c": 400,
     "python/service/governor.c": 400,
-    "tracer/hook/lane.h": 400,
+    "tracer/hook/thread_trace.h": 400,
     "tracer/sample/sampler.c": 400,
 }
 
@@ -466,18 +466,18 @@ def test_what_the_documents_name_exists():
 @pytest.mark.parametrize(
     "name, line",
     [
-        ("ipc/wire.c", '#include "tracer/hook/lane.h"'),
-        ("tracer/hook/lane.c", '#include "python/hooks/hook.h"'),
-        ("tracer/hook/lane.c", "#include <Python.h>"),
-        ("tui/model/model.c", '#include "tracer/hook/lane.h"'),
+        ("ipc/wire.c", '#include "tracer/hook/thread_trace.h"'),
+        ("tracer/hook/thread_trace.c", '#include "python/hooks/hook.h"'),
+        ("tracer/hook/thread_trace.c", "#include <Python.h>"),
+        ("tui/model/model.c", '#include "tracer/hook/thread_trace.h"'),
         ("tui/model/model.c", "#include <ncurses.h>"),
         ("tui/model/model.c", "# include <urcu-bp.h>"),
-        ("tracer/hook/lane.c", "#include <urcu/urcu-bp.h>"),
+        ("tracer/hook/thread_trace.c", "#include <urcu/urcu-bp.h>"),
         ("tracer/session/report.c", "#include <json-c/json.h>"),
         ("ipc/server.c", "#include <sys/socket.h>"),
         ("tracer/base/clock.h", "#include <x86intrin.h>"),
-        ("tracer/hook/lane.c", "#include <glib.h>"),
-        ("tracer/hook/lane.c", '#include "lane.h"'),
+        ("tracer/hook/thread_trace.c", "#include <glib.h>"),
+        ("tracer/hook/thread_trace.c", '#include "thread_trace.h"'),
         ("python/hooks/hook.c", '#include "tui/model/model.h"'),
         ("tui/screen/layout.c", '#include "tui/model/column.h"'),
         ("tui/model/column.c", '#include "tui/screen/canvas.h"'),
@@ -489,8 +489,8 @@ def test_what_the_documents_name_exists():
         ("tracer/base/clock.c", '#include "tracer/code/code.h"'),
         ("tracer/code/code.h", '#include "tracer/budget/policy.h"'),
         ("tracer/timeline/export.c", '#include "tracer/session/session.h"'),
-        ("tracer/hook/lanes.c", '#include "tracer/sample/sampled_threads.h"'),
-        ("tracer/lane.c", '#include "tracer/base/cell.h"'),
+        ("tracer/hook/thread_traces.c", '#include "tracer/sample/sampled_threads.h"'),
+        ("tracer/thread_trace.c", '#include "tracer/base/cell.h"'),
         ("python/hooks/hook.c", '#include "python/service/fork.h"'),
         ("python/service/fork.c", '#include "python/module/control.h"'),
     ],
@@ -502,7 +502,7 @@ def test_the_rules_refuse(name, line):
 @pytest.mark.parametrize(
     "name, line",
     [
-        ("tracer/hook/lane.c", '#include "ipc/snapshot.h"'),
+        ("tracer/hook/thread_trace.c", '#include "ipc/snapshot.h"'),
         ("python/hooks/hook.c", "#include <Python.h>"),
         ("tui/screen/terminal.c", "#include <curses.h>"),
         ("tracer/base/rcu.c", "#include <urcu-bp.h>"),

@@ -57,6 +57,11 @@ REPLACED = (
     ("re-arm window", "", r"\bVisit_|struct Visit\b"),
     ("re-arm window", "tracer/budget/", r"(?<!->)\bvisits?\b(?!\.)"),
     ("re-arm window", "tracer/budget/", r"\bA session\b|\bsessions differ"),
+    ("thread record", "tracer/|python/|docs/|tests/tracer/", r"(?i)\blanes?\b|\blanes?_"),
+    ("thread record", "", r"\bOwnLane_|own_lane\b|(Timeline|Replay_)[lL]ane\b"),
+    ("overhead", "tracer/hook/|python/hooks/", r"\bdebt\b|_debt\b"),
+    ("stolen ticks", "tracer/hook/|python/hooks/", r"(->|\.|_t )kept\b(?!,|\))"),
+    ("typical", "tracer/hook/|python/hooks/", r"\busual_|_usual\b|\bUNUSUAL\b"),
 )
 
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Times the programs of ocular/_probes.py at start, and keeps those that make
 // calls. During the session they stay armed, and one by one they run again, on
-// a traced thread but on a lane of ours. Interpreter's lock held.
+// a traced thread but with a record of ours. Interpreter's lock held.
 #include "python/hooks/calibrate.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "python/hooks/hook_costs.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/steps.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -27,8 +27,8 @@ struct Calibration {
     struct State *state;
     PyObject *table; // keeps the programs
     struct Probes probes;
-    double cost[HOOK_KINDS]; // ticks, at start
-    struct Lane *lane;       // of a thread that runs one of them again
+    double cost[HOOK_KINDS];   // ticks, at start
+    struct ThreadTrace *trace; // of a thread that runs one of them again
     struct Contention contention;
     size_t next;         // of the probes
     unsigned long times; // since the start
@@ -62,7 +62,7 @@ static void set_cost(struct Calibration *all, double factor)
 
     for (kind = 0; kind < HOOK_KINDS; kind++)
         engine->cost[kind] = llround(all->cost[kind] * factor);
-    Lanes_set_cost(&engine->lanes, engine->cost);
+    ThreadTraces_set_cost(&engine->traces, engine->cost);
 }
 
 // --- The programs ----------------------------------------------------------
@@ -112,7 +112,7 @@ static PyObject *make_table(void)
 
 static void free_all(struct Calibration *all)
 {
-    Lane_free(all->lane);
+    ThreadTrace_free(all->trace);
     Py_XDECREF(all->table);
     Heap_free(all);
 }
@@ -123,10 +123,10 @@ static int init(struct Calibration *all, bool timeline)
     size_t i;
 
     Contention_init(&all->contention, Clock_hz(&state->engine.clock));
-    all->lane = Lane_new(0, state->engine.registry, &all->contention);
-    if (all->lane && timeline)
-        all->lane->ring = Ring_new(NULL);
-    if (!all->lane || (timeline && !all->lane->ring)) {
+    all->trace = ThreadTrace_new(0, state->engine.registry, &all->contention);
+    if (all->trace && timeline)
+        all->trace->ring = Ring_new(NULL);
+    if (!all->trace || (timeline && !all->trace->ring)) {
         PyErr_NoMemory();
         return -1;
     }
@@ -159,10 +159,11 @@ int Calibration_start(struct State *state, bool timeline)
     struct Calibration *all = Heap_zeroed(1, sizeof *all);
     int result;
 
-    OwnLane_take_back();
-    // The lane before the rings are made: one that a hook makes here has none,
-    // and where there is a timeline its hooks would leave their plain course.
-    if (!all || !OwnLane_get(state, ticks)) {
+    OwnTrace_take_back();
+    // The record before the rings are made: one that a hook makes here has
+    // none, and where there is a timeline its hooks would leave their plain
+    // course.
+    if (!all || !OwnTrace_get(state, ticks)) {
         Heap_free(all);
         PyErr_NoMemory();
         return -1;
@@ -170,7 +171,7 @@ int Calibration_start(struct State *state, bool timeline)
     all->state = state;
     all->share = USUAL_SHARE;
     state->calibration = all;
-    Lanes_reset(&state->engine.lanes, none, timeline, ticks);
+    ThreadTraces_reset(&state->engine.traces, none, timeline, ticks);
     all->running = true;
     result = init(all, timeline) == 0 ? calibrate(all) : -1;
     all->running = false;
@@ -218,10 +219,12 @@ void Calibration_allow(struct Calibration *all, double share)
     all->share = share > 0 ? share : USUAL_SHARE;
 }
 
-bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
+bool Calibration_is_due(const struct Calibration *all,
+                        const struct ThreadTrace *trace,
                         const PyThreadState *thread, uint64_t ticks)
 {
-    return all && !all->running && all->probes.count > 0 && !lane->stands_for &&
+    return all && !all->running && all->probes.count > 0 &&
+           !trace->stands_for &&
            !Policy_is_ahead(all->due, ticks,
                             (uint64_t)(PAUSE_MOST_S * all->contention.hz)) &&
            all->state->phase == PHASE_TRACING &&
@@ -229,21 +232,22 @@ bool Calibration_is_due(const struct Calibration *all, const struct Lane *lane,
            !ThreadState_is_watched(thread) && !PyErr_Occurred();
 }
 
-struct Lane *Calibration_begin(struct Calibration *all, struct Lane *own)
+struct ThreadTrace *Calibration_begin(struct Calibration *all,
+                                      struct ThreadTrace *own)
 {
     static const int64_t none[HOOK_KINDS];
     const struct Clock *clock = &all->state->engine.clock;
 
     all->running = true;
     Contention_init(&all->contention, Clock_hz(clock));
-    Lane_reset(all->lane, none, Clock_read(clock));
+    ThreadTrace_reset(all->trace, none, Clock_read(clock));
     all->next = (all->next + 1) % all->probes.count;
-    all->lane->usual_ticks =
+    all->trace->typical_ticks =
         (uint64_t)(all->probes.probes[all->next].least[PROBE_HOOKED].ticks *
                    (WARM_AGAIN + PROBE_ROUNDS));
-    all->lane->cpu_start_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    all->lane->stands_for = own;
-    return all->lane;
+    all->trace->cpu_start_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    all->trace->stands_for = own;
+    return all->trace;
 }
 
 static bool is_ours(const struct Calibration *all, PyTracebackObject *entry)
@@ -307,7 +311,7 @@ int Calibration_renew(struct Calibration *all)
     factor = factor_of(all->state, &all->probes.probes[all->next]);
     if (factor < 0)
         return pass_on(all);
-    if (!isnan(factor) && !all->stopped && all->lane->stands_for) {
+    if (!isnan(factor) && !all->stopped && all->trace->stands_for) {
         set_cost(all, factor);
         all->times++;
     }
@@ -316,16 +320,17 @@ int Calibration_renew(struct Calibration *all)
 
 uint64_t Calibration_end(struct Calibration *all)
 {
-    uint64_t ticks = all->lane->stands_for ? OwnLane_lent_ticks(all->lane) : 0;
+    uint64_t ticks =
+        all->trace->stands_for ? OwnTrace_lent_ticks(all->trace) : 0;
     double hz = all->contention.hz;
     double pause = fmax((double)ticks / hz / (PART * all->share), PAUSE_S);
 
     all->due = Clock_read(&all->state->engine.clock) +
                (uint64_t)(fmin(pause, PAUSE_MOST_S) * hz);
     all->running = false;
-    all->lane->stands_for = NULL;
-    if (all->lane->ring)
-        Ring_clear(all->lane->ring);
+    all->trace->stands_for = NULL;
+    if (all->trace->ring)
+        Ring_clear(all->trace->ring);
     if (all->stopped)
         free_all(all);
     return ticks;

@@ -22,17 +22,17 @@ void Calibration_stop(struct State *state);
 void Calibration_allow(struct Calibration *calibration, double share);
 // How often hooks were timed again; 0 of NULL.
 unsigned long Calibration_count(const struct Calibration *calibration);
-// Is one of the programs to run again, in a hook on the lane's thread?
+// Is one of the programs to run again, in a hook on this thread?
 bool Calibration_is_due(const struct Calibration *calibration,
-                        const struct Lane *lane, const PyThreadState *thread,
-                        uint64_t ticks);
-// Returns the lane that is the thread's for the time being.
-struct Lane *Calibration_begin(struct Calibration *calibration,
-                               struct Lane *own);
-// One of the programs, some 25 us: engine.cost and the lanes' are what it says
-// that hooks cost now. The interpreter may do meanwhile what it may do between
-// any two instructions: another thread's turn, a signal's handler, a finalizer.
-// 0, or -1 with what one of those has raised.
+                        const struct ThreadTrace *trace,
+                        const PyThreadState *thread, uint64_t ticks);
+// Returns the record that the thread uses until Calibration_end.
+struct ThreadTrace *Calibration_begin(struct Calibration *calibration,
+                                      struct ThreadTrace *own);
+// One of the programs, some 25 us: engine.cost and the thread records' are what
+// it says that hooks cost now. The interpreter may do meanwhile what it may do
+// between any two instructions: another thread's turn, a signal's handler, a
+// finalizer. 0, or -1 with what one of those has raised.
 int Calibration_renew(struct Calibration *calibration);
 // Returns the ticks of CPU time that it has taken; 0: it was broken off. The
 // calibration is gone then if tracing has ended meanwhile.

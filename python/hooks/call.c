@@ -3,10 +3,10 @@
 #include "python/hooks/call.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/frames.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/paid.h"
 #include "python/hooks/thread_state.h"
-#include "tracer/hook/lane_call.h"
+#include "tracer/hook/thread_trace_call.h"
 
 // The event comes from another stack than the last one, or from another part of
 // the same.
@@ -14,17 +14,17 @@ static void follow(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t begin = Clock_read(clock), ticks;
-    struct Paid before = Paid_by(call->lane);
+    struct Paid before = Paid_by(call->trace);
 
-    Frames_switch(call->lane, call->state, call->depth, call->ticks);
+    Frames_switch(call->trace, call->state, call->depth, call->ticks);
     ticks = Clock_read(clock);
-    Paid_since(call->lane, &before, call->ticks, ticks - begin);
+    Paid_since(call->trace, &before, call->ticks, ticks - begin);
     call->ticks += ticks - begin;
 }
 
 static bool is_timing(void)
 {
-    return own_lane && own_lane->stands_for;
+    return own_trace && own_trace->stands_for;
 }
 
 bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
@@ -44,21 +44,21 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
         ocular_state.phase != PHASE_STARTING) {
         if (call->code->hot.probe)
             return false;
-        OwnLane_take_back();
+        OwnTrace_take_back();
     }
-    call->lane = OwnLane_get(&ocular_state, ticks);
-    if (!call->lane || call->unit >= call->code->layout.unit_count)
+    call->trace = OwnTrace_get(&ocular_state, ticks);
+    if (!call->trace || call->unit >= call->code->layout.unit_count)
         return false;
-    if (OCULAR_UNLIKELY(call->lane->name_asks))
-        Lanes_ask_name(&ocular_state.engine.lanes, call->lane);
+    if (OCULAR_UNLIKELY(call->trace->name_asks))
+        ThreadTraces_ask_name(&ocular_state.engine.traces, call->trace);
     call->ticks = ticks;
     call->state = THREAD_STATE_CALL();
     call->depth = ThreadState_depth(call->state);
     if (call->depth == 0) // that of the sentinel, which is never closed
         call->depth = 1;
-    if (call->lane->chunk != ThreadState_chunk(call->state))
+    if (call->trace->chunk != ThreadState_chunk(call->state))
         follow(call);
-    seen = Lane_seen(call->lane, call->code->who.address);
+    seen = ThreadTrace_seen(call->trace, call->code->who.address);
     seen->address = call->code->who.address;
     seen->code = call->code;
     return true;
@@ -69,43 +69,44 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
 static void arm_callees(struct Call *call)
 {
     const struct Clock *clock = &ocular_state.engine.clock;
-    struct Paid before = Paid_by(call->lane);
+    struct Paid before = Paid_by(call->trace);
     uint64_t begin = Clock_read(clock), ticks;
 
     Adopt_arm_callees(&ocular_state, call->code);
     ticks = Clock_read(clock);
-    Paid_add(call->lane, &before, ticks - begin);
+    Paid_add(call->trace, &before, ticks - begin);
     call->ticks += ticks - begin;
 }
 
 bool Call_enter(struct Call *call)
 {
-    const struct Frame *caller = call->lane->top;
+    const struct Frame *caller = call->trace->top;
 
     if (OCULAR_UNLIKELY(call->code->cold.callee_hits))
         arm_callees(call);
     if (caller->depth >= call->depth ||
         call->code->hot.last_caller != caller->id)
-        Frames_settle(call->lane, call->code, call->state, call->depth,
+        Frames_settle(call->trace, call->code, call->state, call->depth,
                       call->ticks);
-    return Lane_enter(call->lane, call->code, call->depth,
-                      call->code->layout.units[call->unit].number, call->ticks,
-                      COURSE_WHOLE);
+    return ThreadTrace_enter(call->trace, call->code, call->depth,
+                             call->code->layout.units[call->unit].number,
+                             call->ticks, COURSE_WHOLE);
 }
 
 // It may be the one at which a histogram is made, which takes many times what a
 // hook does, and is no part of it.
 static bool leave_first(struct Call *call, struct Site *site)
 {
-    struct Lane *lane = call->lane;
-    struct Paid before = Paid_by(lane);
-    bool disable = Lane_leave(lane, call->code, site, call->depth, call->ticks,
-                              COURSE_WHOLE);
+    struct ThreadTrace *trace = call->trace;
+    struct Paid before = Paid_by(trace);
+    bool disable = ThreadTrace_leave(trace, call->code, site, call->depth,
+                                     call->ticks, COURSE_WHOLE);
 
     if (Code_histogram(call->code))
-        Paid_since(lane, &before, call->ticks,
+        Paid_since(trace, &before, call->ticks,
                    Clock_read(&ocular_state.engine.clock) - call->ticks +
-                       (uint64_t)lane->cost[Lane_leave_kind(call->code, site)]);
+                       (uint64_t)trace
+                           ->cost[ThreadTrace_leave_kind(call->code, site)]);
     return disable;
 }
 
@@ -113,6 +114,6 @@ bool Call_leave(struct Call *call, struct Site *site)
 {
     if (OCULAR_UNLIKELY(!Code_histogram(call->code)))
         return leave_first(call, site);
-    return Lane_leave(call->lane, call->code, site, call->depth, call->ticks,
-                      COURSE_WHOLE);
+    return ThreadTrace_leave(call->trace, call->code, site, call->depth,
+                             call->ticks, COURSE_WHOLE);
 }

@@ -9,7 +9,7 @@
 
 // What a callback knows of its event once it has looked.
 struct Call {
-    struct Lane *lane;
+    struct ThreadTrace *trace;
     struct Code *code;
     const PyThreadState *state;
     size_t unit;
@@ -31,9 +31,10 @@ OCULAR_HOT size_t Call_unit(PyObject *offset)
 // false: nothing to do here (not accepted, not a code object, no memory).
 bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
                uint64_t ticks);
-// Lane_enter, with what the whole course and the rare events do before it.
+// ThreadTrace_enter, with what the whole course and the rare events do before
+// it.
 bool Call_enter(struct Call *call);
-// Lane_leave, at a site, or NULL where an exception leaves.
+// ThreadTrace_leave, at a site, or NULL where an exception leaves.
 bool Call_leave(struct Call *call, struct Site *site);
 
 #endif

@@ -24,7 +24,7 @@ static void extra_freed(void *extra)
         return;
     }
     if (((struct Code *)extra)->hot.probe) {
-        Lanes_forget(&engine->lanes, extra);
+        ThreadTraces_forget(&engine->traces, extra);
         Code_free(extra);
         return;
     }

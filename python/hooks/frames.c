@@ -102,7 +102,7 @@ static struct RunningFrames running_frames(const PyThreadState *state,
     return running;
 }
 
-void Frames_switch(struct Lane *lane, const PyThreadState *state,
+void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks)
 {
     const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
@@ -112,15 +112,15 @@ void Frames_switch(struct Lane *lane, const PyThreadState *state,
         root = root->previous;
     running.real.chunk = (uintptr_t)chunk;
     running.real.root = (uintptr_t)root;
-    Lane_switch(lane, &running.real, ticks);
+    ThreadTrace_switch(trace, &running.real, ticks);
 }
 
-void Frames_settle(struct Lane *lane, const struct Code *code,
+void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks)
 {
     struct RunningFrames running = running_frames(state, depth);
 
-    Lane_settle(lane, code, &running.real, ticks);
+    ThreadTrace_settle(trace, code, &running.real, ticks);
 }
 
 // --- Without the frames below ----------------------------------------------

@@ -24,12 +24,12 @@
 #define FRAME_OWNED_BY_GENERATOR 1
 #define FRAME_OWNED_BY_C 3 // from here on: not a frame of Python code
 
-// The lane's stack is replaced where the thread runs on another one now.
+// The record's stack is replaced where the thread runs on another one now.
 // `depth` is that of the event.
-void Frames_switch(struct Lane *lane, const PyThreadState *state,
+void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
                    uint32_t depth, uint64_t ticks);
-// Before `code` is entered: Lane_settle.
-void Frames_settle(struct Lane *lane, const struct Code *code,
+// Before `code` is entered: ThreadTrace_settle.
+void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
 // The code objects of a thread's newest frames, at most `most`. The thread does

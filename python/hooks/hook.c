@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The hot path's entry: one function an event, called by the interpreter on
 // the traced thread with its lock held. A hook never prints, and raises nothing
-// of its own. Off its plain course it may allocate what grows (a lane, a Code,
-// its callers, a histogram, the shadow stack), lock to take over a thread's
-// name, and ask the kernel after a long span. It returns None or DISABLE, both
-// immortal; or NULL, where hooks were timed and something else has raised there
-// (time_again).
+// of its own. Off its plain course it may allocate what grows (a record, a
+// Code, its callers, a histogram, the shadow stack), lock to take over a
+// thread's name, and ask the kernel after a long span. It returns None or
+// DISABLE, both immortal; or NULL, where hooks were timed and something else
+// has raised there (time_again).
 #include "python/hooks/hook.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/call.h"
 #include "python/hooks/interpreter.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/thread_state.h"
-#include "tracer/hook/lane_call.h"
-#include "tracer/hook/lane_jump.h"
-#include "tracer/hook/lane_step.h"
+#include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_jump.h"
+#include "tracer/hook/thread_trace_step.h"
 
 static void mark_dark(struct Code *code, size_t unit)
 {
@@ -44,15 +44,15 @@ static bool time_again(struct Call *call)
 {
     struct Calibration *calibration = ocular_state.calibration;
     PyThreadState *thread = PyThreadState_Get();
-    struct Lane *own = own_lane;
+    struct ThreadTrace *own = own_trace;
     bool raised;
 
-    own_lane = Calibration_begin(calibration, own);
+    own_trace = Calibration_begin(calibration, own);
     PyThreadState_LeaveTracing(thread);
     raised = Calibration_renew(calibration) < 0;
     PyThreadState_EnterTracing(thread);
-    own_lane = own;
-    Cell_add(&own->debt, Calibration_end(calibration));
+    own_trace = own;
+    Cell_add(&own->overhead, Calibration_end(calibration));
     call->ticks = Clock_read(&ocular_state.engine.clock);
     return !raised;
 }
@@ -65,7 +65,7 @@ enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
     if (!Call_look(&call, args, nargsf, ticks))
         return Py_None;
     if (is_edge(call.code) &&
-        Calibration_is_due(ocular_state.calibration, call.lane, call.state,
+        Calibration_is_due(ocular_state.calibration, call.trace, call.state,
                            call.ticks)) {
         if (!time_again(&call))
             return NULL;
@@ -85,35 +85,36 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
-    struct Lane *lane = own_lane;
+    struct ThreadTrace *trace = own_trace;
     const struct Seen *seen;
     size_t unit;
 
-    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
-                        lane->chunk != ThreadState_chunk(state)))
+    if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
+                        trace->chunk != ThreadState_chunk(state)))
         return enter_whole(args, nargsf, Clock_counter());
-    seen = Lane_seen(lane, (uintptr_t)args[0]);
+    seen = ThreadTrace_seen(trace, (uintptr_t)args[0]);
     unit = Call_unit(args[1]);
-    if (OCULAR_UNLIKELY(seen->address != (uintptr_t)args[0] ||
-                        unit >= seen->code->layout.unit_count ||
-                        !Lane_plain_enter(lane, seen->code, depth, course)))
+    if (OCULAR_UNLIKELY(
+            seen->address != (uintptr_t)args[0] ||
+            unit >= seen->code->layout.unit_count ||
+            !ThreadTrace_plain_enter(trace, seen->code, depth, course)))
         return enter_whole(args, nargsf, Clock_counter());
     ticks = Clock_counter();
-    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+    if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
         return enter_whole(args, nargsf, ticks);
-    Lane_enter(lane, seen->code, depth, seen->code->layout.units[unit].number,
-               ticks, course);
+    ThreadTrace_enter(trace, seen->code, depth,
+                      seen->code->layout.units[unit].number, ticks, course);
     return Py_None;
 }
 
 // --- Leave -----------------------------------------------------------------
 
 // The event is the top frame's, on the stack that the last event was on.
-OCULAR_HOT bool is_of_top(const struct Lane *lane, const PyThreadState *state,
-                          const PyObject *code)
+OCULAR_HOT bool is_of_top(const struct ThreadTrace *trace,
+                          const PyThreadState *state, const PyObject *code)
 {
-    return lane->chunk == ThreadState_chunk(state) &&
-           lane->top->address == (uintptr_t)code;
+    return trace->chunk == ThreadState_chunk(state) &&
+           trace->top->address == (uintptr_t)code;
 }
 
 OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
@@ -140,24 +141,24 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
-    struct Lane *lane = own_lane;
+    struct ThreadTrace *trace = own_trace;
     struct Site *site;
     struct Code *code;
     size_t unit;
 
-    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
-                        !is_of_top(lane, state, args[0])))
+    if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
+                        !is_of_top(trace, state, args[0])))
         return leave_whole(args, nargsf, Clock_counter());
-    code = lane->top->code;
+    code = trace->top->code;
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(site = site_at(code, unit)) ||
-                        !Lane_plain_leave(lane, code, depth, course)))
+                        !ThreadTrace_plain_leave(trace, code, depth, course)))
         return leave_whole(args, nargsf, Clock_counter());
     ticks = Clock_counter();
-    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+    if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
         return leave_whole(args, nargsf, ticks);
-    Lane_leave(lane, code, site, depth, ticks, course);
+    ThreadTrace_leave(trace, code, site, depth, ticks, course);
     return Py_None;
 }
 
@@ -178,9 +179,9 @@ jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
     to = Call_unit(args[2]);
     if (!site || to >= call.code->layout.unit_count)
         return ocular_state.disable;
-    return Lane_jump(call.lane, call.code, site + arm,
-                     call.code->layout.units[to].number, call.depth, call.ticks,
-                     kind, COURSE_WHOLE)
+    return ThreadTrace_jump(call.trace, call.code, site + arm,
+                            call.code->layout.units[to].number, call.depth,
+                            call.ticks, kind, COURSE_WHOLE)
                ? ocular_state.disable
                : Py_None;
 }
@@ -191,27 +192,27 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
-    struct Lane *lane = own_lane;
+    struct ThreadTrace *trace = own_trace;
     struct Site *site;
     struct Code *code;
     size_t unit, to;
 
-    if (OCULAR_UNLIKELY(!lane || (nargsf & 3) != 3 ||
-                        !is_of_top(lane, state, args[0])))
+    if (OCULAR_UNLIKELY(!trace || (nargsf & 3) != 3 ||
+                        !is_of_top(trace, state, args[0])))
         return jump_whole(args, nargsf, Clock_counter(), kind, arm);
-    code = lane->top->code;
+    code = trace->top->code;
     unit = Call_unit(args[1]);
     to = Call_unit(args[2]);
-    if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
-                        to >= code->layout.unit_count ||
-                        !(site = site_at(code, unit)) ||
-                        !Lane_plain_jump(lane, site + arm, depth, course)))
+    if (OCULAR_UNLIKELY(
+            unit >= code->layout.unit_count || to >= code->layout.unit_count ||
+            !(site = site_at(code, unit)) ||
+            !ThreadTrace_plain_jump(trace, site + arm, depth, course)))
         return jump_whole(args, nargsf, Clock_counter(), kind, arm);
     ticks = Clock_counter();
-    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+    if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
         return jump_whole(args, nargsf, ticks, kind, arm);
-    Lane_jump(lane, code, site + arm, code->layout.units[to].number, depth,
-              ticks, kind, course);
+    ThreadTrace_jump(trace, code, site + arm, code->layout.units[to].number,
+                     depth, ticks, kind, course);
     return Py_None;
 }
 
@@ -241,12 +242,12 @@ step_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
     if (!Call_look(&call, args, nargsf, ticks))
         return Py_None;
     if (!instruction_at(call.code, call.unit)) {
-        Lane_lose_step(call.lane); // taking the hook out takes its time
+        ThreadTrace_lose_step(call.trace); // taking the hook out takes its time
         return ocular_state.disable;
     }
-    return Lane_step(call.lane, call.code,
-                     call.code->layout.units[call.unit].number, call.depth,
-                     call.ticks, step_kind(call.unit), COURSE_WHOLE)
+    return ThreadTrace_step(
+               call.trace, call.code, call.code->layout.units[call.unit].number,
+               call.depth, call.ticks, step_kind(call.unit), COURSE_WHOLE)
                ? ocular_state.disable
                : Py_None;
 }
@@ -257,25 +258,25 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
     uint64_t ticks;
-    struct Lane *lane = own_lane;
+    struct ThreadTrace *trace = own_trace;
     struct Instruction *at;
     struct Code *code;
     size_t unit;
 
-    if (OCULAR_UNLIKELY(!lane || !(nargsf & 2) ||
-                        !is_of_top(lane, state, args[0])))
+    if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
+                        !is_of_top(trace, state, args[0])))
         return step_whole(args, nargsf, Clock_counter());
-    code = lane->top->code;
+    code = trace->top->code;
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(at = instruction_at(code, unit)) ||
-                        !Lane_plain_step(lane, at, depth, course)))
+                        !ThreadTrace_plain_step(trace, at, depth, course)))
         return step_whole(args, nargsf, Clock_counter());
     ticks = Clock_counter();
-    if (OCULAR_UNLIKELY(!Lane_is_brief(lane, ticks)))
+    if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
         return step_whole(args, nargsf, ticks);
-    Lane_step(lane, code, code->layout.units[unit].number, depth, ticks,
-              step_kind(unit), course);
+    ThreadTrace_step(trace, code, code->layout.units[unit].number, depth, ticks,
+                     step_kind(unit), course);
     return Py_None;
 }
 

@@ -7,18 +7,19 @@
 #define PAY_MOST_S 50e-6
 #define PAY_MOST_UNIT_S 100e-9
 
-struct Paid Paid_by(const struct Lane *lane)
+struct Paid Paid_by(const struct ThreadTrace *trace)
 {
     struct Paid paid = {.armed = ocular_state.armed};
 
-    if (lane) {
-        paid.debt = Cell_own(&lane->debt);
-        paid.kept = Cell_own(&lane->kept);
+    if (trace) {
+        paid.overhead = Cell_own(&trace->overhead);
+        paid.stolen = Cell_own(&trace->stolen);
     }
     return paid;
 }
 
-void Paid_add(struct Lane *lane, const struct Paid *before, uint64_t taken)
+void Paid_add(struct ThreadTrace *trace, const struct Paid *before,
+              uint64_t taken)
 {
     const struct Armed *armed = &ocular_state.armed;
     double most =
@@ -26,19 +27,19 @@ void Paid_add(struct Lane *lane, const struct Paid *before, uint64_t taken)
         PAY_MOST_UNIT_S * (double)(armed->units - before->armed.units);
     uint64_t ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
 
-    Cell_add(&lane->debt, taken);
+    Cell_add(&trace->overhead, taken);
     if ((int64_t)taken > (int64_t)ticks)
-        Cell_add(&lane->kept, taken - ticks);
+        Cell_add(&trace->stolen, taken - ticks);
 }
 
-void Paid_since(struct Lane *lane, const struct Paid *before, uint64_t ticks,
-                uint64_t taken)
+void Paid_since(struct ThreadTrace *trace, const struct Paid *before,
+                uint64_t ticks, uint64_t taken)
 {
-    int64_t now = (int64_t)(ticks - before->debt);
+    int64_t now = (int64_t)(ticks - before->overhead);
 
-    Cell_set(&lane->debt, before->debt);
-    Cell_set(&lane->kept, before->kept);
-    Paid_add(lane, before, taken);
-    if (lane->last > now)
-        lane->last = now;
+    Cell_set(&trace->overhead, before->overhead);
+    Cell_set(&trace->stolen, before->stolen);
+    Paid_add(trace, before, taken);
+    if (trace->last > now)
+        trace->last = now;
 }

@@ -5,7 +5,7 @@
 #include "python/hooks/call.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frames.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/paid.h"
 #include "python/hooks/tools.h"
 
@@ -44,9 +44,9 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
         return Py_None;
     code = Adopt_find(&ocular_state, args[0]);
     if (!code || code->hot.dark) {
-        if (own_lane)
-            Cell_add(&own_lane->debt,
-                     (uint64_t)own_lane->cost[HOOK_DARK_THROW]);
+        if (own_trace)
+            Cell_add(&own_trace->overhead,
+                     (uint64_t)own_trace->cost[HOOK_DARK_THROW]);
         return code ? unless_dark(code) : Py_None;
     }
     if (Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
@@ -59,7 +59,7 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock);
-    struct Paid before = Paid_by(own_lane);
+    struct Paid before = Paid_by(own_trace);
     struct Code *code;
 
     (void)self, (void)names;
@@ -67,8 +67,8 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
         (code = Adopt_find(&ocular_state, args[0])))
         Callees_note(&ocular_state, code, args[2]);
     // Looking at what is called is our cost, not its caller's time.
-    if (own_lane)
-        Paid_add(own_lane, &before, Clock_read(clock) - ticks);
+    if (own_trace)
+        Paid_add(own_trace, &before, Clock_read(clock) - ticks);
     return ocular_state.disable;
 }
 
@@ -77,7 +77,7 @@ PyObject *Rare_call(PyObject *self, PyObject *const *args, size_t nargsf,
 // top.
 static bool is_missed(const struct Call *call)
 {
-    const struct Frame *top = call->lane->top;
+    const struct Frame *top = call->trace->top;
 
     return !call->code->hot.dark &&
            (top->code != call->code || top->depth != call->depth);
@@ -104,9 +104,9 @@ static bool meet_unarmed(struct Call *call)
     }
     Cell_add(&code->hot.calls, 1);
     Cell_set(&code->hot.last_seen, call->ticks);
-    Frames_settle(call->lane, code, call->state, call->depth, call->ticks);
-    if (code->hot.last_caller != call->lane->top->id)
-        Lane_note_caller(call->lane, code);
+    Frames_settle(call->trace, code, call->state, call->depth, call->ticks);
+    if (code->hot.last_caller != call->trace->top->id)
+        ThreadTrace_note_caller(call->trace, code);
     atomic_store_explicit(&code->cold.again, again, memory_order_relaxed);
     return again;
 }
@@ -116,8 +116,8 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
 {
     const struct Clock *clock = &ocular_state.engine.clock;
     uint64_t ticks = Clock_read(clock);
-    struct Lane *lane = own_lane;
-    struct Paid before = Paid_by(lane);
+    struct ThreadTrace *trace = own_trace;
+    struct Paid before = Paid_by(trace);
     struct Call call;
     bool done = true;
 
@@ -139,8 +139,8 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
             Call_enter(&call);
     }
     // Looking at new code is our cost, not its caller's time. A thread that had
-    // no lane until now has paid nothing.
-    if (own_lane && (!lane || own_lane == lane))
-        Paid_since(own_lane, &before, ticks, Clock_read(clock) - ticks);
+    // no record until now has paid nothing.
+    if (own_trace && (!trace || own_trace == trace))
+        Paid_since(own_trace, &before, ticks, Clock_read(clock) - ticks);
     return done ? ocular_state.disable : Py_None;
 }

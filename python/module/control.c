@@ -5,7 +5,7 @@
 #include "python/hooks/calibrate.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/tools.h"
 #include "python/module/convert.h"
 #include "python/module/final_timeline.h"
@@ -81,7 +81,8 @@ static void take_down(struct State *state)
         state->engine.session = NULL;
         Session_free(session);
     }
-    Lanes_reset(&state->engine.lanes, state->engine.cost, false, 0); // no rings
+    ThreadTraces_reset(&state->engine.traces, state->engine.cost, false,
+                       0); // no rings
     if (Adopt_drop_all(state) < 0)
         PyErr_Clear();
     Registry_free_retired(state->engine.registry); // nobody reads it any more
@@ -110,15 +111,15 @@ static int set_up(struct State *state, const struct Request *request)
         Calibration_start(state, request->config.timeline) < 0)
         return -1;
     // The activation thread or the child starter, whose thread is none of the
-    // program's: it has a lane only for having run the calibration.
+    // program's: it has a record only for having run the calibration.
     if (Activation_is_here(&ocular_service.activation) ||
         ChildStarter_is_here(&ocular_service.child_starter))
-        OwnLane_end();
+        OwnTrace_end();
     Contention_init(&engine->contention, Clock_hz(&engine->clock));
     // Before the collector: what the calibration left in the rings is no part
     // of the timeline.
-    Lanes_reset(&engine->lanes, engine->cost, request->config.timeline,
-                Clock_read(&engine->clock));
+    ThreadTraces_reset(&engine->traces, engine->cost, request->config.timeline,
+                       Clock_read(&engine->clock));
     if (start_session(state, &request->config) < 0)
         return -1;
     Poll_reset(&ocular_service.poll, state);

@@ -365,7 +365,7 @@ static int initialise_state(struct State *state)
         PyErr_NoMemory();
         return -1;
     }
-    state->engine.lanes.name = ThreadName_own;
+    state->engine.traces.name = ThreadName_own;
     Activation_init(&ocular_service.activation, &state->engine.ending);
     ocular_service.activation.disarm = disarm;
     ThreadState_find();

@@ -7,7 +7,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/hooks.h"
-#include "python/hooks/own_lane.h"
+#include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/service/governor.h"
@@ -26,7 +26,7 @@ static void hold_locks(void)
 {
     // The first: it may take as long as a server's goodbye.
     pthread_mutex_lock(&ocular_state.engine.ending);
-    pthread_mutex_lock(&ocular_state.engine.lanes.mutex);
+    pthread_mutex_lock(&ocular_state.engine.traces.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
     Registry_before_fork(ocular_state.engine.registry);
     Rcu_before_fork();
@@ -39,7 +39,7 @@ static void let_go_of_locks(void)
     Rcu_after_fork_parent();
     Registry_after_fork(ocular_state.engine.registry);
     pthread_mutex_unlock(&ocular_state.engine.names.mutex);
-    pthread_mutex_unlock(&ocular_state.engine.lanes.mutex);
+    pthread_mutex_unlock(&ocular_state.engine.traces.mutex);
     pthread_mutex_unlock(&ocular_state.engine.ending);
 }
 
@@ -52,14 +52,14 @@ static void be_a_child(void)
     Registry_after_fork(engine->registry);
     pthread_mutex_init(&engine->names.mutex, NULL);
     pthread_mutex_init(&engine->ending, NULL);
-    OwnLane_take_back(); // the lane of a timing is not in the list
-    Lanes_keep_only(&engine->lanes, own_lane);
+    OwnTrace_take_back(); // a timing's record is not in the list
+    ThreadTraces_keep_only(&engine->traces, own_trace);
     if (engine->session)
         Session_abandon(engine->session);
-    if (own_lane) {
+    if (own_trace) {
         // Nobody drains it here.
-        Ring_free(own_lane->ring);
-        own_lane->ring = NULL;
+        Ring_free(own_trace->ring);
+        own_trace->ring = NULL;
     }
     ChildStarter_abandon(&ocular_service.child_starter);
     ocular_service.child_traces = engine->session &&

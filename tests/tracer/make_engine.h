@@ -5,7 +5,7 @@
 #define OCULAR_TESTS_TRACER_MAKE_ENGINE_H
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/hook/lane_call.h"
+#include "tracer/hook/thread_trace_call.h"
 #include "tracer/session/engine.h"
 
 #include <stdlib.h>
@@ -55,22 +55,25 @@ static inline struct Code *add_code(struct Engine *engine, const char *name,
     return code;
 }
 
-static inline struct Lane *add_lane(struct Engine *engine, bool timeline)
+static inline struct ThreadTrace *add_trace(struct Engine *engine,
+                                            bool timeline)
 {
-    struct Lane *lane =
-        Lanes_add(&engine->lanes, engine->registry, &engine->contention,
-                  engine->cost, timeline, Clock_read(&engine->clock));
+    struct ThreadTrace *trace =
+        ThreadTraces_add(&engine->traces, engine->registry, &engine->contention,
+                         engine->cost, timeline, Clock_read(&engine->clock));
 
-    if (!lane)
+    if (!trace)
         abort();
-    return lane;
+    return trace;
 }
 
 // One call from depth 0, entered now.
-static inline void call(struct Lane *lane, struct Code *code, uint64_t ticks)
+static inline void call(struct ThreadTrace *trace, struct Code *code,
+                        uint64_t ticks)
 {
-    Lane_enter(lane, code, 1, 0, ticks, COURSE_WHOLE);
-    Lane_leave(lane, code, &code->layout.sites[2], 1, ticks + 1, COURSE_WHOLE);
+    ThreadTrace_enter(trace, code, 1, 0, ticks, COURSE_WHOLE);
+    ThreadTrace_leave(trace, code, &code->layout.sites[2], 1, ticks + 1,
+                      COURSE_WHOLE);
 }
 
 #endif

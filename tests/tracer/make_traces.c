@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 150 // more than two sequences of packets have clocks for
+#define THREADS 150 // more than two sequences of packets have clocks for
 
 static uint64_t below(uint64_t limit)
 {
@@ -93,18 +93,19 @@ static void push(struct Ring *ring, uint64_t *now)
     Ring_push(ring, *now, kind, what);
 }
 
-static void fill(struct Timeline *timeline, unsigned lanes, uint64_t now)
+static void fill(struct Timeline *timeline, unsigned threads, uint64_t now)
 {
     struct Ring *ring = Ring_new(NULL);
-    unsigned lane;
+    unsigned number;
 
-    for (lane = 0; lane < lanes; lane++) {
+    for (number = 0; number < threads; number++) {
         char name[64];
         struct Track *track;
         uint64_t events = below(below(3) ? 200 : 3), i, at = now;
 
-        snprintf(name, sizeof name, "thread\xff %u \xc3\xa4", lane);
-        track = Timeline_begin(timeline, lane, (pid_t)(1 + below(lanes)), name);
+        snprintf(name, sizeof name, "thread\xff %u \xc3\xa4", number);
+        track =
+            Timeline_begin(timeline, number, (pid_t)(1 + below(threads)), name);
         for (i = 0; i < events; i++)
             push(ring, &at);
         Timeline_drain(timeline, track, ring);
@@ -138,7 +139,7 @@ static int write_pair(const char *directory, unsigned number)
     };
     int error = 0, i;
 
-    fill(timeline, below(4) ? 3 : LANES, below(2) ? begin : begin / 2);
+    fill(timeline, below(4) ? 3 : THREADS, below(2) ? begin : begin / 2);
     view = Timeline_freeze(timeline);
     trace.view = view;
     for (i = 0; i < 2 && !error; i++) {

@@ -8,7 +8,7 @@
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/means.h"
-#include "tracer/hook/lane_jump.h"
+#include "tracer/hook/thread_trace_jump.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 
@@ -86,7 +86,7 @@ static void test_head(void **state)
     struct Fixture *f = *state;
     const struct Snapshot *s;
 
-    add_lane(&f->engine, true);
+    add_trace(&f->engine, true);
     s = build(f);
     assert_int_equal(s->schema, SNAPSHOT_SCHEMA);
     assert_int_equal(s->pid, getpid());
@@ -98,9 +98,9 @@ static void test_head(void **state)
     assert_true(s->overhead_budget == 0.25);
     assert_int_equal(s->functions_total, 0);
     assert_int_equal(s->sites_armed, 0);
-    // At least the registry, and a lane with its ring.
+    // At least the registry, and a thread record with its ring.
     assert_true(s->memory_bytes >= sizeof(struct Registry) +
-                                       sizeof(struct Lane) +
+                                       sizeof(struct ThreadTrace) +
                                        RING_EVENTS * sizeof(struct Event));
 }
 
@@ -689,10 +689,10 @@ static void test_the_retired_by_their_share_of_the_run(void **state)
 static void test_threads_without_a_sampler(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *first = add_lane(&f->engine, false);
+    struct ThreadTrace *first = add_trace(&f->engine, false);
     const struct Snapshot *s;
 
-    add_lane(&f->engine, false);
+    add_trace(&f->engine, false);
     snprintf(first->name, sizeof first->name, "a worker");
     first->tid = 4711;
     s = build(f);
@@ -710,8 +710,8 @@ static void test_threads_without_a_sampler(void **state)
         assert_true(thread->cpu_s >= 0);
         assert_int_equal(thread->ended, 0);
     }
-    Lane_end(first);
-    Collect_drain(&f->session); // its lane is freed
+    ThreadTrace_end(first);
+    Collect_drain(&f->session); // its thread record is freed
     s = build(f);
     assert_int_equal(s->thread_count, 2);
     assert_int_equal(s->threads[0].ended, 0); // those that live come first
@@ -729,13 +729,13 @@ static void test_overhead(void **state)
 {
     struct Fixture *f = *state;
     struct Collector *collector = &f->session.collector;
-    struct Lane *lane = add_lane(&f->engine, false);
+    struct ThreadTrace *trace = add_trace(&f->engine, false);
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     const struct Snapshot *s;
 
     f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
     f->session.account.cpu = cpu - 1.17; // ours included
-    Cell_set(&lane->debt,
+    Cell_set(&trace->overhead,
              (uint64_t)(0.1 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     atomic_store(&f->session.governor.ended_ns, 50000000);
     atomic_store(&collector->worker.ended_ns, 20000000);
@@ -756,7 +756,7 @@ static void test_overhead(void **state)
 static void test_overhead_of_the_first_look(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add_lane(&f->engine, false);
+    struct ThreadTrace *trace = add_trace(&f->engine, false);
     double from, spent;
 
     while (seconds(CLOCK_PROCESS_CPUTIME_ID) < 0.1)
@@ -769,7 +769,7 @@ static void test_overhead_of_the_first_look(void **state)
     do
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     while (spent < 0.05);
-    Cell_set(&lane->debt,
+    Cell_set(&trace->overhead,
              (uint64_t)(0.02 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     assert_true(build(f)->overhead_hooks <= 0.02 / (spent - 0.02) * 1.01);
     spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
@@ -791,7 +791,7 @@ static void *run_hooks(void *context)
 {
     struct Race *race = context;
     struct Engine *engine = &race->fixture->engine;
-    struct Lane *lane = add_lane(engine, true);
+    struct ThreadTrace *trace = add_trace(engine, true);
     struct Code *outer = add_code(engine, "outer", 50), *inner = NULL;
     uint64_t ticks, made = 0;
 
@@ -804,14 +804,14 @@ static void *run_hooks(void *context)
             Engine_rearm(engine, outer, 50);
         }
         ticks = Clock_read(&engine->clock);
-        Lane_enter(lane, outer, 1, 0, ticks, COURSE_WHOLE);
-        Lane_jump(lane, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
-                  HOOK_JUMP, COURSE_WHOLE);
-        Lane_enter(lane, inner, 2, 0, ticks + 2, COURSE_WHOLE);
-        Lane_leave(lane, inner, &inner->layout.sites[2], 2, ticks + 3,
-                   COURSE_WHOLE);
-        Lane_leave(lane, outer, &outer->layout.sites[2], 1, ticks + 4,
-                   COURSE_WHOLE);
+        ThreadTrace_enter(trace, outer, 1, 0, ticks, COURSE_WHOLE);
+        ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
+                         HOOK_JUMP, COURSE_WHOLE);
+        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2, COURSE_WHOLE);
+        ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3,
+                          COURSE_WHOLE);
+        ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4,
+                          COURSE_WHOLE);
     }
     return NULL;
 }

@@ -135,19 +135,19 @@ static void test_many_wait_at_once(void **state)
     Collector_stop(f->collector);
 }
 
-// It is held up by who holds the list of lanes.
+// Whoever locks the list of thread records delays it.
 static void test_a_wait_ends(void **state)
 {
     struct Fixture *f = *state;
     double began;
 
     Collector_start(f->collector);
-    pthread_mutex_lock(&f->engine.lanes.mutex);
+    pthread_mutex_lock(&f->engine.traces.mutex);
     began = seconds();
     assert_int_equal(Collector_wait(f->collector, 100), -ETIMEDOUT);
     assert_true(seconds() - began >= 0.099);
     assert_int_equal(Collector_wait(f->collector, 0), -ETIMEDOUT);
-    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    pthread_mutex_unlock(&f->engine.traces.mutex);
     assert_int_equal(Collector_wait(f->collector, 60000), 0);
     Collector_stop(f->collector);
 }
@@ -188,7 +188,7 @@ static void test_who_waits_hears_of_the_end(void **state)
     void *result;
 
     Collector_start(f->collector);
-    pthread_mutex_lock(&f->engine.lanes.mutex);
+    pthread_mutex_lock(&f->engine.traces.mutex);
     pthread_create(&waiter, NULL, wait_once, f);
     for (bool wanted = false; !wanted; sched_yield()) {
         pthread_mutex_lock(&f->collector->mutex);
@@ -199,7 +199,7 @@ static void test_who_waits_hears_of_the_end(void **state)
     pthread_join(waiter, &result);
     assert_int_equal((intptr_t)result, -ESHUTDOWN);
     assert_true(seconds() - began < 50);
-    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    pthread_mutex_unlock(&f->engine.traces.mutex);
     pthread_join(stopper, NULL);
 }
 
@@ -222,16 +222,16 @@ static void test_start_and_stop(void **state)
 static void test_rings_are_drained(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add_lane(&f->engine, true);
+    struct ThreadTrace *trace = add_trace(&f->engine, true);
     struct Code *code = add_code(&f->engine, "f", 0);
 
     for (uint64_t i = 0; i < 100; i++)
-        call(lane, code, 1000 + 10 * i);
+        call(trace, code, 1000 + 10 * i);
     Collect_drain(&f->session);
     assert_int_equal(timeline_events(f), 200);
     Collector_start(f->collector);
     for (uint64_t i = 0; i < 100; i++)
-        call(lane, code, 3000 + 10 * i);
+        call(trace, code, 3000 + 10 * i);
     EVENTUALLY(timeline_events(f) == 400); // without being asked
     Collector_stop(f->collector);
 }
@@ -241,7 +241,7 @@ static void test_rings_are_drained(void **state)
 static void test_a_busy_thread(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add_lane(&f->engine, true);
+    struct ThreadTrace *trace = add_trace(&f->engine, true);
     struct Code *code = add_code(&f->engine, "f", 0);
     const uint64_t calls = 4 * RING_EVENTS;
     struct TimelineView *view;
@@ -249,37 +249,37 @@ static void test_a_busy_thread(void **state)
 
     Collector_start(f->collector);
     for (uint64_t i = 0; i < calls; i++)
-        call(lane, code, 1000 + 10 * i);
+        call(trace, code, 1000 + 10 * i);
     Collector_stop(f->collector);
     Collect_drain(&f->session);
     view = Timeline_freeze(f->session.timeline);
     for (size_t i = 0; i < view->chunk_count; i++)
         for (size_t j = 0; j < view->chunks[i]->event_count; j++)
             marks += Event_kind(&view->chunks[i]->events[j]) == EVENT_LOST;
-    assert_int_equal(view->lost, Lanes_sum(&f->engine.lanes).lost);
+    assert_int_equal(view->lost, ThreadTraces_sum(&f->engine.traces).lost);
     TimelineView_free(view);
     assert_int_equal(timeline_events(f) - marks,
-                     2 * calls - Lanes_sum(&f->engine.lanes).lost);
+                     2 * calls - ThreadTraces_sum(&f->engine.traces).lost);
 }
 
 static void test_an_ended_thread_is_kept_in_the_timeline(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add_lane(&f->engine, true);
+    struct ThreadTrace *trace = add_trace(&f->engine, true);
     struct TimelineView *view;
-    pid_t tid = lane->tid;
+    pid_t tid = trace->tid;
 
-    call(lane, add_code(&f->engine, "f", 0), 1000);
-    snprintf(lane->name, sizeof lane->name, "a worker");
-    atomic_store_explicit(&lane->ended, true, memory_order_release);
-    // A snapshot in between ends no lane whose events are not drained.
+    call(trace, add_code(&f->engine, "f", 0), 1000);
+    snprintf(trace->name, sizeof trace->name, "a worker");
+    atomic_store_explicit(&trace->ended, true, memory_order_release);
+    // A snapshot in between frees no record whose events are not drained.
     Snapshot_free(Builder_snapshot(&f->session));
     Collect_drain(&f->session);
-    assert_int_equal(Lanes_sum(&f->engine.lanes).count, 0);
+    assert_int_equal(ThreadTraces_sum(&f->engine.traces).count, 0);
     view = Timeline_freeze(f->session.timeline);
-    assert_int_equal(view->lane_count, 1);
-    assert_int_equal(view->lanes[0].tid, tid);
-    assert_string_equal(view->lanes[0].name, "a worker");
+    assert_int_equal(view->thread_count, 1);
+    assert_int_equal(view->threads[0].tid, tid);
+    assert_string_equal(view->threads[0].name, "a worker");
     assert_int_equal(view->chunks[0]->event_count, 2);
     TimelineView_free(view);
 }
@@ -298,33 +298,33 @@ static void test_threads_that_come_and_go(void **state)
     Timeline_free(f->session.timeline);
     f->session.timeline = Timeline_new(limit);
     for (unsigned i = 1; i <= count; i++) {
-        struct Lane *lane = add_lane(&f->engine, true);
+        struct ThreadTrace *trace = add_trace(&f->engine, true);
 
         for (unsigned n = 0; n < 3; n++)
-            call(lane, code, 1000 * (uint64_t)i + 10 * n);
-        snprintf(lane->name, sizeof lane->name, "worker %u", i);
+            call(trace, code, 1000 * (uint64_t)i + 10 * n);
+        snprintf(trace->name, sizeof trace->name, "worker %u", i);
         if (i % 2)
             Collect_drain(&f->session); // it is seen alive, too
-        atomic_store_explicit(&lane->ended, true, memory_order_release);
+        atomic_store_explicit(&trace->ended, true, memory_order_release);
         if (i % 3 == 0)
             Collect_drain(&f->session);
         assert_true(Timeline_bytes(f->session.timeline) <= limit);
     }
     Collect_drain(&f->session);
     view = Timeline_freeze(f->session.timeline);
-    assert_true(view->lane_count > 100 && view->lane_count < 1000);
-    for (size_t i = 0; i < view->lane_count; i++) {
+    assert_true(view->thread_count > 100 && view->thread_count < 1000);
+    for (size_t i = 0; i < view->thread_count; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "worker %u", view->lanes[i].lane + 1);
-        assert_string_equal(view->lanes[i].name, name);
+        snprintf(name, sizeof name, "worker %u", view->threads[i].number + 1);
+        assert_string_equal(view->threads[i].name, name);
         for (; chunks < view->chunk_count &&
-               view->chunks[chunks]->lane == view->lanes[i].lane;
+               view->chunks[chunks]->thread == view->threads[i].number;
              chunks++)
             assert_int_equal(view->chunks[chunks]->event_count, 6);
     }
     assert_int_equal(chunks, view->chunk_count);
-    assert_int_equal(chunks, view->lane_count);
+    assert_int_equal(chunks, view->thread_count);
     assert_int_equal(view->forgotten + 6 * chunks, 6 * count);
     assert_int_equal(view->last_ticks / 1000, count);
     TimelineView_free(view);
@@ -354,7 +354,7 @@ static void test_without_a_timeline_nobody_asks(void **state)
 
     Timeline_free(f->session.timeline);
     f->session.timeline = NULL;
-    add_lane(&f->engine, false);
+    add_trace(&f->engine, false);
     Engine_retire(&f->engine, add_code(&f->engine, "gone", 0));
     Collect_drain(&f->session);
     assert_int_equal(f->engine.names.count, 0);
@@ -364,7 +364,7 @@ static void test_without_a_timeline_nobody_asks(void **state)
 static void test_what_the_retired_counted(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add_lane(&f->engine, false);
+    struct ThreadTrace *trace = add_trace(&f->engine, false);
     const struct Snapshot *snapshot;
     struct Code *code, *alive;
 
@@ -372,13 +372,13 @@ static void test_what_the_retired_counted(void **state)
         code = add_code(&f->engine, "gone", 0);
         code->who.line = 7;
         for (uint64_t n = 0; n < 3; n++)
-            call(lane, code, 1000 + 100 * i + 10 * n);
+            call(trace, code, 1000 + 100 * i + 10 * n);
         Engine_retire(&f->engine, code);
         if (i == 5)
             Collect_drain(&f->session);
     }
     alive = add_code(&f->engine, "alive", 0);
-    call(lane, alive, 5000);
+    call(trace, alive, 5000);
     Collect_build(&f->session);
     snapshot = Publish_get(&f->session.publish);
     assert_int_equal(snapshot->function_count, 1);

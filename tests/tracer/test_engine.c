@@ -4,7 +4,7 @@
 #include "tracer/session/engine.h"
 
 #include "tests/tracer/make_opcodes.h"
-#include "tracer/hook/lane_call.h"
+#include "tracer/hook/thread_trace_call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const int64_t COST[HOOK_KINDS];
 
 struct Fixture {
     struct Engine engine;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
     struct Code *caller, *callee;
 };
 
@@ -44,14 +44,14 @@ static struct Code *add(struct Engine *engine, uintptr_t address)
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_WHOLE);
 }
 
 static void leave(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    Lane_leave(f->lane, code, &code->layout.sites[1], depth, ticks,
-               COURSE_WHOLE);
+    ThreadTrace_leave(f->trace, code, &code->layout.sites[1], depth, ticks,
+                      COURSE_WHOLE);
 }
 
 // The callee goes dark at its third call, made by the caller in its first.
@@ -73,7 +73,7 @@ static void test_init(void **state)
     assert_non_null(f->engine.registry);
     assert_null(f->engine.session);
     assert_true(f->engine.contention.long_span == INT64_MAX);
-    assert_int_equal(Lanes_sum(&f->engine.lanes).count, 1);
+    assert_int_equal(ThreadTraces_sum(&f->engine.traces).count, 1);
 }
 
 static void test_rearm_clears_the_caller(void **state)
@@ -189,7 +189,7 @@ static void test_open_frames_are_forgotten(void **state)
     // The caller's frame is still there and closes as usual: 1300 - 100.
     leave(f, f->caller, 1, 1300);
     assert_int_equal(Cell_get(&f->caller->hot.total_cycles), 1200);
-    assert_ptr_equal(f->lane->top, f->lane->bottom);
+    assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
 // Three calls of 50 ticks; while dark the sampler saw it run for as long as 20
@@ -268,10 +268,10 @@ static void test_an_armed_function_goes(void **state)
     f->caller->hot.dark_callees = 1; // another's
     Engine_retire(&f->engine, f->callee);
     assert_int_equal(f->caller->hot.dark_callees, 1);
-    assert_null(f->lane->top->code);
+    assert_null(f->trace->top->code);
     Code_free(Registry_take_retired(f->engine.registry, UINT64_MAX));
     leave(f, f->caller, 1, 300); // for AddressSanitizer
-    assert_ptr_equal(f->lane->top, f->lane->bottom);
+    assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
 static int set_up(void **state)
@@ -281,10 +281,10 @@ static int set_up(void **state)
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
     make_opcodes(&f->engine.opcodes);
-    f->lane = Lanes_add(&f->engine.lanes, f->engine.registry,
-                        &f->engine.contention, COST, false, 0);
-    assert_non_null(f->lane);
-    f->engine.contention.last_lane = f->lane;
+    f->trace = ThreadTraces_add(&f->engine.traces, f->engine.registry,
+                                &f->engine.contention, COST, false, 0);
+    assert_non_null(f->trace);
+    f->engine.contention.last_trace = f->trace;
     f->caller = add(&f->engine, 0x1000);
     f->callee = add(&f->engine, 0x2000);
     *state = f;

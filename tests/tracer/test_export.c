@@ -24,7 +24,7 @@ struct Fixture {
     struct Engine engine;
     struct Session session;
     struct Export *export;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
     char directory[64];
 };
 
@@ -122,7 +122,7 @@ static void record(struct Fixture *f, struct Code *code, unsigned calls)
     uint64_t ticks = Clock_read(&f->engine.clock);
 
     for (unsigned i = 0; i < calls; i++) {
-        call(f->lane, code, ticks + 10 * i);
+        call(f->trace, code, ticks + 10 * i);
         if (i % 10000 == 9999)
             Collect_drain(&f->session);
     }
@@ -280,7 +280,7 @@ static void *churn(void *context)
     while (!race->stop && race->made < NAMES_ROOM) {
         struct Code *code = add_code(&f->engine, "short_lived", 0);
 
-        call(f->lane, code, Clock_read(&f->engine.clock));
+        call(f->trace, code, Clock_read(&f->engine.clock));
         Engine_retire(&f->engine, code);
         race->made++;
         sched_yield();
@@ -376,7 +376,7 @@ static void test_the_program_takes_the_descriptor(void **state)
 
     path_in(f, path, "trace.json");
     path_in(f, other, "theirs");
-    pthread_mutex_lock(&f->engine.lanes.mutex);
+    pthread_mutex_lock(&f->engine.traces.mutex);
     assert_int_equal(start_to(f, path), 0);
     // Its thread has begun, and waits for us.
     while (pthread_mutex_trylock(&f->session.draining) == 0) {
@@ -385,7 +385,7 @@ static void test_the_program_takes_the_descriptor(void **state)
     }
     theirs = open(other, O_RDWR | O_CREAT, 0600);
     assert_true(dup2(theirs, f->export->descriptor) >= 0);
-    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    pthread_mutex_unlock(&f->engine.traces.mutex);
     wait_until_idle(f);
     assert_int_equal(fstat(f->export->descriptor, &info), 0); // not closed
     assert_int_equal(info.st_size, 0);
@@ -393,7 +393,7 @@ static void test_the_program_takes_the_descriptor(void **state)
     close(theirs);
 }
 
-// Whoever holds the list of lanes holds an export up at its beginning.
+// Whoever locks the list of thread records delays an export's beginning.
 static void test_one_at_a_time(void **state)
 {
     struct Fixture *f = *state;
@@ -402,13 +402,13 @@ static void test_one_at_a_time(void **state)
 
     path_in(f, path, "trace.json");
     path_in(f, other, "other.json");
-    pthread_mutex_lock(&f->engine.lanes.mutex);
+    pthread_mutex_lock(&f->engine.traces.mutex);
     assert_int_equal(start_to(f, path), 0);
     assert_int_equal(start_to(f, other), -EBUSY);
     unlink(other);
     assert_int_equal(Export_write(f->export, other, false, NULL, &result),
                      -EBUSY);
-    pthread_mutex_unlock(&f->engine.lanes.mutex);
+    pthread_mutex_unlock(&f->engine.traces.mutex);
     wait_until_idle(f);
     assert_true(exists(path));
     assert_false(exists(other));
@@ -424,10 +424,10 @@ static void test_cancel(void **state)
     path_in(f, path, "trace.json");
     record(f, add_code(&f->engine, "f", 0), 100);
     for (int i = 0; i < 10; i++) {
-        pthread_mutex_lock(&f->engine.lanes.mutex);
+        pthread_mutex_lock(&f->engine.traces.mutex);
         assert_int_equal(start_to(f, path), 0);
         Export_cancel(f->export);
-        pthread_mutex_unlock(&f->engine.lanes.mutex);
+        pthread_mutex_unlock(&f->engine.traces.mutex);
         wait_until_idle(f);
     }
     assert_int_equal(files_in(f), 1); // the viewer's: nothing beside it
@@ -616,7 +616,7 @@ static int set_up(void **state)
     Costs_init(&f->session);
     f->export = &f->session.export;
     Exports_init(&f->session);
-    f->lane = add_lane(&f->engine, true);
+    f->trace = add_trace(&f->engine, true);
     *state = f;
     return 0;
 }

@@ -7,8 +7,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/precise.h"
-#include "tracer/hook/lane_call.h"
-#include "tracer/hook/lane_step.h"
+#include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_step.h"
 #include "tracer/session/detail.h"
 #include "tracer/session/engine.h"
 
@@ -29,7 +29,7 @@ static const int64_t COST[HOOK_KINDS] = {
 
 struct Fixture {
     struct Engine engine;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
 };
 
 enum { // numbers of PROGRAM's instructions
@@ -115,8 +115,8 @@ static struct Code *add(struct Fixture *f, uint64_t threshold)
 static bool step(struct Fixture *f, struct Code *code, unsigned number,
                  uint64_t ticks)
 {
-    return Lane_step(f->lane, code, (uint16_t)number, 1, ticks,
-                     HOOK_INSTRUCTION, COURSE_WHOLE);
+    return ThreadTrace_step(f->trace, code, (uint16_t)number, 1, ticks,
+                            HOOK_INSTRUCTION, COURSE_WHOLE);
 }
 
 static void expect(const struct Code *code, unsigned number, uint64_t hits,
@@ -276,14 +276,14 @@ static void test_each_has_its_own(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     assert_false(step(f, code, I_LOAD, 100 + 10 + 3));
     assert_false(step(f, code, I_GET_ITER, 113 + 30 + 4));
     assert_false(step(f, code, I_FOR_ITER, 147 + 30 + 50));
     assert_false(step(f, code, I_LOAD_LAST, 227 + 30 + 6));
     assert_false(step(f, code, I_RETURN, 263 + 30 + 7));
-    Lane_leave(f->lane, code, Code_site(code, 36), 1, 300 + 30 + 8,
-               COURSE_WHOLE);
+    ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, 300 + 30 + 8,
+                      COURSE_WHOLE);
     expect(code, I_RESUME, 0, 1, 3);
     expect(code, I_LOAD, 1, 1, 4);
     expect(code, I_GET_ITER, 1, 1, 50);
@@ -302,10 +302,10 @@ static void test_far_ones_cost_more(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, code, I_LOAD, 110);
-    Lane_step(f->lane, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR,
-              COURSE_WHOLE);
+    ThreadTrace_step(f->trace, code, I_GET_ITER, 1, 145, HOOK_INSTRUCTION_FAR,
+                     COURSE_WHOLE);
     step(f, code, I_FOR_ITER, 200);
     expect(code, I_LOAD, 1, 1, 5);
     expect(code, I_GET_ITER, 1, 1, 5);
@@ -316,10 +316,11 @@ static void test_a_call_s_time_is_the_callees(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *inner = add(f, 0);
 
-    Lane_enter(f->lane, outer, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, outer, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, outer, I_CALL, 200);
-    Lane_enter(f->lane, inner, 2, I_RESUME, 240, COURSE_WHOLE); // 10 on
-    Lane_leave(f->lane, inner, Code_site(inner, 36), 2, 1000, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, inner, 2, I_RESUME, 240, COURSE_WHOLE); // 10 on
+    ThreadTrace_leave(f->trace, inner, Code_site(inner, 36), 2, 1000,
+                      COURSE_WHOLE);
     step(f, outer, I_AFTER_CALL, 1025); // 5 on
     expect(outer, I_CALL, 1, 1, 10 + 5);
 }
@@ -329,7 +330,7 @@ static void test_what_raises_is_not_timed(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, code, I_CALL, 200);
     step(f, code, I_HANDLER, 1000);
     step(f, code, I_MATCH, 1035);
@@ -343,17 +344,17 @@ static void test_waiting_is_no_instructions_time(void **state)
     struct Code *code = add(f, 0);
     int other;
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, code, I_LOAD, 200);
-    f->engine.contention.last_lane = &other;
+    f->engine.contention.last_trace = &other;
     step(f, code, I_GET_ITER, 9000);
     step(f, code, I_FOR_ITER, 9035);
     expect(code, I_LOAD, 1, 0, 0);
     expect(code, I_GET_ITER, 1, 1, 5);
     // Noticed by another event than the instruction's.
     step(f, code, I_CALL, 10000);
-    f->engine.contention.last_lane = &other;
-    Lane_enter(f->lane, add(f, 0), 2, I_RESUME, 20000, COURSE_WHOLE);
+    f->engine.contention.last_trace = &other;
+    ThreadTrace_enter(f->trace, add(f, 0), 2, I_RESUME, 20000, COURSE_WHOLE);
     step(f, code, I_AFTER_CALL, 20100);
     expect(code, I_CALL, 1, 0, 0);
     Contention_share(&f->engine.contention, 5000 / 1e15);
@@ -368,7 +369,7 @@ static void test_dark_neighbours(void **state)
     uint64_t sites, dark;
 
     Code_darken_instruction(code, &code->layout.instructions[I_CALL]);
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     // The branch went to the join at once, or by way of the dark call: who
     // knows.
     step(f, code, I_BRANCH, 200);
@@ -392,7 +393,7 @@ static void test_each_at_its_threshold(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 2);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     assert_false(step(f, code, I_LOAD, 200));
     assert_false(step(f, code, I_GET_ITER, 240));
     assert_true(step(f, code, I_LOAD, 300));
@@ -409,7 +410,7 @@ static void test_a_dark_gate_ends_the_cycles(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 2);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, code, I_HANDLER, 200);
     step(f, code, I_MATCH, 240);
     expect(code, I_HANDLER, 1, 1, 10);
@@ -429,7 +430,7 @@ static void test_rearmed(void **state)
     struct Code *code = add(f, 1);
     uint64_t sites, dark;
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     assert_true(step(f, code, I_LOAD, 200));
     Engine_rearm(&f->engine, code, 3);
     Code_count_sites(code, &sites, &dark);
@@ -449,7 +450,7 @@ static void test_a_frame_that_straddles(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     step(f, code, I_LOAD, 200);
     Code_gain_dark_callee(code);
     step(f, code, I_GET_ITER, 240);
@@ -473,12 +474,14 @@ static void test_attached(void **state)
     assert_int_equal(Cell_get(&code->hot.calls), 0);
     // But not of a dark function: hits only.
     code = add(f, 1);
-    Lane_enter(f->lane, code, 2, I_RESUME, 2000, COURSE_WHOLE);
-    Lane_leave(f->lane, code, NULL, 2, 2100, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000, COURSE_WHOLE);
+    ThreadTrace_leave(f->trace, code, NULL, 2, 2100, COURSE_WHOLE);
     code->layout.instructions[I_TEST].stop_at =
         code->layout.instructions[I_STORE].stop_at = 100;
-    Lane_step(f->lane, code, I_STORE, 2, 3000, HOOK_INSTRUCTION, COURSE_WHOLE);
-    Lane_step(f->lane, code, I_TEST, 2, 3040, HOOK_INSTRUCTION, COURSE_WHOLE);
+    ThreadTrace_step(f->trace, code, I_STORE, 2, 3000, HOOK_INSTRUCTION,
+                     COURSE_WHOLE);
+    ThreadTrace_step(f->trace, code, I_TEST, 2, 3040, HOOK_INSTRUCTION,
+                     COURSE_WHOLE);
     expect(code, I_STORE, 1, 0, 0);
 }
 
@@ -494,11 +497,11 @@ static void test_turns_of_loops(void **state)
     uint64_t ticks = 1000;
     size_t count, i, loops = 0;
 
-    f->lane->ring = Ring_new(NULL);
-    Lane_enter(f->lane, code, 1, I_RESUME, 100, COURSE_WHOLE);
+    f->trace->ring = Ring_new(NULL);
+    ThreadTrace_enter(f->trace, code, 1, I_RESUME, 100, COURSE_WHOLE);
     for (i = 0; i < 3 * 6; i++, ticks += 40)
         step(f, code, turn[i % 6], ticks);
-    count = Ring_peek(f->lane->ring, &events);
+    count = Ring_peek(f->trace->ring, &events);
     for (i = 0; i < count; i++) {
         if (Event_kind(&events[i]) != EVENT_LOOP)
             continue;
@@ -522,12 +525,12 @@ static void test_detail(void **state)
     for (int i = 0; i < 5; i++) {
         uint64_t at = 1000 * (uint64_t)(i + 1);
 
-        Lane_enter(f->lane, code, 1, I_RESUME, at, COURSE_WHOLE);
+        ThreadTrace_enter(f->trace, code, 1, I_RESUME, at, COURSE_WHOLE);
         step(f, code, I_LOAD, at + 13);
         step(f, code, I_GET_ITER, at + 47);
         step(f, code, I_RETURN, at + 300);
-        Lane_leave(f->lane, code, Code_site(code, 36), 1, at + 337,
-                   COURSE_WHOLE);
+        ThreadTrace_leave(f->trace, code, Code_site(code, 36), 1, at + 337,
+                          COURSE_WHOLE);
     }
     Code_darken_instruction(code, &code->layout.instructions[I_GET_ITER]);
     assert_int_equal(
@@ -598,34 +601,35 @@ static uint64_t price(unsigned number)
 // The callback's choice of a course.
 static bool step_by_course(struct Program *p, unsigned number)
 {
-    struct Lane *lane = p->f->lane;
+    struct ThreadTrace *trace = p->f->trace;
     struct Code *code = p->code;
-    bool plain = p->course != COURSE_WHOLE &&
-                 lane->top->address == code->who.address &&
-                 Lane_plain_step(lane, &code->layout.instructions[number], 1,
-                                 p->course) &&
-                 Lane_is_brief(lane, p->ticks);
+    bool plain =
+        p->course != COURSE_WHOLE && trace->top->address == code->who.address &&
+        ThreadTrace_plain_step(trace, &code->layout.instructions[number], 1,
+                               p->course) &&
+        ThreadTrace_is_brief(trace, p->ticks);
 
     if (plain)
-        return Lane_step(lane, code, (uint16_t)number, 1, p->ticks,
-                         HOOK_INSTRUCTION, COURSE_PLAIN);
+        return ThreadTrace_step(trace, code, (uint16_t)number, 1, p->ticks,
+                                HOOK_INSTRUCTION, COURSE_PLAIN);
     return step(p->f, code, number, p->ticks);
 }
 
 static void run_callee(struct Program *p)
 {
-    struct Lane *lane = p->f->lane;
+    struct ThreadTrace *trace = p->f->trace;
 
     p->ticks += 5; // within the call's price, see run_one
     if (!p->callee_off) {
-        p->callee_off =
-            Lane_enter(lane, p->callee, 2, I_RESUME, p->ticks, COURSE_WHOLE);
+        p->callee_off = ThreadTrace_enter(trace, p->callee, 2, I_RESUME,
+                                          p->ticks, COURSE_WHOLE);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     p->ticks += 700;
     if (!p->callee_return) {
-        p->callee_return = Lane_leave(lane, p->callee, Code_site(p->callee, 36),
-                                      2, p->ticks, COURSE_WHOLE);
+        p->callee_return =
+            ThreadTrace_leave(trace, p->callee, Code_site(p->callee, 36), 2,
+                              p->ticks, COURSE_WHOLE);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
     p->ticks -= 5;
@@ -638,7 +642,7 @@ static void run_one(struct Program *p, unsigned number)
     p->ran[number]++;
     if (chance(p, 50) == 0) { // another thread runs
         p->ticks += 100000;
-        p->f->engine.contention.last_lane = p;
+        p->f->engine.contention.last_trace = p;
     }
     if (fires && !p->off[number]) {
         p->off[number] = step_by_course(p, number);
@@ -665,12 +669,12 @@ static unsigned go_on(struct Program *p, unsigned number)
 
 static void run_call(struct Program *p)
 {
-    struct Lane *lane = p->f->lane;
+    struct ThreadTrace *trace = p->f->trace;
     unsigned number = I_RESUME;
 
     if (!p->start_off) {
-        p->start_off =
-            Lane_enter(lane, p->code, 1, I_RESUME, p->ticks, COURSE_WHOLE);
+        p->start_off = ThreadTrace_enter(trace, p->code, 1, I_RESUME, p->ticks,
+                                         COURSE_WHOLE);
         p->ticks += (uint64_t)COST[HOOK_ENTER];
     }
     while (number != COUNT) {
@@ -680,8 +684,8 @@ static void run_call(struct Program *p)
         number = go_on(p, number);
     }
     if (number == I_RETURN && !p->return_off) {
-        p->return_off = Lane_leave(lane, p->code, Code_site(p->code, 36), 1,
-                                   p->ticks, COURSE_WHOLE);
+        p->return_off = ThreadTrace_leave(
+            trace, p->code, Code_site(p->code, 36), 1, p->ticks, COURSE_WHOLE);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
     p->ticks += 17; // the caller's
@@ -697,7 +701,7 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
     p.course = course;
     p.code = add(f, threshold);
     p.callee = add(f, chance(&p, 2) ? 0 : 5);
-    p.ticks = (uint64_t)f->lane->last + Cell_get(&f->lane->debt) + 1000;
+    p.ticks = (uint64_t)f->trace->last + Cell_get(&f->trace->overhead) + 1000;
     for (int i = 0; i < 40; i++)
         run_call(&p);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -749,10 +753,10 @@ static int set_up(void **state)
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
-    f->lane = Lanes_add(&f->engine.lanes, f->engine.registry,
-                        &f->engine.contention, COST, false, 0);
-    assert_non_null(f->lane);
-    f->engine.contention.last_lane = f->lane;
+    f->trace = ThreadTraces_add(&f->engine.traces, f->engine.registry,
+                                &f->engine.contention, COST, false, 0);
+    assert_non_null(f->trace);
+    f->engine.contention.last_trace = f->trace;
     *state = f;
     return 0;
 }

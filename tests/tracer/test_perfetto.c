@@ -80,19 +80,19 @@ static void put(struct Maker *maker, enum EventKind kind, uint32_t id,
     Ring_push(maker->ring, maker->now, kind, Event_call(id, level));
 }
 
-static void name_lane(struct Maker *maker, unsigned lane, pid_t tid,
-                      const char *name)
+static void name_thread(struct Maker *maker, unsigned number, pid_t tid,
+                        const char *name)
 {
-    maker->tracks[lane] = Timeline_begin(maker->timeline, lane, tid, name);
-    assert_non_null(maker->tracks[lane]);
+    maker->tracks[number] = Timeline_begin(maker->timeline, number, tid, name);
+    assert_non_null(maker->tracks[number]);
 }
 
-static void drain(struct Maker *maker, unsigned lane)
+static void drain(struct Maker *maker, unsigned number)
 {
-    if (!maker->tracks[lane])
-        name_lane(maker, lane, 1, "");
-    assert_true(
-        Timeline_drain(maker->timeline, maker->tracks[lane], maker->ring) >= 0);
+    if (!maker->tracks[number])
+        name_thread(maker, number, 1, "");
+    assert_true(Timeline_drain(maker->timeline, maker->tracks[number],
+                               maker->ring) >= 0);
 }
 
 static struct PerfettoTrace trace_of(const struct TimelineView *view)
@@ -345,7 +345,7 @@ static void calls_loops_and_marks(void **state)
     struct json_object *root, *event;
 
     (void)state;
-    name_lane(&maker, 0, 7, "MainThread");
+    name_thread(&maker, 0, 7, "MainThread");
     put(&maker, EVENT_ENTER, 1, 0);
     put(&maker, EVENT_ENTER, 2, 1);
     Ring_push(maker.ring, maker.now + 5, EVENT_LOOP, Event_loop(1567, 12, 47));
@@ -418,7 +418,7 @@ static void hostile_names(void **state)
     struct json_object *root;
 
     (void)state;
-    name_lane(&maker, 0, 1, "t\"\xfe\n");
+    name_thread(&maker, 0, 1, "t\"\xfe\n");
     put(&maker, EVENT_ENTER, 666, 0);
     Ring_push(maker.ring, maker.now, EVENT_LOOP, Event_loop(1, 1, 1));
     put(&maker, EVENT_DARK, 666, 0);
@@ -508,9 +508,9 @@ static void nonsense_is_balanced(void **state)
         struct Maker maker = maker_of(round % 3 ? 64 << 10 : 1 << 20);
         struct json_object *root;
 
-        name_lane(&maker, 0, 3, "a");
-        name_lane(&maker, 1, 3, "the same tid");
-        name_lane(&maker, 2, 4, "b");
+        name_thread(&maker, 0, 3, "a");
+        name_thread(&maker, 1, 3, "the same tid");
+        name_thread(&maker, 2, 4, "b");
         for (i = 0; i < 6000; i++) {
             seed = seed * 1664525 + 1013904223;
             maker.now += (seed >> 9 & 63) * 100;

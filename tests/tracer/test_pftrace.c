@@ -141,11 +141,11 @@ static void write_file(struct Timeline *timeline)
 }
 
 // Drains the events of one thread.
-static void add_lane(struct Timeline *timeline, unsigned lane,
-                     struct Ring *ring)
+static void add_thread(struct Timeline *timeline, unsigned number,
+                       struct Ring *ring)
 {
     struct Track *track =
-        Timeline_begin(timeline, lane, (pid_t)(10 + lane), "T\xff");
+        Timeline_begin(timeline, number, (pid_t)(10 + number), "T\xff");
 
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
@@ -281,7 +281,7 @@ static void loops_have_their_numbers_at_both_ends(void **state)
     Ring_push(ring, (UINT64_C(1) << 60) - 1, EVENT_LOOP,
               Event_loop(UINT64_MAX, UINT64_MAX, 65535));
     Ring_push(ring, (UINT64_C(1) << 60) - 1, EVENT_LOST, UINT64_MAX);
-    add_lane(timeline, 0, ring);
+    add_thread(timeline, 0, ring);
     write_file(timeline);
     for (i = 0; i < 2; i++) {
         const struct Field *packet = nth_event(TYPE_INSTANT, i + 1, &event);
@@ -307,15 +307,15 @@ static void each_thread_has_a_clock_and_64_share_names(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 30);
     struct Ring *ring = Ring_new(NULL);
-    unsigned lane, cleared = 0, tracks = 0;
+    unsigned number, cleared = 0, tracks = 0;
     struct Field field, defaults;
     size_t i;
 
     (void)state;
-    for (lane = 0; lane < 100; lane++) {
-        Ring_push(ring, 2000 + lane, EVENT_ENTER, Event_call(1, 0));
+    for (number = 0; number < 100; number++) {
+        Ring_push(ring, 2000 + number, EVENT_ENTER, Event_call(1, 0));
         Ring_push(ring, 3000, EVENT_LEAVE, Event_call(1, 0));
-        add_lane(timeline, lane, ring);
+        add_thread(timeline, number, ring);
         Ring_clear(ring);
     }
     write_file(timeline);

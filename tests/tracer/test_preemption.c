@@ -181,7 +181,7 @@ static void test_beside_another_on_the_same_cpu(void **state)
 
     (void)state;
     Rival_start(&rival);
-    while (last - begin < 200 * MS || // as a lane does
+    while (last - begin < 200 * MS || // as a hook does
            (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);

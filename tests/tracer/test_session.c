@@ -30,7 +30,7 @@
 struct Fixture {
     struct Engine engine;
     struct Session *session;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
     char directory[64];
 };
 
@@ -79,9 +79,9 @@ static void start(struct Fixture *f, const struct Config *config)
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
         fail_msg("Session_start: %s", why);
     f->engine.session = f->session;
-    // As python/ does: lanes start anew with each session.
-    Lanes_reset(&f->engine.lanes, f->engine.cost, config->timeline,
-                Clock_read(&f->engine.clock));
+    // As python/ does: thread records start anew with each session.
+    ThreadTraces_reset(&f->engine.traces, f->engine.cost, config->timeline,
+                       Clock_read(&f->engine.clock));
 }
 
 static void start_usual(struct Fixture *f)
@@ -131,7 +131,7 @@ static void test_nothing_is_left(void **state)
         config.timeline = i % 2 == 0;
         config.sampler = i % 3 != 0;
         start(f, &config);
-        call(f->lane, add_code(&f->engine, "f", 0),
+        call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
         assert_int_equal(entries(f->directory), 1);
         if (i % 4 == 0)
@@ -287,11 +287,11 @@ static void test_sessions_do_not_mix(void **state)
         start_usual(f);
         code = add_code(&f->engine, "f", 0);
         for (uint64_t n = 0; n < 10; n++)
-            call(f->lane, code, Clock_read(&f->engine.clock));
+            call(f->trace, code, Clock_read(&f->engine.clock));
         Engine_retire(&f->engine, code); // some of it while it runs
         assert_int_equal(Session_refresh(f->session), 0);
         code = add_code(&f->engine, "g", 0);
-        call(f->lane, code, Clock_read(&f->engine.clock));
+        call(f->trace, code, Clock_read(&f->engine.clock));
         Session_finish(f->session);
         snapshot = Session_take(f->session);
         assert_int_equal(snapshot->events, 2 * 10 + 2);
@@ -311,7 +311,7 @@ static void test_after_the_finish(void **state)
     struct Snapshot *snapshot;
 
     start_usual(f);
-    call(f->lane, code, Clock_read(&f->engine.clock));
+    call(f->trace, code, Clock_read(&f->engine.clock));
     Session_finish(f->session);
     assert_int_equal(Session_refresh(f->session), -ESHUTDOWN);
     assert_int_equal(Export_write(&f->session->export,
@@ -406,7 +406,7 @@ static void test_a_viewer_gets_snapshots(void **state)
     client = join(f);
     for (int i = 1; i <= 3; i++) {
         // The newest hit is in the next snapshot but one, at the latest.
-        call(f->lane, add_code(&f->engine, "f", 0),
+        call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
         message = expect(client, MESSAGE_SNAPSHOT);
         if (message.snapshot->function_count < (size_t)i) {
@@ -605,7 +605,7 @@ static void test_export_requests(void **state)
 
     start_usual(f);
     client = join(f);
-    call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
     path_in(f, path, "viewer.json");
     request = ask_export(client, path);
     message = expect(client, MESSAGE_REPLY);
@@ -642,7 +642,7 @@ static void test_export_without_a_timeline(void **state)
     halt(f);
 }
 
-// Held up at its beginning by who holds the list of lanes.
+// Held up at its beginning by who holds the list of thread records.
 static void test_export_is_cancelled(void **state)
 {
     struct Fixture *f = *state;
@@ -654,7 +654,7 @@ static void test_export_is_cancelled(void **state)
     client = join(f);
     path_in(f, path, "viewer.json");
     for (uint64_t i = 0; i < 100; i++)
-        call(f->lane, add_code(&f->engine, "f", 0),
+        call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
     // The export waits for it, and the server, which answers, never does.
     pthread_mutex_lock(&f->session->draining);
@@ -685,7 +685,7 @@ static void test_export_tells_its_progress(void **state)
     client = join(f);
     path_in(f, path, "viewer.json.gz");
     for (uint64_t i = 0; i < (UNDER_TSAN ? 60000 : 200000); i++) {
-        call(f->lane, code, Clock_read(&f->engine.clock));
+        call(f->trace, code, Clock_read(&f->engine.clock));
         if (i % 20000 == 0)
             Collect_drain(f->session);
     }
@@ -742,7 +742,7 @@ static void test_finish_during_an_export(void **state)
         start_usual(f);
         client = join(f);
         for (uint64_t n = 0; n < 20000; n++)
-            call(f->lane, code, Clock_read(&f->engine.clock));
+            call(f->trace, code, Clock_read(&f->engine.clock));
         export = ask_export(client, path);
         while (!has_begun(&f->session->export))
             sched_yield();
@@ -817,7 +817,7 @@ static void test_finish_under_requests(void **state)
         snprintf(hammers.directory, sizeof hammers.directory, "%s",
                  f->directory);
         for (uint64_t n = 0; n < 2000; n++)
-            call(f->lane, code, Clock_read(&f->engine.clock));
+            call(f->trace, code, Clock_read(&f->engine.clock));
         for (int n = 0; n < 3; n++)
             pthread_create(&threads[n], NULL, hammer, &hammers);
         while (hammers.rounds < 30)
@@ -850,7 +850,7 @@ static void test_abandoned_in_a_child(void **state)
     if (child == 0) {
         Heap_after_fork();
         Rcu_after_fork_child();
-        Lanes_keep_only(&f->engine.lanes, NULL);
+        ThreadTraces_keep_only(&f->engine.traces, NULL);
         Session_abandon(f->session);
         // Its own session, in the same directory.
         start_usual(f);
@@ -882,7 +882,7 @@ static void test_a_paused_one_is_freed_in_a_child(void **state)
     client = join(f);
     message = expect(client, MESSAGE_SNAPSHOT);
     Message_release(&message);
-    call(f->lane, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
+    call(f->trace, add_code(&f->engine, "f", 0), Clock_read(&f->engine.clock));
     Collect_drain(f->session);
     Session_pause(f->session);
     Rcu_before_fork();
@@ -927,7 +927,7 @@ static void test_a_pause_ends_the_threads_and_no_more(void **state)
     start_usual(f);
     client = join(f);
     for (int i = 0; i < 30; i++) {
-        call(f->lane, add_code(&f->engine, "f", 0),
+        call(f->trace, add_code(&f->engine, "f", 0),
              Clock_read(&f->engine.clock));
         if (i % 10 == 0) {
             message = expect(client, MESSAGE_SNAPSHOT);
@@ -986,7 +986,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->directory));
     setenv("OCULAR_DIR", f->directory, 1);
     make_engine(&f->engine);
-    f->lane = add_lane(&f->engine, false);
+    f->trace = add_trace(&f->engine, false);
     *state = f;
     return 0;
 }

@@ -5,8 +5,8 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/lane_call.h"
-#include "tracer/hook/lane_jump.h"
+#include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_jump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ struct Fixture {
     struct Registry *registry;
     struct Contention contention;
     struct Opcodes opcodes;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
 };
 
 static bool holds(struct RealStack *real, const struct Frame *frame)
@@ -75,8 +75,8 @@ static struct Code *add(struct Fixture *f)
 // As python/hooks/hook.c does.
 static void look(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 {
-    if (f->lane->chunk != greenlet->real.chunk)
-        Lane_switch(f->lane, &greenlet->real, ticks);
+    if (f->trace->chunk != greenlet->real.chunk)
+        ThreadTrace_switch(f->trace, &greenlet->real, ticks);
 }
 
 static void enter(struct Fixture *f, struct Greenlet *greenlet,
@@ -85,7 +85,7 @@ static void enter(struct Fixture *f, struct Greenlet *greenlet,
     greenlet->frames[++greenlet->depth] = code;
     greenlet->entered[greenlet->depth] = ticks;
     look(f, greenlet, ticks);
-    Lane_enter(f->lane, code, greenlet->depth, 0, ticks, COURSE_WHOLE);
+    ThreadTrace_enter(f->trace, code, greenlet->depth, 0, ticks, COURSE_WHOLE);
 }
 
 static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
@@ -93,8 +93,9 @@ static void leave(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     struct Code *code = greenlet->frames[greenlet->depth];
 
     look(f, greenlet, ticks);
-    Lane_leave(f->lane, code, &code->layout.sites[code->layout.site_count - 1],
-               greenlet->depth, ticks, COURSE_WHOLE);
+    ThreadTrace_leave(f->trace, code,
+                      &code->layout.sites[code->layout.site_count - 1],
+                      greenlet->depth, ticks, COURSE_WHOLE);
     greenlet->depth--;
 }
 
@@ -103,8 +104,8 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
     struct Code *code = greenlet->frames[greenlet->depth];
 
     look(f, greenlet, ticks);
-    Lane_jump(f->lane, code, &code->layout.sites[1], 1, greenlet->depth, ticks,
-              HOOK_JUMP, COURSE_WHOLE);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 1, greenlet->depth,
+                     ticks, HOOK_JUMP, COURSE_WHOLE);
 }
 
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,
@@ -115,9 +116,9 @@ static void expect(const struct Code *code, uint64_t calls, uint64_t self,
     assert_int_equal(Cell_get(&code->hot.total_cycles), total);
 }
 
-static unsigned open_frames(const struct Lane *lane)
+static unsigned open_frames(const struct ThreadTrace *trace)
 {
-    return (unsigned)(lane->top - lane->bottom);
+    return (unsigned)(trace->top - trace->bottom);
 }
 
 // --- One after the other ---
@@ -143,8 +144,8 @@ static void test_two_stacks(void **state)
     expect(leaf, 2, 30 + 40, 30 + 40);
     expect(c, 1, 20 + 60 + 40, 200);
     expect(m, 1, 50 + 10, 300);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
-    assert_int_equal(open_frames(f->lane), 0);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(open_frames(f->trace), 0);
     // A caller is of the same stack.
     assert_int_equal(c->links.caller_count, 0);
     assert_int_equal(leaf->links.caller_count, 2);
@@ -167,7 +168,7 @@ static void test_the_same_function_on_two_stacks(void **state)
     assert_int_equal(Cell_get(&code->hot.calls), 3);
     assert_int_equal(Cell_get(&code->hot.self_calls), 3);
     assert_int_equal(Cell_get(&code->hot.total_cycles), 150 + 250);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
 }
 
 // Deep recursion goes on in another chunk of the same stack.
@@ -176,7 +177,7 @@ static void test_another_chunk(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f);
     struct Greenlet one;
-    struct Frame *bottom = f->lane->bottom;
+    struct Frame *bottom = f->trace->bottom;
 
     start(&one, 0x1000, 0);
     enter(f, &one, code, 100);
@@ -186,9 +187,9 @@ static void test_another_chunk(void **state)
     one.real.chunk = 0x1000;
     leave(f, &one, 300);
     expect(code, 2, 200, 200);
-    assert_ptr_equal(f->lane->bottom, bottom);
-    assert_int_equal(f->lane->parked.count, 0);
-    assert_null(f->lane->parked.buckets);
+    assert_ptr_equal(f->trace->bottom, bottom);
+    assert_int_equal(f->trace->parked.count, 0);
+    assert_null(f->trace->parked.buckets);
 }
 
 // A generator that a greenlet runs directly has no chunk; what it calls makes
@@ -225,8 +226,8 @@ static void test_a_stack_without_a_root(void **state)
     assert_int_equal(Cell_get(&g->hot.total_cycles), 200 + 300);
     assert_int_equal(leaf->links.caller_count, 1);
     expect(m, 1, Cell_get(&m->hot.self_cycles), 900);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
-    assert_int_equal(f->lane->parked.count, 1);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(f->trace->parked.count, 1);
 }
 
 // --- What is not there any more ---
@@ -247,8 +248,8 @@ static void test_frames_left_before_it_went_on(void **state)
     jump(f, &main, 300);
     child.depth -= 2;
     enter(f, &child, m, 400);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
-    assert_int_equal(open_frames(f->lane), 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(open_frames(f->trace), 2);
     assert_int_equal(m->hot.last_caller, a->hot.id);
     leave(f, &child, 410);
     leave(f, &child, 500);
@@ -272,17 +273,17 @@ static void test_a_caller_that_is_not_there(void **state)
     main.depth--;                  // unseen
     main.frames[++main.depth] = m; // not traced
     main.real.depth = 3;
-    Lane_settle(f->lane, b, &main.real, 300);
-    assert_int_equal(open_frames(f->lane), 1);
-    assert_int_equal(Cell_get(&f->lane->unwound), 1);
+    ThreadTrace_settle(f->trace, b, &main.real, 300);
+    assert_int_equal(open_frames(f->trace), 1);
+    assert_int_equal(Cell_get(&f->trace->unwound), 1);
     enter(f, &main, b, 300);
     assert_int_equal(b->hot.last_caller, m->hot.id);
     main.real.depth = 4; // what is really there stays
-    Lane_settle(f->lane, a, &main.real, 310);
+    ThreadTrace_settle(f->trace, a, &main.real, 310);
     main.real.depth = 3; // what cannot be, because of its depth, does not
-    Lane_settle(f->lane, b, &main.real, 320);
-    assert_int_equal(open_frames(f->lane), 1);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    ThreadTrace_settle(f->trace, b, &main.real, 320);
+    assert_int_equal(open_frames(f->trace), 1);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
 }
 
 // A greenlet died unseen, and a new one's stack has the same root.
@@ -300,16 +301,16 @@ static void test_a_root_that_is_used_again(void **state)
     jump(f, &main, 300);
     start(&child, 0x2000, 7); // and begins deeper
     enter(f, &child, b, 400);
-    assert_int_equal(open_frames(f->lane), 1);
+    assert_int_equal(open_frames(f->trace), 1);
     assert_int_equal(b->links.caller_count, 0);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
     leave(f, &child, 450);
     leave(f, &main, 500);
     expect(a, 2, 0, 0);
     expect(b, 1, 50, 50);
-    assert_int_equal(f->lane->parked.count, 0);
-    for (unsigned i = 0; i < LANE_ACTIVE; i++)
-        assert_int_equal(f->lane->active[i], 0);
+    assert_int_equal(f->trace->parked.count, 0);
+    for (unsigned i = 0; i < THREAD_TRACE_ACTIVE; i++)
+        assert_int_equal(f->trace->active[i], 0);
 }
 
 static void test_more_than_are_kept(void **state)
@@ -327,8 +328,8 @@ static void test_more_than_are_kept(void **state)
         enter(f, &greenlets[i], code, 100 + 2 * i);
         jump(f, &main, 101 + 2 * i);
     }
-    assert_int_equal(f->lane->parked.count, STACKS_MOST);
-    bytes = Lane_stack_bytes(f->lane);
+    assert_int_equal(f->trace->parked.count, STACKS_MOST);
+    bytes = ThreadTrace_stack_bytes(f->trace);
     assert_true(bytes <= (STACKS_MOST + 1) * 16 * sizeof(struct Frame) +
                              128 * sizeof(struct Frame));
     // Those that were dropped, then the others; and main, which came last.
@@ -337,8 +338,8 @@ static void test_more_than_are_kept(void **state)
     leave(f, &main, 200000);
     assert_int_equal(Cell_get(&code->hot.calls), count);
     assert_int_equal(Cell_get(&code->hot.self_calls), STACKS_MOST - 1);
-    assert_int_equal(Cell_get(&f->lane->unwound), count - (STACKS_MOST - 1));
-    assert_int_equal(f->lane->active[code->hot.id % LANE_ACTIVE], 0);
+    assert_int_equal(Cell_get(&f->trace->unwound), count - (STACKS_MOST - 1));
+    assert_int_equal(f->trace->active[code->hot.id % THREAD_TRACE_ACTIVE], 0);
     assert_int_equal(Cell_get(&m->hot.total_cycles), 200000 - 50);
     free(greenlets);
 }
@@ -355,17 +356,17 @@ static void test_forget_reaches_the_parked(void **state)
     enter(f, &child, b, 200);
     enter(f, &child, a, 200);
     jump(f, &main, 300);
-    Lane_forget(f->lane, a);
-    assert_null(f->lane->parked.oldest->top->code);
-    assert_int_equal(f->lane->parked.oldest->top->address, 0);
-    assert_ptr_equal(f->lane->parked.oldest->top[-1].code, b);
+    ThreadTrace_forget(f->trace, a);
+    assert_null(f->trace->parked.oldest->top->code);
+    assert_int_equal(f->trace->parked.oldest->top->address, 0);
+    assert_ptr_equal(f->trace->parked.oldest->top[-1].code, b);
     Registry_retire(f->registry, a, 1);
     Code_free(
         Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
     child.depth--;
     leave(f, &child, 400);
     expect(b, 1, 0, 200);
-    assert_int_equal(Cell_get(&f->lane->unwound), 1);
+    assert_int_equal(Cell_get(&f->trace->unwound), 1);
 }
 
 static void test_reset_frees_the_parked(void **state)
@@ -373,7 +374,7 @@ static void test_reset_frees_the_parked(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f);
     struct Greenlet main, child, third;
-    size_t bytes = Lane_stack_bytes(f->lane);
+    size_t bytes = ThreadTrace_stack_bytes(f->trace);
 
     start(&main, 0x1000, 0);
     start(&child, 0x2000, 0);
@@ -383,10 +384,10 @@ static void test_reset_frees_the_parked(void **state)
     enter(f, &third, code, 250);
     leave(f, &third, 260);
     jump(f, &main, 300);
-    assert_true(Lane_stack_bytes(f->lane) > bytes);
-    Lane_reset(f->lane, NOTHING, 1000);
-    assert_int_equal(f->lane->parked.count, 0);
-    assert_int_equal(Lane_stack_bytes(f->lane), bytes);
+    assert_true(ThreadTrace_stack_bytes(f->trace) > bytes);
+    ThreadTrace_reset(f->trace, NOTHING, 1000);
+    assert_int_equal(f->trace->parked.count, 0);
+    assert_int_equal(ThreadTrace_stack_bytes(f->trace), bytes);
     leave(f, &child, 1100); // of before
     leave(f, &main, 1200);
     expect(code, 3, 10, 10);
@@ -409,7 +410,7 @@ static void test_the_timeline_parks_and_reopens(void **state)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f), *b = add(f), *m = add(f);
-    struct Ring *ring = f->lane->ring = Ring_new(NULL);
+    struct Ring *ring = f->trace->ring = Ring_new(NULL);
     struct Greenlet main, child, deep;
     const struct Event *event;
     unsigned i;
@@ -519,7 +520,7 @@ static void test_random_greenlets(void **state)
         sum += Cell_get(&codes[i]->hot.self_cycles);
     }
     assert_true(sum > ticks / 4 && sum <= ticks);
-    assert_true(Cell_get(&f->lane->unwound) > STEPS / 100);
+    assert_true(Cell_get(&f->trace->unwound) > STEPS / 100);
     free(greenlets);
 }
 
@@ -531,10 +532,10 @@ static int set_up(void **state)
     make_opcodes(&f->opcodes);
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
-    f->lane = Lane_new(0, f->registry, &f->contention);
-    assert_non_null(f->lane);
-    Lane_reset(f->lane, NOTHING, 0);
-    f->contention.last_lane = f->lane;
+    f->trace = ThreadTrace_new(0, f->registry, &f->contention);
+    assert_non_null(f->trace);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    f->contention.last_trace = f->trace;
     *state = f;
     return 0;
 }
@@ -543,7 +544,7 @@ static int tear_down(void **state)
 {
     struct Fixture *f = *state;
 
-    Lane_free(f->lane);
+    ThreadTrace_free(f->trace);
     Registry_free(f->registry);
     free(f);
     return 0;

@@ -43,8 +43,8 @@ static void Program_run(struct Program *program, size_t events)
     }
 }
 
-// Follows one lane's chunks: each says what is open at its start.
-static size_t replay(const struct TimelineView *view, unsigned lane)
+// Follows one thread's chunks: each says what is open at its start.
+static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
     size_t depth = 0, events = 0, i, j;
@@ -53,7 +53,7 @@ static size_t replay(const struct TimelineView *view, unsigned lane)
     for (i = 0; i < view->chunk_count; i++) {
         const struct TimelineChunk *chunk = view->chunks[i];
 
-        if (chunk->lane != lane)
+        if (chunk->thread != number)
             continue;
         if (first) {
             depth = chunk->open_count;
@@ -79,9 +79,9 @@ static size_t replay(const struct TimelineView *view, unsigned lane)
     return events;
 }
 
-static struct Track *begin(struct Timeline *timeline, unsigned lane)
+static struct Track *begin(struct Timeline *timeline, unsigned number)
 {
-    struct Track *track = Timeline_begin(timeline, lane, 100, "a thread");
+    struct Track *track = Timeline_begin(timeline, number, 100, "a thread");
 
     assert_non_null(track);
     return track;
@@ -101,10 +101,10 @@ static void an_empty_one(void **state)
     view = Timeline_freeze(timeline);
     assert_non_null(view);
     assert_int_equal(view->chunk_count, 0);
-    assert_int_equal(view->lane_count, 1);
-    assert_int_equal(view->lanes[0].lane, 3);
-    assert_int_equal(view->lanes[0].tid, 77);
-    assert_string_equal(view->lanes[0].name, "a name");
+    assert_int_equal(view->thread_count, 1);
+    assert_int_equal(view->threads[0].number, 3);
+    assert_int_equal(view->threads[0].tid, 77);
+    assert_string_equal(view->threads[0].name, "a name");
     assert_int_equal(view->first_ticks, 0);
     assert_int_equal(view->last_ticks, 0);
     TimelineView_free(view);
@@ -125,7 +125,7 @@ static void a_long_name_is_cut(void **state)
     name[499] = 0;
     assert_non_null(Timeline_begin(timeline, 0, 1, name));
     view = Timeline_freeze(timeline);
-    assert_int_equal(strlen(view->lanes[0].name), 63);
+    assert_int_equal(strlen(view->threads[0].name), 63);
     TimelineView_free(view);
     Timeline_free(timeline);
 }
@@ -155,7 +155,7 @@ static void chunks_hold_all_in_order_and_what_is_open(void **state)
     Ring_free(program.ring);
 }
 
-static void the_oldest_of_all_lanes_is_forgotten(void **state)
+static void the_oldest_of_all_threads_is_forgotten(void **state)
 {
     const size_t limit = 1 << 20;
     struct Timeline *timeline = Timeline_new(limit);
@@ -185,17 +185,17 @@ static void the_oldest_of_all_lanes_is_forgotten(void **state)
     kept = replay(view, 0) + replay(view, 1) + replay(view, 2);
     assert_int_equal(view->forgotten, pushed - kept);
     assert_int_equal(Timeline_forgotten(timeline), view->forgotten);
-    assert_int_equal(view->forgotten, view->lanes[0].forgotten +
-                                          view->lanes[1].forgotten +
-                                          view->lanes[2].forgotten);
+    assert_int_equal(view->forgotten, view->threads[0].forgotten +
+                                          view->threads[1].forgotten +
+                                          view->threads[2].forgotten);
     assert_true(kept * sizeof(struct Event) > limit / 2);
-    assert_int_equal(view->lanes[2].forgotten, 100);
+    assert_int_equal(view->threads[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
     // The calls that were open are still known, with the time of their enter.
     if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
-        assert_int_equal(last->lane, 2);
+        assert_int_equal(last->thread, 2);
         assert_int_equal(last->event_count, 0);
         assert_int_equal(last->open_count, idle.depth);
         assert_int_equal(last->open[0].id, idle.ids[0]);
@@ -320,7 +320,7 @@ static void gaps_are_counted_and_marked(void **state)
     drain(timeline, track, program.ring);
     view = Timeline_freeze(timeline); // the ring's mark is still to come
     assert_int_equal(view->lost, 99);
-    assert_int_equal(view->lanes[0].lost, 99);
+    assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
     assert_int_equal(Event_kind(&last->events[last->event_count - 1]),
                      EVENT_LOST);
@@ -344,11 +344,12 @@ static void gaps_are_counted_and_marked(void **state)
 // --- Threads that end --------------------------------------------------------
 
 // One that makes so many events and ends; its number is also its tid.
-static void live(struct Timeline *timeline, struct Ring *ring, unsigned lane,
+static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
                  size_t events)
 {
-    struct Program program = {ring, lane, 1000 * (uint64_t)lane, 0, {0}};
-    struct Track *track = Timeline_begin(timeline, lane, (pid_t)lane, "short");
+    struct Program program = {ring, number, 1000 * (uint64_t)number, 0, {0}};
+    struct Track *track =
+        Timeline_begin(timeline, number, (pid_t)number, "short");
 
     Program_run(&program, events);
     assert_int_equal(Timeline_drain(timeline, track, ring), events);
@@ -360,19 +361,19 @@ static void a_thousand_short_threads_fit(void **state)
     struct Timeline *timeline = Timeline_new(4 << 20);
     struct Ring *ring = Ring_new(NULL);
     struct TimelineView *view;
-    unsigned lane;
+    unsigned number;
 
     (void)state;
-    for (lane = 1; lane <= 1000; lane++)
-        live(timeline, ring, lane, 50);
+    for (number = 1; number <= 1000; number++)
+        live(timeline, ring, number, 50);
     assert_int_equal(Timeline_forgotten(timeline), 0);
     // What they keep is not much more than their events.
     assert_true(Timeline_bytes(timeline) < 1000 * (50 * 16 + 400));
     view = Timeline_freeze(timeline);
-    assert_int_equal(view->lane_count, 1000);
-    for (lane = 1; lane <= 1000; lane++) {
-        assert_int_equal(view->lanes[lane - 1].lane, lane);
-        assert_int_equal(replay(view, lane), 50);
+    assert_int_equal(view->thread_count, 1000);
+    for (number = 1; number <= 1000; number++) {
+        assert_int_equal(view->threads[number - 1].number, number);
+        assert_int_equal(replay(view, number), 50);
     }
     TimelineView_free(view);
     Timeline_free(timeline);
@@ -389,28 +390,29 @@ static void dead_threads_leave_room(void **state)
     const unsigned count = FEWER(30000);
     size_t kept = 0, i;
     struct TimelineView *view;
-    unsigned lane;
+    unsigned number;
 
     (void)state;
-    for (lane = 1; lane <= count; lane++) {
-        live(timeline, ring, lane, lane % 5 ? 4 : 100);
+    for (number = 1; number <= count; number++) {
+        live(timeline, ring, number, number % 5 ? 4 : 100);
         assert_true(Timeline_bytes(timeline) <= limit);
     }
     view = Timeline_freeze(timeline);
-    for (i = 0; i < view->lane_count; i++) {
-        size_t events = replay(view, view->lanes[i].lane);
+    for (i = 0; i < view->thread_count; i++) {
+        size_t events = replay(view, view->threads[i].number);
 
         // Each of them has something to show, and they are the newest ones.
         assert_true(events > 0);
-        assert_int_equal(view->lanes[i].lane, count - view->lane_count + 1 + i);
-        assert_int_equal(view->lanes[i].tid, view->lanes[i].lane);
-        assert_string_equal(view->lanes[i].name, "short");
+        assert_int_equal(view->threads[i].number,
+                         count - view->thread_count + 1 + i);
+        assert_int_equal(view->threads[i].tid, view->threads[i].number);
+        assert_string_equal(view->threads[i].name, "short");
         kept += events;
     }
     assert_true(kept * sizeof(struct Event) > limit / 3);
     assert_int_equal(Timeline_forgotten(timeline),
                      count / 5 * 100 + count / 5 * 4 * 4 - kept);
-    assert_true(view->first_ticks / 1000 >= count - view->lane_count);
+    assert_true(view->first_ticks / 1000 >= count - view->thread_count);
     TimelineView_free(view);
     Timeline_free(timeline);
     Ring_free(ring);
@@ -429,8 +431,8 @@ static void what_the_dead_lost_stays_counted(void **state)
     Timeline_end(timeline, track);
     view = Timeline_freeze(timeline);
     assert_int_equal(view->lost, 99);
-    assert_int_equal(view->lane_count, 1);
-    assert_int_equal(view->lanes[0].lost, 99);
+    assert_int_equal(view->thread_count, 1);
+    assert_int_equal(view->threads[0].lost, 99);
     // The mark that the ring could not make.
     assert_int_equal(
         Event_kind(&view->chunks[view->chunk_count - 1]->events
@@ -444,9 +446,9 @@ static void what_the_dead_lost_stays_counted(void **state)
     Program_run(&program, 60000);
     drain(timeline, track, program.ring);
     view = Timeline_freeze(timeline);
-    assert_int_equal(view->lane_count, 1); // the first one is forgotten
-    assert_int_equal(view->lanes[0].lane, 2);
-    assert_int_equal(view->lanes[0].lost, 0);
+    assert_int_equal(view->thread_count, 1); // the first one is forgotten
+    assert_int_equal(view->threads[0].number, 2);
+    assert_int_equal(view->threads[0].lost, 0);
     assert_int_equal(view->lost, 99);
     assert_true(view->forgotten > RING_EVENTS);
     TimelineView_free(view);
@@ -461,32 +463,32 @@ static void the_silent_one_stays(void **state)
     struct Ring *ring = Ring_new(NULL);
     struct Track *silent = Timeline_begin(timeline, 0, 7, "silent");
     struct TimelineView *view;
-    unsigned lane;
+    unsigned number;
 
     (void)state;
     Ring_push(ring, 10, EVENT_ENTER, Event_call(5, 0));
     drain(timeline, silent, ring);
-    for (lane = 1; lane <= 2000; lane++)
-        live(timeline, ring, lane, 20);
-    Timeline_end(timeline, begin(timeline, lane)); // it said nothing
+    for (number = 1; number <= 2000; number++)
+        live(timeline, ring, number, 20);
+    Timeline_end(timeline, begin(timeline, number)); // it said nothing
     view = Timeline_freeze(timeline);
-    assert_string_equal(view->lanes[0].name, "silent");
-    assert_int_equal(view->lanes[0].forgotten, 1);
-    assert_int_equal(view->chunks[0]->lane, 0);
+    assert_string_equal(view->threads[0].name, "silent");
+    assert_int_equal(view->threads[0].forgotten, 1);
+    assert_int_equal(view->chunks[0]->thread, 0);
     assert_int_equal(view->chunks[0]->event_count, 0);
     assert_int_equal(view->chunks[0]->open_count, 1);
-    assert_int_equal(view->lanes[view->lane_count - 1].lane, lane - 1);
+    assert_int_equal(view->threads[view->thread_count - 1].number, number - 1);
     TimelineView_free(view);
     Timeline_end(timeline, silent); // with its last chunk gone, it goes
     view = Timeline_freeze(timeline);
-    assert_int_equal(view->lanes[0].lane, lane - view->lane_count);
+    assert_int_equal(view->threads[0].number, number - view->thread_count);
     TimelineView_free(view);
     Timeline_free(timeline);
     Ring_free(ring);
 }
 
-// Lanes that are all found in one look come newest first.
-static void lanes_come_in_order(void **state)
+// Threads that are all found in one look come newest first.
+static void threads_come_in_order(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);
     static const unsigned numbers[] = {5, 9, 2, 7, 1, 8};
@@ -498,11 +500,12 @@ static void lanes_come_in_order(void **state)
     for (i = 0; i < 6; i++)
         live(timeline, ring, numbers[i], 10);
     view = Timeline_freeze(timeline);
-    assert_int_equal(view->lane_count, 6);
+    assert_int_equal(view->thread_count, 6);
     assert_int_equal(view->chunk_count, 6);
     for (i = 0; i < 6; i++) {
-        assert_int_equal(view->chunks[i]->lane, view->lanes[i].lane);
-        assert_true(!i || view->lanes[i].lane > view->lanes[i - 1].lane);
+        assert_int_equal(view->chunks[i]->thread, view->threads[i].number);
+        assert_true(!i ||
+                    view->threads[i].number > view->threads[i - 1].number);
     }
     TimelineView_free(view);
     Timeline_free(timeline);
@@ -596,7 +599,7 @@ int main(void)
         cmocka_unit_test(an_empty_one),
         cmocka_unit_test(a_long_name_is_cut),
         cmocka_unit_test(chunks_hold_all_in_order_and_what_is_open),
-        cmocka_unit_test(the_oldest_of_all_lanes_is_forgotten),
+        cmocka_unit_test(the_oldest_of_all_threads_is_forgotten),
         cmocka_unit_test(a_view_does_not_change_and_outlives_all),
         cmocka_unit_test(the_level_is_authoritative),
         cmocka_unit_test(a_chunk_after_a_switch),
@@ -605,7 +608,7 @@ int main(void)
         cmocka_unit_test(dead_threads_leave_room),
         cmocka_unit_test(what_the_dead_lost_stays_counted),
         cmocka_unit_test(the_silent_one_stays),
-        cmocka_unit_test(lanes_come_in_order),
+        cmocka_unit_test(threads_come_in_order),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
         cmocka_unit_test(views_are_taken_while_it_records),
     };

@@ -34,7 +34,7 @@ struct CodeHot {
     uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
                     // never 0
     uint16_t plain_epoch; // epoch while a leave may take the fast path
-                          // (lane_call.h); 0: it may not
+                          // (thread_trace_call.h); 0: it may not
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
     _Atomic bool warming; // armed again, and its first calls are not timed
     uint64_t stop_then;   // calls: stop_at once it is warm; 0: it has not

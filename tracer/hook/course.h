@@ -13,9 +13,9 @@
 // Every event has a plain course, which is nearly always taken, and turns off
 // it: a full stack, a threshold, another thread, a frame that left unseen...
 // The plain course is a leaf that keeps everything in registers. So a callback
-// first asks whether all is plain (Lane_plain_...), before anything is changed,
-// and the code below is inlined in three courses: the two plain ones, without
-// and with a timeline, and the whole, in a function of its own.
+// first asks whether all is plain (ThreadTrace_plain_...), before anything is
+// changed, and the code below is inlined in three courses: the two plain ones,
+// without and with a timeline, and the whole, in a function of its own.
 enum Course { COURSE_PLAIN, COURSE_PLAIN_TIMELINE, COURSE_WHOLE };
 
 // A turn off the plain course.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How long other programs had a thread's CPU. Where they take it often, a hook
 // asks the kernel at the end of each long span, since such a span may not be
-// all work; time in which a thread waits is none of this. Each lane has a
+// all work; time in which a thread waits is none of this. Each record has a
 // struct Preemption, which its own thread uses; the governor has the
 // PreemptionRate.
 #ifndef OCULAR_TRACER_HOOK_PREEMPTION_H

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STACKS_MOST 4096 // parked, a lane
+#define STACKS_MOST 4096 // parked, a thread
 
 struct Frame;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parks a lane's shadow stack and takes up another one.
+// Parks a thread's shadow stack and takes up another one.
 //
 // Nobody tells when a greenlet ends. The root of its stack is freed then and is
 // soon another one's, so that a parked stack may belong to a greenlet that is
@@ -16,158 +16,160 @@ static size_t bytes_of(const struct Stack *stack)
 
 // Drops the frames that have gone, and all above them: nothing else is known of
 // those.
-static void drop_stale(struct Lane *lane, struct RealStack *real)
+static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 {
     const struct Frame *gone = NULL, *frame;
     unsigned asked = 0;
 
-    for (frame = lane->top; frame > lane->bottom && asked++ < SWITCH_PROOF;
+    for (frame = trace->top; frame > trace->bottom && asked++ < SWITCH_PROOF;
          frame--)
         if (!real->holds(real, frame))
             gone = frame, asked = 0;
     if (!gone)
         return;
-    for (; lane->top >= gone; Lane_pop(lane))
-        Cell_add(&lane->unwound, 1);
-    lane->top->epoch = EPOCH_NONE; // as in Lane_pop_unseen
+    for (; trace->top >= gone; ThreadTrace_pop(trace))
+        Cell_add(&trace->unwound, 1);
+    trace->top->epoch = EPOCH_NONE; // as in ThreadTrace_pop_unseen
 }
 
 // The same for a whole stack that is parked; and frees it.
-static void abandon(struct Lane *lane, struct Stack *stack)
+static void abandon(struct ThreadTrace *trace, struct Stack *stack)
 {
     for (; stack->top > stack->bottom; stack->top--) {
-        Cell_add(&lane->unwound, 1);
-        lane->active[stack->top->id % LANE_ACTIVE]--;
+        Cell_add(&trace->unwound, 1);
+        trace->active[stack->top->id % THREAD_TRACE_ACTIVE]--;
     }
-    lane->stack_bytes -= bytes_of(stack);
+    trace->stack_bytes -= bytes_of(stack);
     Stack_free(stack);
 }
 
 // The span since the last event was that of the stack that is left.
-static void end_span(struct Lane *lane, uint64_t ticks)
+static void end_span(struct ThreadTrace *trace, uint64_t ticks)
 {
-    int64_t now = (int64_t)(ticks - Cell_get(&lane->debt));
-    int64_t span = now - lane->last;
+    int64_t now = (int64_t)(ticks - Cell_get(&trace->overhead));
+    int64_t span = now - trace->last;
 
-    lane->last = now;
-    if (lane->contention->last_lane != lane ||
-        span > lane->contention->brief_span)
-        span = Lane_doubt(lane, span);
-    lane->top->self += span;
-    Lane_lose_step(lane); // the instruction that switched
+    trace->last = now;
+    if (trace->contention->last_trace != trace ||
+        span > trace->contention->brief_span)
+        span = ThreadTrace_doubt(trace, span);
+    trace->top->self += span;
+    ThreadTrace_lose_step(trace); // the instruction that switched
 }
 
-// Puts the lane's stack away.
-static void park(struct Lane *lane, uint64_t ticks)
+// Puts the record's stack away.
+static void park(struct ThreadTrace *trace, uint64_t ticks)
 {
-    struct Stack *stack = lane->stack;
+    struct Stack *stack = trace->stack;
 
-    stack->top = lane->top;
-    stack->bottom = lane->bottom;
-    stack->limit = lane->limit;
+    stack->top = trace->top;
+    stack->bottom = trace->bottom;
+    stack->limit = trace->limit;
     if (stack->top == stack->bottom) { // nobody will miss it
-        if (!lane->spare)
-            lane->spare = stack;
+        if (!trace->spare)
+            trace->spare = stack;
         else
-            abandon(lane, stack);
+            abandon(trace, stack);
         return;
     }
-    if (lane->ring)
-        Ring_push(lane->ring, ticks, EVENT_PARK, 0);
-    if (Stacks_park(&lane->parked, stack))
-        abandon(lane, stack);
-    else if (lane->parked.count > STACKS_MOST)
-        abandon(lane, Stacks_take(&lane->parked, lane->parked.oldest->root));
+    if (trace->ring)
+        Ring_push(trace->ring, ticks, EVENT_PARK, 0);
+    if (Stacks_park(&trace->parked, stack))
+        abandon(trace, stack);
+    else if (trace->parked.count > STACKS_MOST)
+        abandon(trace, Stacks_take(&trace->parked, trace->parked.oldest->root));
 }
 
-static void take_up(struct Lane *lane, struct Stack *stack)
+static void take_up(struct ThreadTrace *trace, struct Stack *stack)
 {
-    lane->stack = stack;
-    lane->top = stack->top;
-    lane->bottom = stack->bottom;
-    lane->limit = stack->limit;
+    trace->stack = stack;
+    trace->top = stack->top;
+    trace->bottom = stack->bottom;
+    trace->limit = stack->limit;
 }
 
 // An empty one, or NULL.
-static struct Stack *empty_stack(struct Lane *lane)
+static struct Stack *empty_stack(struct ThreadTrace *trace)
 {
-    struct Stack *stack = lane->spare;
+    struct Stack *stack = trace->spare;
 
-    lane->spare = NULL;
+    trace->spare = NULL;
     if (stack) {
         stack->bottom->self = 0;
         return stack;
     }
     stack = Stack_new(FIRST_FRAMES);
     if (stack)
-        lane->stack_bytes += bytes_of(stack);
+        trace->stack_bytes += bytes_of(stack);
     return stack;
 }
 
 // One that had no root when it was parked, and may have grown this one.
-static struct Stack *rootless(struct Lane *lane, struct RealStack *real)
+static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
-    struct Stack *stack = Stacks_take(&lane->parked, 0);
+    struct Stack *stack = Stacks_take(&trace->parked, 0);
 
     if (!stack || real->holds(real, stack->top))
         return stack;
-    if (Stacks_park(&lane->parked, stack))
-        abandon(lane, stack);
+    if (Stacks_park(&trace->parked, stack))
+        abandon(trace, stack);
     return NULL;
 }
 
-// The lane's stack may serve for the new root as it is.
-static bool serves(const struct Lane *lane, struct RealStack *real)
+// The record's stack may serve for the new root as it is.
+static bool serves(const struct ThreadTrace *trace, struct RealStack *real)
 {
-    return lane->top == lane->bottom ||
-           (!lane->stack->root && real->holds(real, lane->top));
+    return trace->top == trace->bottom ||
+           (!trace->stack->root && real->holds(real, trace->top));
 }
 
-static void show_again(struct Lane *lane, uint64_t ticks)
+static void show_again(struct ThreadTrace *trace, uint64_t ticks)
 {
-    struct Frame *frame = lane->bottom + 1;
+    struct Frame *frame = trace->bottom + 1;
 
-    if (!lane->ring)
+    if (!trace->ring)
         return;
-    if (lane->top - frame >= SWITCH_SHOWN)
-        frame = lane->top - SWITCH_SHOWN + 1;
-    for (; frame <= lane->top; frame++)
-        Lane_emit(lane, ticks, EVENT_REOPEN, frame, COURSE_WHOLE);
+    if (trace->top - frame >= SWITCH_SHOWN)
+        frame = trace->top - SWITCH_SHOWN + 1;
+    for (; frame <= trace->top; frame++)
+        ThreadTrace_emit(trace, ticks, EVENT_REOPEN, frame, COURSE_WHOLE);
 }
 
-void Lane_switch(struct Lane *lane, struct RealStack *real, uint64_t ticks)
+void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
+                        uint64_t ticks)
 {
     struct Stack *stack;
 
-    lane->chunk = real->chunk;
-    if (real->root == lane->stack->root)
+    trace->chunk = real->chunk;
+    if (real->root == trace->stack->root)
         return; // deep recursion: the same stack, in another chunk
-    stack = Stacks_take(&lane->parked, real->root);
-    if (!stack && serves(lane, real)) {
-        lane->stack->root = real->root;
+    stack = Stacks_take(&trace->parked, real->root);
+    if (!stack && serves(trace, real)) {
+        trace->stack->root = real->root;
         return;
     }
-    end_span(lane, ticks);
-    lane->loop_count = 0; // an iteration that straddles a switch is not timed
+    end_span(trace, ticks);
+    trace->loop_count = 0; // an iteration that straddles a switch is not timed
     if (!stack)
-        stack = rootless(lane, real);
+        stack = rootless(trace, real);
     if (!stack)
-        stack = empty_stack(lane);
+        stack = empty_stack(trace);
     if (stack) {
-        park(lane, ticks);
-        take_up(lane, stack);
+        park(trace, ticks);
+        take_up(trace, stack);
     }
-    lane->stack->root = real->root;
-    drop_stale(lane, real);
-    show_again(lane, ticks);
+    trace->stack->root = real->root;
+    drop_stale(trace, real);
+    show_again(trace, ticks);
 }
 
-void Lane_settle(struct Lane *lane, const struct Code *code,
-                 struct RealStack *real, uint64_t ticks)
+void ThreadTrace_settle(struct ThreadTrace *trace, const struct Code *code,
+                        struct RealStack *real, uint64_t ticks)
 {
-    while (lane->top->depth >= real->depth)
-        Lane_pop_unseen(lane, ticks);
-    while (lane->top > lane->bottom && code->hot.last_caller != lane->top->id &&
-           !real->holds(real, lane->top))
-        Lane_pop_unseen(lane, ticks);
+    while (trace->top->depth >= real->depth)
+        ThreadTrace_pop_unseen(trace, ticks);
+    while (trace->top > trace->bottom &&
+           code->hot.last_caller != trace->top->id &&
+           !real->holds(real, trace->top))
+        ThreadTrace_pop_unseen(trace, ticks);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // An event comes from another stack of the interpreter's than the last one: a
-// greenlet was switched to. Its shadow stack replaces the one in the lane,
-// which is parked. Run by the lane's own thread, in a hook, with the
+// greenlet was switched to. Its shadow stack replaces the one in the thread's
+// record, which is parked. Run by the record's own thread, in a hook, with the
 // interpreter's lock held.
 #ifndef OCULAR_TRACER_HOOK_SWITCH_H
 #define OCULAR_TRACER_HOOK_SWITCH_H
 
-#include "tracer/hook/lane.h"
+#include "tracer/hook/thread_trace.h"
 
 #define SWITCH_SHOWN 128 // innermost calls that the timeline shows again
 #define SWITCH_PROOF 64  // frames found again prove those below them
@@ -22,12 +22,13 @@ struct RealStack {
     uint32_t depth; // of the event
 };
 
-// Makes the shadow stack of `real` the lane's. The span since the last event
+// Makes the shadow stack of `real` the record's. The span since the last event
 // goes to the frame that was on top before.
-void Lane_switch(struct Lane *lane, struct RealStack *real, uint64_t ticks);
+void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
+                        uint64_t ticks);
 // Before an enter: frames left unseen, perhaps, and the event is deeper than
 // those were. A caller that is news is believed only if it is really there.
-void Lane_settle(struct Lane *lane, const struct Code *code,
-                 struct RealStack *real, uint64_t ticks);
+void ThreadTrace_settle(struct ThreadTrace *trace, const struct Code *code,
+                        struct RealStack *real, uint64_t ticks);
 
 #endif

@@ -251,7 +251,7 @@ static void fill_sampler(struct Snapshot *snapshot, const struct Moment *at)
 
 static uint64_t memory_of(struct Session *session,
                           const struct Snapshot *snapshot,
-                          const struct LanesTotals *totals)
+                          const struct ThreadTotals *totals)
 {
     return atomic_load_explicit(&session->engine->registry->bytes,
                                 memory_order_relaxed) +
@@ -267,7 +267,7 @@ static uint64_t memory_of(struct Session *session,
 struct Snapshot *Builder_snapshot(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    struct LanesTotals totals = Lanes_sum(&engine->lanes);
+    struct ThreadTotals totals = ThreadTraces_sum(&engine->traces);
     struct Snapshot *snapshot = Publish_blank(&session->publish);
     struct ShareTime sampled;
     struct Moment at = {
@@ -309,7 +309,7 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         whole &= (snapshot->sampler_trouble =
                       Snapshot_text(snapshot, trouble)) != NULL;
     whole &= Threads_fill(snapshot, at.sees ? session->sampler : NULL,
-                          &engine->lanes);
+                          &engine->traces);
     whole &= Transitions_fill(&session->transitions, snapshot);
     fill_overhead(snapshot, session);
     snapshot->memory_bytes += memory_of(session, snapshot, &totals);

@@ -9,23 +9,23 @@
 
 #define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
 
-static void drain_lane(void *context, struct Lane *lane, bool ended)
+static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
 {
     struct Session *session = context;
-    char name[sizeof lane->name];
+    char name[sizeof trace->name];
 
-    if (!lane->ring || !session->timeline)
+    if (!trace->ring || !session->timeline)
         return;
-    if (!lane->track) {
-        Lanes_copy_name(&session->engine->lanes, lane, name);
-        lane->track =
-            Timeline_begin(session->timeline, lane->number, lane->tid, name);
+    if (!trace->track) {
+        ThreadTraces_copy_name(&session->engine->traces, trace, name);
+        trace->track =
+            Timeline_begin(session->timeline, trace->number, trace->tid, name);
     }
-    if (!lane->track) // memory is out: it is tried again
+    if (!trace->track) // memory is out: it is tried again
         return;
-    Timeline_drain(session->timeline, lane->track, lane->ring);
+    Timeline_drain(session->timeline, trace->track, trace->ring);
     if (ended)
-        Timeline_end(session->timeline, lane->track);
+        Timeline_end(session->timeline, trace->track);
 }
 
 static void reclaim(struct Session *session)
@@ -52,7 +52,7 @@ static void reclaim(struct Session *session)
 
 static void drain(struct Session *session)
 {
-    Lanes_visit(&session->engine->lanes, drain_lane, session);
+    ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
 }
 

@@ -13,7 +13,8 @@ static double hooks_s(struct Engine *engine)
 {
     // Less than nothing, by some ns, where all there was yet is a hook that
     // gives back more than it takes.
-    return fmax((double)(int64_t)Lanes_sum(&engine->lanes).debt, 0) /
+    return fmax((double)(int64_t)ThreadTraces_sum(&engine->traces).overhead,
+                0) /
            Clock_hz(&engine->clock);
 }
 

@@ -13,18 +13,18 @@ int Engine_init(struct Engine *engine)
     engine->registry = Registry_new();
     if (!engine->registry)
         return -ENOMEM;
-    Lanes_init(&engine->lanes);
+    ThreadTraces_init(&engine->traces);
     Names_init(&engine->names);
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
-    engine->lanes.half_full = &engine->due;
+    engine->traces.half_full = &engine->due;
     Contention_init(&engine->contention, 1e9); // until the clock is known
     return 0;
 }
 
 void Engine_release(struct Engine *engine)
 {
-    Lanes_keep_only(&engine->lanes, NULL);
+    ThreadTraces_keep_only(&engine->traces, NULL);
     Names_release(&engine->names);
     Registry_free(engine->registry);
     engine->registry = NULL;
@@ -46,7 +46,7 @@ static void tell_callers(struct Engine *engine, const struct Code *code)
 
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
 {
-    Lanes_forget(&engine->lanes, code);
+    ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark) {
         double calls = Code_dark_calls(code, Clock_hz(&engine->clock));
 
@@ -70,7 +70,7 @@ void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
 
 void Engine_retire(struct Engine *engine, struct Code *code)
 {
-    Lanes_forget(&engine->lanes, code);
+    ThreadTraces_forget(&engine->traces, code);
     if (code->hot.dark)
         tell_callers(engine, code);
     Registry_retire(engine->registry, code, Clock_read(&engine->clock));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The context everything hangs from: what lives as long as the process (code,
-// lanes, opcode tables, names) and the session that is running, if one is.
+// thread records, opcode tables, names) and the session that is running, if one
+// is.
 // python/ owns the only instance.
 #ifndef OCULAR_TRACER_SESSION_ENGINE_H
 #define OCULAR_TRACER_SESSION_ENGINE_H
 
 #include "tracer/base/clock.h"
-#include "tracer/hook/lanes.h"
+#include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 #include "tracer/timeline/names.h"
 
@@ -14,7 +15,7 @@ struct Session;
 
 struct Engine {
     struct Registry *registry;
-    struct Lanes lanes;
+    struct ThreadTraces traces;
     struct Names names;
     struct Contention contention;
     sem_t due; // posted when the collector has something to do

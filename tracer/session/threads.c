@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's threads and the lanes' by thread id; see the header.
+// Joins the sampler's threads and the traced ones by thread id; see the header.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
 
@@ -51,45 +51,45 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// The row of the lane's thread, if there is one: the sampler's, or that of an
-// earlier lane of the same thread, which has run Python code after its lane's
-// end. Ids are used again: by another thread, another name tells.
+// The row of the traced thread, if there is one: the sampler's, or that of an
+// earlier record of the same thread, which has run Python code after that
+// record's end. Ids are used again: another name tells another thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
-                             const struct LaneThread *lane)
+                             const struct TracedThread *traced)
 {
     for (size_t i = 0; i < rows->count; i++) {
         struct Thread *row = &rows->threads[i];
 
-        if (row->tid == (uint64_t)lane->tid &&
-            (!joined[i] || strcmp(row->name, lane->name) == 0))
+        if (row->tid == (uint64_t)traced->tid &&
+            (!joined[i] || strcmp(row->name, traced->name) == 0))
             return row;
     }
     return NULL;
 }
 
-static bool add_lane(struct Rows *rows, bool *joined,
-                     const struct LaneThread *lane)
+static bool add_traced(struct Rows *rows, bool *joined,
+                       const struct TracedThread *traced)
 {
-    struct Thread *row = row_of(rows, joined, lane);
-    double cpu_s = (double)lane->cpu_ns / 1e9; // exact, and to the end
+    struct Thread *row = row_of(rows, joined, traced);
+    double cpu_s = (double)traced->cpu_ns / 1e9; // exact, and to the end
 
     if (!row) {
         row = &rows->threads[rows->count++];
         *row = (struct Thread){
-            .tid = (uint64_t)lane->tid,
+            .tid = (uint64_t)traced->tid,
             .cpu_share = NULL_F64,
             .wait_share = NULL_F64,
             .samples = NULL_U64,
         };
     }
     if (!row->name)
-        row->name = Snapshot_text(rows->snapshot, lane->name);
+        row->name = Snapshot_text(rows->snapshot, traced->name);
     if (joined[row - rows->threads]) {
         row->cpu_s += cpu_s;
-        row->ended = row->ended && lane->ended;
+        row->ended = row->ended && traced->ended;
     } else {
         row->cpu_s = cpu_s;
-        row->ended = lane->ended;
+        row->ended = traced->ended;
     }
     joined[row - rows->threads] = true;
     return row->name;
@@ -105,32 +105,33 @@ static int living_first(const void *a, const void *b)
 }
 
 static bool fill(struct Rows *rows, const struct ThreadShares *shares,
-                 const struct LaneThread *lanes, size_t lane_count)
+                 const struct TracedThread *traced, size_t traced_count)
 {
-    bool *joined = Heap_zeroed(rows->sampled + lane_count + 1, sizeof *joined);
+    bool *joined =
+        Heap_zeroed(rows->sampled + traced_count + 1, sizeof *joined);
     bool whole = joined != NULL;
     size_t i;
 
     rows->threads =
-        Snapshot_alloc(rows->snapshot, (rows->sampled + lane_count + 1) *
+        Snapshot_alloc(rows->snapshot, (rows->sampled + traced_count + 1) *
                                            sizeof *rows->threads);
     whole = whole && rows->threads;
     for (i = 0; whole && i < rows->sampled; i++)
         whole = add_shares(rows, &shares[i]);
-    for (i = 0; whole && i < lane_count; i++)
-        whole = add_lane(rows, joined, &lanes[i]);
+    for (i = 0; whole && i < traced_count; i++)
+        whole = add_traced(rows, joined, &traced[i]);
     Heap_free(joined);
     return whole;
 }
 
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
-                  struct Lanes *lanes)
+                  struct ThreadTraces *traces)
 {
     struct ThreadShares *shares = NULL;
-    struct LaneThread *threads = NULL;
+    struct TracedThread *threads = NULL;
     uint64_t dropped = 0, dropped_too = 0;
     long sampled = sampler ? Sampler_threads(sampler, &shares) : 0;
-    long count = Lanes_threads(lanes, &threads, &dropped);
+    long count = ThreadTraces_threads(traces, &threads, &dropped);
     struct Rows rows = {.snapshot = snapshot, .sampled = (size_t)sampled};
     bool whole = sampled >= 0 && count >= 0 &&
                  fill(&rows, shares, threads, (size_t)count);

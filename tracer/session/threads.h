@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The snapshot's rows of threads: what the sampler knows of them and what their
-// lanes know, which see a thread from its first accepted function to its very
-// end. The collector's thread, or the stopping one.
+// thread records know, which see a thread from its first accepted function to
+// its very end. The collector's thread, or the stopping one.
 #ifndef OCULAR_TRACER_SESSION_THREADS_H
 #define OCULAR_TRACER_SESSION_THREADS_H
 
 #include "ipc/snapshot.h"
-#include "tracer/hook/lanes.h"
+#include "tracer/hook/thread_traces.h"
 #include "tracer/sample/sampler.h"
 
 // Those that live first. sampler: NULL = none, shares are unknown. false when
 // memory is out.
 bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
-                  struct Lanes *lanes);
+                  struct ThreadTraces *traces);
 
 #endif

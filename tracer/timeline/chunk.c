@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
+struct Chunk *Chunk_new(unsigned number, const struct OpenCall *open,
                         size_t open_count, size_t room)
 {
     struct Chunk *chunk = Heap_zeroed(1, sizeof *chunk);
@@ -27,7 +27,7 @@ struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
     chunk->room = room;
     // Deep recursion: the copies of the stack stay the smaller part.
     chunk->full = CHUNK_EVENTS + 4 * open_count;
-    chunk->shown.lane = lane;
+    chunk->shown.thread = number;
     chunk->shown.open = chunk->open;
     chunk->shown.open_count = open_count;
     chunk->shown.events = chunk->events;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A piece of one lane's timeline: some thousand events and the calls that were
-// open before them. It grows while it is the lane's newest and never changes
-// afterwards; timeline and views share it by reference count.
+// A piece of one thread's timeline: some thousand events and the calls that
+// were open before them. It grows while it is the thread's newest and never
+// changes afterwards; timeline and views share it by reference count.
 #ifndef OCULAR_TRACER_TIMELINE_CHUNK_H
 #define OCULAR_TRACER_TIMELINE_CHUNK_H
 
@@ -16,11 +16,11 @@ struct Chunk {
     size_t full; // events it may grow to
     struct Event *events;
     struct OpenCall *open;
-    struct Chunk *next; // in its lane, newer
+    struct Chunk *next; // the thread's next newer one
 };
 
 // Empty, with copies of the open calls and one reference. NULL: memory.
-struct Chunk *Chunk_new(unsigned lane, const struct OpenCall *open,
+struct Chunk *Chunk_new(unsigned number, const struct OpenCall *open,
                         size_t open_count, size_t room);
 int Chunk_grow(struct Chunk *chunk); // 0 or -ENOMEM
 void Chunk_fit(struct Chunk *chunk); // gives back the room it does not use

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tracks by the age of their oldest chunk, so that the oldest of all lanes is
+// Tracks by the age of their oldest chunk, so that the oldest of all threads is
 // found at once however many there are. A heap in which an age may be out of
 // date: a chunk that is still filled grows younger. Under the timeline's mutex.
 #ifndef OCULAR_TRACER_TIMELINE_EVICTION_HEAP_H

@@ -416,20 +416,20 @@ static void make_prefix(const struct JsonWriter *json, struct Prefix *prefix,
         (int)json->base.trace->pid, (int)json->tid);
 }
 
-static int write_lane(struct TraceWriter *writer,
-                      const struct TimelineLane *lane)
+static int write_thread(struct TraceWriter *writer,
+                        const struct TimelineThread *thread)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
     int error;
 
-    json->tid = lane->tid;
+    json->tid = thread->tid;
     make_prefix(json, &json->begin, 'B');
     make_prefix(json, &json->end, 'E');
     make_prefix(json, &json->mark, 'i');
-    error = put_meta(json, "thread_name", "name", text(lane->name));
+    error = put_meta(json, "thread_name", "name", text(thread->name));
     return error ? error
                  : put_meta(json, "thread_sort_index", "sort_index",
-                            number(lane->lane));
+                            number(thread->number));
 }
 
 static int write_tail(struct TraceWriter *writer)
@@ -440,7 +440,7 @@ static int write_tail(struct TraceWriter *writer)
 const struct TraceFormat JsonTrace_format = {
     .writer_bytes = sizeof(struct JsonWriter),
     .head = write_head,
-    .lane = write_lane,
+    .thread = write_thread,
     .begin = begin_call,
     .end = end_call,
     .loop = write_loop,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A trace file, whatever its format: chooses that by the name, walks over the
-// lanes of the frozen timeline and calls the format for what it meets. Export
+// threads of the frozen timeline and calls the format for what it meets. Export
 // calls it, on the thread that writes.
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
@@ -56,58 +56,58 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
     return walk->format->gap(walk->writer, ticks, "lost", event->what);
 }
 
-// --- Lanes -------------------------------------------------------------------
+// --- Threads -----------------------------------------------------------------
 
-// The lane's chunks, which come next in the view.
-static size_t take_chunks(struct TraceWriter *writer, unsigned lane)
+// The thread's chunks, which come next in the view.
+static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 {
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk;
 
     while (writer->chunk < view->chunk_count &&
-           view->chunks[writer->chunk]->lane == lane)
+           view->chunks[writer->chunk]->thread == number)
         writer->chunk++;
     return writer->chunk - from;
 }
 
-static int write_lane(struct Walk *walk, const struct TimelineLane *lane,
-                      struct TidGuard *guard)
+static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
+                        struct TidGuard *guard)
 {
     const struct ReplayTarget target = {walk, begin_call, end_call, mark};
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
-    size_t from = writer->chunk, count = take_chunks(writer, lane->lane);
+    size_t from = writer->chunk, count = take_chunks(writer, thread->number);
     uint64_t floor = writer->trace->start_ticks;
-    uint64_t *end = TidGuard_time(guard, lane->tid);
+    uint64_t *end = TidGuard_time(guard, thread->tid);
     int error;
 
     // A thread that nothing has been recorded of, yet or any more.
-    if (!count && !lane->forgotten && !lane->lost)
+    if (!count && !thread->forgotten && !thread->lost)
         return 0;
     if (*end > floor)
         floor = *end;
     writer->last = floor;
-    error = walk->format->lane(writer, lane);
-    if (!error && lane->forgotten) {
+    error = walk->format->thread(writer, thread);
+    if (!error && thread->forgotten) {
         uint64_t at = view->first_ticks > floor ? view->first_ticks : floor;
 
-        error = walk->format->gap(writer, at, "forgotten", lane->forgotten);
+        error = walk->format->gap(writer, at, "forgotten", thread->forgotten);
     }
     if (!error)
-        error = Replay_lane(view, view->chunks + from, count, floor, &target);
+        error = Replay_thread(view, view->chunks + from, count, floor, &target);
     *end = writer->last;
     return error;
 }
 
-static int write_lanes(struct Walk *walk)
+static int write_threads(struct Walk *walk)
 {
     const struct TimelineView *view = walk->writer->trace->view;
     struct TidGuard guard;
-    int error = TidGuard_init(&guard, view->lane_count);
+    int error = TidGuard_init(&guard, view->thread_count);
     size_t i;
 
-    for (i = 0; !error && i < view->lane_count; i++)
-        error = write_lane(walk, &view->lanes[i], &guard);
+    for (i = 0; !error && i < view->thread_count; i++)
+        error = write_thread(walk, &view->threads[i], &guard);
     TidGuard_release(&guard);
     return error;
 }
@@ -123,7 +123,7 @@ static int write_document(struct Walk *walk)
         writer->total += view->chunks[i]->event_count;
     error = walk->format->head(writer);
     if (!error)
-        error = write_lanes(walk);
+        error = write_threads(walk);
     if (!error && walk->format->tail)
         error = walk->format->tail(writer);
     return error ? error : TraceWriter_flush(writer);

@@ -418,16 +418,17 @@ static int write_head(struct TraceWriter *writer)
     return end_instant(pf, from);
 }
 
-static int write_lane(struct TraceWriter *writer,
-                      const struct TimelineLane *lane)
+static int write_thread(struct TraceWriter *writer,
+                        const struct TimelineThread *thread)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     size_t from[3];
-    int error = open_track(pf, (uint64_t)lane->lane + 1, TRACK_THREAD, from);
+    int error =
+        open_track(pf, (uint64_t)thread->number + 1, TRACK_THREAD, from);
 
-    Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)lane->tid);
-    Protobuf_add(&pf->packet, THREAD_SORT, lane->lane);
-    Protobuf_add_text(&pf->packet, THREAD_NAME, lane->name);
+    Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)thread->tid);
+    Protobuf_add(&pf->packet, THREAD_SORT, thread->number);
+    Protobuf_add_text(&pf->packet, THREAD_NAME, thread->name);
     return error ? error : close_track(pf, from);
 }
 
@@ -439,7 +440,7 @@ static void release(struct TraceWriter *writer)
 const struct TraceFormat Pftrace_format = {
     .writer_bytes = sizeof(struct Pftrace),
     .head = write_head,
-    .lane = write_lane,
+    .thread = write_thread,
     .begin = begin_call,
     .end = end_call,
     .loop = write_loop,

@@ -123,9 +123,9 @@ static int begin(struct Replay *replay, const struct TimelineChunk *chunk)
     return error;
 }
 
-int Replay_lane(const struct TimelineView *view,
-                const struct TimelineChunk *const *chunks, size_t count,
-                uint64_t floor, const struct ReplayTarget *target)
+int Replay_thread(const struct TimelineView *view,
+                  const struct TimelineChunk *const *chunks, size_t count,
+                  uint64_t floor, const struct ReplayTarget *target)
 {
     struct Replay replay = {.target = target};
     uint64_t first = view->first_ticks;

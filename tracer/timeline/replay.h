@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Turns one lane's events into calls that are balanced and nested and times
+// Turns one thread's events into calls that are balanced and nested and times
 // that never go back, whatever was lost or forgotten. Pure; who exports a
 // timeline calls it.
 #ifndef OCULAR_TRACER_TIMELINE_REPLAY_H
@@ -34,9 +34,9 @@ struct ReplayTarget {
                 uint32_t inside);
 };
 
-// Replays chunks[0..count), which are all of one lane, not before `floor`.
-int Replay_lane(const struct TimelineView *view,
-                const struct TimelineChunk *const *chunks, size_t count,
-                uint64_t floor, const struct ReplayTarget *target);
+// Replays chunks[0..count), which are all of one thread, not before `floor`.
+int Replay_thread(const struct TimelineView *view,
+                  const struct TimelineChunk *const *chunks, size_t count,
+                  uint64_t floor, const struct ReplayTarget *target);
 
 #endif

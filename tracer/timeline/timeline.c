@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tracks of chunks under one mutex. A full chunk never changes again and is
 // shared, by reference count, with the views that hold it; the chunk that a
-// lane still fills is copied into each view.
+// thread still fills is copied into each view.
 #include "tracer/timeline/timeline.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/eviction_heap.h"
@@ -15,8 +15,8 @@ struct Timeline {
     size_t bytes; // of the tracks
     uint64_t forgotten;
     uint64_t whole_ticks; // newest forgotten event
-    uint64_t lost;        // by lanes that are gone
-    struct Track *first;  // in order of the lanes' numbers
+    uint64_t lost;        // by threads that are gone
+    struct Track *first;  // in order of the threads' numbers
     struct Track *last;
     size_t track_count;
     struct EvictionHeap eviction; // tracks with a chunk that may be forgotten
@@ -26,7 +26,7 @@ struct Timeline {
 struct View {
     struct TimelineView shown;
     struct Chunk **chunks;
-    struct TimelineLane *lanes;
+    struct TimelineThread *threads;
 };
 
 struct Timeline *Timeline_new(size_t limit_bytes)
@@ -57,12 +57,12 @@ void Timeline_free(struct Timeline *timeline)
 
 // --- Tracks: mutex held ------------------------------------------------------
 
-// Lanes are numbered in order, so its place is at the end or near to it.
+// Threads are numbered in order, so its place is at the end or near to it.
 static void link_track(struct Timeline *timeline, struct Track *track)
 {
     struct Track *before = timeline->last;
 
-    while (before && before->shown.lane > track->shown.lane)
+    while (before && before->shown.number > track->shown.number)
         before = before->previous;
     track->previous = before;
     track->next = before ? before->next : timeline->first;
@@ -97,8 +97,8 @@ static void set_age(struct Timeline *timeline, struct Track *track)
         EvictionHeap_add(&timeline->eviction, track);
 }
 
-// Drops the lane's oldest chunk, and the track with the last one of a lane that
-// has ended.
+// Drops the thread's oldest chunk, and the track with the last one of a thread
+// that has ended.
 static void forget_chunk(struct Timeline *timeline, struct Track *track)
 {
     const struct Chunk *chunk = track->oldest;
@@ -148,10 +148,10 @@ static int add_event(struct Timeline *timeline, struct Track *track,
 
 // --- The collector's side ----------------------------------------------------
 
-struct Track *Timeline_begin(struct Timeline *timeline, unsigned lane,
+struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
                              pid_t tid, const char *name)
 {
-    struct Track *track = Track_new(lane, tid, name);
+    struct Track *track = Track_new(number, tid, name);
 
     if (!track)
         return NULL;
@@ -250,7 +250,7 @@ static int freeze_track(struct View *view, const struct Track *track)
 {
     struct Chunk *chunk, *copy;
 
-    view->lanes[view->shown.lane_count++] = track->shown;
+    view->threads[view->shown.thread_count++] = track->shown;
     view->shown.lost += track->shown.lost;
     for (chunk = track->oldest; chunk && chunk->next; chunk = chunk->next) {
         Chunk_get(chunk);
@@ -281,14 +281,15 @@ static struct View *new_view(const struct Timeline *timeline)
         chunks++; // open calls, all else forgotten
     }
     view->chunks = Heap_zeroed(chunks, sizeof *view->chunks);
-    view->lanes = Heap_zeroed(timeline->track_count + 1, sizeof *view->lanes);
+    view->threads =
+        Heap_zeroed(timeline->track_count + 1, sizeof *view->threads);
     // A pointer to a chunk is a pointer to what it shows, its first member.
     view->shown.chunks = (const struct TimelineChunk *const *)view->chunks;
-    view->shown.lanes = view->lanes;
+    view->shown.threads = view->threads;
     view->shown.forgotten = timeline->forgotten;
     view->shown.whole_ticks = timeline->whole_ticks;
     view->shown.lost = timeline->lost;
-    if (view->chunks && view->lanes)
+    if (view->chunks && view->threads)
         return view;
     TimelineView_free(&view->shown);
     return NULL;
@@ -324,6 +325,6 @@ void TimelineView_free(struct TimelineView *shown)
     for (i = 0; i < view->shown.chunk_count; i++)
         Chunk_put(view->chunks[i]);
     Heap_free(view->chunks);
-    Heap_free(view->lanes);
+    Heap_free(view->threads);
     Heap_free(view);
 }

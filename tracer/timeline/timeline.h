@@ -12,22 +12,22 @@
 #include <sys/types.h>
 
 struct Timeline;
-struct Track; // a lane's part of it
+struct Track; // a thread's part of it
 
-// NULL: memory. The limit may be passed by what cannot be forgotten: the lanes
-// that have not ended, with the chunk that is being added to and the open
-// calls.
+// NULL: memory. The limit may be passed by what cannot be forgotten: the
+// threads that have not ended, with the chunk that is being added to and the
+// open calls.
 struct Timeline *Timeline_new(size_t limit_bytes);
 void Timeline_free(struct Timeline *timeline);
-// A new lane's track, which is the timeline's. NULL: memory.
-struct Track *Timeline_begin(struct Timeline *timeline, unsigned lane,
+// A new thread's track, which is the timeline's. NULL: memory.
+struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
                              pid_t tid, const char *name);
 // Moves all that is in the ring into the log. Collector, or whoever has
 // stopped it. Events moved, or -ENOMEM (what did not fit counts as lost).
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
-// The lane has ended and its ring is drained: the track is not the caller's to
-// use any more. It goes with its last chunk, and what it lost stays counted.
+// The thread has ended and its ring is drained: the track is not the caller's
+// to use any more. It goes with its last chunk, and what it lost stays counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);
 size_t Timeline_bytes(struct Timeline *timeline);
 uint64_t Timeline_forgotten(struct Timeline *timeline);

@@ -26,7 +26,7 @@ struct TraceWriter {
     uint64_t looked_ns;     // when progress was reported
     uint64_t scale;         // ns a tick, shifted to the left
     unsigned shift;
-    uint64_t last; // ticks of the newest event in this lane
+    uint64_t last; // ticks of the newest event in this thread
     size_t chunk;  // of the view, the next one to write
     int error;     // 0 or -errno of what failed to be written
     char date[40]; // of the start
@@ -40,7 +40,8 @@ struct TraceWriter {
 struct TraceFormat {
     size_t writer_bytes;
     int (*head)(struct TraceWriter *writer); // and the process's name
-    int (*lane)(struct TraceWriter *writer, const struct TimelineLane *lane);
+    int (*thread)(struct TraceWriter *writer,
+                  const struct TimelineThread *thread);
     int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A lane's list of chunks. Only the newest changes; the others may be shared
+// A thread's list of chunks. Only the newest changes; the others may be shared
 // with views.
 #include "tracer/timeline/track.h"
 #include "ipc/base/heap.h"
@@ -11,14 +11,14 @@
 #define FIRST_EVENTS 64u // it begins small: most threads say little
 #define FIRST_OPEN 32u
 
-struct Track *Track_new(unsigned lane, pid_t tid, const char *name)
+struct Track *Track_new(unsigned number, pid_t tid, const char *name)
 {
     struct Track *track = Heap_zeroed(1, sizeof *track);
 
     if (!track)
         return NULL;
     track->bytes = sizeof *track;
-    track->shown.lane = lane;
+    track->shown.number = number;
     track->shown.tid = tid;
     snprintf(track->shown.name, sizeof track->shown.name, "%s", name);
     return track;
@@ -51,7 +51,7 @@ static int make_room(struct Track *track)
         track->bytes += Chunk_bytes(chunk) - before;
         return 0;
     }
-    chunk = Chunk_new(track->shown.lane, track->open, track->open_count,
+    chunk = Chunk_new(track->shown.number, track->open, track->open_count,
                       chunk ? CHUNK_EVENTS : FIRST_EVENTS);
     if (!chunk)
         return -ENOMEM;
@@ -140,14 +140,15 @@ struct Chunk *Track_show_newest(const struct Track *track)
     size_t count;
 
     if (!newest) // all forgotten: but what is open is known
-        return Chunk_new(track->shown.lane, track->open, track->open_count, 0);
+        return Chunk_new(track->shown.number, track->open, track->open_count,
+                         0);
     if (track->ended && !gap) { // it will never change
         Chunk_get(newest);
         return newest;
     }
     count = newest->shown.event_count;
-    chunk = Chunk_new(track->shown.lane, newest->open, newest->shown.open_count,
-                      count + 1);
+    chunk = Chunk_new(track->shown.number, newest->open,
+                      newest->shown.open_count, count + 1);
     if (!chunk)
         return NULL;
     memcpy(chunk->events, newest->events, count * sizeof *chunk->events);

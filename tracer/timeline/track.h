@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One lane's part of the timeline: its chunks, oldest first, the calls that
-// are open, what was lost. Lives until its lane has ended and its last chunk
+// One thread's part of the timeline: its chunks, oldest first, the calls that
+// are open, what was lost. Lives until its thread has ended and its last chunk
 // is forgotten. The timeline's, under its mutex.
 #ifndef OCULAR_TRACER_TIMELINE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_TRACK_H
@@ -8,7 +8,7 @@
 #include "tracer/timeline/chunk.h"
 
 struct Track {
-    struct TimelineLane shown;
+    struct TimelineThread shown;
     struct Chunk *oldest;
     struct Chunk *newest; // being filled
     struct OpenCall *open;
@@ -21,18 +21,18 @@ struct Track {
     bool ended;         // nothing more is coming
 
     // The timeline's.
-    struct Track *previous; // in order of the lanes' numbers
+    struct Track *previous; // in order of the threads' numbers
     struct Track *next;
     uint64_t age; // in its heap
     size_t place;
 };
 
 // NULL: memory.
-struct Track *Track_new(unsigned lane, pid_t tid, const char *name);
+struct Track *Track_new(unsigned number, pid_t tid, const char *name);
 void Track_free(struct Track *track);
 // 0 or -ENOMEM.
 int Track_add(struct Track *track, const struct Event *event);
-// Its lane has ended: gives back what only more events would need.
+// Its thread has ended: gives back what only more events would need.
 void Track_end(struct Track *track);
 // Drops the oldest chunk.
 void Track_forget(struct Track *track);

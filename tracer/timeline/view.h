@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is seen of a timeline: the chunks of its lanes, frozen. Whoever writes
+// What is seen of a timeline: the chunks of its threads, frozen. Whoever writes
 // one reads nothing else; any thread.
 #ifndef OCULAR_TRACER_TIMELINE_VIEW_H
 #define OCULAR_TRACER_TIMELINE_VIEW_H
@@ -17,29 +17,30 @@ struct OpenCall {
     uint64_t ticks; // when it was entered
 };
 
-struct TimelineChunk { // immutable once it is in a view
-    unsigned lane;
+struct TimelineChunk {           // immutable once it is in a view
+    unsigned thread;             // its number
     const struct OpenCall *open; // outermost first
     size_t open_count;
     const struct Event *events;
     size_t event_count;
 };
 
-struct TimelineLane {
-    unsigned lane;
+struct TimelineThread {
+    unsigned number;
     pid_t tid;
     char name[64];
     uint64_t lost;      // events dropped by its ring
     uint64_t forgotten; // events dropped to stay within the limit
 };
 
-// A frozen look: chunks lane by lane, in the order of the lanes, oldest first.
+// A frozen copy. The chunks are ordered by their thread's number, and each
+// thread's from the oldest on.
 struct TimelineView {
     const struct TimelineChunk *const *chunks;
     size_t chunk_count;
-    const struct TimelineLane *lanes;
-    size_t lane_count;
-    uint64_t forgotten; // events, of all lanes, also of those that are gone
+    const struct TimelineThread *threads;
+    size_t thread_count;
+    uint64_t forgotten; // events, of all threads, also of those that are gone
     uint64_t lost;
     uint64_t first_ticks; // covered span; 0 when empty
     uint64_t last_ticks;

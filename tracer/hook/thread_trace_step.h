@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The hot path in precise mode: an instruction is about to run. A hook on the
-// lane's thread, with the interpreter's lock held.
-#ifndef OCULAR_TRACER_HOOK_LANE_STEP_H
-#define OCULAR_TRACER_HOOK_LANE_STEP_H
+// record's thread, with the interpreter's lock held.
+#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_STEP_H
+#define OCULAR_TRACER_HOOK_THREAD_TRACE_STEP_H
 
 #include "tracer/code/arming.h"
-#include "tracer/hook/lane.h"
+#include "tracer/hook/thread_trace.h"
 
-OCULAR_HOT bool Lane_plain_step(const struct Lane *lane,
-                                const struct Instruction *instruction,
-                                uint32_t depth, enum Course course)
+OCULAR_HOT bool ThreadTrace_plain_step(const struct ThreadTrace *trace,
+                                       const struct Instruction *instruction,
+                                       uint32_t depth, enum Course course)
 {
-    return lane->top->depth == depth &&
+    return trace->top->depth == depth &&
            Cell_get(&instruction->hits) + 1 < instruction->stop_at &&
-           Lane_is_alone(lane, course);
+           ThreadTrace_is_alone(trace, course);
 }
 
 OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
@@ -35,25 +35,26 @@ OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
 }
 
 // An instruction is about to run. true: DISABLE its site.
-OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
-                          uint32_t depth, uint64_t ticks, enum HookKind kind,
-                          enum Course course)
+OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
+                                 uint16_t number, uint32_t depth,
+                                 uint64_t ticks, enum HookKind kind,
+                                 enum Course course)
 {
     bool plain = course != COURSE_WHOLE;
     struct Instruction *instruction = &code->layout.instructions[number];
-    int64_t now = Lane_advance(lane, ticks, kind, course);
+    int64_t now = ThreadTrace_advance(trace, ticks, kind, course);
     struct Frame *frame =
-        plain ? lane->top : Lane_find(lane, code, depth, ticks);
+        plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
     uint64_t hits = Cell_add(&instruction->hits, 1);
 
     if (plain || frame || !code->hot.dark)
         Cell_set(&code->hot.last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->hot.last_caller != lane->top->id)
-            Lane_note_caller(lane, code);
+        if (code->hot.last_caller != trace->top->id)
+            ThreadTrace_note_caller(trace, code);
         if (!code->hot.dark)
-            frame = Lane_attach(lane, code, depth, now, ticks);
+            frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch &&
                              Code_follows(code, frame->start, number))) {
         struct Instruction *before = &code->layout.instructions[frame->start];
@@ -66,14 +67,14 @@ OCULAR_HOT bool Lane_step(struct Lane *lane, struct Code *code, uint16_t number,
         frame->block = frame->self;
         frame->instructions++;
         if ((course == COURSE_PLAIN_TIMELINE ||
-             OCULAR_TURN(course, lane->ring != NULL)) &&
+             OCULAR_TURN(course, trace->ring != NULL)) &&
             instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
-            Lane_step_loop(lane, frame, instruction, now, ticks);
+            ThreadTrace_step_loop(trace, frame, instruction, now, ticks);
     }
     if (plain || hits < instruction->stop_at)
         return false;
     Code_darken_instruction(code, instruction);
-    Lane_lose_step(lane); // taking the hook out takes its time
+    ThreadTrace_lose_step(trace); // taking the hook out takes its time
     return true;
 }
 

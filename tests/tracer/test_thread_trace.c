@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/lane: the hot path, fed with made-up ticks: every figure is
-// known. Then whole programs at random, against a model of them, and the plain
-// course against the whole one.
-#include "tracer/hook/lane.h"
+// tracer/hook/thread_trace: the hot path, fed with made-up ticks: every figure
+// is known. Then whole programs at random, against a model of them, and the
+// plain course against the whole one.
+#include "tracer/hook/thread_trace.h"
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/lane_call.h"
-#include "tracer/hook/lane_jump.h"
+#include "tracer/hook/thread_trace_call.h"
+#include "tracer/hook/thread_trace_jump.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ struct Fixture {
     struct Registry *registry;
     struct Contention contention;
     struct Opcodes opcodes;
-    struct Lane *lane;
+    struct ThreadTrace *trace;
 };
 
 enum { JUMP_SITE = 1, RETURN_SITE = 2 };
@@ -75,36 +75,36 @@ static struct Code *add(struct Fixture *f, uint64_t threshold)
 
 static void with_timeline(struct Fixture *f)
 {
-    f->lane->ring = Ring_new(NULL);
-    assert_non_null(f->lane->ring);
+    f->trace->ring = Ring_new(NULL);
+    assert_non_null(f->trace->ring);
 }
 
 // The events, by the whole course.
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_WHOLE);
 }
 
 static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return Lane_leave(f->lane, code,
-                      &code->layout.sites[code->layout.site_count - 1], depth,
-                      ticks, COURSE_WHOLE);
+    return ThreadTrace_leave(f->trace, code,
+                             &code->layout.sites[code->layout.site_count - 1],
+                             depth, ticks, COURSE_WHOLE);
 }
 
 static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
                        uint64_t ticks)
 {
-    return Lane_leave(f->lane, code, NULL, depth, ticks, COURSE_WHOLE);
+    return ThreadTrace_leave(f->trace, code, NULL, depth, ticks, COURSE_WHOLE);
 }
 
 static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                  uint64_t ticks)
 {
-    return Lane_jump(f->lane, code, &code->layout.sites[JUMP_SITE], 1, depth,
-                     ticks, HOOK_JUMP, COURSE_WHOLE);
+    return ThreadTrace_jump(f->trace, code, &code->layout.sites[JUMP_SITE], 1,
+                            depth, ticks, HOOK_JUMP, COURSE_WHOLE);
 }
 
 static void expect_calls(const struct Code *code, uint64_t calls,
@@ -127,9 +127,9 @@ static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
 
 static void expect_empty(struct Fixture *f)
 {
-    assert_ptr_equal(f->lane->top, f->lane->bottom);
-    for (unsigned i = 0; i < LANE_ACTIVE; i++)
-        assert_int_equal(f->lane->active[i], 0);
+    assert_ptr_equal(f->trace->top, f->trace->bottom);
+    for (unsigned i = 0; i < THREAD_TRACE_ACTIVE; i++)
+        assert_int_equal(f->trace->active[i], 0);
 }
 
 // --- Calls -------------------------------------------------------------------
@@ -152,8 +152,8 @@ static void test_net_time(void **state)
     expect_calls(outer, 1, 1, 120, 160);
     assert_int_equal(Cell_get(&inner->hot.min_cycles), 40);
     assert_int_equal(Cell_get(&outer->hot.min_cycles), 120);
-    assert_int_equal(Cell_get(&f->lane->debt), 10 + 10 + 20 + 20);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 10 + 20 + 20);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
     // last_seen is of jumps and enters, in ticks.
     assert_int_equal(Cell_get(&outer->hot.last_seen), 100);
     assert_int_equal(Cell_get(&inner->hot.last_seen), 150);
@@ -197,7 +197,7 @@ static void test_net_time_by_kind_of_hook(void **state)
     leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
     expect_calls(code, 2, 2, 174, 174);
     expect_calls(caller, 1, 1, 480 - 174, 480);
-    assert_int_equal(Cell_get(&f->lane->debt), 180);
+    assert_int_equal(Cell_get(&f->trace->overhead), 180);
     expect_empty(f);
 }
 
@@ -235,7 +235,7 @@ static void test_exception(void **state)
     expect_calls(outer, 1, 1, 120, 160);
     expect_site(inner, RETURN_SITE, 0, 0, 0);
     expect_site(outer, RETURN_SITE, 1, 120, 1);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
 }
 
 // Only the outermost call's time is total time: 3 calls, one in the other, with
@@ -245,7 +245,7 @@ static void test_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
     enter(f, code, 3, 200);
@@ -263,7 +263,7 @@ static void test_mutual_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, a, 1, 100), enter(f, b, 2, 110);
     enter(f, a, 3, 120), enter(f, b, 4, 130);
     leave(f, b, 4, 140), leave(f, a, 3, 150);
@@ -278,10 +278,11 @@ static void test_ids_that_share_a_counter(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b;
 
-    Lane_reset(f->lane, NOTHING, 0);
-    f->registry->newest_id = a->hot.id + LANE_ACTIVE - 1;
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    f->registry->newest_id = a->hot.id + THREAD_TRACE_ACTIVE - 1;
     b = add(f, 0);
-    assert_int_equal(b->hot.id % LANE_ACTIVE, a->hot.id % LANE_ACTIVE);
+    assert_int_equal(b->hot.id % THREAD_TRACE_ACTIVE,
+                     a->hot.id % THREAD_TRACE_ACTIVE);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, a, 3, 120);
@@ -300,7 +301,7 @@ static void test_histogram(void **state)
     struct Code *code = add(f, 0);
     struct Histogram *histogram;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, code, 1, 100), leave(f, code, 1, 103);
     assert_null(Code_histogram(code));
     enter(f, code, 1, 110), leave(f, code, 1, 117);
@@ -322,12 +323,12 @@ static void test_frames_that_left_unseen(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
     // When they left nobody knows: a's self time is not known either.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
@@ -340,14 +341,14 @@ static void test_an_enter_heals_too(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *c = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, a, 1, 100);
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
     enter(f, c, 2, 130); // where b was
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
-    assert_int_equal(f->lane->top - f->lane->bottom, 2);
-    assert_int_equal(f->lane->top->depth, 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(f->trace->top - f->trace->bottom, 2);
+    assert_int_equal(f->trace->top->depth, 2);
     leave(f, c, 2, 150);
     leave(f, a, 1, 160);
     // c: the second call only; its total as well, the first being gone.
@@ -361,7 +362,7 @@ static void test_depths_with_gaps(void **state)
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, a, 5, 100);
     enter(f, b, 90, 110);
     leave(f, b, 90, 120);
@@ -383,26 +384,27 @@ static void test_a_leave_of_the_unseen(void **state)
     expect_calls(c, 0, 0, 0, 0);
     expect_site(c, RETURN_SITE, 1, 0, 0); // it was a hit
     expect_calls(b, 1, 0, 0, 0);
-    assert_ptr_equal(f->lane->top->code, a);
+    assert_ptr_equal(f->trace->top->code, a);
     leave(f, c, 7, 400); // deeper than all
     leave(f, c, 1, 500); // and where all began
     expect_empty(f);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
 }
 
 static void test_deep_recursion_grows_the_stack(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
-    size_t before = Lane_stack_bytes(f->lane);
+    size_t before = ThreadTrace_stack_bytes(f->trace);
     const uint32_t deep = 5000;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (uint32_t d = 1; d <= deep; d++)
         enter(f, code, d, 10 * d);
-    assert_int_equal(f->lane->top - f->lane->bottom, deep);
-    assert_true(Lane_stack_bytes(f->lane) >= deep * sizeof(struct Frame));
-    assert_true(Lane_stack_bytes(f->lane) > before);
+    assert_int_equal(f->trace->top - f->trace->bottom, deep);
+    assert_true(ThreadTrace_stack_bytes(f->trace) >=
+                deep * sizeof(struct Frame));
+    assert_true(ThreadTrace_stack_bytes(f->trace) > before);
     for (uint32_t d = deep; d >= 1; d--)
         leave(f, code, d, 10 * (2 * deep - d + 1));
     // In at 10, out at 100000; each net tick of that is somebody's own.
@@ -419,10 +421,10 @@ static void test_deeper_than_the_stack_may_grow(void **state)
     uint64_t ticks = 0;
     size_t kept;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (uint32_t d = 1; d <= deep; d++)
         assert_false(enter(f, code, d, ++ticks));
-    kept = (size_t)(f->lane->top - f->lane->bottom);
+    kept = (size_t)(f->trace->top - f->trace->bottom);
     assert_true(kept >= 30000 && kept < 65536);
     assert_int_equal(Cell_get(&code->hot.calls), deep);
     for (uint32_t d = deep; d >= 1; d--)
@@ -452,7 +454,7 @@ static void test_blocks(void **state)
     expect_site(code, RETURN_SITE, 1, 15, 1);
     expect_calls(code, 1, 1, 70, 70);
     assert_int_equal(Cell_get(&code->hot.last_seen), 170);
-    assert_int_equal(Cell_get(&f->lane->debt), 10 + 5 + 5 + 20);
+    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
 // A callee's time is in no block of its caller.
@@ -461,7 +463,7 @@ static void test_a_block_with_a_call_in_it(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0), *callee = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, code, 1, 100);
     jump(f, code, 1, 110);
     enter(f, callee, 2, 115);
@@ -480,9 +482,9 @@ static void test_branches(void **state)
 
     enter(f, code, 1, 100);
     // It follows from the jumps: dark at once, and nothing is missed.
-    assert_true(Lane_jump(f->lane, code, &code->layout.sites[1], 3, 1, 150,
-                          HOOK_BRANCH, COURSE_WHOLE)); // net 140
-    assert_int_equal(Cell_get(&f->lane->debt), 10 + 7);
+    assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
+                                 150, HOOK_BRANCH, COURSE_WHOLE)); // net 140
+    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
@@ -500,10 +502,10 @@ static void test_attached(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, outer, 1, 100);
     assert_false(jump(f, code, 3, 150));
-    assert_int_equal(f->lane->top->waited, FRAME_PARTIAL);
+    assert_int_equal(f->trace->top->waited, FRAME_PARTIAL);
     expect_site(code, JUMP_SITE, 1, 0, 0); // began unseen
     jump(f, code, 3, 170);
     expect_site(code, JUMP_SITE, 2, 20, 2);
@@ -536,7 +538,7 @@ static void test_going_dark(void **state)
     struct Code *code = add(f, 3);
     struct Site *site = &code->layout.sites[RETURN_SITE];
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (uint64_t i = 0; i < 2; i++) {
         assert_false(enter(f, code, 1, 100 + 100 * i));
         assert_false(leave(f, code, 1, 150 + 100 * i));
@@ -569,7 +571,7 @@ static void test_going_dark_in_recursion(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (uint32_t d = 1; d <= 3; d++)
         assert_int_equal(enter(f, code, d, 100 * d), d == 3);
     assert_true(leave(f, code, 3, 350));
@@ -577,7 +579,7 @@ static void test_going_dark_in_recursion(void **state)
     assert_true(leave(f, code, 2, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 3, 0, 0, 0);
-    assert_int_equal(Cell_get(&f->lane->unwound), 2);
+    assert_int_equal(Cell_get(&f->trace->unwound), 2);
     expect_empty(f);
 }
 
@@ -588,7 +590,7 @@ static void test_a_jump_goes_dark(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 3);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, code, 1, 100);
     assert_false(jump(f, code, 1, 110));
     assert_false(jump(f, code, 1, 120));
@@ -646,7 +648,7 @@ static void test_callers_that_have_gone_make_room(void **state)
         leave(f, caller, 1, 1000 * (i + 1) + 30);
         if (caller == stays)
             continue;
-        Lane_forget(f->lane, caller);
+        ThreadTrace_forget(f->trace, caller);
         Registry_retire(f->registry, caller, 1);
     }
     assert_true(callee->links.caller_room <= 8);
@@ -660,7 +662,7 @@ static void test_a_dark_callee(void **state)
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0), *callee = add(f, 2);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, caller, 1, 100);
     enter(f, callee, 2, 110), leave(f, callee, 2, 120);
     leave(f, caller, 1, 150);
@@ -684,7 +686,7 @@ static void test_clean_again(void **state)
     struct Fixture *f = *state;
     struct Code *caller = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     Code_gain_dark_callee(caller);
     enter(f, caller, 1, 100);
     Code_lose_dark_callee(caller);
@@ -726,19 +728,19 @@ static void test_a_caller_met_in_the_dark(void **state)
 
 // --- Waiting -----------------------------------------------------------------
 
-// Another lane's hook ran in between: that span is the frame's waiting, of the
-// whole 500 from 100 to 600; before and after it are 20 + 30 of its own.
+// Another thread's hook ran in between: that span is the frame's waiting, of
+// the whole 500 from 100 to 600; before and after it are 20 + 30 of its own.
 static void test_another_thread_ran(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, code, 1, 80);
     jump(f, code, 1, 100);
-    f->contention.last_lane = NULL;
+    f->contention.last_trace = NULL;
     jump(f, code, 1, 600);
-    assert_ptr_equal(f->contention.last_lane, f->lane);
+    assert_ptr_equal(f->contention.last_trace, f->trace);
     leave(f, code, 1, 630);
     expect_calls(code, 1, 1, 50, 550);
     assert_int_equal(Cell_get(&code->hot.waited_cycles), 500);
@@ -752,10 +754,10 @@ static void test_waiting_is_the_top_frames(void **state)
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *inner = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     enter(f, outer, 1, 100);
     enter(f, inner, 2, 110);
-    f->contention.last_lane = NULL;
+    f->contention.last_trace = NULL;
     leave(f, inner, 2, 500);
     leave(f, outer, 1, 520);
     expect_calls(inner, 1, 1, 0, 390);
@@ -771,7 +773,7 @@ static void test_long_spans(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
     jump(f, code, 1, 1100); // as long as a switch, but not longer
@@ -794,21 +796,21 @@ static void test_spans_that_are_asked_about(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     Contention_init(&f->contention, 1e9);
-    f->contention.last_lane = f->lane;
+    f->contention.last_trace = f->trace;
     enter(f, code, 1, 1000);
     leave(f, code, 1, 101000);
-    assert_false(f->lane->preemption.known);
-    assert_int_equal(Cell_get(&f->lane->debt), 0);
+    assert_false(f->trace->preemption.known);
+    assert_int_equal(Cell_get(&f->trace->overhead), 0);
     enter(f, code, 1, 110000);
     leave(f, code, 1, 210001);
-    assert_true(f->lane->preemption.known);
+    assert_true(f->trace->preemption.known);
     assert_int_equal(Cell_get(&code->hot.self_cycles), 200001);
     // What asking took is a hook's.
-    assert_true(Cell_get(&f->lane->debt) > 100);
-    Lane_reset(f->lane, NOTHING, 0);
-    assert_false(f->lane->preemption.known);
+    assert_true(Cell_get(&f->trace->overhead) > 100);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    assert_false(f->trace->preemption.known);
 }
 
 // Turns shorter than that make nobody ask more often.
@@ -817,18 +819,18 @@ static void test_short_turns(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     Contention_init(&f->contention, 1e9);
     Contention_share(&f->contention, 1e-6);
-    f->contention.last_lane = f->lane;
-    assert_false(Lane_is_brief(f->lane, 1001));
+    f->contention.last_trace = f->trace;
+    assert_false(ThreadTrace_is_brief(f->trace, 1001));
     enter(f, code, 1, 1000);
     leave(f, code, 1, 51000);
     assert_int_equal(Cell_get(&code->hot.waited_cycles), 50000);
-    assert_false(f->lane->preemption.known);
+    assert_false(f->trace->preemption.known);
     Contention_share(&f->contention, 0.005);
-    assert_true(Lane_is_brief(f->lane, 151000));
-    assert_false(Lane_is_brief(f->lane, 151001));
+    assert_true(ThreadTrace_is_brief(f->trace, 151000));
+    assert_false(ThreadTrace_is_brief(f->trace, 151001));
 }
 
 // In a re-arm window the call in which it is warm is not timed, nor is the
@@ -839,7 +841,7 @@ static void test_the_ends_of_a_rearm_window_are_not_timed(void **state)
     struct Code *code = add(f, 3);
     uint64_t ticks = 1000;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (int i = 0; i < 3; i++, ticks += 100) {
         enter(f, code, 1, ticks);
         leave(f, code, 1, ticks + 10);
@@ -868,11 +870,11 @@ static void test_waited_calls_are_in_no_histogram(void **state)
     struct Code *code = add(f, 0);
     uint64_t ticks = 100;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (int i = 0; i < 6; i++) {
         enter(f, code, 1, ticks);
         if (i % 2)
-            f->contention.last_lane = NULL;
+            f->contention.last_trace = NULL;
         leave(f, code, 1, ticks + 9);
         ticks += 100;
     }
@@ -890,7 +892,7 @@ static void test_waiting_of_the_attached(void **state)
     struct Code *code = add(f, 0);
 
     jump(f, code, 1, 100);
-    f->contention.last_lane = NULL;
+    f->contention.last_trace = NULL;
     jump(f, code, 1, 500);
     leave(f, code, 1, 600);
     expect_calls(code, 0, 0, 0, 0);
@@ -903,22 +905,22 @@ static void test_forgotten_code(void **state)
 {
     struct Fixture *f = *state;
     struct Code *outer = add(f, 0), *gone = add(f, 0), *inner = add(f, 0);
-    struct Seen *seen = Lane_seen(f->lane, gone->who.address);
+    struct Seen *seen = ThreadTrace_seen(f->trace, gone->who.address);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     *seen = (struct Seen){gone->who.address, gone};
     enter(f, outer, 1, 100);
     enter(f, gone, 2, 110);
     enter(f, gone, 3, 120);
     enter(f, inner, 4, 130);
-    Lane_forget(f->lane, gone);
+    ThreadTrace_forget(f->trace, gone);
     assert_null(seen->code);
     assert_int_equal(seen->address, 0);
-    assert_null(f->lane->bottom[2].code);
-    assert_int_equal(f->lane->bottom[2].address, 0);
-    assert_null(f->lane->bottom[3].code);
-    assert_ptr_equal(f->lane->bottom[1].code, outer);
-    assert_ptr_equal(f->lane->bottom[4].code, inner);
+    assert_null(f->trace->bottom[2].code);
+    assert_int_equal(f->trace->bottom[2].address, 0);
+    assert_null(f->trace->bottom[3].code);
+    assert_ptr_equal(f->trace->bottom[1].code, outer);
+    assert_ptr_equal(f->trace->bottom[4].code, inner);
     Registry_retire(f->registry, gone, 1);
     Code_free(
         Registry_take_retired(f->registry, UINT64_MAX)); // for AddressSanitizer
@@ -934,13 +936,13 @@ static void test_forgetting_spares_the_others(void **state)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0);
-    struct Seen *seen = Lane_seen(f->lane, a->who.address);
+    struct Seen *seen = ThreadTrace_seen(f->trace, a->who.address);
 
     *seen = (struct Seen){b->who.address, b};
     enter(f, b, 1, 100);
-    Lane_forget(f->lane, a);
+    ThreadTrace_forget(f->trace, a);
     assert_ptr_equal(seen->code, b);
-    assert_ptr_equal(f->lane->top->code, b);
+    assert_ptr_equal(f->trace->top->code, b);
 }
 
 static void test_reset(void **state)
@@ -950,12 +952,12 @@ static void test_reset(void **state)
 
     enter(f, code, 1, 100);
     enter(f, code, 2, 150);
-    *Lane_seen(f->lane, code->who.address) =
+    *ThreadTrace_seen(f->trace, code->who.address) =
         (struct Seen){code->who.address, code};
-    Lane_reset(f->lane, NOTHING, 5000);
+    ThreadTrace_reset(f->trace, NOTHING, 5000);
     expect_empty(f);
-    assert_null(Lane_seen(f->lane, code->who.address)->code);
-    assert_int_equal(Cell_get(&f->lane->debt), 0);
+    assert_null(ThreadTrace_seen(f->trace, code->who.address)->code);
+    assert_int_equal(Cell_get(&f->trace->overhead), 0);
     enter(f, code, 1, 5010);
     leave(f, code, 1, 5020);
     assert_int_equal(Cell_get(&code->hot.total_cycles), 10);
@@ -973,7 +975,7 @@ static void expect_events(struct Fixture *f, const struct Expected *expected,
                           size_t count)
 {
     const struct Event *events;
-    size_t got = Ring_peek(f->lane->ring, &events);
+    size_t got = Ring_peek(f->trace->ring, &events);
 
     for (size_t i = 0; i < got && i < count; i++) {
         assert_int_equal(Event_ticks(&events[i]), expected[i].ticks);
@@ -981,7 +983,7 @@ static void expect_events(struct Fixture *f, const struct Expected *expected,
         assert_int_equal(events[i].what, expected[i].what);
     }
     assert_int_equal(got, count);
-    Ring_pop(f->lane->ring, got);
+    Ring_pop(f->trace->ring, got);
 }
 
 #define EXPECT_EVENTS(f, ...)                                                  \
@@ -1039,20 +1041,20 @@ static void test_dark_events(void **state)
 static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->layout.sites[1], to, 1, ticks, HOOK_BRANCH,
-              COURSE_WHOLE);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks,
+                     HOOK_BRANCH, COURSE_WHOLE);
 }
 
 static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->layout.sites[2], 2, 1, ticks, HOOK_JUMP,
-              COURSE_WHOLE);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks,
+                     HOOK_JUMP, COURSE_WHOLE);
 }
 
 static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
-    Lane_jump(f->lane, code, &code->layout.sites[3], 1, 1, ticks, HOOK_JUMP,
-              COURSE_WHOLE);
+    ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks,
+                     HOOK_JUMP, COURSE_WHOLE);
 }
 
 // Of an iteration that began before its loop's first jump, what is known is its
@@ -1065,7 +1067,7 @@ static void test_loops(void **state)
 
     code->layout.sites[1].redundant = 0; // its FOR_ITER is seen as well
     code->layout.sites[1].stop_at = CODE_NEVER;
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     branch(f, code, 3, 105);  // 0 1 2
@@ -1101,7 +1103,7 @@ static void test_loops_of_calls_in_turn(void **state)
     struct Code *code = add(f, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 130);
@@ -1125,12 +1127,12 @@ static void test_loops_of_calls_at_the_same_time(void **state)
     struct Code *code = add(f, 0);
     uint64_t call = Event_call(code->hot.id, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 130);
     leave(f, code, 1, 130);
-    f->lane->debt += 30;
+    f->trace->overhead += 30;
     enter(f, code, 1, 130); // net 100
     jump(f, code, 1, 170);
     leave(f, code, 1, 170);
@@ -1149,7 +1151,7 @@ static void test_loops_of_callers(void **state)
     const struct Event *events;
     size_t count, loops = 0;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     with_timeline(f);
     enter(f, code, 1, 100);
     jump(f, code, 1, 110);
@@ -1163,7 +1165,7 @@ static void test_loops_of_callers(void **state)
         jump(f, code, 1, ticks + 1000);
     }
     leave(f, code, 1, 5000);
-    count = Ring_peek(f->lane->ring, &events);
+    count = Ring_peek(f->trace->ring, &events);
     for (size_t i = 0; i < count; i++) {
         if (Event_kind(&events[i]) != EVENT_LOOP)
             continue;
@@ -1182,21 +1184,21 @@ static void test_more_loops_than_places(void **state)
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     with_timeline(f);
-    for (uint32_t d = 1; d <= 3 * LANE_LOOPS; d++) {
+    for (uint32_t d = 1; d <= 3 * THREAD_TRACE_LOOPS; d++) {
         enter(f, code, d, 100 * d);
         jump(f, code, d, 100 * d + 50);
     }
-    assert_int_equal(f->lane->loop_count, LANE_LOOPS);
-    for (uint32_t d = 3 * LANE_LOOPS; d >= 1; d--) {
+    assert_int_equal(f->trace->loop_count, THREAD_TRACE_LOOPS);
+    for (uint32_t d = 3 * THREAD_TRACE_LOOPS; d >= 1; d--) {
         jump(f, code, d, 100000 - 100 * d);
         leave(f, code, d, 100000 - 100 * d + 50);
     }
     expect_empty(f);
-    expect_site(code, JUMP_SITE, 6 * LANE_LOOPS,
+    expect_site(code, JUMP_SITE, 6 * THREAD_TRACE_LOOPS,
                 Cell_get(&code->layout.sites[JUMP_SITE].cycles),
-                5 * 3 * LANE_LOOPS);
+                5 * 3 * THREAD_TRACE_LOOPS);
 }
 
 // --- Programs at random ------------------------------------------------------
@@ -1212,7 +1214,7 @@ struct Model {
     struct ModelFrame frames[MODEL_DEPTH + 1];
     unsigned depth;
     int64_t net; // time without hooks
-    uint64_t debt;
+    uint64_t overhead;
     struct {
         uint64_t calls, self, total, min, jumps, ends;
     } functions[FUNCTIONS];
@@ -1226,8 +1228,8 @@ static uint64_t model_step(struct Model *model, enum HookKind kind)
 
     model->net += span;
     model->frames[model->depth].self += span;
-    ticks = (uint64_t)model->net + model->debt;
-    model->debt += (uint64_t)COST[kind];
+    ticks = (uint64_t)model->net + model->overhead;
+    model->overhead += (uint64_t)COST[kind];
     return ticks;
 }
 
@@ -1300,8 +1302,8 @@ static void test_random_programs(void **state)
         assert_int_equal(Histogram_count(Code_histogram(code)),
                          model->functions[n].ends);
     }
-    assert_int_equal(Cell_get(&f->lane->debt), model->debt);
-    assert_int_equal(Cell_get(&f->lane->unwound), 0);
+    assert_int_equal(Cell_get(&f->trace->overhead), model->overhead);
+    assert_int_equal(Cell_get(&f->trace->unwound), 0);
     expect_empty(f);
     free(model);
 }
@@ -1313,31 +1315,32 @@ static bool any_enter(struct Fixture *f, struct Code *code, uint32_t depth,
                       uint64_t ticks, enum Course course)
 {
     bool plain = course != COURSE_WHOLE &&
-                 Lane_plain_enter(f->lane, code, depth, course) &&
-                 Lane_is_brief(f->lane, ticks);
+                 ThreadTrace_plain_enter(f->trace, code, depth, course) &&
+                 ThreadTrace_is_brief(f->trace, ticks);
 
     if (plain && course == COURSE_PLAIN)
-        return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_PLAIN);
+        return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_PLAIN);
     if (plain)
-        return Lane_enter(f->lane, code, depth, 0, ticks,
-                          COURSE_PLAIN_TIMELINE);
-    return Lane_enter(f->lane, code, depth, 0, ticks, COURSE_WHOLE);
+        return ThreadTrace_enter(f->trace, code, depth, 0, ticks,
+                                 COURSE_PLAIN_TIMELINE);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_WHOLE);
 }
 
 static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
                       uint32_t depth, uint64_t ticks, enum Course course)
 {
     bool plain = course != COURSE_WHOLE && site &&
-                 f->lane->top->address == code->who.address &&
-                 Lane_plain_leave(f->lane, code, depth, course) &&
-                 Lane_is_brief(f->lane, ticks);
+                 f->trace->top->address == code->who.address &&
+                 ThreadTrace_plain_leave(f->trace, code, depth, course) &&
+                 ThreadTrace_is_brief(f->trace, ticks);
 
     if (plain && course == COURSE_PLAIN)
-        return Lane_leave(f->lane, code, site, depth, ticks, COURSE_PLAIN);
+        return ThreadTrace_leave(f->trace, code, site, depth, ticks,
+                                 COURSE_PLAIN);
     if (plain)
-        return Lane_leave(f->lane, code, site, depth, ticks,
-                          COURSE_PLAIN_TIMELINE);
-    return Lane_leave(f->lane, code, site, depth, ticks, COURSE_WHOLE);
+        return ThreadTrace_leave(f->trace, code, site, depth, ticks,
+                                 COURSE_PLAIN_TIMELINE);
+    return ThreadTrace_leave(f->trace, code, site, depth, ticks, COURSE_WHOLE);
 }
 
 static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
@@ -1345,18 +1348,18 @@ static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
 {
     struct Site *site = &code->layout.sites[JUMP_SITE];
     bool plain = course != COURSE_WHOLE &&
-                 f->lane->top->address == code->who.address &&
-                 Lane_plain_jump(f->lane, site, depth, course) &&
-                 Lane_is_brief(f->lane, ticks);
+                 f->trace->top->address == code->who.address &&
+                 ThreadTrace_plain_jump(f->trace, site, depth, course) &&
+                 ThreadTrace_is_brief(f->trace, ticks);
 
     if (plain && course == COURSE_PLAIN)
-        return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
-                         COURSE_PLAIN);
+        return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
+                                HOOK_JUMP, COURSE_PLAIN);
     if (plain)
-        return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
-                         COURSE_PLAIN_TIMELINE);
-    return Lane_jump(f->lane, code, site, 1, depth, ticks, HOOK_JUMP,
-                     COURSE_WHOLE);
+        return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
+                                HOOK_JUMP, COURSE_PLAIN_TIMELINE);
+    return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks, HOOK_JUMP,
+                            COURSE_WHOLE);
 }
 
 // Anything that may happen, also what a program never does.
@@ -1371,8 +1374,8 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
         return any_enter(f, code, ++*depth, *ticks, course);
     if (choice > 980)
         *depth = *depth / 2 + 1; // frames that left unseen
-    if (choice < 900 && f->lane->top->code)
-        code = f->lane->top->code;
+    if (choice < 900 && f->trace->top->code)
+        code = f->trace->top->code;
     if (choice < 700) {
         struct Site *site =
             choice % 20 ? &code->layout.sites[RETURN_SITE] : NULL;
@@ -1384,11 +1387,11 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
     if (choice < 950)
         return any_jump(f, code, *depth, *ticks, course);
     if (choice < 960)
-        f->contention.last_lane = NULL;
+        f->contention.last_trace = NULL;
     else if (choice < 965)
         *ticks += 5000; // longer than long_span
     else if (choice < 970) {
-        Lane_forget(f->lane, code);
+        ThreadTrace_forget(f->trace, code);
         Code_rearm(code, 30);
     }
     return 0;
@@ -1457,23 +1460,23 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
                                i ? course : COURSE_WHOLE);
         }
         assert_int_equal(results[0], results[1]);
-        assert_int_equal(fixtures[0]->lane->top - fixtures[0]->lane->bottom,
-                         fixtures[1]->lane->top - fixtures[1]->lane->bottom);
-        assert_int_equal(fixtures[0]->lane->last, fixtures[1]->lane->last);
+        assert_int_equal(fixtures[0]->trace->top - fixtures[0]->trace->bottom,
+                         fixtures[1]->trace->top - fixtures[1]->trace->bottom);
+        assert_int_equal(fixtures[0]->trace->last, fixtures[1]->trace->last);
         if (turn % 100 == 0)
             for (unsigned n = 0; n < FUNCTIONS; n++)
                 expect_same(codes[0][n], codes[1][n]);
-        plain += Lane_is_alone(fixtures[1]->lane, course);
+        plain += ThreadTrace_is_alone(fixtures[1]->trace, course);
         if (timeline && turn % 1000 == 0) {
             const struct Event *events[2];
-            size_t count = Ring_peek(fixtures[0]->lane->ring, &events[0]);
+            size_t count = Ring_peek(fixtures[0]->trace->ring, &events[0]);
 
-            assert_int_equal(Ring_peek(fixtures[1]->lane->ring, &events[1]),
+            assert_int_equal(Ring_peek(fixtures[1]->trace->ring, &events[1]),
                              count);
             assert_memory_equal(events[0], events[1],
                                 count * sizeof *events[0]);
             for (int i = 0; i < 2; i++)
-                Ring_pop(fixtures[i]->lane->ring, count);
+                Ring_pop(fixtures[i]->trace->ring, count);
         }
     }
     assert_true(plain > 10000);
@@ -1488,11 +1491,11 @@ static void test_plain_and_deep(void **state)
     const uint32_t deep = 1000;
     uint64_t ticks = 0;
 
-    Lane_reset(f->lane, NOTHING, 0);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
     for (int round = 0; round < 2; round++) {
         for (uint32_t d = 1; d <= deep; d++)
             any_enter(f, code, d, ++ticks, COURSE_PLAIN);
-        assert_int_equal(f->lane->top - f->lane->bottom, deep);
+        assert_int_equal(f->trace->top - f->trace->bottom, deep);
         for (uint32_t d = deep; d >= 1; d--)
             any_leave(f, code, &code->layout.sites[RETURN_SITE], d, ++ticks,
                       COURSE_PLAIN);
@@ -1522,10 +1525,10 @@ static int set_up(void **state)
     f->registry = Registry_new();
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
-    f->lane = Lane_new(0, f->registry, &f->contention);
-    assert_non_null(f->lane);
-    Lane_reset(f->lane, COST, 0);
-    f->contention.last_lane = f->lane;
+    f->trace = ThreadTrace_new(0, f->registry, &f->contention);
+    assert_non_null(f->trace);
+    ThreadTrace_reset(f->trace, COST, 0);
+    f->contention.last_trace = f->trace;
     *state = f;
     return 0;
 }
@@ -1534,7 +1537,7 @@ static int tear_down(void **state)
 {
     struct Fixture *f = *state;
 
-    Lane_free(f->lane);
+    ThreadTrace_free(f->trace);
     Registry_free(f->registry);
     free(f);
     return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The hot path, at the end of a basic block: its cycles and instructions are
-// booked to the site that it ended at. A hook on the lane's thread, with the
+// booked to the site that it ended at. A hook on the record's thread, with the
 // interpreter's lock held.
-#ifndef OCULAR_TRACER_HOOK_LANE_BLOCK_H
-#define OCULAR_TRACER_HOOK_LANE_BLOCK_H
+#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
+#define OCULAR_TRACER_HOOK_THREAD_TRACE_BLOCK_H
 
-#include "tracer/hook/lane.h"
+#include "tracer/hook/thread_trace.h"
 
 // May the frame's cycles count as its function's own?
 OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
@@ -15,8 +15,8 @@ OCULAR_HOT bool Frame_is_clean(const struct Frame *frame,
 }
 
 // A block ended at `site`.
-OCULAR_HOT void Lane_end_block(struct Frame *frame, struct Code *code,
-                               struct Site *site)
+OCULAR_HOT void ThreadTrace_end_block(struct Frame *frame, struct Code *code,
+                                      struct Site *site)
 {
     uint16_t length = Frame_block_length(frame, code, site);
     int64_t self = frame->self;

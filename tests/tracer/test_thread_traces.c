@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tracer/hook/lanes: lanes come with their threads, what ended ones counted
-// stays, and threads that start and end while the collector visits.
+// tracer/hook/thread_traces: records come with their threads, what ended ones
+// counted stays, and threads that start and end while the collector visits.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
-#include "tracer/hook/lanes.h"
+#include "tracer/hook/thread_traces.h"
 
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_code.h"
 #include "tracer/code/registry.h"
-#include "tracer/hook/lane_call.h"
+#include "tracer/hook/thread_trace_call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,31 +22,31 @@
 static const int64_t COST[HOOK_KINDS] = {10, 11, 12, 13};
 
 struct Fixture {
-    struct Lanes lanes;
+    struct ThreadTraces traces;
     struct Contention contention;
     struct Registry *registry;
 };
 
-static struct Lane *add(struct Fixture *f, bool timeline)
+static struct ThreadTrace *add(struct Fixture *f, bool timeline)
 {
-    struct Lane *lane =
-        Lanes_add(&f->lanes, f->registry, &f->contention, COST, timeline, 1000);
+    struct ThreadTrace *trace = ThreadTraces_add(
+        &f->traces, f->registry, &f->contention, COST, timeline, 1000);
 
-    assert_non_null(lane);
-    return lane;
+    assert_non_null(trace);
+    return trace;
 }
 
-static void end(struct Lane *lane)
+static void end(struct ThreadTrace *trace)
 {
-    atomic_store_explicit(&lane->ended, true, memory_order_release);
+    atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
 // --- Add and sum -------------------------------------------------------------
 
-static void test_a_lane_knows_its_thread(void **state)
+static void test_a_record_knows_its_thread(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *first, *second;
+    struct ThreadTrace *first, *second;
     char name[16];
 
     prctl(PR_GET_NAME, name);
@@ -70,21 +70,22 @@ static void test_a_lane_knows_its_thread(void **state)
 static void test_sum(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *first = add(f, false), *second = add(f, true);
-    struct LanesTotals sum;
+    struct ThreadTrace *first = add(f, false), *second = add(f, true);
+    struct ThreadTotals sum;
 
-    Cell_set(&first->debt, 100);
-    Cell_set(&second->debt, 23);
-    Cell_set(&second->kept, 50);
+    Cell_set(&first->overhead, 100);
+    Cell_set(&second->overhead, 23);
+    Cell_set(&second->stolen, 50);
     second->ring->lost = 7;
-    sum = Lanes_sum(&f->lanes);
+    sum = ThreadTraces_sum(&f->traces);
     assert_int_equal(sum.count, 2);
-    assert_int_equal(sum.debt, 73);
+    assert_int_equal(sum.overhead, 73);
     assert_int_equal(sum.lost, 7);
-    assert_int_equal(sum.bytes, 2 * sizeof *first + Lane_stack_bytes(first) +
-                                    Lane_stack_bytes(second) +
+    assert_int_equal(sum.bytes, 2 * sizeof *first +
+                                    ThreadTrace_stack_bytes(first) +
+                                    ThreadTrace_stack_bytes(second) +
                                     RING_EVENTS * sizeof(struct Event));
-    assert_true(Lane_stack_bytes(first) >= 16 * sizeof(struct Frame));
+    assert_true(ThreadTrace_stack_bytes(first) >= 16 * sizeof(struct Frame));
 }
 
 // --- Visits ------------------------------------------------------------------
@@ -95,55 +96,55 @@ struct Visits {
     unsigned ended;
 };
 
-static void note(void *context, struct Lane *lane, bool ended)
+static void note(void *context, struct ThreadTrace *trace, bool ended)
 {
     struct Visits *visits = context;
 
     visits->count++;
-    visits->sum += lane->number + 1;
+    visits->sum += trace->number + 1;
     visits->ended += ended;
 }
 
-static void test_an_ended_lane_is_visited_once_more(void **state)
+static void test_an_ended_record_is_visited_once_more(void **state)
 {
     struct Fixture *f = *state;
     struct Visits visits = {0};
-    struct Lane *lanes[3];
+    struct ThreadTrace *traces[3];
     size_t used = Heap_used();
 
     // First, middle and last of the list in turn.
     for (int i = 0; i < 3; i++)
-        lanes[i] = add(f, true);
-    Cell_set(&lanes[1]->debt, 34);
-    Cell_set(&lanes[1]->kept, 9);
-    lanes[1]->ring->lost = 7;
-    end(lanes[1]);
-    Lanes_visit(&f->lanes, note, &visits);
+        traces[i] = add(f, true);
+    Cell_set(&traces[1]->overhead, 34);
+    Cell_set(&traces[1]->stolen, 9);
+    traces[1]->ring->lost = 7;
+    end(traces[1]);
+    ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(visits.count, 3);
     assert_int_equal(visits.sum, 1 + 2 + 3);
     assert_int_equal(visits.ended, 1); // and it was told so
-    Lanes_visit(&f->lanes, note, &visits);
+    ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(visits.count, 3 + 2);
     assert_int_equal(visits.sum, 6 + 1 + 3);
-    end(lanes[0]);
-    end(lanes[2]);
-    Lanes_visit(&f->lanes, note, &visits);
-    Lanes_visit(&f->lanes, note, &visits);
+    end(traces[0]);
+    end(traces[2]);
+    ThreadTraces_visit(&f->traces, note, &visits);
+    ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(visits.count, 5 + 2);
-    assert_null(f->lanes.first);
+    assert_null(f->traces.first);
     assert_int_equal(Heap_used(), used);
     // What they counted stays.
-    assert_int_equal(Lanes_sum(&f->lanes).count, 0);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, 25);
-    assert_int_equal(Lanes_sum(&f->lanes).lost, 7);
+    assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
+    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 25);
+    assert_int_equal(ThreadTraces_sum(&f->traces).lost, 7);
     // Numbers are not used again: the timeline still has the old ones.
     assert_int_equal(add(f, false)->number, 3);
 }
 
-// Burns CPU time of a thread with a lane, and ends it.
+// Burns CPU time of a thread with a record, and ends it.
 static void *burn(void *context)
 {
-    struct Lane *lane = add(context, true);
+    struct ThreadTrace *trace = add(context, true);
     struct timespec before, used;
 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
@@ -151,7 +152,7 @@ static void *burn(void *context)
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     while (used.tv_sec == before.tv_sec &&
            used.tv_nsec - before.tv_nsec < 4000000);
-    Lane_end(lane);
+    ThreadTrace_end(trace);
     return NULL;
 }
 
@@ -160,24 +161,25 @@ static void name_it(char *out, size_t size)
     snprintf(out, size, "named");
 }
 
-// Whoever asks leaves an ended lane, and what is in its ring, to the collector;
-// what it has used is known before and after.
+// Whoever asks leaves an ended record, and what is in its ring, to the
+// collector; what it has used is known before and after.
 static void test_threads_and_their_time(void **state)
 {
     struct Fixture *f = *state;
     struct Visits visits = {0};
-    struct LaneThread *threads;
+    struct TracedThread *threads;
     uint64_t dropped, used = 0;
     pthread_t thread;
 
     add(f, true);
-    f->lanes.name = name_it;
+    f->traces.name = name_it;
     pthread_create(&thread, NULL, burn, f);
     pthread_join(thread, NULL);
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), 2);
+        assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped),
+                         2);
         for (int n = 0; n < 2; n++) {
-            const struct LaneThread *row = &threads[n];
+            const struct TracedThread *row = &threads[n];
 
             assert_int_equal(row->ended, row->tid != gettid());
             if (!row->ended)
@@ -190,11 +192,11 @@ static void test_threads_and_their_time(void **state)
         assert_int_equal(dropped, 0);
         Heap_free(threads);
         if (i > 0)
-            Lanes_visit(&f->lanes, note, &visits);
-        assert_int_equal(Lanes_sum(&f->lanes).count, i < 1 ? 2 : 1);
+            ThreadTraces_visit(&f->traces, note, &visits);
+        assert_int_equal(ThreadTraces_sum(&f->traces).count, i < 1 ? 2 : 1);
     }
-    Lanes_reset(&f->lanes, COST, false, 1); // a new trace begins
-    assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), 1);
+    ThreadTraces_reset(&f->traces, COST, false, 1); // a new trace begins
+    assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped), 1);
     assert_false(threads[0].ended);
     Heap_free(threads);
 }
@@ -203,21 +205,22 @@ static void test_ended_threads_are_bounded(void **state)
 {
     struct Fixture *f = *state;
     struct Visits visits = {0};
-    struct LaneThread *threads;
+    struct TracedThread *threads;
     uint64_t dropped, least = UINT64_MAX;
 
     for (int i = 0; i < 3 * ENDED_ROOM; i++) {
-        struct Lane *lane = add(f, false);
+        struct ThreadTrace *trace = add(f, false);
 
-        lane->tid = 100000 + i;
-        lane->cpu_start_ns = 0;
-        lane->cpu_end_ns = (uint64_t)(i * 7 % (3 * ENDED_ROOM));
-        end(lane);
+        trace->tid = 100000 + i;
+        trace->cpu_start_ns = 0;
+        trace->cpu_end_ns = (uint64_t)(i * 7 % (3 * ENDED_ROOM));
+        end(trace);
         if (i % 50 == 0)
-            Lanes_visit(&f->lanes, note, &visits);
+            ThreadTraces_visit(&f->traces, note, &visits);
     }
-    Lanes_visit(&f->lanes, note, &visits);
-    assert_int_equal(Lanes_threads(&f->lanes, &threads, &dropped), ENDED_ROOM);
+    ThreadTraces_visit(&f->traces, note, &visits);
+    assert_int_equal(ThreadTraces_threads(&f->traces, &threads, &dropped),
+                     ENDED_ROOM);
     assert_int_equal(dropped, 2 * ENDED_ROOM);
     for (int i = 0; i < ENDED_ROOM; i++) // those that used most
         least = threads[i].cpu_ns < least ? threads[i].cpu_ns : least;
@@ -231,79 +234,79 @@ static void test_reset_starts_anew(void **state)
 {
     static const int64_t other[HOOK_KINDS] = {1, 2, 3, 4};
     struct Fixture *f = *state;
-    struct Lane *lane = add(f, true), *ended = add(f, true);
+    struct ThreadTrace *trace = add(f, true), *ended = add(f, true);
 
-    Cell_set(&lane->debt, 9);
-    Cell_set(&lane->kept, 5);
-    Cell_set(&lane->unwound, 9);
-    Cell_set(&ended->debt, 9);
-    lane->track = (struct Track *)lane;
-    Ring_push(lane->ring, 5, EVENT_ENTER, 0);
-    lane->ring->lost = 9;
+    Cell_set(&trace->overhead, 9);
+    Cell_set(&trace->stolen, 5);
+    Cell_set(&trace->unwound, 9);
+    Cell_set(&ended->overhead, 9);
+    trace->track = (struct Track *)trace;
+    Ring_push(trace->ring, 5, EVENT_ENTER, 0);
+    trace->ring->lost = 9;
     end(ended);
-    Lanes_reset(&f->lanes, other, true, 5000);
-    assert_ptr_equal(f->lanes.first, lane);
-    assert_null(lane->next);
-    assert_int_equal(lane->last, 5000);
-    assert_int_equal(Cell_get(&lane->unwound), 0);
-    assert_null(lane->track);
-    assert_memory_equal(lane->cost, other, sizeof other);
-    assert_int_equal(lane->ring->head, 0);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, 0);
-    assert_int_equal(Lanes_sum(&f->lanes).lost, 0);
-    Lanes_reset(&f->lanes, other, false, 6000);
-    assert_null(lane->ring);
-    Lanes_reset(&f->lanes, other, true, 7000);
-    assert_non_null(lane->ring);
+    ThreadTraces_reset(&f->traces, other, true, 5000);
+    assert_ptr_equal(f->traces.first, trace);
+    assert_null(trace->next);
+    assert_int_equal(trace->last, 5000);
+    assert_int_equal(Cell_get(&trace->unwound), 0);
+    assert_null(trace->track);
+    assert_memory_equal(trace->cost, other, sizeof other);
+    assert_int_equal(trace->ring->head, 0);
+    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
+    assert_int_equal(ThreadTraces_sum(&f->traces).lost, 0);
+    ThreadTraces_reset(&f->traces, other, false, 6000);
+    assert_null(trace->ring);
+    ThreadTraces_reset(&f->traces, other, true, 7000);
+    assert_non_null(trace->ring);
 }
 
 static void test_reset_forgets_ended_sums(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lane = add(f, false);
+    struct ThreadTrace *trace = add(f, false);
     struct Visits visits = {0};
 
-    Cell_set(&lane->debt, 9);
-    end(lane);
-    Lanes_visit(&f->lanes, note, &visits);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, 9);
-    Lanes_reset(&f->lanes, COST, false, 1);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, 0);
+    Cell_set(&trace->overhead, 9);
+    end(trace);
+    ThreadTraces_visit(&f->traces, note, &visits);
+    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 9);
+    ThreadTraces_reset(&f->traces, COST, false, 1);
+    assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 0);
 }
 
 // --- Cost --------------------------------------------------------------------
 
-static void test_a_new_cost_reaches_every_lane(void **state)
+static void test_a_new_cost_reaches_every_record(void **state)
 {
     static const int64_t other[HOOK_KINDS] = {1, 2, 3, 4};
     struct Fixture *f = *state;
-    struct Lane *one = add(f, false), *two = add(f, false);
+    struct ThreadTrace *one = add(f, false), *two = add(f, false);
 
-    Cell_set(&one->debt, 9);
-    Lanes_set_cost(&f->lanes, other);
+    Cell_set(&one->overhead, 9);
+    ThreadTraces_set_cost(&f->traces, other);
     assert_memory_equal(one->cost, other, sizeof other);
     assert_memory_equal(two->cost, other, sizeof other);
-    assert_int_equal(Cell_get(&one->debt), 9); // what was paid stays so
+    assert_int_equal(Cell_get(&one->overhead), 9); // what was paid stays so
 }
 
 // --- Forget, fork ------------------------------------------------------------
 
-static void test_forget_reaches_every_lane(void **state)
+static void test_forget_reaches_every_record(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lanes[2] = {add(f, false), add(f, false)};
+    struct ThreadTrace *traces[2] = {add(f, false), add(f, false)};
     struct Code *code = make_code(1, 0x1000), *other = make_code(2, 0x2000);
 
     code->hot.stop_at = other->hot.stop_at = CODE_NEVER;
     for (int i = 0; i < 2; i++) {
-        Lane_enter(lanes[i], code, 1, 0, 2000, COURSE_WHOLE);
-        Lane_enter(lanes[i], other, 2, 0, 2100, COURSE_WHOLE);
+        ThreadTrace_enter(traces[i], code, 1, 0, 2000, COURSE_WHOLE);
+        ThreadTrace_enter(traces[i], other, 2, 0, 2100, COURSE_WHOLE);
     }
-    Lanes_forget(&f->lanes, code);
+    ThreadTraces_forget(&f->traces, code);
     for (int i = 0; i < 2; i++) {
-        assert_ptr_equal(lanes[i]->top->code, other);
-        assert_null(lanes[i]->top[-1].code);
-        assert_int_equal(lanes[i]->top[-1].id, 1); // the timeline's
+        assert_ptr_equal(traces[i]->top->code, other);
+        assert_null(traces[i]->top[-1].code);
+        assert_int_equal(traces[i]->top[-1].id, 1); // the timeline's
     }
     Code_free(code);
     Code_free(other);
@@ -312,19 +315,20 @@ static void test_forget_reaches_every_lane(void **state)
 static void test_keep_only_one_after_fork(void **state)
 {
     struct Fixture *f = *state;
-    struct Lane *lanes[3];
+    struct ThreadTrace *traces[3];
 
     for (int i = 0; i < 3; i++)
-        lanes[i] = add(f, true);
-    pthread_mutex_lock(&f->lanes.mutex); // by a thread that is not here now
-    lanes[1]->tid = 1;                   // the thread's number in the parent
-    Lanes_keep_only(&f->lanes, lanes[1]);
-    assert_int_equal(lanes[1]->tid, gettid());
-    assert_ptr_equal(f->lanes.first, lanes[1]);
-    assert_null(lanes[1]->next);
-    assert_int_equal(Lanes_sum(&f->lanes).count, 1);
-    Lanes_keep_only(&f->lanes, NULL); // the child's thread never ran a hook
-    assert_int_equal(Lanes_sum(&f->lanes).count, 0);
+        traces[i] = add(f, true);
+    pthread_mutex_lock(&f->traces.mutex); // by a thread that is not here now
+    traces[1]->tid = 1;                   // the thread's number in the parent
+    ThreadTraces_keep_only(&f->traces, traces[1]);
+    assert_int_equal(traces[1]->tid, gettid());
+    assert_ptr_equal(f->traces.first, traces[1]);
+    assert_null(traces[1]->next);
+    assert_int_equal(ThreadTraces_sum(&f->traces).count, 1);
+    ThreadTraces_keep_only(&f->traces,
+                           NULL); // the child's thread never ran a hook
+    assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
     assert_int_equal(add(f, false)->number, 3);
 }
 
@@ -338,17 +342,17 @@ struct Race {
     uint64_t drained; // the visitor's
 };
 
-// One short thread after the other, each with a lane.
+// One short thread after the other, each with a record.
 static void *live(void *context)
 {
     struct Race *race = context;
 
     for (int i = 0; i < EVENTS; i++) {
-        static _Thread_local struct Lane *own;
+        static _Thread_local struct ThreadTrace *own;
 
         if (!own)
             own = add(race->fixture, true);
-        Cell_add(&own->debt, 1);
+        Cell_add(&own->overhead, 1);
         Ring_push(own->ring, (uint64_t)i, EVENT_ENTER, 1);
         if (i == EVENTS - 1)
             end(own);
@@ -368,16 +372,16 @@ static void *start_lives(void *context)
     return NULL;
 }
 
-static void drain(void *context, struct Lane *lane, bool ended)
+static void drain(void *context, struct ThreadTrace *trace, bool ended)
 {
     struct Race *race = context;
     const struct Event *events;
     size_t count;
 
     (void)ended;
-    while ((count = Ring_peek(lane->ring, &events)) > 0) {
+    while ((count = Ring_peek(trace->ring, &events)) > 0) {
         race->drained += count;
-        Ring_pop(lane->ring, count);
+        Ring_pop(trace->ring, count);
     }
 }
 
@@ -389,7 +393,7 @@ static void *visit_all(void *context)
 
     do {
         stop = race->stop;
-        Lanes_visit(&race->fixture->lanes, drain, race);
+        ThreadTraces_visit(&race->fixture->traces, drain, race);
         nanosleep(&pause, NULL);
     } while (!stop);
     return NULL;
@@ -405,12 +409,13 @@ static void test_threads_come_and_go_under_visits(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, start_lives, &race);
     for (int i = 0; i < 50; i++) {
-        struct LaneThread *rows;
+        struct TracedThread *rows;
         uint64_t dropped;
 
-        assert_true(Lanes_threads(&f->lanes, &rows, &dropped) >= 0);
+        assert_true(ThreadTraces_threads(&f->traces, &rows, &dropped) >= 0);
         Heap_free(rows);
-        assert_true(Lanes_sum(&f->lanes).debt <= THREADS * LIVES * EVENTS);
+        assert_true(ThreadTraces_sum(&f->traces).overhead <=
+                    THREADS * LIVES * EVENTS);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
@@ -418,12 +423,13 @@ static void test_threads_come_and_go_under_visits(void **state)
     pthread_join(visitor, NULL);
     // Nothing that an ended thread left behind was lost.
     assert_int_equal(race.drained, THREADS * LIVES * EVENTS);
-    assert_int_equal(Lanes_sum(&f->lanes).debt, THREADS * LIVES * EVENTS);
-    assert_int_equal(Lanes_sum(&f->lanes).lost, 0);
-    assert_int_equal(Lanes_sum(&f->lanes).count, 0);
+    assert_int_equal(ThreadTraces_sum(&f->traces).overhead,
+                     THREADS * LIVES * EVENTS);
+    assert_int_equal(ThreadTraces_sum(&f->traces).lost, 0);
+    assert_int_equal(ThreadTraces_sum(&f->traces).count, 0);
 }
 
-// A session's first look at the lanes and their reset for it may meet.
+// A session's first look at the records and their reset for it may coincide.
 static void test_reset_under_visits(void **state)
 {
     struct Fixture *f = *state;
@@ -433,26 +439,26 @@ static void test_reset_under_visits(void **state)
     add(f, true);
     pthread_create(&visitor, NULL, visit_all, &race);
     for (int i = 0; i < FEWER(500); i++) {
-        struct Lane *lane = add(f, true);
+        struct ThreadTrace *trace = add(f, true);
 
         for (int n = 0; n < 50; n++)
-            Ring_push(lane->ring, 1, EVENT_ENTER, 1);
+            Ring_push(trace->ring, 1, EVENT_ENTER, 1);
         if (i % 2)
-            end(lane);
-        Lanes_reset(&f->lanes, COST, true, 1);
+            end(trace);
+        ThreadTraces_reset(&f->traces, COST, true, 1);
         if (i % 2 == 0)
-            end(lane);
+            end(trace);
     }
     race.stop = true;
     pthread_join(visitor, NULL);
-    assert_int_equal(Lanes_sum(&f->lanes).count, 1);
+    assert_int_equal(ThreadTraces_sum(&f->traces).count, 1);
 }
 
 static int set_up(void **state)
 {
     struct Fixture *f = calloc(1, sizeof *f);
 
-    Lanes_init(&f->lanes);
+    ThreadTraces_init(&f->traces);
     // So fast that no span here is long enough to ask the kernel about it.
     Contention_init(&f->contention, 1e15);
     f->registry = Registry_new();
@@ -464,7 +470,7 @@ static int tear_down(void **state)
 {
     struct Fixture *f = *state;
 
-    Lanes_keep_only(&f->lanes, NULL);
+    ThreadTraces_keep_only(&f->traces, NULL);
     Registry_free(f->registry);
     free(f);
     return 0;
@@ -475,15 +481,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_lane_knows_its_thread),
+        TEST(test_a_record_knows_its_thread),
         TEST(test_sum),
-        TEST(test_an_ended_lane_is_visited_once_more),
+        TEST(test_an_ended_record_is_visited_once_more),
         TEST(test_threads_and_their_time),
         TEST(test_ended_threads_are_bounded),
         TEST(test_reset_starts_anew),
         TEST(test_reset_forgets_ended_sums),
-        TEST(test_a_new_cost_reaches_every_lane),
-        TEST(test_forget_reaches_every_lane),
+        TEST(test_a_new_cost_reaches_every_record),
+        TEST(test_forget_reaches_every_record),
         TEST(test_keep_only_one_after_fork),
         TEST(test_threads_come_and_go_under_visits),
         TEST(test_reset_under_visits),

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// See own_trace.h.
+#include "python/hooks/own_trace.h"
+#include "ipc/base/now.h"
+
+#define ATYPICAL 4 // times as long: something else ran
+
+_Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
+static pthread_key_t trace_key;
+static pthread_once_t trace_once = PTHREAD_ONCE_INIT;
+
+static void end_trace(void *trace)
+{
+    ThreadTrace_end(trace);
+    own_trace = NULL;
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&trace_key, end_trace);
+}
+
+struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
+{
+    struct Session *session = state->engine.session;
+
+    if (own_trace)
+        return own_trace;
+    own_trace = ThreadTraces_add(&state->engine.traces, state->engine.registry,
+                                 &state->engine.contention, state->engine.cost,
+                                 session && session->timeline, ticks);
+    if (own_trace) {
+        pthread_once(&trace_once, make_key);
+        pthread_setspecific(trace_key, own_trace);
+        if (state->phase == PHASE_TRACING && session->sampler)
+            Sampler_begin_thread(session->sampler,
+                                 (uintptr_t)PyThreadState_Get());
+    }
+    return own_trace;
+}
+
+void OwnTrace_end(void)
+{
+    if (!own_trace)
+        return;
+    pthread_setspecific(trace_key, NULL);
+    end_trace(own_trace);
+}
+
+// Ticks of CPU time since the record was lent, as far as they are ours: a
+// garbage collection, a handler without events are the program's. A fork sets
+// the clock back.
+uint64_t OwnTrace_lent_ticks(const struct ThreadTrace *trace)
+{
+    uint64_t ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - trace->cpu_start_ns;
+    double ticks = (double)(int64_t)ns * 1e-9 * trace->contention->hz;
+
+    if (ticks < 0 || ticks > (double)(ATYPICAL * trace->typical_ticks))
+        return trace->typical_ticks;
+    return (uint64_t)ticks;
+}
+
+void OwnTrace_take_back(void)
+{
+    struct ThreadTrace *trace = own_trace;
+
+    if (!trace || !trace->stands_for)
+        return;
+    own_trace = trace->stands_for;
+    trace->stands_for = NULL;
+    Cell_add(&own_trace->overhead, OwnTrace_lent_ticks(trace));
+}

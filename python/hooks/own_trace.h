@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The calling thread's record, which every hook begins with. A thread's first
+// hook makes it; it ends with its thread. Interpreter's lock held.
+#ifndef OCULAR_PYTHON_HOOKS_OWN_TRACE_H
+#define OCULAR_PYTHON_HOOKS_OWN_TRACE_H
+
+#include "python/hooks/state.h"
+
+// glibc keeps a surplus of static TLS for libraries loaded later, and one
+// pointer fits; elsewhere the default model is safe.
+#ifdef __GLIBC__
+#define OWN_TRACE_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define OWN_TRACE_TLS
+#endif
+
+// NULL: it has none. Where hooks are being timed on it, the calibration's.
+extern _Thread_local struct ThreadTrace *own_trace OWN_TRACE_TLS;
+
+// Made if it has none; NULL when memory is out.
+struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks);
+// Where hooks are being timed on the calling thread, that is off: it has its
+// own record again, and what the program says that runs is void.
+void OwnTrace_take_back(void);
+// Ticks of CPU time that the timing of hooks has taken with that record.
+uint64_t OwnTrace_lent_ticks(const struct ThreadTrace *trace);
+// The calling thread's goes, as when the thread ends.
+void OwnTrace_end(void);
+
+#endif

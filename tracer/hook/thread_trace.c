@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+// A traced thread's record: what the hot path in thread_trace_*.h leaves to
+// functions, since it happens once per function, per thread or per surprise.
+// Run by the record's own thread with the interpreter's lock held.
+#include "tracer/hook/thread_trace.h"
+#include "ipc/base/heap.h"
+#include "ipc/base/now.h"
+#include "tracer/code/arming.h"
+#include "tracer/code/means.h"
+#include "tracer/code/registry.h"
+
+#include <string.h>
+#include <time.h>
+
+// With the sentinel no mapping of its own: ipc/base/heap.h.
+#define FIRST_FRAMES 64
+#define MAX_FRAMES (1u << 16) // a stack: 4 MiB; what is deeper goes unseen
+
+struct ThreadTrace *ThreadTrace_new(unsigned number, struct Registry *registry,
+                                    struct Contention *contention)
+{
+    struct ThreadTrace *trace = Heap_zeroed(1, sizeof *trace);
+
+    if (!trace)
+        return NULL;
+    trace->stack = Stack_new(FIRST_FRAMES);
+    if (!trace->stack) {
+        Heap_free(trace);
+        return NULL;
+    }
+    trace->top = trace->bottom = trace->stack->bottom;
+    trace->limit = trace->stack->limit;
+    trace->stack_bytes = FIRST_FRAMES * sizeof *trace->bottom;
+    trace->number = number;
+    trace->registry = registry;
+    trace->contention = contention;
+    return trace;
+}
+
+void ThreadTrace_free(struct ThreadTrace *trace)
+{
+    if (!trace)
+        return;
+    Ring_free(trace->ring);
+    trace->stack->bottom = trace->bottom; // it may have grown
+    Stack_free(trace->stack);
+    Stack_free(trace->spare);
+    Stacks_clear(&trace->parked);
+    Heap_free(trace);
+}
+
+void ThreadTrace_reset(struct ThreadTrace *trace,
+                       const int64_t cost[HOOK_KINDS], uint64_t ticks)
+{
+    Stacks_clear(&trace->parked);
+    Stack_free(trace->spare);
+    trace->spare = NULL;
+    trace->stack->root = trace->chunk = 0;
+    trace->stack_bytes =
+        (size_t)(trace->limit + 1 - trace->bottom) * sizeof *trace->bottom;
+    trace->top = trace->bottom;
+    memset(trace->bottom, 0, sizeof *trace->bottom);
+    memset(trace->active, 0, sizeof trace->active);
+    memset(trace->seen, 0, sizeof trace->seen);
+    memcpy(trace->cost, cost, sizeof trace->cost);
+    trace->loop_count = 0;
+    trace->last = (int64_t)ticks;
+    Preemption_init(&trace->preemption);
+    Cell_set(&trace->overhead, 0);
+    Cell_set(&trace->stolen, 0);
+    Cell_set(&trace->unwound, 0);
+}
+
+void ThreadTrace_end(struct ThreadTrace *trace)
+{
+    trace->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    // Pairs with the acquire in thread_traces.c: the thread's last hook is
+    // over.
+    atomic_store_explicit(&trace->ended, true, memory_order_release);
+}
+
+// By the kernel's thread id: a pthread_t dangles once its thread has ended.
+static uint64_t thread_ns(const struct ThreadTrace *trace)
+{
+    if (atomic_load_explicit(&trace->ended, memory_order_acquire))
+        return trace->cpu_end_ns;
+    return Now_ns(Now_clock_of(trace->tid));
+}
+
+uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace)
+{
+    uint64_t now = thread_ns(trace);
+
+    return now > trace->cpu_start_ns ? now - trace->cpu_start_ns : 0;
+}
+
+void ThreadTrace_restart_cpu(struct ThreadTrace *trace)
+{
+    trace->cpu_start_ns = thread_ns(trace);
+}
+
+// Of a stack's frames.
+static void forget(struct Frame *bottom, struct Frame *top,
+                   const struct Code *code)
+{
+    struct Frame *frame;
+
+    for (frame = bottom + 1; frame <= top; frame++)
+        if (frame->code == code) {
+            frame->code = NULL;
+            frame->address = 0;
+        }
+}
+
+void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code)
+{
+    const struct Stack *stack;
+
+    if (ThreadTrace_seen(trace, code->who.address)->code == code)
+        memset(ThreadTrace_seen(trace, code->who.address), 0,
+               sizeof(struct Seen));
+    if (!trace->active[code->hot.id % THREAD_TRACE_ACTIVE])
+        return;
+    forget(trace->bottom, trace->top, code);
+    for (stack = trace->parked.oldest; stack; stack = stack->newer)
+        forget(stack->bottom, stack->top, code);
+}
+
+bool ThreadTrace_grow(struct ThreadTrace *trace)
+{
+    size_t count = (size_t)(trace->limit - trace->bottom) + 1;
+    struct Frame *frames, *old = trace->bottom;
+
+    if (2 * count > MAX_FRAMES)
+        return false;
+    frames = Stack_frames(2 * count);
+    if (!frames)
+        return false;
+    memcpy(frames, old, count * sizeof *frames);
+    trace->top = frames + (trace->top - old);
+    trace->limit = frames + 2 * count - 1;
+    trace->bottom = frames;
+    trace->stack_bytes += count * sizeof *frames;
+    // Last: a child of a fork just now frees what the record has.
+    Heap_free(old);
+    return true;
+}
+
+void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
+{
+    Cell_add(&trace->unwound, 1);
+    ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top, COURSE_WHOLE);
+    ThreadTrace_pop(trace);
+    // From that unseen moment on the span was the caller's: it went to the
+    // dead frame, and the caller's self time is not known any more.
+    trace->top->epoch = EPOCH_NONE;
+}
+
+void ThreadTrace_lose_step(struct ThreadTrace *trace)
+{
+    const struct Code *code = trace->top->code;
+
+    if (code && code->layout.instructions)
+        trace->top->start = (uint16_t)code->layout.instruction_count;
+}
+
+// Ticks of a span, which has ended, in which other programs had the CPU. What
+// asking takes is the hook's cost, but for when they have it then, too.
+static int64_t preempted(struct ThreadTrace *trace, int64_t span)
+{
+    double cycles_a_ns = trace->contention->hz * 1e-9;
+    int64_t ns = (int64_t)((double)span / cycles_a_ns), asked, paid;
+
+    if (ns <= PREEMPTION_BRIEF_NS)
+        return 0;
+    if (ns < PREEMPTION_STOPPED_NS && (!trace->contention->preempted ||
+                                       Preemption_skip(&trace->preemption))) {
+        Preemption_forget(&trace->preemption);
+        return 0;
+    }
+    ns = Preemption_take(&trace->preemption, ns);
+    asked = trace->preemption.then.reading_ns;
+    paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
+    Cell_add(&trace->overhead, (uint64_t)((double)paid * cycles_a_ns));
+    trace->last += (int64_t)((double)(asked - paid) * cycles_a_ns);
+    return (int64_t)((double)ns * cycles_a_ns);
+}
+
+int64_t ThreadTrace_doubt(struct ThreadTrace *trace, int64_t span)
+{
+    struct Contention *contention = trace->contention;
+    bool alone =
+        contention->last_trace == trace && span <= contention->long_span;
+    int64_t taken = preempted(trace, span);
+
+    contention->last_trace = trace;
+    if (alone && !taken)
+        return span;
+    ThreadTrace_lose_step(trace);
+    if (alone)
+        return span - taken;
+    if (span > 0 && trace->top->waited != FRAME_PARTIAL)
+        trace->top->waited += span;
+    return 0;
+}
+
+void Contention_init(struct Contention *contention, double hz)
+{
+    *contention = (struct Contention){.hz = hz, .preempted = true};
+    Contention_share(contention, 0);
+}
+
+void Contention_share(struct Contention *contention, double turn_s)
+{
+    int64_t turn = turn_s > 0 ? (int64_t)(turn_s * contention->hz) : INT64_MAX;
+    int64_t brief = (int64_t)(PREEMPTION_BRIEF_NS * 1e-9 * contention->hz);
+
+    contention->long_span = turn;
+    contention->brief_span = turn < brief ? turn : brief;
+}
+
+void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code)
+{
+    const struct Frame *frame = trace->top;
+
+    code->hot.last_caller = frame->id;
+    if (!frame->code)
+        return;
+    Registry_link(trace->registry, frame->code, code);
+}
+
+bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
+                        uint64_t ticks)
+{
+    uint32_t i;
+
+    if (code->hot.dark)
+        return false;
+    code->hot.dark = true;
+    code->hot.closed = false;
+    Code_refresh(code);
+    code->hot.calls_exact = code->hot.exact = false;
+    atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
+    atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
+                          memory_order_relaxed);
+    for (i = 0; i < code->links.caller_count; i++) {
+        struct Code *caller =
+            Registry_by_id(trace->registry, code->links.callers[i]);
+
+        if (caller)
+            Code_gain_dark_callee(caller);
+    }
+    if (trace->ring)
+        Ring_push(trace->ring, ticks, EVENT_DARK,
+                  Event_call(code->hot.id,
+                             ThreadTrace_number(trace, trace->top) + 1));
+    return true;
+}
+
+unsigned ThreadTrace_leave_kind(const struct Code *code,
+                                const struct Site *site)
+{
+    return site ? site->hook : Code_leave_hook(code);
+}
+
+void ThreadTrace_record_first(struct Code *code, uint64_t self)
+{
+    struct Histogram *histogram;
+
+    if (Cell_get(&code->hot.self_calls) < 2)
+        return;
+    histogram = Heap_zeroed(1, sizeof *histogram);
+    if (!histogram)
+        return;
+    if (Cell_get(&code->hot.self_calls) == 2 &&
+        !Cell_get(&code->hot.waited_cycles))
+        Histogram_add(histogram, Cell_get(&code->hot.self_cycles) - self);
+    Histogram_add(histogram, self);
+    Cell_add(&code->cold.grown_bytes, sizeof *histogram);
+    // Pairs with the acquire of whoever builds a snapshot.
+    atomic_store_explicit(&code->hot.histogram, histogram,
+                          memory_order_release);
+    Code_refresh(code);
+}
+
+bool ThreadTrace_is_open_below(const struct ThreadTrace *trace,
+                               const struct Frame *frame)
+{
+    const struct Frame *below;
+
+    for (below = frame - 1; below > trace->bottom; below--)
+        if (below->id == frame->id)
+            return true;
+    return false;
+}
+
+// Loops of frames that have gone, and inner loops of this one, have ended. A
+// frame may begin at the very net time of one before it; what tells them apart
+// then is that a frame's instructions only grow.
+static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
+                      uint32_t instructions, uint16_t head)
+{
+    uint32_t number = ThreadTrace_number(trace, frame);
+
+    for (; trace->loop_count; trace->loop_count--) {
+        const struct Loop *loop = &trace->loops[trace->loop_count - 1];
+
+        if (loop->number < number)
+            return;
+        if (loop->number == number && loop->enter == frame->enter &&
+            loop->head <= head &&
+            (int32_t)(instructions - loop->instructions) > 0)
+            return;
+    }
+}
+
+// Net of its hooks a short iteration may come out at nothing or below: it took
+// a tick, the least there is.
+static uint64_t net_cycles(int64_t cycles)
+{
+    return cycles > 0 ? (uint64_t)cycles : 1;
+}
+
+void ThreadTrace_push_loop(struct ThreadTrace *trace, struct Frame *frame,
+                           const struct Site *site, uint16_t head, int64_t now,
+                           uint64_t ticks)
+{
+    uint16_t from = frame->code->layout.units[site->unit].number;
+    uint16_t length = Frame_block_length(frame, frame->code, site);
+    uint32_t instructions = frame->instructions + length;
+    struct Loop *loop;
+
+    if (head > from) // forwards
+        return;
+    end_loops(trace, frame, instructions, head);
+    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
+    if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
+        loop->head != head) {
+        // A loop's first iteration began unseen: what is known is its last
+        // block, which may have begun before the loop.
+        uint16_t body = (uint16_t)(from - head + 1);
+
+        if (trace->loop_count == THREAD_TRACE_LOOPS)
+            return;
+        loop = &trace->loops[trace->loop_count++];
+        loop->enter = frame->enter;
+        loop->number = ThreadTrace_number(trace, frame);
+        loop->head = head;
+        loop->start = now - (frame->self - frame->block);
+        loop->instructions = instructions - (length < body ? length : body);
+    }
+    Ring_push(trace->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         instructions - loop->instructions, site->unit));
+    loop->start = now;
+    loop->instructions = instructions;
+}
+
+// The frame's loop with that head, if it is under way.
+static struct Loop *find_loop(struct ThreadTrace *trace,
+                              const struct Frame *frame, uint16_t head)
+{
+    struct Loop *loop;
+
+    end_loops(trace, frame, frame->instructions, head);
+    loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
+    return loop && loop->number == ThreadTrace_number(trace, frame) &&
+                   loop->head == head
+               ? loop
+               : NULL;
+}
+
+void ThreadTrace_step_loop(struct ThreadTrace *trace, const struct Frame *frame,
+                           const struct Instruction *instruction, int64_t now,
+                           uint64_t ticks)
+{
+    uint16_t number = frame->start;
+    struct Loop *loop;
+
+    if (instruction->flags & INSTRUCTION_HEAD &&
+        !find_loop(trace, frame, number) &&
+        trace->loop_count < THREAD_TRACE_LOOPS)
+        trace->loops[trace->loop_count++] =
+            (struct Loop){.enter = frame->enter,
+                          .start = now,
+                          .number = ThreadTrace_number(trace, frame),
+                          .instructions = frame->instructions - 1,
+                          .head = number};
+    if (!(instruction->flags & INSTRUCTION_LOOP))
+        return;
+    loop = find_loop(trace, frame, instruction->next);
+    if (!loop) // its head is dark, or was run before our time
+        return;
+    Ring_push(trace->ring, ticks, EVENT_LOOP,
+              Event_loop(net_cycles(now - loop->start),
+                         frame->instructions - loop->instructions,
+                         instruction->unit));
+    loop->start = now;
+    loop->instructions = frame->instructions;
+}
+
+struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
+                                 uint32_t depth, int64_t now, uint64_t ticks)
+{
+    struct Frame *frame;
+
+    if (trace->top == trace->limit && !ThreadTrace_grow(trace))
+        return NULL;
+    frame = ++trace->top;
+    memset(frame, 0, sizeof *frame);
+    frame->address = code->who.address;
+    frame->code = code;
+    frame->enter = now;
+    frame->id = code->hot.id;
+    frame->depth = depth;
+    frame->epoch = code->hot.epoch;
+    frame->waited = FRAME_PARTIAL;
+    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, COURSE_WHOLE);
+    return frame;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The hot path, where a call begins and ends: pushes its frame, and books what
+// the call took. A hook on the record's thread, with the interpreter's lock
+// held.
+#ifndef OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
+#define OCULAR_TRACER_HOOK_THREAD_TRACE_CALL_H
+
+#include "tracer/code/arming.h"
+#include "tracer/hook/thread_trace_block.h"
+
+OCULAR_HOT bool ThreadTrace_plain_enter(const struct ThreadTrace *trace,
+                                        const struct Code *code, uint32_t depth,
+                                        enum Course course)
+{
+    return trace->top->depth < depth &&
+           code->hot.last_caller == trace->top->id &&
+           Cell_get(&code->hot.calls) + 1 < code->hot.stop_at &&
+           trace->top != trace->limit && ThreadTrace_is_alone(trace, course);
+}
+
+// A call, a resumption or a throw into a generator. true: DISABLE the site.
+OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
+                                  uint32_t depth, uint16_t start,
+                                  uint64_t ticks, enum Course course)
+{
+    uint64_t calls = Cell_add(&code->hot.calls, 1);
+    int64_t now =
+        ThreadTrace_advance(trace, ticks, code->hot.enter_hook, course);
+    struct Frame *frame;
+    bool disable = false, untimed = false;
+
+    // What a dark function's other sites still say makes nothing newer.
+    if (course != COURSE_WHOLE || !code->hot.dark)
+        Cell_set(&code->hot.last_seen, ticks);
+    while (OCULAR_TURN(course, trace->top->depth >= depth))
+        ThreadTrace_pop_unseen(trace, ticks);
+    if (OCULAR_TURN(course, code->hot.last_caller != trace->top->id))
+        ThreadTrace_note_caller(trace, code);
+    if (OCULAR_TURN(course, calls >= code->hot.stop_at)) {
+        untimed = Code_may_skip_timing(code);
+        if (!Code_warm(code)) {
+            if (!ThreadTrace_darken(trace, code, ticks))
+                return true;
+            disable = true;
+        }
+    }
+    if (OCULAR_TURN(course, trace->top == trace->limit) &&
+        !ThreadTrace_grow(trace))
+        return disable;
+    trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
+    frame = ++trace->top;
+    frame->address = code->who.address;
+    frame->code = code;
+    frame->enter = now;
+    frame->self = 0;
+    frame->block = 0;
+    frame->waited = 0;
+    frame->id = code->hot.id;
+    frame->depth = depth;
+    frame->instructions = 0;
+    frame->start = start;
+    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->hot.epoch;
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, course);
+    return disable;
+}
+
+// --- Leave ---
+
+OCULAR_HOT bool ThreadTrace_plain_leave(const struct ThreadTrace *trace,
+                                        const struct Code *code, uint32_t depth,
+                                        enum Course course)
+{
+    const struct Frame *frame = trace->top;
+
+    return frame->depth == depth && frame->epoch == code->hot.plain_epoch &&
+           !frame->waited && ThreadTrace_is_alone(trace, course);
+}
+
+// Books the self time of a call that ended in the sight of a hook.
+OCULAR_HOT void ThreadTrace_record_self(const struct Frame *frame,
+                                        struct Code *code, enum Course course)
+{
+    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+
+    Cell_add(&code->hot.self_calls, 1);
+    Cell_add(&code->hot.self_cycles, self);
+    if (OCULAR_TURN(course, frame->waited)) {
+        Cell_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
+        return;
+    }
+    if (OCULAR_UNLIKELY(self < Cell_get(&code->hot.min_cycles)))
+        Cell_set(&code->hot.min_cycles, self);
+    if (OCULAR_TURN(course, !Code_histogram(code)))
+        ThreadTrace_record_first(code, self);
+    else
+        Histogram_add(Code_histogram(code), self);
+}
+
+// Books a call; its total only if no other call of the function is open below.
+OCULAR_HOT void ThreadTrace_record(const struct ThreadTrace *trace,
+                                   const struct Frame *frame, struct Code *code,
+                                   int64_t now, enum Course course)
+{
+    if (OCULAR_TURN(course, frame->waited == FRAME_PARTIAL))
+        return;
+    if (course != COURSE_WHOLE || Frame_is_clean(frame, code))
+        ThreadTrace_record_self(frame, code, course);
+    if (OCULAR_LIKELY(trace->active[frame->id % THREAD_TRACE_ACTIVE] == 1) ||
+        !ThreadTrace_is_open_below(trace, frame)) {
+        int64_t total = now - frame->enter;
+
+        Cell_add(&code->hot.total_cycles, total > 0 ? (uint64_t)total : 0);
+    }
+}
+
+// A return, a yield (site != NULL) or an exception that leaves the frame
+// (site == NULL, which has no site to disable). true: DISABLE the site.
+OCULAR_HOT bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
+                                  struct Site *site, uint32_t depth,
+                                  uint64_t ticks, enum Course course)
+{
+    bool plain = course != COURSE_WHOLE;
+    unsigned kind = plain ? site->hook : ThreadTrace_leave_kind(code, site);
+    int64_t now = ThreadTrace_advance(trace, ticks, kind, course);
+    struct Frame *frame =
+        plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
+    bool dark = !plain && code->hot.dark;
+
+    if (plain || (frame && !code->hot.closed)) {
+        if (plain || site)
+            ThreadTrace_end_block(frame, code, site);
+        ThreadTrace_record(trace, frame, code, now, course);
+        ThreadTrace_emit(trace, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame,
+                         course);
+        ThreadTrace_pop(trace);
+    } else if (frame) {
+        ThreadTrace_pop_unseen(trace, ticks);
+    }
+    if (plain || site)
+        Cell_add(&site->hits, 1);
+    if (dark && site) {
+        code->hot.closed = true;
+        atomic_store_explicit(&site->dark, 1, memory_order_relaxed);
+    }
+    return dark;
+}
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// The list of thread records. Traced threads add to it; the collector visits
+// it.
+#include "tracer/hook/thread_traces.h"
+#include "ipc/base/heap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NAME_ASKS 512
+
+void ThreadTraces_init(struct ThreadTraces *traces)
+{
+    pthread_mutex_init(&traces->visiting, NULL);
+    pthread_mutex_init(&traces->mutex, NULL);
+    traces->first = NULL;
+    traces->next_number = 0;
+    traces->half_full = NULL;
+    traces->name = NULL;
+    memset(&traces->ended, 0, sizeof traces->ended);
+    traces->ended_overhead = traces->ended_lost = 0;
+}
+
+void ThreadTraces_ask_name(struct ThreadTraces *traces,
+                           struct ThreadTrace *trace)
+{
+    char name[sizeof trace->name] = "";
+
+    trace->name_asks--;
+    if (traces->name)
+        traces->name(name, sizeof name);
+    if (!*name)
+        return;
+    trace->name_asks = 0;
+    pthread_mutex_lock(&traces->mutex);
+    memcpy(trace->name, name, sizeof name);
+    pthread_mutex_unlock(&traces->mutex);
+}
+
+void ThreadTraces_copy_name(struct ThreadTraces *traces,
+                            const struct ThreadTrace *trace, char name[64])
+{
+    pthread_mutex_lock(&traces->mutex);
+    memcpy(name, trace->name, sizeof trace->name);
+    pthread_mutex_unlock(&traces->mutex);
+}
+
+struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
+                                     struct Registry *registry,
+                                     struct Contention *contention,
+                                     const int64_t cost[HOOK_KINDS],
+                                     bool timeline, uint64_t ticks)
+{
+    struct ThreadTrace *trace = ThreadTrace_new(0, registry, contention);
+    char name[16] = "";
+
+    if (!trace)
+        return NULL;
+    ThreadTrace_reset(trace, cost, ticks);
+    if (timeline)
+        trace->ring =
+            Ring_new(traces->half_full); // without one: statistics only
+    trace->tid = gettid();
+    prctl(PR_GET_NAME, name);
+    snprintf(trace->name, sizeof trace->name, "%s", name);
+    trace->name_asks = NAME_ASKS;
+    ThreadTraces_ask_name(traces, trace);
+    ThreadTrace_restart_cpu(trace);
+    pthread_mutex_lock(&traces->mutex);
+    trace->number = traces->next_number++;
+    trace->next = traces->first;
+    traces->first = trace;
+    pthread_mutex_unlock(&traces->mutex);
+    return trace;
+}
+
+static uint64_t overhead_of(const struct ThreadTrace *trace)
+{
+    return Cell_get(&trace->overhead) - Cell_get(&trace->stolen);
+}
+
+static uint64_t lost_of(const struct ThreadTrace *trace)
+{
+    return trace->ring ? Cell_get(&trace->ring->lost) : 0;
+}
+
+// Unlinks and frees the record at *link, keeping its sums.
+static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
+{
+    struct ThreadTrace *trace = *link;
+    struct EndedThread thread = {.tid = trace->tid,
+                                 .cpu_ns = ThreadTrace_cpu_ns(trace)};
+
+    memcpy(thread.name, trace->name, sizeof thread.name);
+    Ended_add(&traces->ended, &thread);
+    traces->ended_overhead += overhead_of(trace);
+    traces->ended_lost += lost_of(trace);
+    *link = trace->next;
+    ThreadTrace_free(trace);
+}
+
+static bool has_ended(const struct ThreadTrace *trace)
+{
+    // Pairs with the release of the thread's exit: its last hook is over.
+    return atomic_load_explicit(&trace->ended, memory_order_acquire);
+}
+
+// The mutex is dropped for the visit, which may take its time: only visitors
+// free records, there is one visitor at a time, and new records go in at the
+// front, so that what comes after a record stands still.
+void ThreadTraces_visit(struct ThreadTraces *traces,
+                        void (*visit)(void *context, struct ThreadTrace *trace,
+                                      bool ended),
+                        void *context)
+{
+    struct ThreadTrace *trace, *next, **link;
+
+    pthread_mutex_lock(&traces->visiting);
+    pthread_mutex_lock(&traces->mutex);
+    for (trace = traces->first; trace; trace = next) {
+        bool ended = has_ended(trace);
+
+        pthread_mutex_unlock(&traces->mutex);
+        visit(context, trace, ended);
+        pthread_mutex_lock(&traces->mutex);
+        next = trace->next;
+        if (!ended)
+            continue;
+        for (link = &traces->first; *link != trace; link = &(*link)->next)
+            ;
+        end_trace(traces, link);
+    }
+    pthread_mutex_unlock(&traces->mutex);
+    pthread_mutex_unlock(&traces->visiting);
+}
+
+static struct TracedThread thread_of(const struct ThreadTrace *trace)
+{
+    struct TracedThread thread = {
+        .tid = trace->tid,
+        .ended = has_ended(trace),
+        .cpu_ns = ThreadTrace_cpu_ns(trace),
+    };
+
+    memcpy(thread.name, trace->name, sizeof thread.name);
+    return thread;
+}
+
+static struct TracedThread thread_ended(const struct EndedThread *ended)
+{
+    struct TracedThread thread = {
+        .tid = ended->tid, .ended = true, .cpu_ns = ended->cpu_ns};
+
+    memcpy(thread.name, ended->name, sizeof thread.name);
+    return thread;
+}
+
+long ThreadTraces_threads(struct ThreadTraces *traces,
+                          struct TracedThread **threads, uint64_t *dropped)
+{
+    const struct Ended *ended = &traces->ended;
+    const struct ThreadTrace *trace;
+    size_t room, count = 0;
+
+    pthread_mutex_lock(&traces->mutex);
+    room = ended->count;
+    for (trace = traces->first; trace; trace = trace->next)
+        room++;
+    *threads = Heap_alloc((room + 1) * sizeof **threads);
+    for (trace = traces->first; *threads && trace; trace = trace->next)
+        (*threads)[count++] = thread_of(trace);
+    for (size_t i = 0; *threads && i < ended->count; i++)
+        (*threads)[count++] = thread_ended(&ended->threads[i]);
+    *dropped = ended->dropped;
+    pthread_mutex_unlock(&traces->mutex);
+    return *threads ? (long)count : -ENOMEM;
+}
+
+void ThreadTraces_reset(struct ThreadTraces *traces,
+                        const int64_t cost[HOOK_KINDS], bool timeline,
+                        uint64_t ticks)
+{
+    struct ThreadTrace **link;
+
+    pthread_mutex_lock(&traces->visiting);
+    pthread_mutex_lock(&traces->mutex);
+    for (link = &traces->first; *link;) {
+        struct ThreadTrace *trace = *link;
+
+        if (has_ended(trace)) {
+            end_trace(traces, link);
+            continue;
+        }
+        ThreadTrace_reset(trace, cost, ticks);
+        ThreadTrace_restart_cpu(trace);
+        trace->track = NULL;
+        Ring_free(trace->ring);
+        trace->ring = timeline ? Ring_new(traces->half_full) : NULL;
+        link = &trace->next;
+    }
+    memset(&traces->ended, 0, sizeof traces->ended);
+    traces->ended_overhead = traces->ended_lost = 0;
+    pthread_mutex_unlock(&traces->mutex);
+    pthread_mutex_unlock(&traces->visiting);
+}
+
+void ThreadTraces_set_cost(struct ThreadTraces *traces,
+                           const int64_t cost[HOOK_KINDS])
+{
+    struct ThreadTrace *trace;
+
+    pthread_mutex_lock(&traces->mutex);
+    for (trace = traces->first; trace; trace = trace->next)
+        memcpy(trace->cost, cost, sizeof trace->cost);
+    pthread_mutex_unlock(&traces->mutex);
+}
+
+void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code)
+{
+    struct ThreadTrace *trace;
+
+    pthread_mutex_lock(&traces->mutex);
+    for (trace = traces->first; trace; trace = trace->next)
+        ThreadTrace_forget(trace, code);
+    pthread_mutex_unlock(&traces->mutex);
+}
+
+struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces)
+{
+    struct ThreadTotals sum = {0};
+    struct ThreadTrace *trace;
+
+    pthread_mutex_lock(&traces->mutex);
+    sum.overhead = traces->ended_overhead;
+    sum.lost = traces->ended_lost;
+    for (trace = traces->first; trace; trace = trace->next) {
+        sum.count++;
+        sum.overhead += overhead_of(trace);
+        sum.lost += lost_of(trace);
+        sum.bytes += sizeof *trace + ThreadTrace_stack_bytes(trace);
+        if (trace->ring)
+            sum.bytes += RING_EVENTS * sizeof(struct Event);
+    }
+    pthread_mutex_unlock(&traces->mutex);
+    return sum;
+}
+
+void ThreadTraces_keep_only(struct ThreadTraces *traces,
+                            struct ThreadTrace *own)
+{
+    struct ThreadTrace *trace = traces->first, *next;
+
+    pthread_mutex_init(&traces->visiting, NULL);
+    pthread_mutex_init(&traces->mutex, NULL);
+    for (; trace; trace = next) {
+        next = trace->next;
+        if (trace != own)
+            ThreadTrace_free(trace);
+    }
+    traces->first = own;
+    memset(&traces->ended, 0, sizeof traces->ended);
+    if (!own)
+        return;
+    own->next = NULL;
+    own->tid = gettid();               // the thread is another one in the child
+    Preemption_init(&own->preemption); // its counts begin anew
+    ThreadTrace_restart_cpu(own);
+}
