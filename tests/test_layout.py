@@ -490,7 +490,7 @@ def test_what_the_documents_name_exists():
         ("tracer/code/code.h", '#include "tracer/budget/policy.h"'),
         ("tracer/timeline/export.c", '#include "tracer/session/session.h"'),
         ("tracer/hook/thread_traces.c", '#include "tracer/sample/sampled_threads.h"'),
-        ("tracer/thread_trace.c", '#include "tracer/base/cell.h"'),
+        ("tracer/thread_trace.c", '#include "tracer/base/counter.h"'),
         ("python/hooks/hook.c", '#include "python/service/fork.h"'),
         ("python/service/fork.c", '#include "python/module/control.h"'),
     ],

@@ -61,6 +61,7 @@ REPLACED = (
     ("thread record", "", r"\bOwnLane_|own_lane\b|(Timeline|Replay_)[lL]ane\b"),
     ("overhead", "tracer/hook/|python/hooks/", r"\bdebt\b|_debt\b"),
     ("stolen ticks", "tracer/hook/|python/hooks/", r"(->|\.|_t )kept\b(?!,|\))"),
+    ("counter", "tracer/|python/|tests/tracer/", r"\bcell_t\b|\bCell_|\bcells\b|\bcell\.h"),
     ("typical", "tracer/hook/|python/hooks/", r"\busual_|_usual\b|\bUNUSUAL\b"),
 )
 

@@ -178,7 +178,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
                                          memory_order_relaxed));
     if (result) {
         result->cold.window = state->window;
-        Cell_set(&result->hot.calls, seen);
+        Counter_set(&result->hot.calls, seen);
         if (!arms_new(state) && !stays)
             Code_leave_unarmed(result);
         Registry_add(state->engine.registry, result);

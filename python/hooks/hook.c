@@ -30,7 +30,7 @@ static void mark_dark(struct Code *code, size_t unit)
 // The first and the last call of a re-arm window: those that need not be timed.
 static bool is_edge(const struct Code *code)
 {
-    return Cell_get(&code->hot.calls) + 1 >= code->hot.stop_at &&
+    return Counter_get(&code->hot.calls) + 1 >= code->hot.stop_at &&
            code->hot.enter_hook == HOOK_ENTER;
 }
 
@@ -52,7 +52,7 @@ static bool time_again(struct Call *call)
     raised = Calibration_renew(calibration) < 0;
     PyThreadState_EnterTracing(thread);
     own_trace = own;
-    Cell_add(&own->overhead, Calibration_end(calibration));
+    Counter_add(&own->overhead, Calibration_end(calibration));
     call->ticks = Clock_read(&ocular_state.engine.clock);
     return !raised;
 }

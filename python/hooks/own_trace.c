@@ -68,5 +68,5 @@ void OwnTrace_take_back(void)
         return;
     own_trace = trace->stands_for;
     trace->stands_for = NULL;
-    Cell_add(&own_trace->overhead, OwnTrace_lent_ticks(trace));
+    Counter_add(&own_trace->overhead, OwnTrace_lent_ticks(trace));
 }

@@ -12,8 +12,8 @@ struct Paid Paid_by(const struct ThreadTrace *trace)
     struct Paid paid = {.armed = ocular_state.armed};
 
     if (trace) {
-        paid.overhead = Cell_own(&trace->overhead);
-        paid.stolen = Cell_own(&trace->stolen);
+        paid.overhead = Counter_own(&trace->overhead);
+        paid.stolen = Counter_own(&trace->stolen);
     }
     return paid;
 }
@@ -27,9 +27,9 @@ void Paid_add(struct ThreadTrace *trace, const struct Paid *before,
         PAY_MOST_UNIT_S * (double)(armed->units - before->armed.units);
     uint64_t ticks = (uint64_t)(most * Clock_hz(&ocular_state.engine.clock));
 
-    Cell_add(&trace->overhead, taken);
+    Counter_add(&trace->overhead, taken);
     if ((int64_t)taken > (int64_t)ticks)
-        Cell_add(&trace->stolen, taken - ticks);
+        Counter_add(&trace->stolen, taken - ticks);
 }
 
 void Paid_since(struct ThreadTrace *trace, const struct Paid *before,
@@ -37,8 +37,8 @@ void Paid_since(struct ThreadTrace *trace, const struct Paid *before,
 {
     int64_t now = (int64_t)(ticks - before->overhead);
 
-    Cell_set(&trace->overhead, before->overhead);
-    Cell_set(&trace->stolen, before->stolen);
+    Counter_set(&trace->overhead, before->overhead);
+    Counter_set(&trace->stolen, before->stolen);
     Paid_add(trace, before, taken);
     if (trace->last > now)
         trace->last = now;

@@ -29,8 +29,8 @@ int Probe_init(struct State *state, struct Probe *probe, PyObject *row)
             probe->kind = i;
     probe->code = (PyCodeObject *)PyFunction_GET_CODE(
         probe->kind < PROBE_LOOP ? probe->hooked_callee : probe->hooked_run);
-    probe->cells = Adopt_probe(state, probe->code);
-    return probe->cells ? 0 : -1;
+    probe->counters = Adopt_probe(state, probe->code);
+    return probe->counters ? 0 : -1;
 }
 
 static PyObject *events_of(const struct State *state, enum ProbeKind kind)
@@ -83,7 +83,7 @@ static double hits_of(const struct Code *code, enum SiteKind first,
         if (code->layout.sites[i].kind >= first &&
             code->layout.sites[i].kind <= last &&
             !code->layout.sites[i].redundant)
-            hits += Cell_get(&code->layout.sites[i].hits);
+            hits += Counter_get(&code->layout.sites[i].hits);
     return (double)hits / HOOKED_RUNS;
 }
 
@@ -98,7 +98,7 @@ static int time_runs(const struct State *state, const struct Probe *probe,
     int round;
 
     for (round = -warm; round < PROBE_ROUNDS; round++) {
-        uint64_t before = Cell_get(&probe->cells->hot.self_cycles);
+        uint64_t before = Counter_get(&probe->counters->hot.self_cycles);
         int64_t taken = time_run(state, run, callee, probe->argument);
 
         if (taken < 0)
@@ -107,7 +107,7 @@ static int time_runs(const struct State *state, const struct Probe *probe,
             continue;
         ticks[round] = (double)taken;
         cycles[round] =
-            (double)(Cell_get(&probe->cells->hot.self_cycles) - before);
+            (double)(Counter_get(&probe->counters->hot.self_cycles) - before);
     }
     runs->self = Median_of(cycles, PROBE_ROUNDS);
     runs->ticks = Median_of(ticks, PROBE_ROUNDS);
@@ -144,12 +144,12 @@ int Probe_time(const struct State *state, struct Probe *probe)
 // be called is a function's own cost.
 void Probe_sum_up(struct Probe *probe)
 {
-    const struct Code *cells = probe->cells;
+    const struct Code *counters = probe->counters;
     const struct Runs *least = probe->least;
 
-    probe->calls = (double)Cell_get(&cells->hot.calls) / HOOKED_RUNS;
-    probe->jumps = hits_of(cells, SITE_JUMP, SITE_JUMP);
-    probe->branches = hits_of(cells, SITE_BRANCH, SITE_BRANCH_RIGHT);
+    probe->calls = (double)Counter_get(&counters->hot.calls) / HOOKED_RUNS;
+    probe->jumps = hits_of(counters, SITE_JUMP, SITE_JUMP);
+    probe->branches = hits_of(counters, SITE_BRANCH, SITE_BRANCH_RIGHT);
     probe->whole = least[PROBE_HOOKED].ticks - least[PROBE_BARE].ticks;
     probe->inside = least[PROBE_HOOKED].self -
                     (least[PROBE_BARE].ticks - least[PROBE_BASE].ticks);

@@ -18,15 +18,15 @@ enum ProbeTrial { PROBE_BASE, PROBE_BARE, PROBE_HOOKED, PROBE_TRIALS };
 // Of several runs the median ones.
 struct Runs {
     double ticks;
-    double self; // of the callee, as its cell shows it
+    double self; // of the callee, as its counter shows it
 };
 
 // One row of the table, which holds all the objects.
 struct Probe {
     enum ProbeKind kind;
     PyObject *run, *hooked_run, *base, *callee, *hooked_callee, *argument;
-    PyCodeObject *code;       // that has the hooks
-    const struct Code *cells; // its record, of which no cost is taken off
+    PyCodeObject *code;          // that has the hooks
+    const struct Code *counters; // its, of which no cost is taken off
     struct Runs least[PROBE_TRIALS];
     double whole;                  // ticks that the hooks add to a run
     double inside;                 // what of that lies within the callee's span

@@ -45,8 +45,8 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code || code->hot.dark) {
         if (own_trace)
-            Cell_add(&own_trace->overhead,
-                     (uint64_t)own_trace->cost[HOOK_DARK_THROW]);
+            Counter_add(&own_trace->overhead,
+                        (uint64_t)own_trace->cost[HOOK_DARK_THROW]);
         return code ? unless_dark(code) : Py_None;
     }
     if (Call_look(&call, args, nargsf, Clock_read(&ocular_state.engine.clock)))
@@ -92,7 +92,7 @@ static bool meet_unarmed(struct Call *call)
     struct State *state = &ocular_state;
     struct Session *session = state->engine.session;
     struct Code *code = call->code;
-    bool again = Cell_get(&code->hot.calls) > 0;
+    bool again = Counter_get(&code->hot.calls) > 0;
 
     if (again &&
         atomic_load_explicit(&session->arm_new, memory_order_relaxed) &&
@@ -102,8 +102,8 @@ static bool meet_unarmed(struct Call *call)
         Call_enter(call);
         return true;
     }
-    Cell_add(&code->hot.calls, 1);
-    Cell_set(&code->hot.last_seen, call->ticks);
+    Counter_add(&code->hot.calls, 1);
+    Counter_set(&code->hot.last_seen, call->ticks);
     Frames_settle(call->trace, code, call->state, call->depth, call->ticks);
     if (code->hot.last_caller != call->trace->top->id)
         ThreadTrace_note_caller(call->trace, code);

@@ -64,7 +64,7 @@ static void count_events(struct Probe *probe)
 
     for (i = 0; i < probe->code->layout.instruction_count; i++) {
         const struct Instruction *at = &probe->code->layout.instructions[i];
-        double hits = (double)Cell_get(&at->hits) / (ROUNDS * ITERATIONS);
+        double hits = (double)Counter_get(&at->hits) / (ROUNDS * ITERATIONS);
 
         if (at->unit < HOOK_NEAR_UNITS)
             probe->near += hits;

@@ -101,8 +101,8 @@ static bool would_be_alone(const struct Service *service)
 static void note_cost(struct State *state, uint64_t began_ns)
 {
     if (state->phase == PHASE_TRACING)
-        Cell_add(&state->engine.session->forks_ns,
-                 Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+        Counter_add(&state->engine.session->forks_ns,
+                    Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
 // Whatever of ours has threads: a session, or a persistent server without one.

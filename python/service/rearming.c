@@ -118,8 +118,8 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
         code->plan.refusals = 0;
     }
     code->plan.window_open = item->times;
-    RearmWindow_begin(&code->plan.window, Cell_get(&code->hot.self_calls),
-                      Cell_cycles(&code->hot.self_cycles));
+    RearmWindow_begin(&code->plan.window, Counter_get(&code->hot.self_calls),
+                      Counter_cycles(&code->hot.self_cycles));
     if (item->callee_hits)
         Code_want_callees(code, item->callee_hits);
 }

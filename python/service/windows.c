@@ -31,7 +31,7 @@ void Windows_renew(struct Windows *windows, struct State *state,
         begin(windows, state);
     while (state->renew_next && Clock_read(&state->engine.clock) < deadline) {
         struct Code *code = state->renew_next;
-        uint64_t seen = Cell_get(&code->hot.last_seen);
+        uint64_t seen = Counter_get(&code->hot.last_seen);
 
         state->renew_next = Registry_next(code);
         windows->counted += seen >= windows->before_ticks;

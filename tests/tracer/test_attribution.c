@@ -112,9 +112,9 @@ static double add(double cpu_ns, double wait_ns)
 static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
                       uint64_t cumulative)
 {
-    assert_int_equal(Cell_get(&code->share.cpu.total_ns), cpu);
-    assert_int_equal(Cell_get(&code->share.wait.total_ns), wait);
-    assert_int_equal(Cell_get(&code->share.cumulative.total_ns), cumulative);
+    assert_int_equal(Counter_get(&code->share.cpu.total_ns), cpu);
+    assert_int_equal(Counter_get(&code->share.wait.total_ns), wait);
+    assert_int_equal(Counter_get(&code->share.cumulative.total_ns), cumulative);
 }
 
 // --- Whose time it is ---
@@ -130,9 +130,9 @@ static void test_the_top_is_credited_and_all_below(void **state)
     assert_ns(a, 130, 24, 154);
     assert_ns(b, 0, 0, 154);
     assert_ns(c, 0, 0, 154);
-    assert_int_equal(Cell_get(&a->share.samples), 3);
-    assert_int_equal(Cell_get(&a->share.run_samples), 2);
-    assert_int_equal(Cell_get(&b->share.samples), 0);
+    assert_int_equal(Counter_get(&a->share.samples), 3);
+    assert_int_equal(Counter_get(&a->share.run_samples), 2);
+    assert_int_equal(Counter_get(&b->share.samples), 0);
 }
 
 static void test_recursion_counts_once(void **state)
@@ -358,11 +358,11 @@ static void test_time_in_c_is_a_part_of_running(void **state)
     stack.in_c = true;
     STACK(0x1000, 0x2000);
     add(100, 50);
-    assert_int_equal(Cell_get(&a->share.in_c.total_ns), 100);
-    assert_int_equal(Cell_get(&b->share.in_c.total_ns), 0);
+    assert_int_equal(Counter_get(&a->share.in_c.total_ns), 100);
+    assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
     STACK(0x9000, 0x2000); // the frame on top called, which is nobody's
     add(100, 0);
-    assert_int_equal(Cell_get(&b->share.in_c.total_ns), 0);
+    assert_int_equal(Counter_get(&b->share.in_c.total_ns), 0);
 }
 
 static void test_waiting_for_its_turn(void **state)
@@ -370,10 +370,10 @@ static void test_waiting_for_its_turn(void **state)
     (void)state;
     STACK(0x1000);
     add(1000, 100);
-    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 0);
+    assert_int_equal(Counter_get(&a->share.wait_to_run.total_ns), 0);
     stack.waits_to_run = true;
     add(1000, 400);
-    assert_int_equal(Cell_get(&a->share.wait_to_run.total_ns), 400);
+    assert_int_equal(Counter_get(&a->share.wait_to_run.total_ns), 400);
     assert_ns(a, 2000, 500, 2500);
 }
 
@@ -417,7 +417,7 @@ static void test_memory_is_out(void **state)
     (void)state;
     STACK(caller->who.address);
     add(100, 0);
-    assert_true(Cell_get(&caller->share.bytes) > sizeof(struct Breakdown));
+    assert_true(Counter_get(&caller->share.bytes) > sizeof(struct Breakdown));
     samples = Code_instruction_samples(caller);
     Heap_free(caller->share.callers);
     caller->share.callers = NULL;

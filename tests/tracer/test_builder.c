@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/session/builder: what the cells say in a snapshot, what is null, what
-// is estimated; and a snapshot while hooks run.
+// tracer/session/builder: what the counters say in a snapshot, what is null,
+// what is estimated; and a snapshot while hooks run.
 #define _GNU_SOURCE 1 // gettid
 #include "ipc/base/heap.h"
 #include "tracer/session/builder.h"
@@ -75,7 +75,7 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
 {
     struct Code *code = add_code(&f->engine, name, 500);
 
-    Cell_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.calls, calls);
     return code;
 }
 
@@ -145,17 +145,17 @@ static void test_what_nothing_measures_is_null(void **state)
 
 // --- Functions ---------------------------------------------------------------
 
-static void test_cells(void **state)
+static void test_counters(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = called(f, "Class.method", 10);
     const struct Function *function;
 
-    Cell_set(&code->hot.self_calls, 8);
-    Cell_set(&code->hot.self_cycles, 2000);
-    Cell_set(&code->hot.total_cycles, 9000);
-    Cell_set(&code->hot.waited_cycles, 70);
-    Cell_set(&code->hot.min_cycles, 90);
+    Counter_set(&code->hot.self_calls, 8);
+    Counter_set(&code->hot.self_cycles, 2000);
+    Counter_set(&code->hot.total_cycles, 9000);
+    Counter_set(&code->hot.waited_cycles, 70);
+    Counter_set(&code->hot.min_cycles, 90);
     code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 100; i++) // below 16 a histogram is exact
         Histogram_add(code->hot.histogram, i < 98 ? 3 : 12);
@@ -192,7 +192,7 @@ static void test_quantiles_are_of_the_newest_call(void **state)
     code->hot.histogram = Heap_zeroed(1, sizeof(struct Histogram));
     for (unsigned i = 0; i < 3; i++)
         Histogram_add(code->hot.histogram, 3);
-    Cell_set(&code->hot.self_calls, 12);
+    Counter_set(&code->hot.self_calls, 12);
     assert_true(find(build(f), code)->p50_cycles < 4);
     for (unsigned i = 0; i < 9; i++)
         Histogram_add(code->hot.histogram, 12);
@@ -200,7 +200,7 @@ static void test_quantiles_are_of_the_newest_call(void **state)
     for (unsigned i = 0; i < 90; i++)
         Histogram_add(code->hot.histogram, 25);
     assert_true(find(build(f), code)->p50_cycles < 13);
-    Cell_set(&code->hot.self_calls, 102);
+    Counter_set(&code->hot.self_calls, 102);
     assert_true(find(build(f), code)->p50_cycles >= 25);
     assert_true(find(build(f), code)->p99_cycles >= 25);
 }
@@ -214,8 +214,9 @@ static void test_what_was_not_timed_is_null(void **state)
     const struct Snapshot *s;
     const struct Function *function;
 
-    Cell_set(&lean->hot.total_cycles, 9000); // its callees' cycles are within
-    Cell_set(&quick->hot.self_calls, 1);
+    Counter_set(&lean->hot.total_cycles,
+                9000); // its callees' cycles are within
+    Counter_set(&quick->hot.self_calls, 1);
     s = build(f);
     function = find(s, inside);
     assert_true(function->self_cycles == NULL_U64);
@@ -248,8 +249,8 @@ static void test_the_unseen_have_no_row(void **state)
     struct Code *sampled = add_code(&f->engine, "sampled", 500);
     const struct Snapshot *s;
 
-    Cell_set(&seen->hot.last_seen, 1);
-    Cell_set(&sampled->share.samples, 1);
+    Counter_set(&seen->hot.last_seen, 1);
+    Counter_set(&sampled->share.samples, 1);
     s = build(f);
     assert_int_equal(s->function_count, 3);
     assert_int_equal(s->functions_total, 3);
@@ -319,18 +320,19 @@ static void test_age(void **state)
     double hz = Clock_hz(&f->engine.clock);
     const struct Snapshot *s;
 
-    Cell_set(&old->hot.last_seen, now - (uint64_t)(3 * hz));
-    Cell_set(&new->hot.last_seen, now + (uint64_t)(60 * hz)); // after we looked
+    Counter_set(&old->hot.last_seen, now - (uint64_t)(3 * hz));
+    Counter_set(&new->hot.last_seen,
+                now + (uint64_t)(60 * hz)); // after we looked
     s = build(f);
     assert_true(find(s, old)->age_s >= 2.99);
     assert_true(find(s, old)->age_s < 30);
     assert_true(find(s, new)->age_s == 0);
     assert_true(isnan(find(s, never)->age_s));
     // Its calls are seen, but none has been timed since.
-    Cell_set(&old->hot.last_seen, now);
-    Cell_set(&old->plan.timed_ticks, now - (uint64_t)(7 * hz));
+    Counter_set(&old->hot.last_seen, now);
+    Counter_set(&old->plan.timed_ticks, now - (uint64_t)(7 * hz));
     assert_true(find(build(f), old)->age_s < 6);
-    Cell_set(&old->hot.self_calls, 1);
+    Counter_set(&old->hot.self_calls, 1);
     old->hot.dark_callees = 1;
     assert_true(find(build(f), old)->age_s >= 6.99);
 }
@@ -342,9 +344,9 @@ static void test_no_cycles_below_zero(void **state)
     struct Code *code = called(f, "f", 18);
     const struct Function *function;
 
-    Cell_set(&code->hot.self_calls, 18);
-    Cell_set(&code->hot.self_cycles, (uint64_t)-280);
-    Cell_set(&code->hot.total_cycles, (uint64_t)-1);
+    Counter_set(&code->hot.self_calls, 18);
+    Counter_set(&code->hot.self_cycles, (uint64_t)-280);
+    Counter_set(&code->hot.total_cycles, (uint64_t)-1);
     function = find(build(f), code);
     assert_true(function->self_cycles == 0 && function->total_cycles == 0);
     assert_true(function->avg_cycles == 0);
@@ -363,9 +365,9 @@ static struct Code *ranked(struct Fixture *f, uint64_t cycles, double rate)
 {
     struct Code *code = called(f, "f", 1);
 
-    Cell_set(&code->hot.self_calls, 1);
-    Cell_set(&code->hot.self_cycles, cycles);
-    Cell_set(&code->hot.last_seen, Clock_read(&f->engine.clock));
+    Counter_set(&code->hot.self_calls, 1);
+    Counter_set(&code->hot.self_cycles, cycles);
+    Counter_set(&code->hot.last_seen, Clock_read(&f->engine.clock));
     code->row.rate_at = seconds(CLOCK_MONOTONIC);
     code->row.rate = rate;
     return code;
@@ -381,9 +383,9 @@ static void test_hottest_first(void **state)
     struct Code *old = ranked(f, 1000000, 0), *never = called(f, "f", 1);
 
     build(f); // the clock has begun
-    Cell_set(&old->hot.last_seen,
-             Clock_read(&f->engine.clock) -
-                 (uint64_t)(61 * Clock_hz(&f->engine.clock)));
+    Counter_set(&old->hot.last_seen,
+                Clock_read(&f->engine.clock) -
+                    (uint64_t)(61 * Clock_hz(&f->engine.clock)));
     expect_order(build(f),
                  (struct Code *[]){often, seldom, once, too, old, never}, 6);
     // Nothing is seen of it: it may run as ever.
@@ -429,9 +431,9 @@ static void test_shares_first(void **state)
     ShareValue_add(&old->share.cpu, &now, 10); // a remainder, of 10 ns
     minute = Clock_read(&f->engine.clock) -
              (uint64_t)(61 * Clock_hz(&f->engine.clock));
-    Cell_set(&hot->hot.last_seen, minute);
-    Cell_set(&above->hot.last_seen, minute);
-    Cell_set(&old->hot.last_seen, minute);
+    Counter_set(&hot->hot.last_seen, minute);
+    Counter_set(&above->hot.last_seen, minute);
+    Counter_set(&old->hot.last_seen, minute);
     Code_leave_unarmed(old);
     expect_order(build(f), (struct Code *[]){hot, often, above, old}, 4);
 }
@@ -441,7 +443,7 @@ static void test_events(void **state)
     struct Fixture *f = *state;
     struct Code *code = called(f, "f", 100);
 
-    Cell_set(&code->layout.sites[1].hits, 50);
+    Counter_set(&code->layout.sites[1].hits, 50);
     f->session.retired.events = 7;
     assert_int_equal(build(f)->events, 157);
 }
@@ -482,12 +484,12 @@ static void test_rate(void **state)
     code->row.rate_at = from;
     code->row.rate_calls = 1000;
     rest(0.6);
-    Cell_set(&code->hot.calls, 1600);
+    Counter_set(&code->hot.calls, 1600);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 600 / 0.6 * 1.001);
     assert_true(rate >= 600 / (seconds(CLOCK_MONOTONIC) - from) * 0.999);
     // Too soon for another: the rate stands.
-    Cell_set(&code->hot.calls, 999999);
+    Counter_set(&code->hot.calls, 999999);
     assert_true(find(build(f), code)->calls_per_s == rate);
 }
 
@@ -506,7 +508,7 @@ static void test_rate_after_the_dark(void **state)
     code->hot.dark = false; // since when, nobody knows
     assert_true(isnan(find(build(f), code)->calls_per_s));
     rest(0.6);
-    Cell_set(&code->hot.calls, 2000);
+    Counter_set(&code->hot.calls, 2000);
     rate = find(build(f), code)->calls_per_s;
     assert_true(rate <= 1000 / 0.6 * 1.001);
     assert_true(rate > 10); // 1000 s would make it 1
@@ -528,15 +530,15 @@ static void test_dark_calls_are_estimated(void **state)
     double hz = Clock_hz(&f->engine.clock);
     const struct Function *function;
 
-    Cell_set(&code->hot.self_calls, 1000);
-    Cell_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
+    Counter_set(&code->hot.self_calls, 1000);
+    Counter_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
     code->hot.dark = true;
     code->hot.exact = code->hot.calls_exact = false;
     code->cold.dark_calls = 500;
     code->cold.dark_from_ns = 1000000;
-    Cell_set(&code->share.cpu.total_ns, 21000000);
-    Cell_set(&code->share.wait.total_ns, 10000000);
-    Cell_set(&code->share.samples, 20);
+    Counter_set(&code->share.cpu.total_ns, 21000000);
+    Counter_set(&code->share.wait.total_ns, 10000000);
+    Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
     assert_true(isnan(function->calls_estimated)); // nobody samples
     start_sampler(f);
@@ -557,9 +559,9 @@ static void test_rate_by_shares(void **state)
     double hz = Clock_hz(&f->engine.clock), rate;
     struct ShareTime now;
 
-    Cell_set(&code->hot.self_calls, 500);
-    Cell_set(&code->hot.self_cycles, (uint64_t)(500 * 2e-6 * hz));
-    Cell_set(&code->hot.waited_cycles, (uint64_t)(500 * 1e-6 * hz));
+    Counter_set(&code->hot.self_calls, 500);
+    Counter_set(&code->hot.self_cycles, (uint64_t)(500 * 2e-6 * hz));
+    Counter_set(&code->hot.waited_cycles, (uint64_t)(500 * 1e-6 * hz));
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 0.2 * now.full_ns);
@@ -571,12 +573,12 @@ static void test_rate_by_shares(void **state)
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->hot.dark = false; // armed again: its calls are a few moments'
-    Cell_set(&code->hot.calls, 1005);
+    Counter_set(&code->hot.calls, 1005);
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
     code->row.rate_at -= 1; // for a second now
-    Cell_set(&code->hot.calls, 1025);
+    Counter_set(&code->hot.calls, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
@@ -588,19 +590,19 @@ static void test_self_by_samples(void **state)
     struct Code *code = called(f, "f", 100);
     const struct Function *function;
 
-    Cell_set(&code->hot.total_cycles, 100 * 50000);
-    Cell_set(&code->share.cumulative.total_ns, 1000000);
-    Cell_set(&code->share.cpu.total_ns, 200000);
-    Cell_set(&code->share.wait.total_ns, 50000);
-    Cell_set(&code->share.samples, 19); // too few
+    Counter_set(&code->hot.total_cycles, 100 * 50000);
+    Counter_set(&code->share.cumulative.total_ns, 1000000);
+    Counter_set(&code->share.cpu.total_ns, 200000);
+    Counter_set(&code->share.wait.total_ns, 50000);
+    Counter_set(&code->share.samples, 19); // too few
     assert_true(isnan(find(build(f), code)->avg_cycles));
-    Cell_set(&code->share.samples, 20);
+    Counter_set(&code->share.samples, 20);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 10000, 1e-6);
     assert_int_equal(function->avg_estimated, 1);
     assert_float_equal(Code_mean_cycles(code), 12500, 1e-6);
-    Cell_set(&code->hot.self_calls, 10); // timed after all
-    Cell_set(&code->hot.self_cycles, 10 * 7000);
+    Counter_set(&code->hot.self_calls, 10); // timed after all
+    Counter_set(&code->hot.self_cycles, 10 * 7000);
     function = find(build(f), code);
     assert_float_equal(function->avg_cycles, 7000, 1e-6);
     assert_int_equal(function->avg_estimated, 0);
@@ -622,10 +624,10 @@ static void test_shares(void **state)
     ShareValue_add(&code->share.wait, &now, 20e6);
     ShareValue_add(&code->share.cumulative, &now, 40e6);
     ShareValue_add(&hot->share.cpu, &now, 50e6);
-    Cell_set(&code->share.samples, 12);
-    Cell_set(&code->share.run_samples, 7);
-    Cell_set(&code->hot.self_calls, 1);
-    Cell_set(&code->hot.self_cycles, 1000000); // of no weight beside a share
+    Counter_set(&code->share.samples, 12);
+    Counter_set(&code->share.run_samples, 7);
+    Counter_set(&code->hot.self_calls, 1);
+    Counter_set(&code->hot.self_cycles, 1000000); // of no weight beside a share
     s = build(f);
     function = find(s, code);
     assert_true(function->share == function->cpu_share);
@@ -651,11 +653,11 @@ static void retire(struct Fixture *f, const char *name, uint64_t cpu_ns,
 {
     struct Code *code = called(f, name, 1);
 
-    Cell_set(&code->share.cpu.total_ns, cpu_ns);
-    Cell_set(&code->share.run_samples, cpu_ns / 1000000);
+    Counter_set(&code->share.cpu.total_ns, cpu_ns);
+    Counter_set(&code->share.run_samples, cpu_ns / 1000000);
     if (self_cycles) {
-        Cell_set(&code->hot.self_calls, 1);
-        Cell_set(&code->hot.self_cycles, self_cycles);
+        Counter_set(&code->hot.self_calls, 1);
+        Counter_set(&code->hot.self_cycles, self_cycles);
     }
     Engine_retire(&f->engine, code);
 }
@@ -735,8 +737,8 @@ static void test_overhead(void **state)
 
     f->session.account.wall = seconds(CLOCK_MONOTONIC) - 2;
     f->session.account.cpu = cpu - 1.17; // ours included
-    Cell_set(&trace->overhead,
-             (uint64_t)(0.1 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
+    Counter_set(&trace->overhead,
+                (uint64_t)(0.1 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     atomic_store(&f->session.governor.ended_ns, 50000000);
     atomic_store(&collector->worker.ended_ns, 20000000);
     s = build(f);
@@ -769,8 +771,8 @@ static void test_overhead_of_the_first_look(void **state)
     do
         spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     while (spent < 0.05);
-    Cell_set(&trace->overhead,
-             (uint64_t)(0.02 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
+    Counter_set(&trace->overhead,
+                (uint64_t)(0.02 / ACCOUNT_COLD * Clock_hz(&f->engine.clock)));
     assert_true(build(f)->overhead_hooks <= 0.02 / (spent - 0.02) * 1.01);
     spent = seconds(CLOCK_PROCESS_CPUTIME_ID) - from;
     assert_true(f->snapshot->overhead_hooks >= 0.02 / (spent - 0.02) * 0.99);
@@ -881,7 +883,7 @@ int main(void)
         TEST(test_head),
         TEST(test_uptime),
         TEST(test_what_nothing_measures_is_null),
-        TEST(test_cells),
+        TEST(test_counters),
         TEST(test_quantiles_are_of_the_newest_call),
         TEST(test_what_was_not_timed_is_null),
         TEST(test_the_unseen_have_no_row),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/code: sites and instruction numbers laid out from bytecode,
-// callers, re-arming, and the figures that are derived from the cells.
+// callers, re-arming, and the figures that are derived from the counters.
 #include "ipc/base/heap.h"
 #include "tracer/code/code.h"
 
@@ -223,7 +223,7 @@ static void test_all_is_copied(void **state)
     assert_true(code->hot.exact);
     assert_true(code->hot.calls_exact);
     assert_false(code->hot.dark);
-    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
+    assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
     Code_free(code);
 }
 
@@ -461,9 +461,9 @@ static void test_rearm_gives_each_site_its_hits_anew(void **state)
 
     (void)state;
     assert_ptr_equal(jump, &code->layout.sites[5]);
-    Cell_set(&code->hot.calls, 510);
-    Cell_set(&jump->hits, 777);
-    Cell_set(&iter->hits, 1);
+    Counter_set(&code->hot.calls, 510);
+    Counter_set(&jump->hits, 777);
+    Counter_set(&iter->hits, 1);
     code->layout.sites[5].dark = code->layout.sites[1].dark = 1;
     code->hot.dark = code->hot.closed = true;
     code->hot.exact = false;
@@ -530,14 +530,14 @@ static void test_long_calls_are_not_warmed(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->hot.calls, 500);
-    Cell_set(&code->hot.total_cycles, 500 * 50001);
+    Counter_set(&code->hot.calls, 500);
+    Counter_set(&code->hot.total_cycles, 500 * 50001);
     code->hot.dark = true;
     Code_rearm(code, 100);
     assert_false(code->hot.warming);
     assert_int_equal(code->hot.stop_at, 600);
     assert_int_equal(Code_dark_callees(code), 0);
-    Cell_set(&code->hot.total_cycles, 500 * 49999);
+    Counter_set(&code->hot.total_cycles, 500 * 49999);
     code->hot.dark = true;
     Code_rearm(code, 100);
     assert_true(code->hot.warming);
@@ -550,13 +550,13 @@ static void test_extend(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->hot.calls, 480);
+    Counter_set(&code->hot.calls, 480);
     Code_extend(code, 10); // it has more
     assert_int_equal(code->hot.stop_at, 500);
     Code_extend(code, 64);
     assert_int_equal(code->hot.stop_at, 544);
     code->hot.dark = true;
-    Cell_set(&code->hot.calls, 544);
+    Counter_set(&code->hot.calls, 544);
     Code_rearm(code, 30);
     Code_extend(code, 100); // while it warms up
     assert_true(Code_warm(code));
@@ -573,8 +573,8 @@ static void test_renew(void **state)
 
     (void)state;
     code->cold.window = 7;
-    Cell_set(&code->hot.calls, 400);
-    Cell_set(&jump->hits, 490);
+    Counter_set(&code->hot.calls, 400);
+    Counter_set(&jump->hits, 490);
     Code_renew(code, 1000, 9);
     assert_int_equal(code->hot.stop_at, 1400);
     assert_int_equal(jump->stop_at, 1490);
@@ -594,7 +594,7 @@ static void test_renew_after_a_rearm_window(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->hot.calls, 500);
+    Counter_set(&code->hot.calls, 500);
     code->hot.dark = true;
     Code_rearm(code, 100);
     code->cold.window = 3;
@@ -673,9 +673,9 @@ static void test_events_are_calls_and_hits(void **state)
 
     (void)state;
     assert_int_equal(Code_events(code), 0);
-    Cell_set(&code->hot.calls, 1000);
+    Counter_set(&code->hot.calls, 1000);
     for (uint32_t i = 0; i < code->layout.site_count; i++)
-        Cell_set(&code->layout.sites[i].hits, i); // 0 + 1 + ... + 6
+        Counter_set(&code->layout.sites[i].hits, i); // 0 + 1 + ... + 6
     assert_int_equal(Code_events(code), 1021);
     Code_free(code);
 }
@@ -686,12 +686,12 @@ static void test_mean_takes_waits_in(void **state)
 
     (void)state;
     assert_true(isnan(Code_mean_cycles(code)));
-    Cell_set(&code->hot.self_calls, 4);
-    Cell_set(&code->hot.self_cycles, 1000);
-    Cell_set(&code->hot.waited_cycles, 200);
+    Counter_set(&code->hot.self_calls, 4);
+    Counter_set(&code->hot.self_cycles, 1000);
+    Counter_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
-    Cell_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
-    Cell_set(&code->share.wait_to_run.total_ns, 300);
+    Counter_set(&code->share.wait.total_ns, 400); // a quarter of it is its own
+    Counter_set(&code->share.wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
     Code_free(code);
 }
@@ -702,12 +702,12 @@ static void test_no_mean_of_a_call_that_does_not_end(void **state)
     struct Code *code = generator(500, false);
 
     (void)state;
-    Cell_set(&code->hot.calls, 1);
-    Cell_set(&code->share.samples, 100);
-    Cell_set(&code->share.cpu.total_ns, 500000);
-    Cell_set(&code->share.cumulative.total_ns, 1000000);
+    Counter_set(&code->hot.calls, 1);
+    Counter_set(&code->share.samples, 100);
+    Counter_set(&code->share.cpu.total_ns, 500000);
+    Counter_set(&code->share.cumulative.total_ns, 1000000);
     assert_true(isnan(Code_mean_cycles(code)));
-    Cell_set(&code->hot.total_cycles, 3000);
+    Counter_set(&code->hot.total_cycles, 3000);
     assert_float_equal(Code_mean_cycles(code), 1500, 1e-9);
     Code_free(code);
 }
@@ -720,17 +720,18 @@ static void test_dark_calls_are_sampled_time_by_mean(void **state)
 
     (void)state;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // no mean
-    Cell_set(&code->hot.self_calls, 1);
-    Cell_set(&code->hot.self_cycles, 3000);
+    Counter_set(&code->hot.self_calls, 1);
+    Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
     assert_true(isnan(Code_dark_calls(code, 2e9))); // before that
-    Cell_set(&code->share.cpu.total_ns, 11000000);
-    Cell_set(&code->share.wait.total_ns, 9000000);
+    Counter_set(&code->share.cpu.total_ns, 11000000);
+    Counter_set(&code->share.wait.total_ns, 9000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
-    Cell_set(&code->share.wait_to_run.total_ns, 3000000); // not what calls take
+    Counter_set(&code->share.wait_to_run.total_ns,
+                3000000); // not what calls take
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    Cell_set(&code->hot.self_cycles, 0); // a mean of nothing
+    Counter_set(&code->hot.self_cycles, 0); // a mean of nothing
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Code_free(code);
 }

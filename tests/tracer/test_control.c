@@ -159,8 +159,8 @@ static void add(double rate)
     else // its second call comes at once
         f->left = 0,
         f->code->cold.unarmed = f->code->cold.again = f->code->hot.dark = true;
-    Cell_set(&f->code->hot.calls, 1);
-    Cell_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
+    Counter_set(&f->code->hot.calls, 1);
+    Counter_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
     w.spent.hooks += ADOPT_S;
 }
 
@@ -182,10 +182,10 @@ static void call(struct Callable *f, double count)
     f->left -= hits;
     w.hits += (uint64_t)ceil(hits);
     w.spent.hooks += hits * CALL_S;
-    Cell_add(&f->code->hot.calls, (uint64_t)ceil(hits));
-    Cell_add(&f->code->hot.self_calls, (uint64_t)ceil(hits));
-    Cell_add(&f->code->hot.self_cycles, (uint64_t)ceil(1000 * hits));
-    Cell_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
+    Counter_add(&f->code->hot.calls, (uint64_t)ceil(hits));
+    Counter_add(&f->code->hot.self_calls, (uint64_t)ceil(hits));
+    Counter_add(&f->code->hot.self_cycles, (uint64_t)ceil(1000 * hits));
+    Counter_set(&f->code->hot.last_seen, (uint64_t)(w.now * HZ));
     if (f->left > 1e-9)
         return;
     f->left = 0;
@@ -207,7 +207,7 @@ static void credit(double s, double used)
 
         ShareCredit_init(&credit, &now, f->rate * used * CALL_LENGTH_S * 1e9);
         ShareValue_credit(&f->code->share.cpu, &credit);
-        Cell_set(&f->code->share.run_samples, 1);
+        Counter_set(&f->code->share.run_samples, 1);
     }
 }
 

@@ -116,7 +116,7 @@ static void spin(uint64_t ns)
 
 static uint64_t taken(const struct CpuTimer *timer)
 {
-    return Cell_get(&timer->taken);
+    return Counter_get(&timer->taken);
 }
 
 // Until there are so many samples of this thread.
@@ -178,7 +178,7 @@ static void test_a_thread_that_spins(void **state)
     // No CPU time is in two of them, and none in none.
     assert_int_equal(sum, CpuTimer_covered_ns(timer) - began);
     assert_true(CpuTimer_covered_ns(timer) <= cpu_ns());
-    handlers = Cell_get(&timer->handler_ticks);
+    handlers = Counter_get(&timer->handler_ticks);
     assert_true(handlers > 0 && handlers <= count * timers.most);
     spin(50 * MS); // it stands still
     assert_int_equal(taken(timer), count);
@@ -218,7 +218,7 @@ static void test_an_hour(void **state)
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    assert_true(Cell_get(&timer->ring.lost) > 0); // and the next one has it
+    assert_true(Counter_get(&timer->ring.lost) > 0); // and the next one has it
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
     assert_int_equal(sum, now - began);
@@ -258,9 +258,9 @@ static void test_a_full_ring(void **state)
     timer = own_timer();
     began = CpuTimer_covered_ns(timer);
     CpuTimer_set(timer, MS);
-    while (Cell_get(&timer->ring.lost) < 3 && cpu_ns() - began < LIMIT_NS)
+    while (Counter_get(&timer->ring.lost) < 3 && cpu_ns() - began < LIMIT_NS)
         continue;
-    assert_true(Cell_get(&timer->ring.lost) >= 3);
+    assert_true(Counter_get(&timer->ring.lost) >= 3);
     while (pop(timer)) {
         assert_int_equal(head.depth, WALK_DEPTH);
         assert_true(head.flags & SAMPLE_TRUNCATED);

@@ -98,9 +98,9 @@ static void hit(struct Code *code, size_t offset, uint64_t hits,
 {
     struct Site *site = Code_site(code, offset);
 
-    Cell_set(&site->hits, hits);
-    Cell_set(&site->cycles, cycles);
-    Cell_set(&site->instructions, instructions);
+    Counter_set(&site->hits, hits);
+    Counter_set(&site->cycles, cycles);
+    Counter_set(&site->instructions, instructions);
 }
 
 // 3 calls of 100, 100 and 100 rounds.
@@ -108,7 +108,7 @@ static struct Code *looped(void)
 {
     struct Code *code = code_of(loop_code, sizeof loop_code, false);
 
-    Cell_set(&code->hot.calls, 3);
+    Counter_set(&code->hot.calls, 3);
     hit(code, 14, 300, 300 * 4 * 20, 300 * 4);
     hit(code, 34, 300, 300 * 50, 300 * 5);
     hit(code, 44, 3, 0, 0);
@@ -160,7 +160,7 @@ static void what_may_have_raised_is_a_floor(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->hot.calls, 5); // two of which did not return
+    Counter_set(&code->hot.calls, 5); // two of which did not return
     Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 5, true);
     expect(&detail, 2, 3, false);
@@ -170,7 +170,7 @@ static void what_may_have_raised_is_a_floor(void **state)
     expect(&detail, 44, 3, true);
     Detail_release(&detail);
     code->hot.exact = false;
-    Cell_set(&code->hot.calls, 3);
+    Counter_set(&code->hot.calls, 3);
     atomic_store(&Code_site(code, 34)->dark, 1);
     Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 0, 3, false);
@@ -215,10 +215,10 @@ static void two_arms_are_one_row(void **state)
 
     (void)state;
     assert_int_equal(left[1].kind, SITE_BRANCH_RIGHT);
-    Cell_set(&left[0].hits, 30);
-    Cell_set(&left[1].hits, 4);
-    Cell_set(&left[1].cycles, 40);
-    Cell_set(&left[1].instructions, 8);
+    Counter_set(&left[0].hits, 30);
+    Counter_set(&left[1].hits, 4);
+    Counter_set(&left[1].cycles, 40);
+    Counter_set(&left[1].instructions, 8);
     atomic_store(&left[0].dark, 1);
     Detail_init(&detail, code, &code->poll.history, &opcodes);
     expect(&detail, 14, 34, true);
@@ -332,7 +332,7 @@ static void blocks_do_not_leak_into_each_other(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->hot.calls, 9);
+    Counter_set(&code->hot.calls, 9);
     hit(code, 4, 9, 90, 9);
     hit(code, 14, 7, 70, 7);
     hit(code, 18, 2, 0, 0);
@@ -360,7 +360,7 @@ static void a_generator_s_calls_are_resumptions_too(void **state)
     struct Detail detail;
 
     (void)state;
-    Cell_set(&code->hot.calls, 10);
+    Counter_set(&code->hot.calls, 10);
     hit(code, 4, 5, 0, 0);
     hit(code, 10, 4, 0, 0);
     Detail_init(&detail, code, &code->poll.history, &opcodes);

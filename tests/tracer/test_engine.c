@@ -98,7 +98,7 @@ static void run_more(struct Code *code, uint64_t calls, double s)
 {
     for (uint64_t i = 0; i < calls; i++)
         Histogram_add(Code_histogram(code), 100);
-    Cell_add(&code->hot.self_calls, calls);
+    Counter_add(&code->hot.self_calls, calls);
     Code_note_recent(code, (uint64_t)(s * 1e9), 1e9);
 }
 
@@ -180,15 +180,15 @@ static void test_open_frames_are_forgotten(void **state)
     for (unsigned i = 0; i < 3; i++)
         enter(f, f->callee, 2 + i, 200 + 100 * i);
     Engine_rearm(&f->engine, f->callee, 3);
-    calls = Cell_get(&f->callee->hot.self_calls);
+    calls = Counter_get(&f->callee->hot.self_calls);
     leave(f, f->callee, 4, 1000);
     leave(f, f->callee, 3, 1100);
     leave(f, f->callee, 2, 1200);
-    assert_int_equal(Cell_get(&f->callee->hot.self_calls), calls);
-    assert_int_equal(Cell_get(&f->callee->hot.total_cycles), 0);
+    assert_int_equal(Counter_get(&f->callee->hot.self_calls), calls);
+    assert_int_equal(Counter_get(&f->callee->hot.total_cycles), 0);
     // The caller's frame is still there and closes as usual: 1300 - 100.
     leave(f, f->caller, 1, 1300);
-    assert_int_equal(Cell_get(&f->caller->hot.total_cycles), 1200);
+    assert_int_equal(Counter_get(&f->caller->hot.total_cycles), 1200);
     assert_ptr_equal(f->trace->top, f->trace->bottom);
 }
 
@@ -200,7 +200,7 @@ static void test_dark_calls_add_up(void **state)
     double ns_a_call = 50 / Clock_hz(&f->engine.clock) * 1e9;
 
     darken_callee(f);
-    Cell_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
+    Counter_set(&f->callee->share.cpu.total_ns, (uint64_t)(1000 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
     assert_float_equal(f->callee->cold.dark_calls, 1000, 1);
     enter(f, f->callee, 2, 900), leave(f, f->callee, 2, 950);
@@ -209,7 +209,7 @@ static void test_dark_calls_add_up(void **state)
     enter(f, f->callee, 2, 1000), leave(f, f->callee, 2, 1050);
     enter(f, f->callee, 2, 1100), leave(f, f->callee, 2, 1150);
     assert_true(f->callee->hot.dark);
-    Cell_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
+    Counter_add(&f->callee->share.wait.total_ns, (uint64_t)(500 * ns_a_call));
     Engine_rearm(&f->engine, f->callee, 3);
     assert_float_equal(f->callee->cold.dark_calls, 1500, 2);
 }

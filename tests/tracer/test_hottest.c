@@ -17,8 +17,8 @@ static struct Code *called(uint64_t calls, uint64_t seen)
 {
     struct Code *code = add_code(&engine, "f", 500);
 
-    Cell_set(&code->hot.calls, calls);
-    Cell_set(&code->hot.last_seen, seen);
+    Counter_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.last_seen, seen);
     return code;
 }
 
@@ -40,15 +40,15 @@ static void test_by_hits_since_the_last_time(void **state)
     struct Code *never = called(0, 0), *loops = called(1, 100);
 
     (void)state, (void)never;
-    Cell_set(&loops->layout.sites[1].hits, 50);
+    Counter_set(&loops->layout.sites[1].hits, 50);
     rank(1000);
     expect(3, (struct Code *[]){many, loops, some});
     rank(2000); // nothing has happened
     expect(0, NULL);
-    Cell_add(&some->hot.calls, 5);
-    Cell_set(&some->hot.last_seen, 2500);
-    Cell_add(&many->hot.calls, 2);
-    Cell_set(&many->hot.last_seen, 2500);
+    Counter_add(&some->hot.calls, 5);
+    Counter_set(&some->hot.last_seen, 2500);
+    Counter_add(&many->hot.calls, 2);
+    Counter_set(&many->hot.last_seen, 2500);
     rank(3000);
     expect(2, (struct Code *[]){some, many});
 }
@@ -64,8 +64,8 @@ static void test_by_share(void **state)
     rank(200);
     ShareValue_add(&dark->share.cpu, &now, 10e6);
     ShareValue_add(&darker->share.cpu, &now, 90e6);
-    Cell_add(&busy->hot.calls, 1000000);
-    Cell_set(&busy->hot.last_seen, 300);
+    Counter_add(&busy->hot.calls, 1000000);
+    Counter_set(&busy->hot.last_seen, 300);
     Hottest_rank(&hottest, engine.registry, 400, &now);
     expect(3, (struct Code *[]){darker, dark, busy});
     rank(500); // without a sampler there is no share
@@ -93,8 +93,8 @@ static void *count_on(void *context)
     struct Code *code = context;
 
     for (unsigned i = 0; i < 200000; i++) {
-        Cell_add(&code->hot.calls, 1);
-        Cell_set(&code->hot.last_seen, 1000 + i);
+        Counter_add(&code->hot.calls, 1);
+        Counter_set(&code->hot.last_seen, 1000 + i);
     }
     return NULL;
 }

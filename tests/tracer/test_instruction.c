@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/code/instruction and what precise mode makes of it: which instruction
 // can follow which, whose a span is, what goes dark. Then programs at random
-// whose every instruction always takes the same: no cell may hold anything
+// whose every instruction always takes the same: no counter may hold anything
 // else.
 #include "tracer/code/instruction.h"
 
@@ -124,9 +124,9 @@ static void expect(const struct Code *code, unsigned number, uint64_t hits,
 {
     const struct Instruction *at = &code->layout.instructions[number];
 
-    assert_int_equal(Cell_get(&at->hits), hits);
-    assert_int_equal(Cell_get(&at->timed), timed);
-    assert_int_equal(Cell_get(&at->cycles), cycles);
+    assert_int_equal(Counter_get(&at->hits), hits);
+    assert_int_equal(Counter_get(&at->timed), timed);
+    assert_int_equal(Counter_get(&at->cycles), cycles);
 }
 
 // --- Layout ------------------------------------------------------------------
@@ -291,9 +291,10 @@ static void test_each_has_its_own(void **state)
     expect(code, I_LOAD_LAST, 1, 1, 7);
     // The last one's is at the return's site.
     expect(code, I_RETURN, 1, 0, 0);
-    assert_int_equal(Cell_get(&Code_site(code, 36)->cycles), 8);
-    assert_int_equal(Cell_get(&Code_site(code, 36)->instructions), 1);
-    assert_int_equal(Cell_get(&code->hot.self_cycles), 3 + 4 + 50 + 6 + 7 + 8);
+    assert_int_equal(Counter_get(&Code_site(code, 36)->cycles), 8);
+    assert_int_equal(Counter_get(&Code_site(code, 36)->instructions), 1);
+    assert_int_equal(Counter_get(&code->hot.self_cycles),
+                     3 + 4 + 50 + 6 + 7 + 8);
     assert_int_equal(Code_events(code), 1 + 5 + 1);
 }
 
@@ -439,7 +440,7 @@ static void test_rearmed(void **state)
     assert_false(step(f, code, I_LOAD, 300));
     assert_false(step(f, code, I_LOAD, 400));
     assert_true(step(f, code, I_LOAD, 500));
-    assert_int_equal(Cell_get(&code->layout.instructions[I_LOAD].hits), 4);
+    assert_int_equal(Counter_get(&code->layout.instructions[I_LOAD].hits), 4);
     Engine_rearm(&f->engine, code, 0);
     for (int i = 0; i < 100; i++)
         assert_false(step(f, code, I_LOAD, 600));
@@ -471,7 +472,7 @@ static void test_attached(void **state)
     step(f, code, I_STORE, 1000);
     step(f, code, I_TEST, 1040);
     expect(code, I_STORE, 1, 1, 10);
-    assert_int_equal(Cell_get(&code->hot.calls), 0);
+    assert_int_equal(Counter_get(&code->hot.calls), 0);
     // But not of a dark function: hits only.
     code = add(f, 1);
     ThreadTrace_enter(f->trace, code, 2, I_RESUME, 2000, COURSE_WHOLE);
@@ -701,7 +702,8 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
     p.course = course;
     p.code = add(f, threshold);
     p.callee = add(f, chance(&p, 2) ? 0 : 5);
-    p.ticks = (uint64_t)f->trace->last + Cell_get(&f->trace->overhead) + 1000;
+    p.ticks =
+        (uint64_t)f->trace->last + Counter_get(&f->trace->overhead) + 1000;
     for (int i = 0; i < 40; i++)
         run_call(&p);
     for (unsigned i = 0; i < COUNT; i++) {
@@ -712,17 +714,17 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
             ran = 0;
         else if (threshold && ran > threshold)
             ran = threshold;
-        assert_int_equal(Cell_get(&at->hits), ran);
+        assert_int_equal(Counter_get(&at->hits), ran);
         assert_int_equal(at->dark, threshold && ran == threshold);
         // The heart of it: nothing but its own time.
-        assert_int_equal(Cell_get(&at->cycles),
-                         Cell_get(&at->timed) * price(i));
-        assert_true(Cell_get(&at->timed) <= p.ran[i]);
-        timed += Cell_get(&at->timed);
+        assert_int_equal(Counter_get(&at->cycles),
+                         Counter_get(&at->timed) * price(i));
+        assert_true(Counter_get(&at->timed) <= p.ran[i]);
+        timed += Counter_get(&at->timed);
     }
     site = Code_site(p.code, 36);
-    assert_int_equal(Cell_get(&site->cycles),
-                     Cell_get(&site->instructions) * price(I_RETURN));
+    assert_int_equal(Counter_get(&site->cycles),
+                     Counter_get(&site->instructions) * price(I_RETURN));
     return timed;
 }
 

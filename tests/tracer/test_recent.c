@@ -16,9 +16,9 @@ static struct RecentMark sums;
 // So many calls of so many cycles each, seen at that second.
 static void pass(uint64_t calls, uint64_t cycles, uint64_t second)
 {
-    Cell_add(&sums.calls, calls);
-    Cell_add(&sums.cycles, calls * cycles);
-    Cell_add(&sums.waited, calls * cycles / 10);
+    Counter_add(&sums.calls, calls);
+    Counter_add(&sums.cycles, calls * cycles);
+    Counter_add(&sums.waited, calls * cycles / 10);
     Recent_note(&recent, &sums, second * 1000, RECENT_S * 1000);
 }
 
@@ -26,8 +26,8 @@ static double mean(void)
 {
     const struct RecentMark *from = Recent_mark(&recent);
 
-    return (double)(Cell_get(&sums.cycles) - Cell_get(&from->cycles)) /
-           (double)(Cell_get(&sums.calls) - Cell_get(&from->calls));
+    return (double)(Counter_get(&sums.cycles) - Counter_get(&from->cycles)) /
+           (double)(Counter_get(&sums.calls) - Counter_get(&from->calls));
 }
 
 static int set_up(void **state)
@@ -73,16 +73,17 @@ static void test_how_far_it_goes_back(void **state)
         pass(1000000, 100, second);
         mark = Recent_mark(&recent);
         if (second > 165)
-            assert_between((Cell_get(&sums.calls) - Cell_get(&mark->calls)) /
-                               1000000,
-                           30, 62);
+            assert_between(
+                (Counter_get(&sums.calls) - Counter_get(&mark->calls)) /
+                    1000000,
+                30, 62);
     }
     for (; second < 20000; second += 100)
         pass(1, 100, second);
     mark = Recent_mark(&recent);
-    assert_true(Cell_get(&sums.calls) - Cell_get(&mark->calls) >= 1000);
-    assert_true(Cell_get(&mark->waited) > 0);
-    assert_true(Cell_get(&mark->waited) == Cell_get(&mark->cycles) / 10);
+    assert_true(Counter_get(&sums.calls) - Counter_get(&mark->calls) >= 1000);
+    assert_true(Counter_get(&mark->waited) > 0);
+    assert_true(Counter_get(&mark->waited) == Counter_get(&mark->cycles) / 10);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, set_up)

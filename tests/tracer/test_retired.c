@@ -28,14 +28,14 @@ static struct Code *make(const char *name, const char *file, uint32_t line)
 // Adds one that was called so often, each call 10 cycles.
 static void retire(struct Retired *retired, struct Code *code, uint64_t calls)
 {
-    Cell_set(&code->hot.calls, calls);
-    Cell_set(&code->hot.self_calls, calls);
-    Cell_set(&code->hot.self_cycles, 10 * calls);
-    Cell_set(&code->hot.total_cycles, 20 * calls);
-    Cell_set(&code->hot.waited_cycles, calls);
-    Cell_set(&code->share.cpu.total_ns, 3 * calls);
-    Cell_set(&code->share.samples, calls / 2);
-    Cell_set(&code->share.run_samples, calls / 5);
+    Counter_set(&code->hot.calls, calls);
+    Counter_set(&code->hot.self_calls, calls);
+    Counter_set(&code->hot.self_cycles, 10 * calls);
+    Counter_set(&code->hot.total_cycles, 20 * calls);
+    Counter_set(&code->hot.waited_cycles, calls);
+    Counter_set(&code->share.cpu.total_ns, 3 * calls);
+    Counter_set(&code->share.samples, calls / 2);
+    Counter_set(&code->share.run_samples, calls / 5);
     Retired_add(retired, code);
     Code_free(code);
 }

@@ -82,8 +82,8 @@ static void test_it_wraps_around(void **state)
         expect(2 * i + 1);
         expect_none();
     }
-    assert_true(Cell_get(&ring->pushed) > 100 * SAMPLE_RING_WORDS);
-    assert_int_equal(Cell_get(&ring->lost), 0);
+    assert_true(Counter_get(&ring->pushed) > 100 * SAMPLE_RING_WORDS);
+    assert_int_equal(Counter_get(&ring->lost), 0);
 }
 
 static void test_a_full_one_keeps_what_it_has(void **state)
@@ -101,14 +101,14 @@ static void test_a_full_one_keeps_what_it_has(void **state)
     assert_true(words + head_words + 2 * (count * 7 % (WALK_DEPTH + 1)) >
                 SAMPLE_RING_WORDS);
     assert_false(push(count));
-    assert_int_equal(Cell_get(&ring->lost), 2);
+    assert_int_equal(Counter_get(&ring->lost), 2);
     expect(0);
     for (uint64_t i = 1; i < count; i++)
         expect(i);
     expect_none();
     assert_true(push(count)); // there is room again
     expect(count);
-    assert_int_equal(Cell_get(&ring->lost), 2);
+    assert_int_equal(Counter_get(&ring->lost), 2);
 }
 
 // The last word that there is can be had, too.
@@ -129,7 +129,7 @@ static void test_to_the_last_word(void **state)
     assert_false(SampleRing_push(ring, &head, frames));
     head.depth--;
     assert_true(SampleRing_push(ring, &head, frames));
-    assert_int_equal(Cell_get(&ring->pushed), SAMPLE_RING_WORDS);
+    assert_int_equal(Counter_get(&ring->pushed), SAMPLE_RING_WORDS);
 }
 
 enum { SAMPLES = FEWER(200000) };

@@ -57,7 +57,7 @@ static int set_up(void **state)
 static void test_what_it_has_run_and_waited(void **state)
 {
     (void)state;
-    assert_true(Cell_get(&thread.cpu.total_ns) == 0);
+    assert_true(Counter_get(&thread.cpu.total_ns) == 0);
     assert_int_equal(observe(250 * MS, 100 * MS), OBSERVED_RAN);
     assert_true(thread.ran);
     assert_true(thread.wait_ns == 150.0 * MS);
@@ -67,9 +67,9 @@ static void test_what_it_has_run_and_waited(void **state)
     // than nothing.
     observe(250 * MS, 251 * MS);
     assert_true(thread.wait_ns == 150.0 * MS);
-    assert_int_equal(Cell_get(&thread.cpu.total_ns), 351 * MS);
-    assert_int_equal(Cell_get(&thread.wait.total_ns), 150 * MS);
-    assert_int_equal(Cell_get(&thread.samples), 2);
+    assert_int_equal(Counter_get(&thread.cpu.total_ns), 351 * MS);
+    assert_int_equal(Counter_get(&thread.wait.total_ns), 150 * MS);
+    assert_int_equal(Counter_get(&thread.samples), 2);
 }
 
 static void test_a_sleeping_threads_stack_stands(void **state)
@@ -98,7 +98,7 @@ static void test_waits_that_nobody_gets_fade(void **state)
         SampledThread_observe(&thread, &CLOCK, &now);
     }
     assert_true(fabs(thread.wait_ns / now.full_ns - 0.6) < 1e-9);
-    assert_int_equal(Cell_get(&thread.wait.total_ns), 60000ull * MS);
+    assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
 }
 
 static void test_is_it_running(void **state)
@@ -120,12 +120,12 @@ static void test_after_a_while_it_begins_anew(void **state)
     thread.walked = true;
     SampledThread_forget(&thread);
     assert_int_equal(observe(60000ull * MS, 5000 * MS), OBSERVED_NEW);
-    assert_int_equal(Cell_get(&thread.cpu.total_ns), 100 * MS);
+    assert_int_equal(Counter_get(&thread.cpu.total_ns), 100 * MS);
     assert_int_equal(SampledThread_overdue_ns(&thread, true), 0);
     assert_true(thread.wait_ns == 0);
     assert_false(thread.walked);
     observe(MS, MS);
-    assert_int_equal(Cell_get(&thread.cpu.total_ns), 101 * MS);
+    assert_int_equal(Counter_get(&thread.cpu.total_ns), 101 * MS);
 }
 
 // Its timer is the thread's before, too.

@@ -80,17 +80,17 @@ static const struct Share *share_of(uintptr_t code)
 
 static double cpu_s(uintptr_t code)
 {
-    return (double)Cell_get(&share_of(code)->cpu.total_ns) * 1e-9;
+    return (double)Counter_get(&share_of(code)->cpu.total_ns) * 1e-9;
 }
 
 static double wait_s(uintptr_t code)
 {
-    return (double)Cell_get(&share_of(code)->wait.total_ns) * 1e-9;
+    return (double)Counter_get(&share_of(code)->wait.total_ns) * 1e-9;
 }
 
 static double under_s(uintptr_t code)
 {
-    return (double)Cell_get(&share_of(code)->cumulative.total_ns) * 1e-9;
+    return (double)Counter_get(&share_of(code)->cumulative.total_ns) * 1e-9;
 }
 
 static struct SamplerTotals totals(void)

@@ -23,10 +23,10 @@ static struct Code *dark(double seen)
 {
     struct Code *code = add_code(&engine, "f", 500);
 
-    Cell_set(&code->hot.calls, 500);
-    Cell_set(&code->hot.self_calls, 500);
-    Cell_set(&code->hot.self_cycles, 50000);
-    Cell_set(&code->hot.last_seen, (uint64_t)(seen * HZ));
+    Counter_set(&code->hot.calls, 500);
+    Counter_set(&code->hot.self_calls, 500);
+    Counter_set(&code->hot.self_cycles, 50000);
+    Counter_set(&code->hot.last_seen, (uint64_t)(seen * HZ));
     code->hot.dark = true;
     return code;
 }
@@ -91,7 +91,7 @@ static void test_broken_code_is_due(void **state)
     code->hot.broken = true;
     take(40);
     expect(NULL, 0);
-    Cell_set(&code->hot.last_seen, (uint64_t)(99 * HZ));
+    Counter_set(&code->hot.last_seen, (uint64_t)(99 * HZ));
     take(100);
     expect((struct Code *[]){code}, 1);
     code->hot.broken = false;
@@ -146,7 +146,7 @@ static void test_who_lacks_its_callees(void **state)
     code->hot.dark_callees = 2;
     assert_int_equal(take(10), 0);  // the first look
     assert_int_equal(take(100), 0); // it has not been called since
-    Cell_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
+    Counter_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
     assert_int_equal(take(102), 1);
     assert_int_equal(plan.items[0].callee_hits, Policy_callee_hits(0));
     seconds = plan.items[0].seconds;
@@ -163,9 +163,9 @@ static void test_who_lacks_its_callees(void **state)
     assert_true(plan.items[0].seconds > seconds + 2 * 190 * 70e-9); // foreseen
     take(151);
     assert_int_equal(code->plan.window.reach, 1); // a re-arm window ends once
-    Cell_add(&code->hot.self_calls, 5);           // it could
+    Counter_add(&code->hot.self_calls, 5);        // it could
     code->plan.window_open = true;
-    Cell_set(&code->hot.last_seen, (uint64_t)(180 * HZ));
+    Counter_set(&code->hot.last_seen, (uint64_t)(180 * HZ));
     assert_int_equal(take(160), 0);
     assert_int_equal(take(181), 1);
     assert_int_equal(code->plan.window.misses, 0);
@@ -202,7 +202,7 @@ static void test_who_warms_up_lacks_nobody(void **state)
     code->hot.warming = true;
     code->hot.dark_callees = 1;
     take(10);
-    Cell_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
+    Counter_set(&code->hot.last_seen, (uint64_t)(101 * HZ));
     assert_int_equal(take(102), 0);
     code->hot.warming = false;
     assert_int_equal(take(102), 1);
@@ -293,7 +293,7 @@ static void test_unarmed_code(void **state)
     code->cold.again = true;
     assert_int_equal(take(100), 1);
     code->cold.again = false;
-    Cell_set(&code->share.run_samples, 1);
+    Counter_set(&code->share.run_samples, 1);
     assert_int_equal(take(100), 1);
 }
 
@@ -304,9 +304,9 @@ static void test_means_are_of_the_newest_calls(void **state)
     (void)state;
     for (int second = 40; second < 200; second += 40) {
         take(second);
-        Cell_add(&code->hot.self_calls, 1000);
+        Counter_add(&code->hot.self_calls, 1000);
     }
-    assert_true(Cell_get(&Recent_mark(&code->plan.recent)->calls) >= 1000);
+    assert_true(Counter_get(&Recent_mark(&code->plan.recent)->calls) >= 1000);
 }
 
 static int set_up(void **state)

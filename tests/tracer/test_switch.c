@@ -111,9 +111,9 @@ static void jump(struct Fixture *f, struct Greenlet *greenlet, uint64_t ticks)
 static void expect(const struct Code *code, uint64_t calls, uint64_t self,
                    uint64_t total)
 {
-    assert_int_equal(Cell_get(&code->hot.calls), calls);
-    assert_int_equal(Cell_get(&code->hot.self_cycles), self);
-    assert_int_equal(Cell_get(&code->hot.total_cycles), total);
+    assert_int_equal(Counter_get(&code->hot.calls), calls);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
 static unsigned open_frames(const struct ThreadTrace *trace)
@@ -144,7 +144,7 @@ static void test_two_stacks(void **state)
     expect(leaf, 2, 30 + 40, 30 + 40);
     expect(c, 1, 20 + 60 + 40, 200);
     expect(m, 1, 50 + 10, 300);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
     assert_int_equal(open_frames(f->trace), 0);
     // A caller is of the same stack.
     assert_int_equal(c->links.caller_count, 0);
@@ -165,10 +165,10 @@ static void test_the_same_function_on_two_stacks(void **state)
     enter(f, &other, code, 300); // recursion: no total of its own
     leave(f, &other, 350);
     leave(f, &other, 450);
-    assert_int_equal(Cell_get(&code->hot.calls), 3);
-    assert_int_equal(Cell_get(&code->hot.self_calls), 3);
-    assert_int_equal(Cell_get(&code->hot.total_cycles), 150 + 250);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(Counter_get(&code->hot.calls), 3);
+    assert_int_equal(Counter_get(&code->hot.self_calls), 3);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), 150 + 250);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
 }
 
 // Deep recursion goes on in another chunk of the same stack.
@@ -223,10 +223,10 @@ static void test_a_stack_without_a_root(void **state)
     leave(f, &child, 930);
     leave(f, &main, 1000);
     expect(leaf, 3, 30, 30);
-    assert_int_equal(Cell_get(&g->hot.total_cycles), 200 + 300);
+    assert_int_equal(Counter_get(&g->hot.total_cycles), 200 + 300);
     assert_int_equal(leaf->links.caller_count, 1);
-    expect(m, 1, Cell_get(&m->hot.self_cycles), 900);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    expect(m, 1, Counter_get(&m->hot.self_cycles), 900);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
     assert_int_equal(f->trace->parked.count, 1);
 }
 
@@ -248,14 +248,14 @@ static void test_frames_left_before_it_went_on(void **state)
     jump(f, &main, 300);
     child.depth -= 2;
     enter(f, &child, m, 400);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(open_frames(f->trace), 2);
     assert_int_equal(m->hot.last_caller, a->hot.id);
     leave(f, &child, 410);
     leave(f, &child, 500);
     // Whose a span of a's was is not known: no self time, but a total.
-    assert_int_equal(Cell_get(&a->hot.self_calls), 0);
-    assert_int_equal(Cell_get(&a->hot.total_cycles), 300);
+    assert_int_equal(Counter_get(&a->hot.self_calls), 0);
+    assert_int_equal(Counter_get(&a->hot.total_cycles), 300);
     expect(b, 1, 0, 0);
     expect(c, 1, 0, 0);
 }
@@ -275,7 +275,7 @@ static void test_a_caller_that_is_not_there(void **state)
     main.real.depth = 3;
     ThreadTrace_settle(f->trace, b, &main.real, 300);
     assert_int_equal(open_frames(f->trace), 1);
-    assert_int_equal(Cell_get(&f->trace->unwound), 1);
+    assert_int_equal(Counter_get(&f->trace->unwound), 1);
     enter(f, &main, b, 300);
     assert_int_equal(b->hot.last_caller, m->hot.id);
     main.real.depth = 4; // what is really there stays
@@ -283,7 +283,7 @@ static void test_a_caller_that_is_not_there(void **state)
     main.real.depth = 3; // what cannot be, because of its depth, does not
     ThreadTrace_settle(f->trace, b, &main.real, 320);
     assert_int_equal(open_frames(f->trace), 1);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
 }
 
 // A greenlet died unseen, and a new one's stack has the same root.
@@ -303,7 +303,7 @@ static void test_a_root_that_is_used_again(void **state)
     enter(f, &child, b, 400);
     assert_int_equal(open_frames(f->trace), 1);
     assert_int_equal(b->links.caller_count, 0);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
     leave(f, &child, 450);
     leave(f, &main, 500);
     expect(a, 2, 0, 0);
@@ -336,11 +336,12 @@ static void test_more_than_are_kept(void **state)
     for (i = 0; i < count; i++)
         leave(f, &greenlets[i], 100000 + i);
     leave(f, &main, 200000);
-    assert_int_equal(Cell_get(&code->hot.calls), count);
-    assert_int_equal(Cell_get(&code->hot.self_calls), STACKS_MOST - 1);
-    assert_int_equal(Cell_get(&f->trace->unwound), count - (STACKS_MOST - 1));
+    assert_int_equal(Counter_get(&code->hot.calls), count);
+    assert_int_equal(Counter_get(&code->hot.self_calls), STACKS_MOST - 1);
+    assert_int_equal(Counter_get(&f->trace->unwound),
+                     count - (STACKS_MOST - 1));
     assert_int_equal(f->trace->active[code->hot.id % THREAD_TRACE_ACTIVE], 0);
-    assert_int_equal(Cell_get(&m->hot.total_cycles), 200000 - 50);
+    assert_int_equal(Counter_get(&m->hot.total_cycles), 200000 - 50);
     free(greenlets);
 }
 
@@ -366,7 +367,7 @@ static void test_forget_reaches_the_parked(void **state)
     child.depth--;
     leave(f, &child, 400);
     expect(b, 1, 0, 200);
-    assert_int_equal(Cell_get(&f->trace->unwound), 1);
+    assert_int_equal(Counter_get(&f->trace->unwound), 1);
 }
 
 static void test_reset_frees_the_parked(void **state)
@@ -515,12 +516,12 @@ static void test_random_greenlets(void **state)
             totals[which] += ticks - g->entered[g->depth + 1];
     }
     for (i = 0; i < CODES; i++) {
-        assert_int_equal(Cell_get(&codes[i]->hot.calls), calls[i]);
-        assert_int_equal(Cell_get(&codes[i]->hot.total_cycles), totals[i]);
-        sum += Cell_get(&codes[i]->hot.self_cycles);
+        assert_int_equal(Counter_get(&codes[i]->hot.calls), calls[i]);
+        assert_int_equal(Counter_get(&codes[i]->hot.total_cycles), totals[i]);
+        sum += Counter_get(&codes[i]->hot.self_cycles);
     }
     assert_true(sum > ticks / 4 && sum <= ticks);
-    assert_true(Cell_get(&f->trace->unwound) > STEPS / 100);
+    assert_true(Counter_get(&f->trace->unwound) > STEPS / 100);
     free(greenlets);
 }
 

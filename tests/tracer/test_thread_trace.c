@@ -110,18 +110,18 @@ static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
 static void expect_calls(const struct Code *code, uint64_t calls,
                          uint64_t self_calls, uint64_t self, uint64_t total)
 {
-    assert_int_equal(Cell_get(&code->hot.calls), calls);
-    assert_int_equal(Cell_get(&code->hot.self_calls), self_calls);
-    assert_int_equal(Cell_get(&code->hot.self_cycles), self);
-    assert_int_equal(Cell_get(&code->hot.total_cycles), total);
+    assert_int_equal(Counter_get(&code->hot.calls), calls);
+    assert_int_equal(Counter_get(&code->hot.self_calls), self_calls);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), self);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), total);
 }
 
 static void expect_site(const struct Code *code, unsigned index, uint64_t hits,
                         uint64_t cycles, uint64_t instructions)
 {
-    assert_int_equal(Cell_get(&code->layout.sites[index].hits), hits);
-    assert_int_equal(Cell_get(&code->layout.sites[index].cycles), cycles);
-    assert_int_equal(Cell_get(&code->layout.sites[index].instructions),
+    assert_int_equal(Counter_get(&code->layout.sites[index].hits), hits);
+    assert_int_equal(Counter_get(&code->layout.sites[index].cycles), cycles);
+    assert_int_equal(Counter_get(&code->layout.sites[index].instructions),
                      instructions);
 }
 
@@ -150,13 +150,13 @@ static void test_net_time(void **state)
     assert_false(leave(f, outer, 1, 300));
     expect_calls(inner, 1, 1, 40, 40);
     expect_calls(outer, 1, 1, 120, 160);
-    assert_int_equal(Cell_get(&inner->hot.min_cycles), 40);
-    assert_int_equal(Cell_get(&outer->hot.min_cycles), 120);
-    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 10 + 20 + 20);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(Counter_get(&inner->hot.min_cycles), 40);
+    assert_int_equal(Counter_get(&outer->hot.min_cycles), 120);
+    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 10 + 20 + 20);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
     // last_seen is of jumps and enters, in ticks.
-    assert_int_equal(Cell_get(&outer->hot.last_seen), 100);
-    assert_int_equal(Cell_get(&inner->hot.last_seen), 150);
+    assert_int_equal(Counter_get(&outer->hot.last_seen), 100);
+    assert_int_equal(Counter_get(&inner->hot.last_seen), 150);
     expect_empty(f);
 }
 
@@ -171,10 +171,10 @@ static void test_dark_code_is_not_seen(void **state)
     leave(f, code, 1, 200);
     code->hot.dark = true;
     jump(f, code, 1, 300);
-    assert_int_equal(Cell_get(&code->hot.last_seen), 100);
+    assert_int_equal(Counter_get(&code->hot.last_seen), 100);
     code->hot.dark = false;
     jump(f, code, 1, 400);
-    assert_int_equal(Cell_get(&code->hot.last_seen), 400);
+    assert_int_equal(Counter_get(&code->hot.last_seen), 400);
 }
 
 // What can be suspended is resumed, not called, and offsets may be far: a
@@ -197,7 +197,7 @@ static void test_net_time_by_kind_of_hook(void **state)
     leave(f, caller, 1, 700); // 700 - 120: total 580 - 100
     expect_calls(code, 2, 2, 174, 174);
     expect_calls(caller, 1, 1, 480 - 174, 480);
-    assert_int_equal(Cell_get(&f->trace->overhead), 180);
+    assert_int_equal(Counter_get(&f->trace->overhead), 180);
     expect_empty(f);
 }
 
@@ -211,14 +211,14 @@ static void test_hooks_that_cost_less_than_thought(void **state)
     enter(f, code, 1, 100);
     leave(f, code, 1, 104); // net 94
     expect_calls(code, 1, 1, 0, 0);
-    assert_int_equal(Cell_get(&code->hot.min_cycles), 0);
-    assert_int_equal((int64_t)Cell_get(&code->layout.sites[RETURN_SITE].cycles),
-                     -6);
+    assert_int_equal(Counter_get(&code->hot.min_cycles), 0);
+    assert_int_equal(
+        (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), -6);
     enter(f, code, 1, 200); // net 170
     leave(f, code, 1, 260); // net 220
     expect_calls(code, 2, 2, 50, 50);
-    assert_int_equal((int64_t)Cell_get(&code->layout.sites[RETURN_SITE].cycles),
-                     44);
+    assert_int_equal(
+        (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
 }
 
 // An exception leaves through no site: the call is booked, its last block not.
@@ -235,7 +235,7 @@ static void test_exception(void **state)
     expect_calls(outer, 1, 1, 120, 160);
     expect_site(inner, RETURN_SITE, 0, 0, 0);
     expect_site(outer, RETURN_SITE, 1, 120, 1);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
 }
 
 // Only the outermost call's time is total time: 3 calls, one in the other, with
@@ -253,7 +253,7 @@ static void test_recursion(void **state)
     leave(f, code, 2, 300); // 50 + 40
     leave(f, code, 1, 400); // 50 + 100
     expect_calls(code, 3, 3, 60 + 90 + 150, 300);
-    assert_int_equal(Cell_get(&code->hot.min_cycles), 60);
+    assert_int_equal(Counter_get(&code->hot.min_cycles), 60);
 }
 
 // a(100) b(110) a(120) b(130): each total from its first enter to its last
@@ -311,7 +311,7 @@ static void test_histogram(void **state)
     assert_int_equal(Histogram_count(histogram), 3);
     assert_int_equal(histogram->buckets[3], 1);
     assert_int_equal(histogram->buckets[7], 2);
-    assert_int_equal(Cell_get(&code->hot.min_cycles), 3);
+    assert_int_equal(Counter_get(&code->hot.min_cycles), 3);
 }
 
 // --- Depth -------------------------------------------------------------------
@@ -328,7 +328,7 @@ static void test_frames_that_left_unseen(void **state)
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
     leave(f, a, 1, 200);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
     // When they left nobody knows: a's self time is not known either.
     expect_calls(a, 1, 0, 0, 100);
     expect_calls(b, 1, 0, 0, 0);
@@ -346,7 +346,7 @@ static void test_an_enter_heals_too(void **state)
     enter(f, b, 2, 110);
     enter(f, c, 3, 120);
     enter(f, c, 2, 130); // where b was
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
     assert_int_equal(f->trace->top - f->trace->bottom, 2);
     assert_int_equal(f->trace->top->depth, 2);
     leave(f, c, 2, 150);
@@ -388,7 +388,7 @@ static void test_a_leave_of_the_unseen(void **state)
     leave(f, c, 7, 400); // deeper than all
     leave(f, c, 1, 500); // and where all began
     expect_empty(f);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
 }
 
 static void test_deep_recursion_grows_the_stack(void **state)
@@ -426,11 +426,11 @@ static void test_deeper_than_the_stack_may_grow(void **state)
         assert_false(enter(f, code, d, ++ticks));
     kept = (size_t)(f->trace->top - f->trace->bottom);
     assert_true(kept >= 30000 && kept < 65536);
-    assert_int_equal(Cell_get(&code->hot.calls), deep);
+    assert_int_equal(Counter_get(&code->hot.calls), deep);
     for (uint32_t d = deep; d >= 1; d--)
         assert_false(leave(f, code, d, ++ticks));
-    assert_int_equal(Cell_get(&code->hot.self_calls), kept);
-    assert_int_equal(Cell_get(&code->hot.total_cycles), ticks - 1);
+    assert_int_equal(Counter_get(&code->hot.self_calls), kept);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), ticks - 1);
     expect_empty(f);
 }
 
@@ -453,8 +453,8 @@ static void test_blocks(void **state)
     expect_site(code, JUMP_SITE, 2, 30 + 25, 3 + 2);
     expect_site(code, RETURN_SITE, 1, 15, 1);
     expect_calls(code, 1, 1, 70, 70);
-    assert_int_equal(Cell_get(&code->hot.last_seen), 170);
-    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 5 + 5 + 20);
+    assert_int_equal(Counter_get(&code->hot.last_seen), 170);
+    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 5 + 5 + 20);
 }
 
 // A callee's time is in no block of its caller.
@@ -484,7 +484,7 @@ static void test_branches(void **state)
     // It follows from the jumps: dark at once, and nothing is missed.
     assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
                                  150, HOOK_BRANCH, COURSE_WHOLE)); // net 140
-    assert_int_equal(Cell_get(&f->trace->overhead), 10 + 7);
+    assert_int_equal(Counter_get(&f->trace->overhead), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
@@ -512,7 +512,7 @@ static void test_attached(void **state)
     leave(f, code, 3, 180);
     expect_calls(code, 0, 0, 0, 0);
     expect_site(code, RETURN_SITE, 1, 10, 1);
-    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
+    assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
     leave(f, outer, 1, 200);
     expect_calls(outer, 1, 1, 50 + 20, 100);
     expect_empty(f);
@@ -544,8 +544,8 @@ static void test_going_dark(void **state)
         assert_false(leave(f, code, 1, 150 + 100 * i));
     }
     assert_true(code->hot.calls_exact);
-    Cell_set(&code->share.cpu.total_ns, 40);
-    Cell_set(&code->share.wait.total_ns, 2);
+    Counter_set(&code->share.cpu.total_ns, 40);
+    Counter_set(&code->share.wait.total_ns, 2);
     assert_true(enter(f, code, 1, 300)); // DISABLE
     assert_true(code->hot.dark);
     assert_false(code->hot.calls_exact);
@@ -579,7 +579,7 @@ static void test_going_dark_in_recursion(void **state)
     assert_true(leave(f, code, 2, 400));
     assert_true(leave(f, code, 1, 450));
     expect_calls(code, 3, 0, 0, 0);
-    assert_int_equal(Cell_get(&f->trace->unwound), 2);
+    assert_int_equal(Counter_get(&f->trace->unwound), 2);
     expect_empty(f);
 }
 
@@ -743,8 +743,8 @@ static void test_another_thread_ran(void **state)
     assert_ptr_equal(f->contention.last_trace, f->trace);
     leave(f, code, 1, 630);
     expect_calls(code, 1, 1, 50, 550);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 500);
-    assert_true(Cell_get(&code->hot.min_cycles) == UINT64_MAX);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 500);
+    assert_true(Counter_get(&code->hot.min_cycles) == UINT64_MAX);
     expect_site(code, JUMP_SITE, 2, 20, 3 + 2); // of 600, only those 20
 }
 
@@ -761,10 +761,10 @@ static void test_waiting_is_the_top_frames(void **state)
     leave(f, inner, 2, 500);
     leave(f, outer, 1, 520);
     expect_calls(inner, 1, 1, 0, 390);
-    assert_int_equal(Cell_get(&inner->hot.waited_cycles), 390);
+    assert_int_equal(Counter_get(&inner->hot.waited_cycles), 390);
     expect_calls(outer, 1, 1, 30, 420);
-    assert_int_equal(Cell_get(&outer->hot.waited_cycles), 0);
-    assert_int_equal(Cell_get(&outer->hot.min_cycles), 30);
+    assert_int_equal(Counter_get(&outer->hot.waited_cycles), 0);
+    assert_int_equal(Counter_get(&outer->hot.min_cycles), 30);
 }
 
 // With other threads about, a span longer than a switch is no single one's.
@@ -780,13 +780,13 @@ static void test_long_spans(void **state)
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 101);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
     // Alone it may take its time.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 101);
-    assert_int_equal(Cell_get(&code->hot.min_cycles), 7000);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
+    assert_int_equal(Counter_get(&code->hot.min_cycles), 7000);
 }
 
 // Beyond a tenth of a millisecond the kernel is asked whether that was all its
@@ -802,13 +802,13 @@ static void test_spans_that_are_asked_about(void **state)
     enter(f, code, 1, 1000);
     leave(f, code, 1, 101000);
     assert_false(f->trace->preemption.known);
-    assert_int_equal(Cell_get(&f->trace->overhead), 0);
+    assert_int_equal(Counter_get(&f->trace->overhead), 0);
     enter(f, code, 1, 110000);
     leave(f, code, 1, 210001);
     assert_true(f->trace->preemption.known);
-    assert_int_equal(Cell_get(&code->hot.self_cycles), 200001);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), 200001);
     // What asking took is a hook's.
-    assert_true(Cell_get(&f->trace->overhead) > 100);
+    assert_true(Counter_get(&f->trace->overhead) > 100);
     ThreadTrace_reset(f->trace, NOTHING, 0);
     assert_false(f->trace->preemption.known);
 }
@@ -826,7 +826,7 @@ static void test_short_turns(void **state)
     assert_false(ThreadTrace_is_brief(f->trace, 1001));
     enter(f, code, 1, 1000);
     leave(f, code, 1, 51000);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 50000);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 50000);
     assert_false(f->trace->preemption.known);
     Contention_share(&f->contention, 0.005);
     assert_true(ThreadTrace_is_brief(f->trace, 151000));
@@ -878,9 +878,9 @@ static void test_waited_calls_are_in_no_histogram(void **state)
         leave(f, code, 1, ticks + 9);
         ticks += 100;
     }
-    assert_int_equal(Cell_get(&code->hot.self_calls), 6);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 27);
-    assert_int_equal(Cell_get(&code->hot.min_cycles), 9);
+    assert_int_equal(Counter_get(&code->hot.self_calls), 6);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 27);
+    assert_int_equal(Counter_get(&code->hot.min_cycles), 9);
     assert_int_equal(Code_histogram(code)->buckets[0], 0);
     assert_true(Code_histogram(code)->buckets[9] >= 2);
 }
@@ -896,7 +896,7 @@ static void test_waiting_of_the_attached(void **state)
     jump(f, code, 1, 500);
     leave(f, code, 1, 600);
     expect_calls(code, 0, 0, 0, 0);
-    assert_int_equal(Cell_get(&code->hot.waited_cycles), 0);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 0);
 }
 
 // --- Forgetting --------------------------------------------------------------
@@ -957,10 +957,10 @@ static void test_reset(void **state)
     ThreadTrace_reset(f->trace, NOTHING, 5000);
     expect_empty(f);
     assert_null(ThreadTrace_seen(f->trace, code->who.address)->code);
-    assert_int_equal(Cell_get(&f->trace->overhead), 0);
+    assert_int_equal(Counter_get(&f->trace->overhead), 0);
     enter(f, code, 1, 5010);
     leave(f, code, 1, 5020);
-    assert_int_equal(Cell_get(&code->hot.total_cycles), 10);
+    assert_int_equal(Counter_get(&code->hot.total_cycles), 10);
 }
 
 // --- The timeline ------------------------------------------------------------
@@ -1197,7 +1197,7 @@ static void test_more_loops_than_places(void **state)
     }
     expect_empty(f);
     expect_site(code, JUMP_SITE, 6 * THREAD_TRACE_LOOPS,
-                Cell_get(&code->layout.sites[JUMP_SITE].cycles),
+                Counter_get(&code->layout.sites[JUMP_SITE].cycles),
                 5 * 3 * THREAD_TRACE_LOOPS);
 }
 
@@ -1295,15 +1295,15 @@ static void test_random_programs(void **state)
 
         expect_calls(code, model->functions[n].calls, model->functions[n].ends,
                      model->functions[n].self, model->functions[n].total);
-        assert_int_equal(Cell_get(&code->hot.min_cycles),
+        assert_int_equal(Counter_get(&code->hot.min_cycles),
                          model->functions[n].min);
-        assert_int_equal(Cell_get(&code->layout.sites[JUMP_SITE].hits),
+        assert_int_equal(Counter_get(&code->layout.sites[JUMP_SITE].hits),
                          model->functions[n].jumps);
         assert_int_equal(Histogram_count(Code_histogram(code)),
                          model->functions[n].ends);
     }
-    assert_int_equal(Cell_get(&f->trace->overhead), model->overhead);
-    assert_int_equal(Cell_get(&f->trace->unwound), 0);
+    assert_int_equal(Counter_get(&f->trace->overhead), model->overhead);
+    assert_int_equal(Counter_get(&f->trace->unwound), 0);
     expect_empty(f);
     free(model);
 }
@@ -1399,18 +1399,19 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
 
 static void expect_same(const struct Code *a, const struct Code *b)
 {
-    assert_int_equal(Cell_get(&a->hot.calls), Cell_get(&b->hot.calls));
-    assert_int_equal(Cell_get(&a->hot.self_calls),
-                     Cell_get(&b->hot.self_calls));
-    assert_int_equal(Cell_get(&a->hot.self_cycles),
-                     Cell_get(&b->hot.self_cycles));
-    assert_int_equal(Cell_get(&a->hot.min_cycles),
-                     Cell_get(&b->hot.min_cycles));
-    assert_int_equal(Cell_get(&a->hot.total_cycles),
-                     Cell_get(&b->hot.total_cycles));
-    assert_int_equal(Cell_get(&a->hot.waited_cycles),
-                     Cell_get(&b->hot.waited_cycles));
-    assert_int_equal(Cell_get(&a->hot.last_seen), Cell_get(&b->hot.last_seen));
+    assert_int_equal(Counter_get(&a->hot.calls), Counter_get(&b->hot.calls));
+    assert_int_equal(Counter_get(&a->hot.self_calls),
+                     Counter_get(&b->hot.self_calls));
+    assert_int_equal(Counter_get(&a->hot.self_cycles),
+                     Counter_get(&b->hot.self_cycles));
+    assert_int_equal(Counter_get(&a->hot.min_cycles),
+                     Counter_get(&b->hot.min_cycles));
+    assert_int_equal(Counter_get(&a->hot.total_cycles),
+                     Counter_get(&b->hot.total_cycles));
+    assert_int_equal(Counter_get(&a->hot.waited_cycles),
+                     Counter_get(&b->hot.waited_cycles));
+    assert_int_equal(Counter_get(&a->hot.last_seen),
+                     Counter_get(&b->hot.last_seen));
     assert_int_equal(a->hot.dark, b->hot.dark);
     assert_int_equal(a->hot.closed, b->hot.closed);
     assert_int_equal(a->hot.exact, b->hot.exact);
@@ -1418,9 +1419,9 @@ static void expect_same(const struct Code *a, const struct Code *b)
     assert_int_equal(a->hot.dark_callees, b->hot.dark_callees);
     assert_int_equal(a->links.caller_count, b->links.caller_count);
     for (uint32_t i = 0; i < a->layout.site_count; i++) {
-        expect_site(a, i, Cell_get(&b->layout.sites[i].hits),
-                    Cell_get(&b->layout.sites[i].cycles),
-                    Cell_get(&b->layout.sites[i].instructions));
+        expect_site(a, i, Counter_get(&b->layout.sites[i].hits),
+                    Counter_get(&b->layout.sites[i].cycles),
+                    Counter_get(&b->layout.sites[i].instructions));
         assert_int_equal(a->layout.sites[i].dark, b->layout.sites[i].dark);
     }
     assert_int_equal(!Code_histogram(a), !Code_histogram(b));

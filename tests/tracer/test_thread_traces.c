@@ -73,9 +73,9 @@ static void test_sum(void **state)
     struct ThreadTrace *first = add(f, false), *second = add(f, true);
     struct ThreadTotals sum;
 
-    Cell_set(&first->overhead, 100);
-    Cell_set(&second->overhead, 23);
-    Cell_set(&second->stolen, 50);
+    Counter_set(&first->overhead, 100);
+    Counter_set(&second->overhead, 23);
+    Counter_set(&second->stolen, 50);
     second->ring->lost = 7;
     sum = ThreadTraces_sum(&f->traces);
     assert_int_equal(sum.count, 2);
@@ -115,8 +115,8 @@ static void test_an_ended_record_is_visited_once_more(void **state)
     // First, middle and last of the list in turn.
     for (int i = 0; i < 3; i++)
         traces[i] = add(f, true);
-    Cell_set(&traces[1]->overhead, 34);
-    Cell_set(&traces[1]->stolen, 9);
+    Counter_set(&traces[1]->overhead, 34);
+    Counter_set(&traces[1]->stolen, 9);
     traces[1]->ring->lost = 7;
     end(traces[1]);
     ThreadTraces_visit(&f->traces, note, &visits);
@@ -236,10 +236,10 @@ static void test_reset_starts_anew(void **state)
     struct Fixture *f = *state;
     struct ThreadTrace *trace = add(f, true), *ended = add(f, true);
 
-    Cell_set(&trace->overhead, 9);
-    Cell_set(&trace->stolen, 5);
-    Cell_set(&trace->unwound, 9);
-    Cell_set(&ended->overhead, 9);
+    Counter_set(&trace->overhead, 9);
+    Counter_set(&trace->stolen, 5);
+    Counter_set(&trace->unwound, 9);
+    Counter_set(&ended->overhead, 9);
     trace->track = (struct Track *)trace;
     Ring_push(trace->ring, 5, EVENT_ENTER, 0);
     trace->ring->lost = 9;
@@ -248,7 +248,7 @@ static void test_reset_starts_anew(void **state)
     assert_ptr_equal(f->traces.first, trace);
     assert_null(trace->next);
     assert_int_equal(trace->last, 5000);
-    assert_int_equal(Cell_get(&trace->unwound), 0);
+    assert_int_equal(Counter_get(&trace->unwound), 0);
     assert_null(trace->track);
     assert_memory_equal(trace->cost, other, sizeof other);
     assert_int_equal(trace->ring->head, 0);
@@ -266,7 +266,7 @@ static void test_reset_forgets_ended_sums(void **state)
     struct ThreadTrace *trace = add(f, false);
     struct Visits visits = {0};
 
-    Cell_set(&trace->overhead, 9);
+    Counter_set(&trace->overhead, 9);
     end(trace);
     ThreadTraces_visit(&f->traces, note, &visits);
     assert_int_equal(ThreadTraces_sum(&f->traces).overhead, 9);
@@ -282,11 +282,11 @@ static void test_a_new_cost_reaches_every_record(void **state)
     struct Fixture *f = *state;
     struct ThreadTrace *one = add(f, false), *two = add(f, false);
 
-    Cell_set(&one->overhead, 9);
+    Counter_set(&one->overhead, 9);
     ThreadTraces_set_cost(&f->traces, other);
     assert_memory_equal(one->cost, other, sizeof other);
     assert_memory_equal(two->cost, other, sizeof other);
-    assert_int_equal(Cell_get(&one->overhead), 9); // what was paid stays so
+    assert_int_equal(Counter_get(&one->overhead), 9); // what was paid stays so
 }
 
 // --- Forget, fork ------------------------------------------------------------
@@ -352,7 +352,7 @@ static void *live(void *context)
 
         if (!own)
             own = add(race->fixture, true);
-        Cell_add(&own->overhead, 1);
+        Counter_add(&own->overhead, 1);
         Ring_push(own->ring, (uint64_t)i, EVENT_ENTER, 1);
         if (i == EVENTS - 1)
             end(own);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A log-scale histogram of cycles: sixteen buckets an octave, so that a
 // quantile read from it is within 3 % or so. One writer at a time (the
-// interpreter's lock), any reader; see cell.h.
+// interpreter's lock), any reader; see counter.h.
 #ifndef OCULAR_TRACER_BASE_HISTOGRAM_H
 #define OCULAR_TRACER_BASE_HISTOGRAM_H
 

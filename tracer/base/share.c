@@ -12,9 +12,9 @@ static double decay(double from, double to)
 
 // --- The clock ---------------------------------------------------------------
 
-static void fade(cell_t *sum, double kept, double more)
+static void fade(counter_t *sum, double kept, double more)
 {
-    Cell_set_double(sum, Cell_get_double(sum) * kept + more);
+    Counter_set_double(sum, Counter_get_double(sum) * kept + more);
 }
 
 void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
@@ -37,9 +37,9 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
 struct ShareTime ShareClock_now(const struct ShareClock *clock)
 {
     return (struct ShareTime){
-        .ns = Cell_get_double(&clock->ns),
-        .age = Cell_get_double(&clock->age),
-        .full_ns = Cell_get_double(&clock->full_ns),
+        .ns = Counter_get_double(&clock->ns),
+        .age = Counter_get_double(&clock->age),
+        .full_ns = Counter_get_double(&clock->full_ns),
         .clock = clock,
     };
 }
@@ -49,7 +49,7 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
 static struct ShareTime catch_up(const struct ShareTime *now,
                                  const struct ShareValue *value)
 {
-    bool behind = Cell_get_double(&value->window_age) > now->age;
+    bool behind = Counter_get_double(&value->window_age) > now->age;
 
     // Whoever sees the credit sees the clock's step before it.
     atomic_thread_fence(memory_order_acquire);
@@ -57,9 +57,9 @@ static struct ShareTime catch_up(const struct ShareTime *now,
 }
 
 // Kish's effective size of a weighted sample.
-static double effective(const cell_t *sum, const cell_t *squares)
+static double effective(const counter_t *sum, const counter_t *squares)
 {
-    double whole = Cell_get_double(sum), parts = Cell_get_double(squares);
+    double whole = Counter_get_double(sum), parts = Counter_get_double(squares);
 
     return parts > 0 ? whole * whole / parts : 0;
 }
@@ -79,10 +79,10 @@ double ShareClock_samples(const struct ShareClock *clock)
 // A reader meets the age of the credit that it meets, or an older one.
 static double decayed(const struct ShareValue *value, double age)
 {
-    double at = Cell_get_double(&value->window_age);
+    double at = Counter_get_double(&value->window_age);
 
     atomic_thread_fence(memory_order_acquire);
-    return Cell_get_double(&value->window_ns) * decay(at, age);
+    return Counter_get_double(&value->window_ns) * decay(at, age);
 }
 
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
@@ -95,7 +95,7 @@ void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
 
 void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
 {
-    double at = Cell_get_double(&value->window_age);
+    double at = Counter_get_double(&value->window_age);
 
     if (!(credit->ns > 0))
         return;
@@ -103,10 +103,10 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
         credit->at = at;
         credit->kept = decay(at, credit->age);
     }
-    Cell_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
+    Counter_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
     fade(&value->window_ns, credit->kept, credit->ns);
     atomic_thread_fence(memory_order_release);
-    Cell_set_double(&value->window_age, credit->age);
+    Counter_set_double(&value->window_age, credit->age);
 }
 
 void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
@@ -121,10 +121,10 @@ void ShareValue_add(struct ShareValue *value, const struct ShareTime *now,
 void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
                      const struct ShareTime *now)
 {
-    Cell_add(&value->total_ns, Cell_get(&other->total_ns));
-    Cell_set_double(&value->window_ns,
-                    decayed(value, now->age) + decayed(other, now->age));
-    Cell_set_double(&value->window_age, now->age);
+    Counter_add(&value->total_ns, Counter_get(&other->total_ns));
+    Counter_set_double(&value->window_ns,
+                       decayed(value, now->age) + decayed(other, now->age));
+    Counter_set_double(&value->window_age, now->age);
 }
 
 double ShareValue_window(const struct ShareValue *value,
@@ -133,7 +133,7 @@ double ShareValue_window(const struct ShareValue *value,
     struct ShareTime at;
 
     // Most functions have never waited, and most have not been met at all.
-    if (Cell_get_double(&value->window_ns) == 0)
+    if (Counter_get_double(&value->window_ns) == 0)
         return 0;
     at = catch_up(now, value);
     return at.full_ns > 0 ? decayed(value, at.age) / at.full_ns : 0;
@@ -144,5 +144,5 @@ double ShareValue_total(const struct ShareValue *value,
 {
     struct ShareTime at = catch_up(now, value);
 
-    return at.ns > 0 ? (double)Cell_get(&value->total_ns) / at.ns : 0;
+    return at.ns > 0 ? (double)Counter_get(&value->total_ns) / at.ns : 0;
 }

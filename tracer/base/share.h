@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_BASE_SHARE_H
 #define OCULAR_TRACER_BASE_SHARE_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 
 #include <stdbool.h>
 
@@ -31,18 +31,18 @@ struct ShareTime {
 
 // What the window is made of. The sampler moves it on, anyone reads.
 struct ShareClock {
-    cell_t ns; // doubles' bits, as all of these
-    cell_t age;
-    cell_t full_ns;   // ns, each weighted by what is left of it,
-    cell_t square_ns; // ... and by the square of that
-    cell_t samples;   // the same of samples
-    cell_t square_samples;
+    counter_t ns; // doubles' bits, as all of these
+    counter_t age;
+    counter_t full_ns;   // ns, each weighted by what is left of it,
+    counter_t square_ns; // ... and by the square of that
+    counter_t samples;   // the same of samples
+    counter_t square_samples;
 };
 
 struct ShareValue {
-    cell_t total_ns;
-    cell_t window_ns;  // a double's bits, decayed to `window_age`
-    cell_t window_age; // a double's bits
+    counter_t total_ns;
+    counter_t window_ns;  // a double's bits, decayed to `window_age`
+    counter_t window_age; // a double's bits
 };
 
 // All that the sampler knows of a function.
@@ -53,8 +53,8 @@ struct Share {
                                    // which is nothing that a call takes
     struct ShareValue in_c;        // of cpu: at a call that has pushed no frame
     struct ShareValue cumulative;  // running or waiting in it or what it called
-    cell_t samples;                // with the function on top
-    cell_t run_samples;            // of these: it was running
+    counter_t samples;             // with the function on top
+    counter_t run_samples;         // of these: it was running
     // From its first sample on; published with release.
     struct Breakdown *_Atomic callers; // of `cumulative`
     // Samples that found it running, by the number of the instruction, and
@@ -62,7 +62,7 @@ struct Share {
     _Atomic uint32_t *_Atomic instruction_samples;
     uint32_t *callees; // id that the instruction calls, as stacks have shown;
                        // the sampler's alone
-    cell_t bytes;      // of these three
+    counter_t bytes;   // of these three
     uint32_t stamp;    // the newest credit that met it; the sampler's alone
 };
 

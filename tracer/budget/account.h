@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session costs, as its clocks and cells say, and its budget with it.
+// What a session costs, as its clocks and counters say, and its budget with it.
 // The governor and whoever builds a snapshot open it; a mutex, held briefly,
 // never with the interpreter's lock.
 #ifndef OCULAR_TRACER_BUDGET_ACCOUNT_H

@@ -12,12 +12,12 @@
 static double heat(struct Code *code, uint64_t since,
                    const struct ShareTime *sampled)
 {
-    uint64_t ran = Cell_get(&code->share.cpu.total_ns), events;
+    uint64_t ran = Counter_get(&code->share.cpu.total_ns), events;
     double result = 0;
 
     if (ran && sampled)
         result = SHARE_WEIGHT * ShareValue_window(&code->share.cpu, sampled);
-    if (Cell_get(&code->hot.last_seen) < since)
+    if (Counter_get(&code->hot.last_seen) < since)
         return result;
     events = Code_events(code);
     result += (double)(events - code->plan.ranked_events);

@@ -26,13 +26,14 @@ static double age(const struct Survey *survey, uint64_t then)
 // s since a call could last be timed, as far as surveys tell.
 static double timed_age(const struct Survey *survey, struct Code *code)
 {
-    uint64_t calls = Cell_get(&code->hot.self_calls);
+    uint64_t calls = Counter_get(&code->hot.self_calls);
 
-    if (calls != code->plan.timed_calls || !Cell_get(&code->plan.timed_ticks)) {
+    if (calls != code->plan.timed_calls ||
+        !Counter_get(&code->plan.timed_ticks)) {
         code->plan.timed_calls = calls;
-        Cell_set(&code->plan.timed_ticks, survey->ticks);
+        Counter_set(&code->plan.timed_ticks, survey->ticks);
     }
-    return age(survey, Cell_get(&code->plan.timed_ticks));
+    return age(survey, Counter_get(&code->plan.timed_ticks));
 }
 
 // s since it can no longer be seen in full: the age of what is known of it.
@@ -43,7 +44,7 @@ static double unseen_age(const struct Survey *survey, struct Code *code)
     else if (!code->plan.broken_ticks)
         code->plan.broken_ticks = survey->ticks;
     if (code->hot.dark)
-        return age(survey, Cell_get(&code->hot.last_seen));
+        return age(survey, Counter_get(&code->hot.last_seen));
     // Its calls are seen, its blocks are not.
     return code->hot.broken ? age(survey, code->plan.broken_ticks) : 0;
 }
@@ -60,10 +61,10 @@ static struct PolicyFunction function_of(const struct Survey *survey,
 
     if (!survey->sampled)
         return function;
-    if (Cell_get(&code->share.cpu.total_ns))
+    if (Counter_get(&code->share.cpu.total_ns))
         function.share = ShareValue_window(&code->share.cpu, survey->sampled);
     // Who is above what is hot is looked at, too.
-    if (Cell_get(&code->share.cumulative.total_ns))
+    if (Counter_get(&code->share.cumulative.total_ns))
         function.share +=
             CUMULATIVE_PART *
             ShareValue_window(&code->share.cumulative, survey->sampled);
@@ -104,25 +105,25 @@ static uint32_t choose_hits(const struct Survey *survey,
 static int judge(const struct Survey *survey, struct Code *code,
                  struct PlanItem *item)
 {
-    uint64_t seen = Cell_get(&code->hot.last_seen);
+    uint64_t seen = Counter_get(&code->hot.last_seen);
     bool partial = code->hot.dark || code->hot.broken;
     uint32_t callees = code->hot.warming ? 0 : code->hot.dark_callees;
     double untimed = timed_age(survey, code), unseen = unseen_age(survey, code);
     // Calls have been seen since the newest that could be timed.
     bool lacking = callees && !code->cold.callee_hits &&
-                   (partial || seen > Cell_get(&code->plan.timed_ticks));
+                   (partial || seen > Counter_get(&code->plan.timed_ticks));
     struct PolicyFunction function;
     uint32_t expected;
 
     if (!partial && !lacking)
         return 0;
     if (code->cold.unarmed && !code->cold.again &&
-        !Cell_get(&code->share.run_samples))
+        !Counter_get(&code->share.run_samples))
         return 0; // called once: it may never be called again
     if (code->plan.window_open) {
         code->plan.window_open = false;
         RearmWindow_end(&code->plan.window, code->plan.timed_calls,
-                        Cell_cycles(&code->hot.self_cycles));
+                        Counter_cycles(&code->hot.self_cycles));
     }
     function = function_of(survey, code);
     item->id = code->hot.id;

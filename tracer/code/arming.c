@@ -87,15 +87,15 @@ void Code_extend(struct Code *code, uint64_t hits)
     uint64_t *stop =
         code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
 
-    *stop = more(*stop, stop_after(Cell_get(&code->hot.calls), hits));
+    *stop = more(*stop, stop_after(Counter_get(&code->hot.calls), hits));
 }
 
 // A call of it takes so long that what is cold at first is little of it. Seven
 // more of them would use up its callees, too.
 static bool is_long(const struct Code *code)
 {
-    return (double)Cell_cycles(&code->hot.total_cycles) >
-           LONG_CYCLES * (double)Cell_get(&code->hot.calls);
+    return (double)Counter_cycles(&code->hot.total_cycles) >
+           LONG_CYCLES * (double)Counter_get(&code->hot.calls);
 }
 
 void Code_rearm(struct Code *code, uint64_t hits)
@@ -105,10 +105,10 @@ void Code_rearm(struct Code *code, uint64_t hits)
 
     code->hot.stop_at =
         more(code->hot.warming ? code->hot.stop_then : code->hot.stop_at,
-             stop_after(Cell_get(&code->hot.calls), hits));
+             stop_after(Counter_get(&code->hot.calls), hits));
     if (cold || code->hot.warming) {
         code->hot.stop_then = code->hot.stop_at;
-        code->hot.stop_at = Cell_get(&code->hot.calls) + WARM_CALLS;
+        code->hot.stop_at = Counter_get(&code->hot.calls) + WARM_CALLS;
         code->hot.dark_callees += !code->hot.warming;
         code->hot.warming = true;
     }
@@ -120,13 +120,14 @@ void Code_rearm(struct Code *code, uint64_t hits)
         atomic_store_explicit(&site->dark, 0, memory_order_relaxed);
         if (!site->redundant)
             site->stop_at =
-                more(site->stop_at, stop_after(Cell_get(&site->hits), hits));
+                more(site->stop_at, stop_after(Counter_get(&site->hits), hits));
     }
     for (i = 0; i < code->layout.instruction_count; i++) {
         struct Instruction *at = &code->layout.instructions[i];
 
         atomic_store_explicit(&at->dark, 0, memory_order_relaxed);
-        at->stop_at = more(at->stop_at, stop_after(Cell_get(&at->hits), hits));
+        at->stop_at =
+            more(at->stop_at, stop_after(Counter_get(&at->hits), hits));
     }
     next_epoch(code); // open frames have missed events
 }
@@ -146,7 +147,7 @@ void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
 {
     uint64_t *stop =
         code->hot.warming ? &code->hot.stop_then : &code->hot.stop_at;
-    uint64_t stop_now = Cell_get(&code->hot.calls) + hits;
+    uint64_t stop_now = Counter_get(&code->hot.calls) + hits;
     uint32_t i;
 
     if (code->hot.dark || *stop == CODE_NEVER)
@@ -158,12 +159,12 @@ void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
         struct Site *site = &code->layout.sites[i];
 
         if (!site->redundant)
-            site->stop_at = Cell_get(&site->hits) + hits;
+            site->stop_at = Counter_get(&site->hits) + hits;
     }
     for (i = 0; i < code->layout.instruction_count; i++) {
         struct Instruction *at = &code->layout.instructions[i];
 
-        at->stop_at = Cell_get(&at->hits) + hits;
+        at->stop_at = Counter_get(&at->hits) + hits;
     }
 }
 

@@ -222,12 +222,12 @@ void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark)
 
 uint64_t Code_events(const struct Code *code)
 {
-    uint64_t events = Cell_get(&code->hot.calls);
+    uint64_t events = Counter_get(&code->hot.calls);
     uint32_t i;
 
     for (i = 0; i < code->layout.site_count; i++)
-        events += Cell_get(&code->layout.sites[i].hits);
+        events += Counter_get(&code->layout.sites[i].hits);
     for (i = 0; i < code->layout.instruction_count; i++)
-        events += Cell_get(&code->layout.instructions[i].hits);
+        events += Counter_get(&code->layout.instructions[i].hits);
     return events;
 }

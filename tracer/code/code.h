@@ -95,8 +95,8 @@ static inline bool Code_is_after(const struct Code *code, uint32_t id)
 // before our time, is nobody's business until something is seen of it.
 static inline bool Code_was_seen(const struct Code *code)
 {
-    return Cell_get(&code->hot.calls) || Cell_get(&code->hot.last_seen) ||
-           Cell_get(&code->share.samples);
+    return Counter_get(&code->hot.calls) || Counter_get(&code->hot.last_seen) ||
+           Counter_get(&code->share.samples);
 }
 
 // The site at a byte offset, or NULL.

@@ -5,7 +5,7 @@
 #ifndef OCULAR_TRACER_CODE_CODE_COLD_H
 #define OCULAR_TRACER_CODE_CODE_COLD_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,9 +23,9 @@ struct CodeCold {
     // Calls for each of which its dark callees are to be armed before its next
     // call; 0: they are not. The governor sets it, the enter hook takes it.
     _Atomic uint32_t callee_hits;
-    uint64_t aged_calls; // timed calls before the recent ones when the
-                         // histogram was aged last; 0: never
-    cell_t grown_bytes;  // bytes of the histogram and of `links`
+    uint64_t aged_calls;   // timed calls before the recent ones when the
+                           // histogram was aged last; 0: never
+    counter_t grown_bytes; // bytes of the histogram and of `links`
 };
 
 #endif

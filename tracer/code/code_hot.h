@@ -2,12 +2,12 @@
 // Writer: the hooks, at each event, and arming.c for the governor. Both hold
 // the interpreter's lock. The part of struct Code that fills its first two
 // cache lines: one for the enter hook, one for the leave hook. The order of the
-// fields is part of the hooks' speed. Any thread reads the cells and what is
+// fields is part of the hooks' speed. Any thread reads the counters and what is
 // atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 #include "tracer/base/histogram.h"
 
 #include <stdbool.h>
@@ -18,9 +18,9 @@
 
 struct CodeHot {
     // The enter hook's line.
-    cell_t calls;         // calls counted; 0: not called since it was adopted
+    counter_t calls;      // calls counted; 0: not called since it was adopted
     uint64_t stop_at;     // calls at which the function goes dark
-    cell_t last_seen;     // ticks of the newest hit; 0: none
+    counter_t last_seen;  // ticks of the newest hit; 0: none
     uint64_t last_caller; // id of the newest caller, which `links` has; 0:
                           // nobody; UINT64_MAX: the next call takes the slow
                           // path
@@ -52,11 +52,11 @@ struct CodeHot {
     bool probe; // hooks are timed on it, it is in no registry; immutable
 
     // The leave hook's line.
-    cell_t self_calls;    // calls in self_cycles and waited_cycles
-    cell_t self_cycles;   // ticks in it and not in what it called
-    cell_t min_cycles;    // self ticks of the shortest call; UINT64_MAX: none
-    cell_t total_cycles;  // ticks of outermost calls, with what they called
-    cell_t waited_cycles; // ticks of self time in which it waited
+    counter_t self_calls;   // calls in self_cycles and waited_cycles
+    counter_t self_cycles;  // ticks in it and not in what it called
+    counter_t min_cycles;   // self ticks of the shortest call; UINT64_MAX: none
+    counter_t total_cycles; // ticks of outermost calls, with what they called
+    counter_t waited_cycles; // ticks of self time in which it waited
 };
 
 #endif

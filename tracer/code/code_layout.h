@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_CODE_CODE_LAYOUT_H
 #define OCULAR_TRACER_CODE_CODE_LAYOUT_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 #include "tracer/code/instruction.h"
 
 #include <stdint.h>
@@ -46,15 +46,15 @@ enum HookKind {
 };
 
 struct Site {
-    cell_t hits;
-    cell_t cycles;       // of the blocks that ended here, net
-    cell_t instructions; // in those blocks
-    uint64_t stop_at;    // hits at which it goes dark
-    uint16_t unit;       // code unit; its byte offset is twice this
-    uint16_t reach;      // most instructions a block that ends here can have:
-                         // those after the loop before it
-    uint8_t kind;        // enum SiteKind
-    uint8_t redundant;   // follows from other sites: not kept armed
+    counter_t hits;
+    counter_t cycles;       // of the blocks that ended here, net
+    counter_t instructions; // in those blocks
+    uint64_t stop_at;       // hits at which it goes dark
+    uint16_t unit;          // code unit; its byte offset is twice this
+    uint16_t reach;    // most instructions a block that ends here can have:
+                       // those after the loop before it
+    uint8_t kind;      // enum SiteKind
+    uint8_t redundant; // follows from other sites: not kept armed
     _Atomic uint8_t dark;
     uint8_t hook; // enum HookKind: what its hook costs
 };

@@ -5,7 +5,7 @@
 #ifndef OCULAR_TRACER_CODE_CODE_PLAN_H
 #define OCULAR_TRACER_CODE_CODE_PLAN_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 #include "tracer/code/rearm_window.h"
 #include "tracer/code/recent.h"
 
@@ -18,7 +18,7 @@ struct CodePlan {
     bool window_open;          // one is under way
     unsigned refusals;         // times in turn that it could not be armed
     uint64_t timed_calls;      // self_calls at the newest survey
-    cell_t timed_ticks;        // ticks of the survey that found the newest of
+    counter_t timed_ticks;     // ticks of the survey that found the newest of
                                // them; 0: no survey yet; the collector reads it
     uint64_t broken_ticks; // ticks of the survey that found it broken first;
                            // 0: it is not

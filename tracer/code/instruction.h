@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What precise mode keeps of one instruction: how often it ran and what it
 // took. Made with its struct Code, which owns it. Written by the hooks, under
-// the interpreter's lock; the collector reads the cells.
+// the interpreter's lock; the collector reads the counters.
 #ifndef OCULAR_TRACER_CODE_INSTRUCTION_H
 #define OCULAR_TRACER_CODE_INSTRUCTION_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 #include "tracer/base/opcode.h"
 
 #define INSTRUCTION_NONE UINT16_MAX // no instruction's number
@@ -20,9 +20,9 @@ enum InstructionFlag {
 };
 
 struct Instruction {
-    cell_t hits;
-    cell_t cycles;    // net, of those that were timed
-    cell_t timed;     // hits of which the end was seen
+    counter_t hits;
+    counter_t cycles; // net, of those that were timed
+    counter_t timed;  // hits of which the end was seen
     uint64_t stop_at; // hits at which it goes dark
     uint16_t unit;    // code unit of its opcode, behind any EXTENDED_ARG
     uint16_t next;    // number of the one that runs after it...

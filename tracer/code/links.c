@@ -34,8 +34,8 @@ int Code_add_caller(struct Code *code, uint32_t caller)
 
         if (!callers)
             return -ENOMEM;
-        Cell_add(&code->cold.grown_bytes,
-                 (room - code->links.caller_room) * sizeof *callers);
+        Counter_add(&code->cold.grown_bytes,
+                    (room - code->links.caller_room) * sizeof *callers);
         code->links.callers = callers;
         code->links.caller_room = room;
     }
@@ -58,8 +58,8 @@ static void add_callee(struct Code *code, uint32_t callee)
         callees = Heap_resize(code->links.callees, room * sizeof *callees);
         if (!callees)
             return;
-        Cell_add(&code->cold.grown_bytes,
-                 (room - code->links.callee_room) * sizeof *callees);
+        Counter_add(&code->cold.grown_bytes,
+                    (room - code->links.callee_room) * sizeof *callees);
         code->links.callees = callees;
         code->links.callee_room = room;
     }

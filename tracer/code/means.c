@@ -8,40 +8,41 @@
 
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 {
-    double cumulative = (double)Cell_get(&code->share.cumulative.total_ns);
-    uint64_t calls = Cell_get(&code->hot.calls);
-    double total = (double)Cell_cycles(&code->hot.total_cycles) / (double)calls;
+    double cumulative = (double)Counter_get(&code->share.cumulative.total_ns);
+    uint64_t calls = Counter_get(&code->hot.calls);
+    double total =
+        (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
         !(cumulative > 0) || // none may have come back
-        Cell_get(&code->share.samples) < SAMPLES_ENOUGH)
+        Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;
 }
 
 uint64_t Code_sampled_ns(const struct Code *code)
 {
-    uint64_t wait = Cell_get(&code->share.wait.total_ns);
-    uint64_t to_run = Cell_get(&code->share.wait_to_run.total_ns);
+    uint64_t wait = Counter_get(&code->share.wait.total_ns);
+    uint64_t to_run = Counter_get(&code->share.wait_to_run.total_ns);
 
-    return Cell_get(&code->share.cpu.total_ns) +
+    return Counter_get(&code->share.cpu.total_ns) +
            (wait > to_run ? wait - to_run : 0);
 }
 
 // The part of its waiting that is neither for the interpreter nor for a CPU.
 static double own_wait(const struct Code *code)
 {
-    double wait = (double)Cell_get(&code->share.wait.total_ns);
-    double to_run = (double)Cell_get(&code->share.wait_to_run.total_ns);
+    double wait = (double)Counter_get(&code->share.wait.total_ns);
+    double to_run = (double)Counter_get(&code->share.wait_to_run.total_ns);
 
     return wait > 0 ? fmax(1 - to_run / wait, 0) : 1;
 }
 
 // What has been added since the mark; cycles net of what hooks cost may come
 // out below zero.
-static double since(const cell_t *now, const cell_t *then)
+static double since(const counter_t *now, const counter_t *then)
 {
-    return fmax((double)(int64_t)(Cell_get(now) - Cell_get(then)), 0);
+    return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
 }
 
 double Code_self_mean(const struct Code *code)
@@ -54,16 +55,16 @@ double Code_self_mean(const struct Code *code)
 
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz)
 {
-    const struct RecentMark now = {Cell_get(&code->hot.self_calls),
-                                   Cell_get(&code->hot.self_cycles),
-                                   Cell_get(&code->hot.waited_cycles)};
+    const struct RecentMark now = {Counter_get(&code->hot.self_calls),
+                                   Counter_get(&code->hot.self_cycles),
+                                   Counter_get(&code->hot.waited_cycles)};
 
     Recent_note(&code->plan.recent, &now, ticks, (uint64_t)(RECENT_S * hz));
 }
 
 void Code_age_histogram(struct Code *code)
 {
-    uint64_t calls = Cell_get(&Recent_mark(&code->plan.recent)->calls);
+    uint64_t calls = Counter_get(&Recent_mark(&code->plan.recent)->calls);
     struct Histogram *histogram = Code_histogram(code);
 
     if (!histogram || calls == code->cold.aged_calls)
@@ -76,7 +77,8 @@ double Code_mean_cycles(const struct Code *code)
 {
     const struct RecentMark *from = Recent_mark(&code->plan.recent);
 
-    if (!Cell_get(&code->hot.self_calls)) // always one of its callees was dark
+    if (!Counter_get(
+            &code->hot.self_calls)) // always one of its callees was dark
         return Code_sampled_cycles(code, Code_sampled_ns(code));
     return Code_self_mean(code) +
            since(&code->hot.waited_cycles, &from->waited) * own_wait(code) /

@@ -4,9 +4,9 @@
 
 static void copy(struct RecentMark *to, const struct RecentMark *from)
 {
-    Cell_set(&to->calls, Cell_get(&from->calls));
-    Cell_set(&to->cycles, Cell_get(&from->cycles));
-    Cell_set(&to->waited, Cell_get(&from->waited));
+    Counter_set(&to->calls, Counter_get(&from->calls));
+    Counter_set(&to->cycles, Counter_get(&from->cycles));
+    Counter_set(&to->waited, Counter_get(&from->waited));
 }
 
 void Recent_note(struct Recent *recent, const struct RecentMark *now,
@@ -16,7 +16,8 @@ void Recent_note(struct Recent *recent, const struct RecentMark *now,
         1 - atomic_load_explicit(&recent->current, memory_order_relaxed);
 
     if (ticks - recent->next_ticks < period ||
-        Cell_get(&now->calls) - Cell_get(&recent->next.calls) < RECENT_CALLS)
+        Counter_get(&now->calls) - Counter_get(&recent->next.calls) <
+            RECENT_CALLS)
         return;
     copy(&recent->marks[other], &recent->next);
     // Pairs with the load in Recent_mark.

@@ -5,15 +5,15 @@
 #ifndef OCULAR_TRACER_CODE_RECENT_H
 #define OCULAR_TRACER_CODE_RECENT_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 
 #define RECENT_S 30       // the mean is of so much time and of so many calls at
 #define RECENT_CALLS 1000 // least, and of about twice that at most
 
-struct RecentMark { // sums at some time
-    cell_t calls;   // that were timed
-    cell_t cycles;
-    cell_t waited;
+struct RecentMark {  // sums at some time
+    counter_t calls; // that were timed
+    counter_t cycles;
+    counter_t waited;
 };
 
 struct Recent {

@@ -179,7 +179,7 @@ void Registry_retire(struct Registry *registry, struct Code *code,
         unchain(bucket_of(registry, code->who.address), code, by_address);
         code->node.chained = false;
     }
-    Cell_set(&code->node.retired_ticks, code->node.chained ? ticks : 1);
+    Counter_set(&code->node.retired_ticks, code->node.chained ? ticks : 1);
     pthread_mutex_unlock(&registry->chains);
     unchain(bucket_of_id(registry, code->hot.id), code, by_id);
     if (code->who.version)
@@ -203,7 +203,7 @@ struct Code *Registry_find(struct Registry *registry, uintptr_t address)
     struct Code *code = follow(bucket_of(registry, address));
 
     while (code && (code->who.address != address ||
-                    Cell_get(&code->node.retired_ticks)))
+                    Counter_get(&code->node.retired_ticks)))
         code = follow(&code->node.next_in_bucket);
     return code;
 }
@@ -218,7 +218,7 @@ struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
     while (code &&
            (code->who.address != address || Code_is_after(code, newest_id)))
         code = follow(&code->node.next_in_bucket);
-    retired = code ? Cell_get(&code->node.retired_ticks) : 0;
+    retired = code ? Counter_get(&code->node.retired_ticks) : 0;
     return !retired || ticks < retired ? code : NULL;
 }
 
@@ -303,7 +303,7 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 
     for (; newest; newest = next) {
         next = newest->node.next_retired;
-        if (Cell_get(&newest->node.retired_ticks) >= ticks ||
+        if (Counter_get(&newest->node.retired_ticks) >= ticks ||
             newest == leaving) {
             push_retired(registry, newest);
             continue;

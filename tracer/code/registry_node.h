@@ -6,7 +6,7 @@
 #ifndef OCULAR_TRACER_CODE_REGISTRY_NODE_H
 #define OCULAR_TRACER_CODE_REGISTRY_NODE_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct RegistryNode {
     struct Code *_Atomic next_in_list;    // adopted next; NULL: the newest
     struct Code *previous_in_list;        // adopted before; NULL: the oldest
     struct Code *next_retired;            // NULL: the last
-    cell_t retired_ticks;    // ticks when its code object went; 0: it lives
+    counter_t retired_ticks; // ticks when its code object went; 0: it lives
     bool chained;            // in the chain by address, retired or not; guarded
                              // by Registry.chains
     bool taken;              // the collector has taken it

@@ -36,15 +36,15 @@ static struct RetiredTotals totals_of(const struct Code *code)
 {
     return (struct RetiredTotals){
         .objects = 1,
-        .calls = Cell_get(&code->hot.calls),
+        .calls = Counter_get(&code->hot.calls),
         .events = Code_events(code),
-        .self_calls = Cell_get(&code->hot.self_calls),
-        .self_cycles = Cell_cycles(&code->hot.self_cycles),
-        .total_cycles = Cell_cycles(&code->hot.total_cycles),
-        .waited_cycles = Cell_get(&code->hot.waited_cycles),
-        .cpu_ns = Cell_get(&code->share.cpu.total_ns),
-        .samples = Cell_get(&code->share.samples),
-        .run_samples = Cell_get(&code->share.run_samples),
+        .self_calls = Counter_get(&code->hot.self_calls),
+        .self_cycles = Counter_cycles(&code->hot.self_cycles),
+        .total_cycles = Counter_cycles(&code->hot.total_cycles),
+        .waited_cycles = Counter_get(&code->hot.waited_cycles),
+        .cpu_ns = Counter_get(&code->share.cpu.total_ns),
+        .samples = Counter_get(&code->share.samples),
+        .run_samples = Counter_get(&code->share.run_samples),
         .inexact = !code->hot.calls_exact,
     };
 }

@@ -28,7 +28,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
     if (!gone)
         return;
     for (; trace->top >= gone; ThreadTrace_pop(trace))
-        Cell_add(&trace->unwound, 1);
+        Counter_add(&trace->unwound, 1);
     trace->top->epoch = EPOCH_NONE; // as in ThreadTrace_pop_unseen
 }
 
@@ -36,7 +36,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
 static void abandon(struct ThreadTrace *trace, struct Stack *stack)
 {
     for (; stack->top > stack->bottom; stack->top--) {
-        Cell_add(&trace->unwound, 1);
+        Counter_add(&trace->unwound, 1);
         trace->active[stack->top->id % THREAD_TRACE_ACTIVE]--;
     }
     trace->stack_bytes -= bytes_of(stack);
@@ -46,7 +46,7 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
 // The span since the last event was that of the stack that is left.
 static void end_span(struct ThreadTrace *trace, uint64_t ticks)
 {
-    int64_t now = (int64_t)(ticks - Cell_get(&trace->overhead));
+    int64_t now = (int64_t)(ticks - Counter_get(&trace->overhead));
     int64_t span = now - trace->last;
 
     trace->last = now;

@@ -66,9 +66,9 @@ void ThreadTrace_reset(struct ThreadTrace *trace,
     trace->loop_count = 0;
     trace->last = (int64_t)ticks;
     Preemption_init(&trace->preemption);
-    Cell_set(&trace->overhead, 0);
-    Cell_set(&trace->stolen, 0);
-    Cell_set(&trace->unwound, 0);
+    Counter_set(&trace->overhead, 0);
+    Counter_set(&trace->stolen, 0);
+    Counter_set(&trace->unwound, 0);
 }
 
 void ThreadTrace_end(struct ThreadTrace *trace)
@@ -148,7 +148,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
 
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
 {
-    Cell_add(&trace->unwound, 1);
+    Counter_add(&trace->unwound, 1);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top, COURSE_WHOLE);
     ThreadTrace_pop(trace);
     // From that unseen moment on the span was the caller's: it went to the
@@ -181,7 +181,7 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
     ns = Preemption_take(&trace->preemption, ns);
     asked = trace->preemption.then.reading_ns;
     paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
-    Cell_add(&trace->overhead, (uint64_t)((double)paid * cycles_a_ns));
+    Counter_add(&trace->overhead, (uint64_t)((double)paid * cycles_a_ns));
     trace->last += (int64_t)((double)(asked - paid) * cycles_a_ns);
     return (int64_t)((double)ns * cycles_a_ns);
 }
@@ -267,16 +267,16 @@ void ThreadTrace_record_first(struct Code *code, uint64_t self)
 {
     struct Histogram *histogram;
 
-    if (Cell_get(&code->hot.self_calls) < 2)
+    if (Counter_get(&code->hot.self_calls) < 2)
         return;
     histogram = Heap_zeroed(1, sizeof *histogram);
     if (!histogram)
         return;
-    if (Cell_get(&code->hot.self_calls) == 2 &&
-        !Cell_get(&code->hot.waited_cycles))
-        Histogram_add(histogram, Cell_get(&code->hot.self_cycles) - self);
+    if (Counter_get(&code->hot.self_calls) == 2 &&
+        !Counter_get(&code->hot.waited_cycles))
+        Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
-    Cell_add(&code->cold.grown_bytes, sizeof *histogram);
+    Counter_add(&code->cold.grown_bytes, sizeof *histogram);
     // Pairs with the acquire of whoever builds a snapshot.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);

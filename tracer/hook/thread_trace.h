@@ -3,7 +3,8 @@
 // ring. What a hook does at each event is inlined from thread_trace_call.h,
 // thread_trace_jump.h and thread_trace_step.h; here is what those have in
 // common, and what is rare. Only the thread itself runs it, with the
-// interpreter's lock held; the collector reads the cells and drains the ring.
+// interpreter's lock held; the collector reads the counters and drains the
+// ring.
 //
 // Net clock: every hook adds its own calibrated cost to `overhead`. Time is the
 // CPU's counter less the overhead, so every difference of two times is net of
@@ -76,8 +77,8 @@ struct ThreadTrace {
     // The newest chunk of the interpreter's data stack, as the last event found
     // it. Another one is asked about: it may be another stack's (switch.h).
     uintptr_t chunk;
-    cell_t overhead;            // ticks spent in hooks
-    cell_t unwound;             // frames that left unseen
+    counter_t overhead;         // ticks spent in hooks
+    counter_t unwound;          // frames that left unseen
     _Atomic size_t stack_bytes; // of all its stacks
     struct Registry *registry;
     uint16_t loop_count;
@@ -86,8 +87,8 @@ struct ThreadTrace {
     uint32_t active[THREAD_TRACE_ACTIVE]; // on all its stacks
 
     // Not the hot path's.
-    cell_t stolen; // ticks of `overhead` in which other programs had the CPU:
-                   // neither the program's time nor our cost
+    counter_t stolen; // ticks of `overhead` in which other programs had the
+                      // CPU: neither the program's time nor our cost
     struct Preemption preemption;
     struct Stack *stack;  // the one that top, limit and bottom are of; they are
                           // written back when it is parked
@@ -189,7 +190,7 @@ OCULAR_HOT bool ThreadTrace_is_alone(const struct ThreadTrace *trace,
 OCULAR_HOT bool ThreadTrace_is_brief(const struct ThreadTrace *trace,
                                      uint64_t ticks)
 {
-    return (int64_t)(ticks - Cell_own(&trace->overhead)) - trace->last <=
+    return (int64_t)(ticks - Counter_own(&trace->overhead)) - trace->last <=
            trace->contention->brief_span;
 }
 
@@ -199,11 +200,11 @@ OCULAR_HOT int64_t ThreadTrace_advance(struct ThreadTrace *trace,
                                        uint64_t ticks, unsigned kind,
                                        enum Course course)
 {
-    uint64_t overhead = Cell_own(&trace->overhead);
+    uint64_t overhead = Counter_own(&trace->overhead);
     int64_t now = (int64_t)(ticks - overhead);
     int64_t span = now - trace->last;
 
-    Cell_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
+    Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
     trace->last = now;
     if (OCULAR_TURN(course, trace->contention->last_trace != trace ||
                                 span > trace->contention->brief_span))

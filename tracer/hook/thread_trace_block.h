@@ -22,8 +22,8 @@ OCULAR_HOT void ThreadTrace_end_block(struct Frame *frame, struct Code *code,
     int64_t self = frame->self;
 
     if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch)) {
-        Cell_add(&site->cycles, (uint64_t)(self - frame->block));
-        Cell_add(&site->instructions, length);
+        Counter_add(&site->cycles, (uint64_t)(self - frame->block));
+        Counter_add(&site->instructions, length);
     }
     frame->instructions += length;
     frame->block = self;

@@ -14,7 +14,7 @@ OCULAR_HOT bool ThreadTrace_plain_enter(const struct ThreadTrace *trace,
 {
     return trace->top->depth < depth &&
            code->hot.last_caller == trace->top->id &&
-           Cell_get(&code->hot.calls) + 1 < code->hot.stop_at &&
+           Counter_get(&code->hot.calls) + 1 < code->hot.stop_at &&
            trace->top != trace->limit && ThreadTrace_is_alone(trace, course);
 }
 
@@ -23,7 +23,7 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
                                   uint32_t depth, uint16_t start,
                                   uint64_t ticks, enum Course course)
 {
-    uint64_t calls = Cell_add(&code->hot.calls, 1);
+    uint64_t calls = Counter_add(&code->hot.calls, 1);
     int64_t now =
         ThreadTrace_advance(trace, ticks, code->hot.enter_hook, course);
     struct Frame *frame;
@@ -31,7 +31,7 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
 
     // What a dark function's other sites still say makes nothing newer.
     if (course != COURSE_WHOLE || !code->hot.dark)
-        Cell_set(&code->hot.last_seen, ticks);
+        Counter_set(&code->hot.last_seen, ticks);
     while (OCULAR_TURN(course, trace->top->depth >= depth))
         ThreadTrace_pop_unseen(trace, ticks);
     if (OCULAR_TURN(course, code->hot.last_caller != trace->top->id))
@@ -82,14 +82,14 @@ OCULAR_HOT void ThreadTrace_record_self(const struct Frame *frame,
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
 
-    Cell_add(&code->hot.self_calls, 1);
-    Cell_add(&code->hot.self_cycles, self);
+    Counter_add(&code->hot.self_calls, 1);
+    Counter_add(&code->hot.self_cycles, self);
     if (OCULAR_TURN(course, frame->waited)) {
-        Cell_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
+        Counter_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
         return;
     }
-    if (OCULAR_UNLIKELY(self < Cell_get(&code->hot.min_cycles)))
-        Cell_set(&code->hot.min_cycles, self);
+    if (OCULAR_UNLIKELY(self < Counter_get(&code->hot.min_cycles)))
+        Counter_set(&code->hot.min_cycles, self);
     if (OCULAR_TURN(course, !Code_histogram(code)))
         ThreadTrace_record_first(code, self);
     else
@@ -109,7 +109,7 @@ OCULAR_HOT void ThreadTrace_record(const struct ThreadTrace *trace,
         !ThreadTrace_is_open_below(trace, frame)) {
         int64_t total = now - frame->enter;
 
-        Cell_add(&code->hot.total_cycles, total > 0 ? (uint64_t)total : 0);
+        Counter_add(&code->hot.total_cycles, total > 0 ? (uint64_t)total : 0);
     }
 }
 
@@ -137,7 +137,7 @@ OCULAR_HOT bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
         ThreadTrace_pop_unseen(trace, ticks);
     }
     if (plain || site)
-        Cell_add(&site->hits, 1);
+        Counter_add(&site->hits, 1);
     if (dark && site) {
         code->hot.closed = true;
         atomic_store_explicit(&site->dark, 1, memory_order_relaxed);

@@ -12,7 +12,7 @@ OCULAR_HOT bool ThreadTrace_plain_jump(const struct ThreadTrace *trace,
                                        enum Course course)
 {
     return trace->top->depth == depth &&
-           Cell_get(&site->hits) + 1 < site->stop_at &&
+           Counter_get(&site->hits) + 1 < site->stop_at &&
            ThreadTrace_is_alone(trace, course);
 }
 
@@ -27,10 +27,10 @@ OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     int64_t now = ThreadTrace_advance(trace, ticks, site->hook, course);
     struct Frame *frame =
         plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
-    uint64_t hits = Cell_add(&site->hits, 1);
+    uint64_t hits = Counter_add(&site->hits, 1);
 
     if (plain || frame || !code->hot.dark)
-        Cell_set(&code->hot.last_seen, ticks);
+        Counter_set(&code->hot.last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->hot.last_caller != trace->top->id)

@@ -12,7 +12,7 @@ OCULAR_HOT bool ThreadTrace_plain_step(const struct ThreadTrace *trace,
                                        uint32_t depth, enum Course course)
 {
     return trace->top->depth == depth &&
-           Cell_get(&instruction->hits) + 1 < instruction->stop_at &&
+           Counter_get(&instruction->hits) + 1 < instruction->stop_at &&
            ThreadTrace_is_alone(trace, course);
 }
 
@@ -45,10 +45,10 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
     int64_t now = ThreadTrace_advance(trace, ticks, kind, course);
     struct Frame *frame =
         plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
-    uint64_t hits = Cell_add(&instruction->hits, 1);
+    uint64_t hits = Counter_add(&instruction->hits, 1);
 
     if (plain || frame || !code->hot.dark)
-        Cell_set(&code->hot.last_seen, ticks);
+        Counter_set(&code->hot.last_seen, ticks);
     if (!plain && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->hot.last_caller != trace->top->id)
@@ -59,8 +59,8 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                              Code_follows(code, frame->start, number))) {
         struct Instruction *before = &code->layout.instructions[frame->start];
 
-        Cell_add(&before->cycles, (uint64_t)(frame->self - frame->block));
-        Cell_add(&before->timed, 1);
+        Counter_add(&before->cycles, (uint64_t)(frame->self - frame->block));
+        Counter_add(&before->timed, 1);
     }
     if (plain || frame) {
         frame->start = number;

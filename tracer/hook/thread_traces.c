@@ -79,12 +79,12 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
 
 static uint64_t overhead_of(const struct ThreadTrace *trace)
 {
-    return Cell_get(&trace->overhead) - Cell_get(&trace->stolen);
+    return Counter_get(&trace->overhead) - Counter_get(&trace->stolen);
 }
 
 static uint64_t lost_of(const struct ThreadTrace *trace)
 {
-    return trace->ring ? Cell_get(&trace->ring->lost) : 0;
+    return trace->ring ? Counter_get(&trace->ring->lost) : 0;
 }
 
 // Unlinks and frees the record at *link, keeping its sums.

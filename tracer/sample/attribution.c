@@ -157,8 +157,8 @@ static void prepare(struct Code *code)
         return;
     room = Heap_zeroed(1, sizeof(struct Breakdown));
     atomic_store_explicit(&share->callers, room, memory_order_release);
-    Cell_set(&share->bytes,
-             sizeof(struct Breakdown) + (samples + count + 2) * 4);
+    Counter_set(&share->bytes,
+                sizeof(struct Breakdown) + (samples + count + 2) * 4);
 }
 
 // Dark code cannot report by itself who calls it. Seen twice, so that a torn
@@ -283,9 +283,9 @@ double Attribution_add(struct Attribution *attribution,
             ShareValue_credit(&code->share.in_c, &ran);
         if (cpu_ns > 0)
             count_instruction(attribution, code, &stack->frames[top], in_c);
-        Cell_add(&code->share.samples, 1);
+        Counter_add(&code->share.samples, 1);
         if (cpu_ns > 0)
-            Cell_add(&code->share.run_samples, 1);
+            Counter_add(&code->share.run_samples, 1);
     }
     if (cpu_ns > 0)
         Breakdown_add(functions, code ? code->hot.id : 0, now, &ran);

@@ -12,19 +12,19 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
     struct BreakdownPart *least = &breakdown->parts[0];
     double least_share = ShareValue_window(&least->time, now);
 
-    for (size_t i = 1; i < BREAKDOWN_PARTS && Cell_get(&least->id); i++) {
+    for (size_t i = 1; i < BREAKDOWN_PARTS && Counter_get(&least->id); i++) {
         struct BreakdownPart *part = &breakdown->parts[i];
         double share = ShareValue_window(&part->time, now);
 
-        if (Cell_get(&part->id) && share >= least_share)
+        if (Counter_get(&part->id) && share >= least_share)
             continue;
         least = part;
         least_share = share;
     }
-    if (Cell_get(&least->id))
+    if (Counter_get(&least->id))
         ShareValue_join(&breakdown->others, &least->time, now);
-    Cell_set_double(&least->time.window_ns, 0);
-    Cell_set(&least->time.total_ns, 0);
+    Counter_set_double(&least->time.window_ns, 0);
+    Counter_set(&least->time.total_ns, 0);
     // Pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
     least->seen = 0;
@@ -35,7 +35,7 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
 static struct BreakdownPart *find(struct Breakdown *breakdown, uint32_t id)
 {
     for (size_t i = 0; i < BREAKDOWN_PARTS; i++)
-        if (Cell_get(&breakdown->parts[i].id) == id)
+        if (Counter_get(&breakdown->parts[i].id) == id)
             return &breakdown->parts[i];
     return NULL;
 }
@@ -70,7 +70,7 @@ static double read_value(const struct ShareValue *value,
                          const struct ShareTime *now)
 {
     return now ? ShareValue_window(value, now)
-               : (double)Cell_get(&value->total_ns);
+               : (double)Counter_get(&value->total_ns);
 }
 
 static size_t read_all(const struct Breakdown *breakdown,

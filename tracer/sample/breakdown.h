@@ -14,7 +14,7 @@
 #define BREAKDOWN_ROWS (BREAKDOWN_PARTS + 1)
 
 struct BreakdownPart {
-    cell_t id; // a function's; 0 = free
+    counter_t id; // a function's; 0 = free
     struct ShareValue time;
     uint32_t seen; // samples since it has this part
     bool reported; // free for whoever adds

@@ -95,9 +95,10 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     head.flags = flags_of(timer, counter);
     if (SampleRing_push(&timer->ring, &head, timer->walk.frames))
         atomic_store_explicit(&timer->sampled_ns, now_ns, memory_order_relaxed);
-    Cell_add(&timer->taken, 1);
+    Counter_add(&timer->taken, 1);
     took = Clock_read(timers->clock) - head.ticks;
-    Cell_add(&timer->handler_ticks, took < timers->most ? took : timers->most);
+    Counter_add(&timer->handler_ticks,
+                took < timers->most ? took : timers->most);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)

@@ -39,8 +39,8 @@ struct CpuTimer {
     // The sampled thread's: its handler is the only writer of these four.
     _Atomic uint64_t sampled_ns; // its CPU clock at the newest sample in the
                                  // ring, or, if that is more, ...
-    cell_t taken;                // samples that were tried
-    cell_t handler_ticks;        // that they took
+    counter_t taken;             // samples that were tried
+    counter_t handler_ticks;     // that they took
     struct WalkStart start;
     struct Walk walk;
 

@@ -207,8 +207,8 @@ static struct FlameTable *tell(const struct Flame *flame,
             .id = node->id ? node->id : NULL_U64,
             .share = parts[i].self,
             .c_share = ShareValue_window(&node->in_c, now),
-            .cpu_ns = Cell_get(&node->self.total_ns),
-            .c_ns = Cell_get(&node->in_c.total_ns),
+            .cpu_ns = Counter_get(&node->self.total_ns),
+            .c_ns = Counter_get(&node->in_c.total_ns),
         };
     }
     Heap_free(parts);

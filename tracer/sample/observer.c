@@ -43,7 +43,7 @@ static void make_timer(struct Observer *observer, struct SampledThread *thread)
     if (observer->sampling->timers.refused == refused || thread->untimed)
         return;
     thread->untimed = true;
-    Cell_add(&observer->untimed, 1);
+    Counter_add(&observer->untimed, 1);
 }
 
 static void set_timer(struct Observer *observer, struct SampledThread *thread)
@@ -80,7 +80,7 @@ static bool observe(struct Observer *observer, struct SampledThread *thread,
     cpu_ns = (double)SampledThread_overdue_ns(thread, running);
     if (cpu_ns > 0) {
         SampledThread_account(thread);
-        Cell_add(&observer->sampling->samples, 1);
+        Counter_add(&observer->sampling->samples, 1);
         observer->found++;
     }
     if (running)
@@ -114,8 +114,8 @@ void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
     if (!observer->refused)
         observer->readable_ns = now_ns;
     else if ((double)(now_ns - observer->readable_ns) > REFUSED_NS)
-        Cell_set(&observer->denied,
-                 !Memory_recover(&observer->sampling->memory));
+        Counter_set(&observer->denied,
+                    !Memory_recover(&observer->sampling->memory));
 }
 
 bool Observer_recover(struct Observer *observer, uint64_t now_ns)
@@ -128,13 +128,13 @@ bool Observer_recover(struct Observer *observer, uint64_t now_ns)
         SampledThread_forget(table->threads[i]);
     observer->readable_ns = now_ns;
     observer->refused = false;
-    Cell_set(&observer->denied, 0);
+    Counter_set(&observer->denied, 0);
     return true;
 }
 
 bool Observer_is_denied(const struct Observer *observer)
 {
-    return Cell_get(&observer->denied);
+    return Counter_get(&observer->denied);
 }
 
 int Observer_init(struct Observer *observer, struct Sampling *sampling,

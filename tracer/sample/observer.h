@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Observes threads, for what they wait in, and for what they run where no timer
 // tells: walks their stacks, and knows whether anything can be read at all. The
-// sampler's thread; its cells may be read by anyone.
+// sampler's thread; its counters may be read by anyone.
 #ifndef OCULAR_TRACER_SAMPLE_OBSERVER_H
 #define OCULAR_TRACER_SAMPLE_OBSERVER_H
 
@@ -15,8 +15,8 @@ struct Observer {
     uint64_t found;       // samples by observation, in the newest step
     bool refused;         // the newest stack, as all would have been
     uint64_t readable_ns; // when that was not so
-    cell_t untimed;       // threads that can have no timer
-    cell_t denied;        // 1: nothing can be read, for some seconds
+    counter_t untimed;    // threads that can have no timer
+    counter_t denied;     // 1: nothing can be read, for some seconds
 };
 
 // 0, or -EINVAL for a layout that cannot be.

@@ -38,13 +38,13 @@ static void read_words(const struct SampleRing *ring, uint64_t at, void *to,
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames)
 {
-    uint64_t at = Cell_own(&ring->pushed);
+    uint64_t at = Counter_own(&ring->pushed);
     size_t count = HEAD_WORDS + 2 * (size_t)head->depth;
 
     // Pairs with the release in SampleRing_pop.
     if (at + count - atomic_load_explicit(&ring->popped, memory_order_acquire) >
         SAMPLE_RING_WORDS) {
-        Cell_add(&ring->lost, 1);
+        Counter_add(&ring->lost, 1);
         return false;
     }
     write_words(ring, at, head, HEAD_WORDS);
@@ -57,7 +57,7 @@ bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames)
 {
-    uint64_t at = Cell_own(&ring->popped);
+    uint64_t at = Counter_own(&ring->popped);
 
     // Pairs with the release in SampleRing_push.
     if (atomic_load_explicit(&ring->pushed, memory_order_acquire) == at)

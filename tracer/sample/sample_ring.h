@@ -5,7 +5,7 @@
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLE_RING_H
 
-#include "tracer/base/cell.h"
+#include "tracer/base/counter.h"
 #include "tracer/sample/walk.h"
 
 #include <stdbool.h>
@@ -32,9 +32,9 @@ enum {
 };
 
 struct SampleRing {
-    cell_t pushed; // words; the writer's
-    cell_t popped; // words; the reader's
-    cell_t lost;   // samples; the writer's
+    counter_t pushed; // words; the writer's
+    counter_t popped; // words; the reader's
+    counter_t lost;   // samples; the writer's
     uint64_t words[SAMPLE_RING_WORDS];
 };
 

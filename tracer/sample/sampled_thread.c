@@ -59,7 +59,7 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
         return begin(thread);
     ShareValue_add(&thread->cpu, now, ran);
     ShareValue_add(&thread->wait, now, waited);
-    Cell_add(&thread->samples, 1);
+    Counter_add(&thread->samples, 1);
     keep_wait(thread, now, waited);
     thread->ran = ran > 0;
     return thread->ran || !thread->walked ? OBSERVED_RAN : OBSERVED_IDLE;

@@ -17,7 +17,7 @@ struct SampledThread {
     char name[64]; // guarded by the sampler's lock
     struct ShareValue cpu;
     struct ShareValue wait;
-    cell_t samples;             // and times that it was observed
+    counter_t samples;          // and times that it was observed
     struct Breakdown functions; // of its CPU time
 
     bool known;             // observed before: there is a time since then

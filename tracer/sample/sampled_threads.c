@@ -131,9 +131,9 @@ bool SampledThreads_add_unlisted(struct SampledThreads *threads,
 
 static void copy_value(struct ShareValue *to, const struct ShareValue *from)
 {
-    Cell_set(&to->total_ns, Cell_get(&from->total_ns));
-    Cell_set(&to->window_ns, Cell_get(&from->window_ns));
-    Cell_set(&to->window_age, Cell_get(&from->window_age));
+    Counter_set(&to->total_ns, Counter_get(&from->total_ns));
+    Counter_set(&to->window_ns, Counter_get(&from->window_ns));
+    Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
 // A new one, or one that was out of Python when the list before was made.
@@ -149,7 +149,7 @@ static struct SampledThread *make(struct Ended *ended,
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
         copy_value(&thread->cpu, &before.cpu);
         copy_value(&thread->wait, &before.wait);
-        Cell_set(&thread->samples, before.samples);
+        Counter_set(&thread->samples, before.samples);
     }
     return thread;
 }
@@ -158,8 +158,8 @@ static void end(struct Ended *ended, struct SampledThread *thread)
 {
     struct EndedThread last = {
         .tid = thread->tid,
-        .cpu_ns = Cell_get(&thread->cpu.total_ns),
-        .samples = Cell_get(&thread->samples),
+        .cpu_ns = Counter_get(&thread->cpu.total_ns),
+        .samples = Counter_get(&thread->samples),
     };
 
     CpuTimer_free(thread->timer);
@@ -274,8 +274,8 @@ static void describe(struct ThreadShares *shares,
     memcpy(shares->name, thread->name, sizeof(shares->name));
     shares->cpu_share = ShareValue_window(&thread->cpu, now);
     shares->wait_share = ShareValue_window(&thread->wait, now);
-    shares->samples = Cell_get(&thread->samples);
-    shares->cpu_s = (double)Cell_get(&thread->cpu.total_ns) / 1e9;
+    shares->samples = Counter_get(&thread->samples);
+    shares->cpu_s = (double)Counter_get(&thread->cpu.total_ns) / 1e9;
     shares->ended = false;
     shares->function_count =
         Breakdown_read(&thread->functions, now, shares->functions);

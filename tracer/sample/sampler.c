@@ -27,7 +27,7 @@ struct Sampler {
     struct Observer observer;
     uint64_t due_ns;    // of the next step, CLOCK_MONOTONIC
     double interval_ns; // to that
-    cell_t steps;
+    counter_t steps;
 
     struct Worker worker;
     pthread_mutex_t lock; // guards `stop`
@@ -56,7 +56,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     struct ShareTime now;
     bool ran;
 
-    Cell_add(&sampler->steps, 1);
+    Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
         // What happens meanwhile is no part of the shares.
@@ -257,23 +257,23 @@ bool Sampler_is_denied(const struct Sampler *sampler)
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler)
 {
     return Sampler_is_denied(sampler) ||
-                   !Cell_get(&sampler->samples.signal_used)
+                   !Counter_get(&sampler->samples.signal_used)
                ? UINT64_MAX
-               : Cell_get(&sampler->samples.collected);
+               : Counter_get(&sampler->samples.collected);
 }
 
 int Sampler_set_hz(struct Sampler *sampler, double hz)
 {
     if (!(hz > 0 && hz <= MAX_HZ))
         return -EINVAL;
-    Cell_set_double(&sampler->sampling.hz, hz);
+    Counter_set_double(&sampler->sampling.hz, hz);
     return 0;
 }
 
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state)
 {
     struct Sampling *sampling = &sampler->sampling;
-    bool timed = Cell_get(&sampler->samples.signal_used);
+    bool timed = Counter_get(&sampler->samples.signal_used);
 
     Starts_begin(&sampler->samples.starts, &sampling->timers, state,
                  timed ? Sampling_period_ns(sampling) : 0);
@@ -323,24 +323,24 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     *totals = (struct SamplerTotals){
         .window_s = ShareClock_window_s(&sampling->time),
         .window_samples = ShareClock_samples(&sampling->time),
-        .wakeups = Cell_get(&sampler->steps),
-        .samples = Cell_get(&sampling->samples),
-        .unknown = Cell_get(&samples->unknown),
-        .truncated = Cell_get(&samples->truncated),
-        .lost = Cell_get(&samples->lost),
-        .ours = Cell_get(&samples->ours),
-        .untimed = Cell_get(&sampler->observer.untimed),
-        .signal = (int)Cell_get(&samples->signal_used),
-        .error = -(int)Cell_get(&samples->error),
+        .wakeups = Counter_get(&sampler->steps),
+        .samples = Counter_get(&sampling->samples),
+        .unknown = Counter_get(&samples->unknown),
+        .truncated = Counter_get(&samples->truncated),
+        .lost = Counter_get(&samples->lost),
+        .ours = Counter_get(&samples->ours),
+        .untimed = Counter_get(&sampler->observer.untimed),
+        .signal = (int)Counter_get(&samples->signal_used),
+        .error = -(int)Counter_get(&samples->error),
         .elsewhere = ShareValue_window(&sampling->elsewhere, &now),
         .cpu_s = (double)Worker_cpu_ns(&sampler->worker) * 1e-9 +
                  Starts_s(&samples->starts, clock),
-        .taken = Cell_get(&samples->taken),
+        .taken = Counter_get(&samples->taken),
     };
     totals->handlers_s =
-        (double)Cell_get(&samples->handler_ticks) / Clock_hz(clock) +
+        (double)Counter_get(&samples->handler_ticks) / Clock_hz(clock) +
         SIGNAL_S * (double)totals->taken;
     if (now.full_ns > 0)
         totals->hz =
-            Cell_get_double(&sampling->time.samples) / now.full_ns * 1e9;
+            Counter_get_double(&sampling->time.samples) / now.full_ns * 1e9;
 }

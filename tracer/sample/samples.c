@@ -10,10 +10,10 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
 {
     struct SampledStack *stack = &samples->stack;
 
-    Cell_add(&samples->sampling->samples, 1);
-    Cell_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
-    Cell_add(&samples->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
-    Cell_add(&samples->ours, (head->flags & SAMPLE_OURS) != 0);
+    Counter_add(&samples->sampling->samples, 1);
+    Counter_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
+    Counter_add(&samples->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
+    Counter_add(&samples->ours, (head->flags & SAMPLE_OURS) != 0);
     stack->newest_id = head->newest_id;
     stack->ticks = head->ticks;
     stack->depth = head->depth;
@@ -27,13 +27,13 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
 // What its handlers took since this was asked last.
 static void take_costs(struct Samples *samples, struct CpuTimer *timer)
 {
-    uint64_t taken = Cell_get(&timer->taken);
-    uint64_t handler_ticks = Cell_get(&timer->handler_ticks);
-    uint64_t lost = Cell_get(&timer->ring.lost);
+    uint64_t taken = Counter_get(&timer->taken);
+    uint64_t handler_ticks = Counter_get(&timer->handler_ticks);
+    uint64_t lost = Counter_get(&timer->ring.lost);
 
-    Cell_add(&samples->taken, taken - timer->seen_taken);
-    Cell_add(&samples->handler_ticks, handler_ticks - timer->seen_ticks);
-    Cell_add(&samples->lost, lost - timer->seen_lost);
+    Counter_add(&samples->taken, taken - timer->seen_taken);
+    Counter_add(&samples->handler_ticks, handler_ticks - timer->seen_ticks);
+    Counter_add(&samples->lost, lost - timer->seen_lost);
     timer->seen_taken = taken;
     timer->seen_ticks = handler_ticks;
     timer->seen_lost = lost;
@@ -76,8 +76,9 @@ static void free_timers(struct Samples *samples)
 
 static void note_signal(struct Samples *samples)
 {
-    Cell_set(&samples->signal_used, (uint64_t)samples->sampling->timers.signal);
-    Cell_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
+    Counter_set(&samples->signal_used,
+                (uint64_t)samples->sampling->timers.signal);
+    Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
 // Begins anew where another handler has come in place of ours, which asks for
@@ -99,7 +100,7 @@ static uint64_t count_of(const struct SampledThread *thread)
 {
     const struct CpuTimer *timer = thread->timer;
 
-    return timer ? Cell_get(&timer->taken) - timer->seen_taken : 0;
+    return timer ? Counter_get(&timer->taken) - timer->seen_taken : 0;
 }
 
 uint64_t Samples_waiting(const struct Samples *samples)
@@ -152,7 +153,7 @@ void Samples_collect(struct Samples *samples, const struct ShareTime *now)
         else
             unlisted = &(*unlisted)->next;
     }
-    Cell_set(&samples->collected, ticks);
+    Counter_set(&samples->collected, ticks);
     check_timers(samples, unread);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The samples that CPU timers have taken: collects them from all threads, also
 // from those that end before they are on a list, and counts what they cost and
-// what was lost. The sampler's thread; its cells may be read by anyone.
+// what was lost. The sampler's thread; its counters may be read by anyone.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLES_H
 #define OCULAR_TRACER_SAMPLE_SAMPLES_H
 
@@ -14,14 +14,14 @@ struct Samples {
     struct SampledStack stack; // of the sample that is being attributed
     int signal;                // wanted; 0: any, below 0: none
 
-    cell_t collected; // ticks, before the newest step
-    cell_t unknown;
-    cell_t truncated;
-    cell_t lost;
-    cell_t ours;
-    cell_t taken;
-    cell_t handler_ticks;
-    cell_t signal_used, error;
+    counter_t collected; // ticks, before the newest step
+    counter_t unknown;
+    counter_t truncated;
+    counter_t lost;
+    counter_t ours;
+    counter_t taken;
+    counter_t handler_ticks;
+    counter_t signal_used, error;
 };
 
 // Opens the timers.

@@ -28,7 +28,7 @@ struct ShareTime Sampling_now(const struct Sampling *sampling)
 
 uint64_t Sampling_period_ns(const struct Sampling *sampling)
 {
-    return (uint64_t)(1e9 / Cell_get_double(&sampling->hz));
+    return (uint64_t)(1e9 / Counter_get_double(&sampling->hz));
 }
 
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What samples and observations have in common: the threads, their timers, how
 // memory is read, and the time and the sums that all shares are of. One thread
-// changes it, the sampler's; its cells and shares may be read by anyone.
+// changes it, the sampler's; its counters and shares may be read by anyone.
 #ifndef OCULAR_TRACER_SAMPLE_SAMPLING_H
 #define OCULAR_TRACER_SAMPLE_SAMPLING_H
 
@@ -18,8 +18,8 @@ struct Sampling {
     struct SampleClock clock;
     struct ShareClock time;
     uint64_t stepped_ns; // CLOCK_MONOTONIC of the newest step
-    cell_t hz;      // a double's bits: samples a second of CPU time, wanted
-    cell_t samples; // of running threads, observations among them
+    counter_t hz;      // a double's bits: samples a second of CPU time, wanted
+    counter_t samples; // of running threads, observations among them
     struct ShareValue elsewhere;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns cells into a snapshot: reads the registry inside an RCU read section,
-// sorts functions by share, and adds what is known of the whole.
+// Turns counters into a snapshot: reads the registry inside an RCU read
+// section, sorts functions by share, and adds what is known of the whole.
 #define _GNU_SOURCE 1 // qsort_r
 #include "tracer/session/builder.h"
 #include "ipc/base/now.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot out of the cells. The collector's thread, or the stopping
-// thread once the collector has ended.
+// Builds a snapshot out of the counters. The collector's thread, or the
+// stopping thread once the collector has ended.
 #ifndef OCULAR_TRACER_SESSION_BUILDER_H
 #define OCULAR_TRACER_SESSION_BUILDER_H
 

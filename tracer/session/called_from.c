@@ -30,7 +30,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
     // Pairs with the release in attribution.c.
     const struct Breakdown *breakdown =
         atomic_load_explicit(&code->share.callers, memory_order_acquire);
-    double all = (double)Cell_get(&code->share.cumulative.total_ns);
+    double all = (double)Counter_get(&code->share.cumulative.total_ns);
     struct BreakdownRow rows[BREAKDOWN_ROWS];
     size_t count, i;
 

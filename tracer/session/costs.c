@@ -32,7 +32,7 @@ static void read_costs(void *context, struct BudgetReading *reading)
     reading->threads = sampler.handlers_s + sampler.cpu_s +
                        worker_s(&session->collector.worker) +
                        worker_s(&session->export.worker);
-    reading->threads += (double)Cell_get(&session->forks_ns) / 1e9;
+    reading->threads += (double)Counter_get(&session->forks_ns) / 1e9;
     if (session->server)
         reading->threads +=
             (double)(Server_cpu_ns(session->server) - session->server_base_ns) /

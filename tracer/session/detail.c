@@ -59,7 +59,7 @@ static uint64_t site_hits(const struct Site *site, const struct Site *end)
     uint64_t hits = 0;
 
     for (; site < end; site++)
-        hits += Cell_get(&site->hits);
+        hits += Counter_get(&site->hits);
     return hits;
 }
 
@@ -68,8 +68,8 @@ static double site_cycles(const struct Site *site, const struct Site *end)
     uint64_t cycles = 0, instructions = 0;
 
     for (; site < end; site++) {
-        cycles += Cell_get(&site->cycles);
-        instructions += Cell_get(&site->instructions);
+        cycles += Counter_get(&site->cycles);
+        instructions += Counter_get(&site->instructions);
     }
     if (!instructions)
         return NAN;
@@ -237,10 +237,10 @@ static struct Totals count_returns(const struct Walk *walk)
 
         totals.resumes |= site->kind == SITE_RESUME || site->kind == SITE_YIELD;
         if (site->kind == SITE_RETURN)
-            totals.returns += Cell_get(&site->hits);
+            totals.returns += Counter_get(&site->hits);
     }
     totals.conserved = code->hot.exact && !totals.resumes &&
-                       totals.returns == Cell_get(&code->hot.calls) &&
+                       totals.returns == Counter_get(&code->hot.calls) &&
                        !has_opcode(walk, "PUSH_EXC_INFO");
     return totals;
 }
@@ -285,7 +285,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
 // at least those that returned did.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
-    uint64_t calls = Cell_get(&walk->code->hot.calls);
+    uint64_t calls = Counter_get(&walk->code->hot.calls);
     uint64_t floor = calls < totals->returns ? calls : totals->returns;
     size_t row;
 
@@ -332,17 +332,17 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Instruction *own =
             &code->layout.instructions[code->layout.units[unit].number];
         const struct Site *end, *site = sites_of(walk, row, &end);
-        uint64_t timed = Cell_get(&own->timed);
+        uint64_t timed = Counter_get(&own->timed);
 
         if (own->unit != unit) // beyond what has sites
             continue;
         if (timed)
-            at->cycles = fmax((double)(int64_t)Cell_get(&own->cycles), 0) /
+            at->cycles = fmax((double)(int64_t)Counter_get(&own->cycles), 0) /
                          (double)timed;
         if (own->flags & INSTRUCTION_FIRES) {
             at->site = true;
             at->dark = atomic_load_explicit(&own->dark, memory_order_relaxed);
-            at->hits = Cell_get(&own->hits);
+            at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
             // The frame's last: what it took is the site's.
@@ -357,7 +357,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
 
         begun = site && site->kind == SITE_START;
-        walk->rows[row].hits = Cell_get(&code->hot.calls);
+        walk->rows[row].hits = Counter_get(&code->hot.calls);
         walk->rows[row].exact = code->hot.calls_exact;
     }
 }

@@ -16,8 +16,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     if (!at->sampled)
         return;
     f->run_share = ShareValue_total(&code->share.cpu, at->sampled);
-    f->samples = Cell_get(&code->share.samples);
-    f->run_samples = Cell_get(&code->share.run_samples);
+    f->samples = Counter_get(&code->share.samples);
+    f->run_samples = Counter_get(&code->share.run_samples);
     if (!at->sees) // of lately nothing is known
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
@@ -60,7 +60,7 @@ static void fill_quantiles(struct Function *f, struct Code *code)
     // Pairs with the release in ThreadTrace_record_first.
     const struct Histogram *histogram =
         atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
-    uint64_t calls = Cell_get(&code->hot.self_calls);
+    uint64_t calls = Counter_get(&code->hot.self_calls);
     bool same = calls == code->row.quantiles_calls;
     double quantiles[2];
 
@@ -79,21 +79,21 @@ static void fill_quantiles(struct Function *f, struct Code *code)
 
 static void fill_cycles(struct Function *f, struct Code *code)
 {
-    uint64_t calls = Cell_get(&code->hot.self_calls);
-    uint64_t least = Cell_get(&code->hot.min_cycles);
+    uint64_t calls = Counter_get(&code->hot.self_calls);
+    uint64_t least = Counter_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
     f->avg_estimated = !calls;
     // A call that always has a dark callee has a total, and nothing of its own.
-    if (calls || Cell_get(&code->hot.total_cycles))
-        f->total_cycles = Cell_cycles(&code->hot.total_cycles);
+    if (calls || Counter_get(&code->hot.total_cycles))
+        f->total_cycles = Counter_cycles(&code->hot.total_cycles);
     if (!calls) {
         f->avg_cycles =
-            Code_sampled_cycles(code, Cell_get(&code->share.cpu.total_ns));
+            Code_sampled_cycles(code, Counter_get(&code->share.cpu.total_ns));
         return;
     }
-    f->self_cycles = Cell_cycles(&code->hot.self_cycles);
-    f->waited_cycles = Cell_get(&code->hot.waited_cycles);
+    f->self_cycles = Counter_cycles(&code->hot.self_cycles);
+    f->waited_cycles = Counter_get(&code->hot.waited_cycles);
     f->avg_cycles = Code_self_mean(code);
     if (least != UINT64_MAX)
         f->min_cycles = (double)least;
@@ -111,7 +111,7 @@ static bool was_dark(const struct Code *code)
 // From now on its calls are counted for the next rate.
 static void begin_rate(struct Code *code, const struct Moment *at)
 {
-    code->row.rate_calls = Cell_get(&code->hot.calls);
+    code->row.rate_calls = Counter_get(&code->hot.calls);
     code->row.rate_at = at->now;
     code->row.rate_dark = code->hot.dark;
     code->row.rate_dark_times =
@@ -143,7 +143,7 @@ static void fill_rates(struct Function *f, struct Code *code,
     f->rate_estimated = code->row.rate_estimated;
     f->calls_estimated = (double)f->calls + code->cold.dark_calls;
     if (code->hot.dark)
-        f->calls_estimated += at->sees && Cell_get(&code->share.samples)
+        f->calls_estimated += at->sees && Counter_get(&code->share.samples)
                                   ? Code_dark_calls(code, at->hz)
                                   : NAN;
 }
@@ -160,12 +160,12 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
 // counts.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
-    uint64_t seen = Cell_get(&code->hot.last_seen);
-    uint64_t timed = Cell_get(&code->plan.timed_ticks);
+    uint64_t seen = Counter_get(&code->hot.last_seen);
+    uint64_t timed = Counter_get(&code->plan.timed_ticks);
 
     if (!seen)
         return NAN;
-    if (timed && timed < seen && Cell_get(&code->hot.self_calls) &&
+    if (timed && timed < seen && Counter_get(&code->hot.self_calls) &&
         Code_dark_callees(code))
         seen = timed;
     return fmax((double)(int64_t)(at->ticks - seen) / at->hz, 0);
@@ -176,7 +176,7 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
 {
     // Beside what Registry.bytes holds.
     snapshot->memory_bytes +=
-        Cell_get(&code->cold.grown_bytes) + Cell_get(&code->share.bytes);
+        Counter_get(&code->cold.grown_bytes) + Counter_get(&code->share.bytes);
     uint32_t specializable =
         atomic_load_explicit(&code->poll.specializable, memory_order_relaxed);
 
@@ -184,7 +184,7 @@ bool FunctionRow_fill(struct Snapshot *snapshot, struct Function *f,
     f->name = Snapshot_text(snapshot, code->who.name);
     f->file = Snapshot_text(snapshot, code->who.file);
     f->line = code->who.line;
-    f->calls = Cell_get(&code->hot.calls);
+    f->calls = Counter_get(&code->hot.calls);
     f->calls_exact = code->hot.calls_exact;
     f->c_share = f->min_cycles = f->avg_cycles = NAN;
     f->p50_cycles = f->p99_cycles = NAN;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A function's row in a snapshot: what its cells say at one moment, and what
+// A function's row in a snapshot: what its counters say at one moment, and what
 // follows from them. The builder calls it, inside an RCU read section.
 #ifndef OCULAR_TRACER_SESSION_FUNCTION_ROW_H
 #define OCULAR_TRACER_SESSION_FUNCTION_ROW_H

@@ -56,7 +56,7 @@ struct Session {
     struct Retired retired; // functions whose code objects are gone
     uint64_t snapshots;     // built; both under `draining`
     struct Worker governor; // python/'s; here, so that its time is known
-    cell_t forks_ns;        // CPU time of the program's threads, which end ours
+    counter_t forks_ns;     // CPU time of the program's threads, which end ours
                             // before a fork and start them after it
     _Atomic double budget;  // share of CPU time, as set last; NaN = none
     struct Account account;
