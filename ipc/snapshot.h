@@ -79,7 +79,7 @@ struct Transition {
     const char *to;
     uint64_t storm; // bool: the site has changed again and again
     uint64_t id;    // of the function
-    uint64_t deopt; // bool: it was specialised, for what it met no more
+    uint64_t deopt; // bool: it was specialised, and is no more
 };
 
 struct TransitionPair {

@@ -62,6 +62,11 @@ REPLACED = (
     ("overhead", "tracer/hook/|python/hooks/", r"\bdebt\b|_debt\b"),
     ("stolen ticks", "tracer/hook/|python/hooks/", r"(->|\.|_t )kept\b(?!,|\))"),
     ("counter", "tracer/|python/|tests/tracer/", r"\bcell_t\b|\bCell_|\bcells\b|\bcell\.h"),
+    ("fast path", "tracer/|python/|tests/tracer/", r"(?i)\bcourse\b|COURSE_|plain_epoch"),
+    ("fast path", "tracer/hook/|python/hooks/", r"HOOK_PLAIN|\bon_\w+_plain\b|_plain_\w+"),
+    ("slow path", "tracer/hook/|python/hooks/", r"HOOK_WHOLE|_whole\b|_TURN\b"),
+    ("observed, sampled", "tracer/", r"\b[mM]et\b|_met\b"),
+    ("event", "python/", r"silenced_met|\bmet\b"),
     ("typical", "tracer/hook/|python/hooks/", r"\busual_|_usual\b|\bUNUSUAL\b"),
 )
 

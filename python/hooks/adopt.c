@@ -159,7 +159,7 @@ static bool arms_new(const struct State *state)
                                 memory_order_relaxed);
 }
 
-// `seen`: it was met once before, and not looked at.
+// `seen`: one call of it was seen before, and it was not classified.
 static bool classify(struct State *state, PyCodeObject *code, bool seen)
 {
     struct Code *result = NULL;

@@ -161,8 +161,7 @@ int Calibration_start(struct State *state, bool timeline)
 
     OwnTrace_take_back();
     // The record before the rings are made: one that a hook makes here has
-    // none, and where there is a timeline its hooks would leave their plain
-    // course.
+    // none, and where there is a timeline its hooks would bail out.
     if (!all || !OwnTrace_get(state, ticks)) {
         Heap_free(all);
         PyErr_NoMemory();
@@ -260,8 +259,8 @@ static bool is_ours(const struct Calibration *all, PyTracebackObject *entry)
     return result == 0;
 }
 
-// What our own programs have met is over with them: there was no room for them
-// on the stack, or no memory. Whatever else was raised is the program's, as if
+// An error of our own programs ends with them: there was no room for them on
+// the stack, or no memory. Whatever else was raised is the program's, as if
 // by its own next instruction, and tells nothing of ours.
 static int pass_on(const struct Calibration *all)
 {

@@ -90,7 +90,7 @@ bool Call_enter(struct Call *call)
                       call->ticks);
     return ThreadTrace_enter(call->trace, call->code, call->depth,
                              call->code->layout.units[call->unit].number,
-                             call->ticks, COURSE_WHOLE);
+                             call->ticks, PATH_SLOW);
 }
 
 // It may be the one at which a histogram is made, which takes many times what a
@@ -100,7 +100,7 @@ static bool leave_first(struct Call *call, struct Site *site)
     struct ThreadTrace *trace = call->trace;
     struct Paid before = Paid_by(trace);
     bool disable = ThreadTrace_leave(trace, call->code, site, call->depth,
-                                     call->ticks, COURSE_WHOLE);
+                                     call->ticks, PATH_SLOW);
 
     if (Code_histogram(call->code))
         Paid_since(trace, &before, call->ticks,
@@ -115,5 +115,5 @@ bool Call_leave(struct Call *call, struct Site *site)
     if (OCULAR_UNLIKELY(!Code_histogram(call->code)))
         return leave_first(call, site);
     return ThreadTrace_leave(call->trace, call->code, site, call->depth,
-                             call->ticks, COURSE_WHOLE);
+                             call->ticks, PATH_SLOW);
 }

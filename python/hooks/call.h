@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One event on the whole course: whose it is, looked up and checked, and how a
+// One event on the slow path: whose it is, looked up and checked, and how a
 // call begins or ends there with all that may come with it. Hooks on the traced
 // thread, interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_CALL_H
@@ -19,7 +19,7 @@ struct Call {
 
 // An offset in bytes as a code unit. Offsets are small and never negative; what
 // else a stranger may pass ends in a unit that is out of bounds, or of no use.
-// That it is an int is not asked on the plain course (three more instructions
+// That it is an int is not asked on the fast path (three more instructions
 // of about a hundred): only who takes a hook out of sys.monitoring and calls it
 // by hand can pass another object, of which a few bytes are read then, at worst
 // those behind it (tests/python/test_hooks.py).
@@ -31,8 +31,7 @@ OCULAR_HOT size_t Call_unit(PyObject *offset)
 // false: nothing to do here (not accepted, not a code object, no memory).
 bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf,
                uint64_t ticks);
-// ThreadTrace_enter, with what the whole course and the rare events do before
-// it.
+// ThreadTrace_enter, with what the slow path and the rare events do before it.
 bool Call_enter(struct Call *call);
 // ThreadTrace_leave, at a site, or NULL where an exception leaves.
 bool Call_leave(struct Call *call, struct Site *site);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The hot path's entry: one function an event, called by the interpreter on
 // the traced thread with its lock held. A hook never prints, and raises nothing
-// of its own. Off its plain course it may allocate what grows (a record, a
-// Code, its callers, a histogram, the shadow stack), lock to take over a
-// thread's name, and ask the kernel after a long span. It returns None or
-// DISABLE, both immortal; or NULL, where hooks were timed and something else
-// has raised there (time_again).
+// of its own. On the slow path it may allocate what grows (a record, a Code,
+// its callers, a histogram, the shadow stack), lock to take over a thread's
+// name, and ask the kernel after a long span. It returns None or DISABLE, both
+// immortal; or NULL, where hooks were timed and something else has raised there
+// (time_again).
 #include "python/hooks/hook.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/call.h"
@@ -58,7 +58,7 @@ static bool time_again(struct Call *call)
 }
 
 __attribute__((noinline)) static PyObject *
-enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
+enter_slow(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
@@ -80,7 +80,7 @@ enter_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 }
 
 OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
-                           enum Course course)
+                           enum HookPath path)
 {
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
@@ -91,19 +91,19 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
 
     if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
                         trace->chunk != ThreadState_chunk(state)))
-        return enter_whole(args, nargsf, Clock_counter());
+        return enter_slow(args, nargsf, Clock_counter());
     seen = ThreadTrace_seen(trace, (uintptr_t)args[0]);
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(
             seen->address != (uintptr_t)args[0] ||
             unit >= seen->code->layout.unit_count ||
-            !ThreadTrace_plain_enter(trace, seen->code, depth, course)))
-        return enter_whole(args, nargsf, Clock_counter());
+            !ThreadTrace_is_fast_enter(trace, seen->code, depth, path)))
+        return enter_slow(args, nargsf, Clock_counter());
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
-        return enter_whole(args, nargsf, ticks);
+        return enter_slow(args, nargsf, ticks);
     ThreadTrace_enter(trace, seen->code, depth,
-                      seen->code->layout.units[unit].number, ticks, course);
+                      seen->code->layout.units[unit].number, ticks, path);
     return Py_None;
 }
 
@@ -125,7 +125,7 @@ OCULAR_HOT struct Site *site_at(const struct Code *code, size_t unit)
 }
 
 __attribute__((noinline)) static PyObject *
-leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
+leave_slow(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
@@ -136,7 +136,7 @@ leave_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
 }
 
 OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
-                           enum Course course)
+                           enum HookPath path)
 {
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
@@ -148,25 +148,25 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
 
     if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
                         !is_of_top(trace, state, args[0])))
-        return leave_whole(args, nargsf, Clock_counter());
+        return leave_slow(args, nargsf, Clock_counter());
     code = trace->top->code;
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(site = site_at(code, unit)) ||
-                        !ThreadTrace_plain_leave(trace, code, depth, course)))
-        return leave_whole(args, nargsf, Clock_counter());
+                        !ThreadTrace_is_fast_leave(trace, code, depth, path)))
+        return leave_slow(args, nargsf, Clock_counter());
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
-        return leave_whole(args, nargsf, ticks);
-    ThreadTrace_leave(trace, code, site, depth, ticks, course);
+        return leave_slow(args, nargsf, ticks);
+    ThreadTrace_leave(trace, code, site, depth, ticks, path);
     return Py_None;
 }
 
 // --- Jump ------------------------------------------------------------------
 
 __attribute__((noinline)) static PyObject *
-jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
-           enum HookKind kind, unsigned arm)
+jump_slow(PyObject *const *args, size_t nargsf, uint64_t ticks,
+          enum HookKind kind, unsigned arm)
 {
     struct Call call;
     struct Site *site;
@@ -181,13 +181,13 @@ jump_whole(PyObject *const *args, size_t nargsf, uint64_t ticks,
         return ocular_state.disable;
     return ThreadTrace_jump(call.trace, call.code, site + arm,
                             call.code->layout.units[to].number, call.depth,
-                            call.ticks, kind, COURSE_WHOLE)
+                            call.ticks, kind, PATH_SLOW)
                ? ocular_state.disable
                : Py_None;
 }
 
 OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
-                          enum HookKind kind, unsigned arm, enum Course course)
+                          enum HookKind kind, unsigned arm, enum HookPath path)
 {
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
@@ -199,20 +199,20 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
 
     if (OCULAR_UNLIKELY(!trace || (nargsf & 3) != 3 ||
                         !is_of_top(trace, state, args[0])))
-        return jump_whole(args, nargsf, Clock_counter(), kind, arm);
+        return jump_slow(args, nargsf, Clock_counter(), kind, arm);
     code = trace->top->code;
     unit = Call_unit(args[1]);
     to = Call_unit(args[2]);
     if (OCULAR_UNLIKELY(
             unit >= code->layout.unit_count || to >= code->layout.unit_count ||
             !(site = site_at(code, unit)) ||
-            !ThreadTrace_plain_jump(trace, site + arm, depth, course)))
-        return jump_whole(args, nargsf, Clock_counter(), kind, arm);
+            !ThreadTrace_is_fast_jump(trace, site + arm, depth, path)))
+        return jump_slow(args, nargsf, Clock_counter(), kind, arm);
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
-        return jump_whole(args, nargsf, ticks, kind, arm);
+        return jump_slow(args, nargsf, ticks, kind, arm);
     ThreadTrace_jump(trace, code, site + arm, code->layout.units[to].number,
-                     depth, ticks, kind, course);
+                     depth, ticks, kind, path);
     return Py_None;
 }
 
@@ -235,7 +235,7 @@ OCULAR_HOT struct Instruction *instruction_at(const struct Code *code,
 }
 
 __attribute__((noinline)) static PyObject *
-step_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
+step_slow(PyObject *const *args, size_t nargsf, uint64_t ticks)
 {
     struct Call call;
 
@@ -247,13 +247,13 @@ step_whole(PyObject *const *args, size_t nargsf, uint64_t ticks)
     }
     return ThreadTrace_step(
                call.trace, call.code, call.code->layout.units[call.unit].number,
-               call.depth, call.ticks, step_kind(call.unit), COURSE_WHOLE)
+               call.depth, call.ticks, step_kind(call.unit), PATH_SLOW)
                ? ocular_state.disable
                : Py_None;
 }
 
 OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
-                          enum Course course)
+                          enum HookPath path)
 {
     const PyThreadState *state = ThreadState_fast();
     uint32_t depth = ThreadState_depth(state);
@@ -265,22 +265,22 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
 
     if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
                         !is_of_top(trace, state, args[0])))
-        return step_whole(args, nargsf, Clock_counter());
+        return step_slow(args, nargsf, Clock_counter());
     code = trace->top->code;
     unit = Call_unit(args[1]);
     if (OCULAR_UNLIKELY(unit >= code->layout.unit_count ||
                         !(at = instruction_at(code, unit)) ||
-                        !ThreadTrace_plain_step(trace, at, depth, course)))
-        return step_whole(args, nargsf, Clock_counter());
+                        !ThreadTrace_is_fast_step(trace, at, depth, path)))
+        return step_slow(args, nargsf, Clock_counter());
     ticks = Clock_counter();
     if (OCULAR_UNLIKELY(!ThreadTrace_is_brief(trace, ticks)))
-        return step_whole(args, nargsf, ticks);
+        return step_slow(args, nargsf, ticks);
     ThreadTrace_step(trace, code, code->layout.units[unit].number, depth, ticks,
-                     step_kind(unit), course);
+                     step_kind(unit), path);
     return Py_None;
 }
 
-// --- The callbacks' three courses ------------------------------------------
+// --- The callbacks' three paths --------------------------------------------
 
 #define CALLBACK(name, expression)                                             \
     static PyObject *name(PyObject *self, PyObject *const *args,               \
@@ -291,41 +291,40 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
     }
 #define NOW Clock_read(&ocular_state.engine.clock)
 
-CALLBACK(on_enter_plain, enter(args, nargsf, COURSE_PLAIN))
-CALLBACK(on_leave_plain, leave(args, nargsf, COURSE_PLAIN))
-CALLBACK(on_jump_plain, jump(args, nargsf, HOOK_JUMP, 0, COURSE_PLAIN))
-CALLBACK(on_branch_plain, jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN))
-CALLBACK(on_right_plain, jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN))
-CALLBACK(on_step_plain, step(args, nargsf, COURSE_PLAIN))
+CALLBACK(on_enter_fast, enter(args, nargsf, PATH_FAST))
+CALLBACK(on_leave_fast, leave(args, nargsf, PATH_FAST))
+CALLBACK(on_jump_fast, jump(args, nargsf, HOOK_JUMP, 0, PATH_FAST))
+CALLBACK(on_branch_fast, jump(args, nargsf, HOOK_BRANCH, 0, PATH_FAST))
+CALLBACK(on_right_fast, jump(args, nargsf, HOOK_BRANCH, 1, PATH_FAST))
+CALLBACK(on_step_fast, step(args, nargsf, PATH_FAST))
 
-CALLBACK(on_enter_timeline, enter(args, nargsf, COURSE_PLAIN_TIMELINE))
-CALLBACK(on_leave_timeline, leave(args, nargsf, COURSE_PLAIN_TIMELINE))
-CALLBACK(on_jump_timeline,
-         jump(args, nargsf, HOOK_JUMP, 0, COURSE_PLAIN_TIMELINE))
+CALLBACK(on_enter_timeline, enter(args, nargsf, PATH_FAST_TIMELINE))
+CALLBACK(on_leave_timeline, leave(args, nargsf, PATH_FAST_TIMELINE))
+CALLBACK(on_jump_timeline, jump(args, nargsf, HOOK_JUMP, 0, PATH_FAST_TIMELINE))
 CALLBACK(on_branch_timeline,
-         jump(args, nargsf, HOOK_BRANCH, 0, COURSE_PLAIN_TIMELINE))
+         jump(args, nargsf, HOOK_BRANCH, 0, PATH_FAST_TIMELINE))
 CALLBACK(on_right_timeline,
-         jump(args, nargsf, HOOK_BRANCH, 1, COURSE_PLAIN_TIMELINE))
-CALLBACK(on_step_timeline, step(args, nargsf, COURSE_PLAIN_TIMELINE))
+         jump(args, nargsf, HOOK_BRANCH, 1, PATH_FAST_TIMELINE))
+CALLBACK(on_step_timeline, step(args, nargsf, PATH_FAST_TIMELINE))
 
-CALLBACK(on_enter_whole, enter_whole(args, nargsf, NOW))
-CALLBACK(on_leave_whole, leave_whole(args, nargsf, NOW))
-CALLBACK(on_jump_whole, jump_whole(args, nargsf, NOW, HOOK_JUMP, 0))
-CALLBACK(on_branch_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 0))
-CALLBACK(on_right_whole, jump_whole(args, nargsf, NOW, HOOK_BRANCH, 1))
-CALLBACK(on_step_whole, step_whole(args, nargsf, NOW))
+CALLBACK(on_enter_slow, enter_slow(args, nargsf, NOW))
+CALLBACK(on_leave_slow, leave_slow(args, nargsf, NOW))
+CALLBACK(on_jump_slow, jump_slow(args, nargsf, NOW, HOOK_JUMP, 0))
+CALLBACK(on_branch_slow, jump_slow(args, nargsf, NOW, HOOK_BRANCH, 0))
+CALLBACK(on_right_slow, jump_slow(args, nargsf, NOW, HOOK_BRANCH, 1))
+CALLBACK(on_step_slow, step_slow(args, nargsf, NOW))
 
-#define CALLBACKS(course)                                                      \
+#define CALLBACKS(path)                                                        \
     {                                                                          \
-        [ON_START] = on_enter_##course, [ON_RESUME] = on_enter_##course,       \
-        [ON_RETURN] = on_leave_##course, [ON_YIELD] = on_leave_##course,       \
-        [ON_JUMP] = on_jump_##course, [ON_BRANCH] = on_branch_##course,        \
-        [ON_BRANCH_LEFT] = on_branch_##course,                                 \
-        [ON_BRANCH_RIGHT] = on_right_##course, [ON_UNWIND] = Rare_unwind,      \
-        [ON_THROW] = Rare_throw, [ON_INSTRUCTION] = on_step_##course,          \
+        [ON_START] = on_enter_##path, [ON_RESUME] = on_enter_##path,           \
+        [ON_RETURN] = on_leave_##path, [ON_YIELD] = on_leave_##path,           \
+        [ON_JUMP] = on_jump_##path, [ON_BRANCH] = on_branch_##path,            \
+        [ON_BRANCH_LEFT] = on_branch_##path,                                   \
+        [ON_BRANCH_RIGHT] = on_right_##path, [ON_UNWIND] = Rare_unwind,        \
+        [ON_THROW] = Rare_throw, [ON_INSTRUCTION] = on_step_##path,            \
         [ON_CALL] = Rare_call,                                                 \
     }
 
-const vectorcallfunc HOOK_PLAIN[HOOK_EVENTS] = CALLBACKS(plain);
+const vectorcallfunc HOOK_FAST[HOOK_EVENTS] = CALLBACKS(fast);
 const vectorcallfunc HOOK_TIMELINE[HOOK_EVENTS] = CALLBACKS(timeline);
-const vectorcallfunc HOOK_WHOLE[HOOK_EVENTS] = CALLBACKS(whole);
+const vectorcallfunc HOOK_SLOW[HOOK_EVENTS] = CALLBACKS(slow);

@@ -36,7 +36,7 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
                                 size_t nargsf, PyObject *names)
 {
     (void)self, (void)args, (void)nargsf, (void)names;
-    ocular_state.silenced_met();
+    ocular_state.on_silenced();
     return ocular_state.disable;
 }
 
@@ -48,11 +48,11 @@ static PyObject *do_nothing(PyObject *self, PyObject *const *args,
     return Py_None;
 }
 
-void Hooks_silence(struct State *state, void (*met)(void))
+void Hooks_silence(struct State *state, void (*on_event)(void))
 {
     int i;
 
-    state->silenced_met = met;
+    state->on_silenced = on_event;
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call =
             i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;
@@ -61,9 +61,9 @@ void Hooks_silence(struct State *state, void (*met)(void))
 void Hooks_select(struct State *state, bool timeline)
 {
     bool fast = state->engine.clock.counter && ThreadState_is_found();
-    const vectorcallfunc *calls = !fast      ? HOOK_WHOLE
+    const vectorcallfunc *calls = !fast      ? HOOK_SLOW
                                   : timeline ? HOOK_TIMELINE
-                                             : HOOK_PLAIN;
+                                             : HOOK_FAST;
     int i;
 
     for (i = 0; i < HOOK_EVENTS; i++)
@@ -87,7 +87,7 @@ int Hooks_init(struct State *state)
     if (!type)
         return -1;
     for (i = 0; i < HOOK_EVENTS; i++) {
-        state->hooks[i] = make(type, HOOK_PLAIN[i]);
+        state->hooks[i] = make(type, HOOK_FAST[i]);
         if (!state->hooks[i])
             goto done;
     }

@@ -10,12 +10,12 @@
 
 // Makes the type, and one object an event. 0, or -1 with an exception.
 int Hooks_init(struct State *state);
-// Chooses the callbacks' course: with or without a timeline, and by the clock.
+// Chooses the callbacks' path: with or without a timeline, and by the clock.
 // Before the hooks are registered.
 void Hooks_select(struct State *state, bool timeline);
-// From now on each hook that is still in takes itself out when it is met, and
-// records nothing, but calls `met`: in a forked child, until the session is let
-// go.
-void Hooks_silence(struct State *state, void (*met)(void));
+// From now on each hook that is still in takes itself out at its next event.
+// It records nothing and calls `on_event`. In a forked child, until the session
+// is let go.
+void Hooks_silence(struct State *state, void (*on_event)(void));
 
 #endif

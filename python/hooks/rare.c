@@ -87,7 +87,7 @@ static bool is_missed(const struct Call *call)
 // that runs once is never armed. The second arms it where that can be afforded;
 // else the governor does, once samples say that it is worth knowing. true: the
 // discovery tool need not see it again.
-static bool meet_unarmed(struct Call *call)
+static bool enter_unarmed(struct Call *call)
 {
     struct State *state = &ocular_state;
     struct Session *session = state->engine.session;
@@ -134,7 +134,7 @@ PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
         if (!Call_look(&call, args, nargsf, ticks))
             ;
         else if (call.code->cold.unarmed)
-            done = meet_unarmed(&call);
+            done = enter_unarmed(&call);
         else if (first || is_missed(&call))
             Call_enter(&call);
     }

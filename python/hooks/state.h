@@ -79,7 +79,7 @@ struct State {
     PyObject *disable; // sys.monitoring.DISABLE, immortal
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
-    void (*silenced_met)(void); // by Hooks_silence
+    void (*on_silenced)(void); // Hooks_silence: at each event since
     PyObject *names[CALLEE_NAMES];
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;

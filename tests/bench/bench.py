@@ -250,8 +250,8 @@ def show_instructions():
     ):
         few, many = 1_000, 6_000
         per = []
-        for name, course in (("Ocular", "plain"), ("Ocular, timeline", "timeline")):
-            function = f"on_{event}_{course}"
+        for name, path in (("Ocular", "fast"), ("Ocular, timeline", "timeline")):
+            function = f"on_{event}_{path}"
             grown = instructions(number, name, many, function) - instructions(
                 number, name, few, function
             )

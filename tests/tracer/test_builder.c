@@ -806,14 +806,14 @@ static void *run_hooks(void *context)
             Engine_rearm(engine, outer, 50);
         }
         ticks = Clock_read(&engine->clock);
-        ThreadTrace_enter(trace, outer, 1, 0, ticks, COURSE_WHOLE);
+        ThreadTrace_enter(trace, outer, 1, 0, ticks, PATH_SLOW);
         ThreadTrace_jump(trace, outer, &outer->layout.sites[1], 1, 1, ticks + 1,
-                         HOOK_JUMP, COURSE_WHOLE);
-        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2, COURSE_WHOLE);
+                         HOOK_JUMP, PATH_SLOW);
+        ThreadTrace_enter(trace, inner, 2, 0, ticks + 2, PATH_SLOW);
         ThreadTrace_leave(trace, inner, &inner->layout.sites[2], 2, ticks + 3,
-                          COURSE_WHOLE);
+                          PATH_SLOW);
         ThreadTrace_leave(trace, outer, &outer->layout.sites[2], 1, ticks + 4,
-                          COURSE_WHOLE);
+                          PATH_SLOW);
     }
     return NULL;
 }

@@ -385,15 +385,15 @@ static void test_epoch_marks_dark_spells(void **state)
     Code_free(code);
 }
 
-// A leave is plain, and blocks are right, in frames of this epoch only.
-static void expect_epochs(const struct Code *code, bool plain, bool blocks)
+// A leave is fast, and blocks are right, in frames of this epoch only.
+static void expect_epochs(const struct Code *code, bool fast, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
-    assert_int_equal(code->hot.plain_epoch, plain ? code->hot.epoch : 0);
+    assert_int_equal(code->hot.fast_epoch, fast ? code->hot.epoch : 0);
     assert_int_equal(code->hot.block_epoch, blocks ? code->hot.epoch : 0);
 }
 
-static void test_what_is_plain(void **state)
+static void test_what_is_fast(void **state)
 {
     struct Code *code = generator(500, false);
 
@@ -767,7 +767,7 @@ int main(void)
         cmocka_unit_test(test_a_caller_is_news_once),
         cmocka_unit_test(test_callers_of_the_never_dark_are_bounded),
         cmocka_unit_test(test_epoch_marks_dark_spells),
-        cmocka_unit_test(test_what_is_plain),
+        cmocka_unit_test(test_what_is_fast),
         cmocka_unit_test(test_the_epoch_wraps_to_one),
         cmocka_unit_test(test_a_dark_jump_breaks_blocks),
         cmocka_unit_test(test_warming_up_beside_dark_callees),

@@ -506,7 +506,7 @@ static void test_each_is_counted_once(void **state)
 {
     struct Race race = {.fixture = *state};
     struct Fixture *f = *state;
-    struct Code *alive[1000] = {NULL}; // enough to be met in mid-walk
+    struct Code *alive[1000] = {NULL}; // enough to be seen in mid-walk
     pthread_t thread;
 
     pthread_create(&thread, NULL, build_always, &race);

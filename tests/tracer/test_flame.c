@@ -135,7 +135,7 @@ static void test_it_fades(void **state)
     ShareClock_advance(&watch, 3e7 * S, 0);
     add(1e6, PATH(2));
     table = ask();
-    assert_null(find(table, PATH(1))); // too little to be told
+    assert_null(find(table, PATH(1))); // too little to be reported
     FlameTable_free(table);
 }
 

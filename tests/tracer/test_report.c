@@ -386,7 +386,7 @@ static void where_no_share_is_known(void **state)
     text = report_of(snapshot, &function);
     expect(text, "ordered by the cycles of their timed calls\n");
     free(text);
-    // A sampler that has met nothing.
+    // A sampler that has no sample.
     snapshot->sampler_samples = 12;
     function.run_share = 0;
     function.run_samples = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // tracer/hook/thread_trace: the hot path, fed with made-up ticks: every figure
 // is known. Then whole programs at random, against a model of them, and the
-// plain course against the whole one.
+// fast path against the slow one.
 #include "tracer/hook/thread_trace.h"
 
 #include "tests/tracer/make_opcodes.h"
@@ -79,11 +79,11 @@ static void with_timeline(struct Fixture *f)
     assert_non_null(f->trace->ring);
 }
 
-// The events, by the whole course.
+// The events, on the slow path.
 static bool enter(struct Fixture *f, struct Code *code, uint32_t depth,
                   uint64_t ticks)
 {
-    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_WHOLE);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_SLOW);
 }
 
 static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
@@ -91,20 +91,20 @@ static bool leave(struct Fixture *f, struct Code *code, uint32_t depth,
 {
     return ThreadTrace_leave(f->trace, code,
                              &code->layout.sites[code->layout.site_count - 1],
-                             depth, ticks, COURSE_WHOLE);
+                             depth, ticks, PATH_SLOW);
 }
 
 static bool raise_from(struct Fixture *f, struct Code *code, uint32_t depth,
                        uint64_t ticks)
 {
-    return ThreadTrace_leave(f->trace, code, NULL, depth, ticks, COURSE_WHOLE);
+    return ThreadTrace_leave(f->trace, code, NULL, depth, ticks, PATH_SLOW);
 }
 
 static bool jump(struct Fixture *f, struct Code *code, uint32_t depth,
                  uint64_t ticks)
 {
     return ThreadTrace_jump(f->trace, code, &code->layout.sites[JUMP_SITE], 1,
-                            depth, ticks, HOOK_JUMP, COURSE_WHOLE);
+                            depth, ticks, HOOK_JUMP, PATH_SLOW);
 }
 
 static void expect_calls(const struct Code *code, uint64_t calls,
@@ -483,7 +483,7 @@ static void test_branches(void **state)
     enter(f, code, 1, 100);
     // It follows from the jumps: dark at once, and nothing is missed.
     assert_true(ThreadTrace_jump(f->trace, code, &code->layout.sites[1], 3, 1,
-                                 150, HOOK_BRANCH, COURSE_WHOLE)); // net 140
+                                 150, HOOK_BRANCH, PATH_SLOW)); // net 140
     assert_int_equal(Counter_get(&f->trace->overhead), 10 + 7);
     expect_site(code, 1, 1, 40, 3);
     assert_int_equal(code->layout.sites[1].dark, 1);
@@ -705,8 +705,8 @@ static void test_clean_again(void **state)
     expect_calls(caller, 3, 1, 50, 150);
 }
 
-// A caller that is met when its callee is dark already: by one of the enter
-// sites, or a jump, that still fire.
+// A caller whose first call comes when its callee is dark already: by one of
+// the enter sites, or a jump, that still fire.
 static void test_a_caller_met_in_the_dark(void **state)
 {
     struct Fixture *f = *state;
@@ -1042,19 +1042,19 @@ static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[1], to, 1, ticks,
-                     HOOK_BRANCH, COURSE_WHOLE);
+                     HOOK_BRANCH, PATH_SLOW);
 }
 
 static void jump_inner(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[2], 2, 1, ticks,
-                     HOOK_JUMP, COURSE_WHOLE);
+                     HOOK_JUMP, PATH_SLOW);
 }
 
 static void jump_outer(struct Fixture *f, struct Code *code, uint64_t ticks)
 {
     ThreadTrace_jump(f->trace, code, &code->layout.sites[3], 1, 1, ticks,
-                     HOOK_JUMP, COURSE_WHOLE);
+                     HOOK_JUMP, PATH_SLOW);
 }
 
 // Of an iteration that began before its loop's first jump, what is known is its
@@ -1308,70 +1308,69 @@ static void test_random_programs(void **state)
     free(model);
 }
 
-// --- The plain course is the whole one ---------------------------------------
+// --- The fast path does what the slow one does -------------------------------
 
-// The three ways of python/hooks/hook.c to choose a course.
+// The three ways of python/hooks/hook.c to choose a path.
 static bool any_enter(struct Fixture *f, struct Code *code, uint32_t depth,
-                      uint64_t ticks, enum Course course)
+                      uint64_t ticks, enum HookPath path)
 {
-    bool plain = course != COURSE_WHOLE &&
-                 ThreadTrace_plain_enter(f->trace, code, depth, course) &&
-                 ThreadTrace_is_brief(f->trace, ticks);
+    bool fast = path != PATH_SLOW &&
+                ThreadTrace_is_fast_enter(f->trace, code, depth, path) &&
+                ThreadTrace_is_brief(f->trace, ticks);
 
-    if (plain && course == COURSE_PLAIN)
-        return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_PLAIN);
-    if (plain)
+    if (fast && path == PATH_FAST)
+        return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_FAST);
+    if (fast)
         return ThreadTrace_enter(f->trace, code, depth, 0, ticks,
-                                 COURSE_PLAIN_TIMELINE);
-    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, COURSE_WHOLE);
+                                 PATH_FAST_TIMELINE);
+    return ThreadTrace_enter(f->trace, code, depth, 0, ticks, PATH_SLOW);
 }
 
 static bool any_leave(struct Fixture *f, struct Code *code, struct Site *site,
-                      uint32_t depth, uint64_t ticks, enum Course course)
+                      uint32_t depth, uint64_t ticks, enum HookPath path)
 {
-    bool plain = course != COURSE_WHOLE && site &&
-                 f->trace->top->address == code->who.address &&
-                 ThreadTrace_plain_leave(f->trace, code, depth, course) &&
-                 ThreadTrace_is_brief(f->trace, ticks);
+    bool fast = path != PATH_SLOW && site &&
+                f->trace->top->address == code->who.address &&
+                ThreadTrace_is_fast_leave(f->trace, code, depth, path) &&
+                ThreadTrace_is_brief(f->trace, ticks);
 
-    if (plain && course == COURSE_PLAIN)
+    if (fast && path == PATH_FAST)
+        return ThreadTrace_leave(f->trace, code, site, depth, ticks, PATH_FAST);
+    if (fast)
         return ThreadTrace_leave(f->trace, code, site, depth, ticks,
-                                 COURSE_PLAIN);
-    if (plain)
-        return ThreadTrace_leave(f->trace, code, site, depth, ticks,
-                                 COURSE_PLAIN_TIMELINE);
-    return ThreadTrace_leave(f->trace, code, site, depth, ticks, COURSE_WHOLE);
+                                 PATH_FAST_TIMELINE);
+    return ThreadTrace_leave(f->trace, code, site, depth, ticks, PATH_SLOW);
 }
 
 static bool any_jump(struct Fixture *f, struct Code *code, uint32_t depth,
-                     uint64_t ticks, enum Course course)
+                     uint64_t ticks, enum HookPath path)
 {
     struct Site *site = &code->layout.sites[JUMP_SITE];
-    bool plain = course != COURSE_WHOLE &&
-                 f->trace->top->address == code->who.address &&
-                 ThreadTrace_plain_jump(f->trace, site, depth, course) &&
-                 ThreadTrace_is_brief(f->trace, ticks);
+    bool fast = path != PATH_SLOW &&
+                f->trace->top->address == code->who.address &&
+                ThreadTrace_is_fast_jump(f->trace, site, depth, path) &&
+                ThreadTrace_is_brief(f->trace, ticks);
 
-    if (plain && course == COURSE_PLAIN)
+    if (fast && path == PATH_FAST)
         return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
-                                HOOK_JUMP, COURSE_PLAIN);
-    if (plain)
+                                HOOK_JUMP, PATH_FAST);
+    if (fast)
         return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks,
-                                HOOK_JUMP, COURSE_PLAIN_TIMELINE);
+                                HOOK_JUMP, PATH_FAST_TIMELINE);
     return ThreadTrace_jump(f->trace, code, site, 1, depth, ticks, HOOK_JUMP,
-                            COURSE_WHOLE);
+                            PATH_SLOW);
 }
 
 // Anything that may happen, also what a program never does.
 static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
-                      uint32_t *depth, uint64_t *ticks, enum Course course)
+                      uint32_t *depth, uint64_t *ticks, enum HookPath path)
 {
     struct Code *code = codes[lrand48() % FUNCTIONS];
     long choice = lrand48() % 1000;
 
     *ticks += (uint64_t)(lrand48() % 60);
     if (choice < 350)
-        return any_enter(f, code, ++*depth, *ticks, course);
+        return any_enter(f, code, ++*depth, *ticks, path);
     if (choice > 980)
         *depth = *depth / 2 + 1; // frames that left unseen
     if (choice < 900 && f->trace->top->code)
@@ -1382,10 +1381,10 @@ static unsigned chaos(struct Fixture *f, struct Code *const codes[FUNCTIONS],
         uint32_t from = *depth;
 
         *depth -= *depth > 1;
-        return any_leave(f, code, site, from, *ticks, course);
+        return any_leave(f, code, site, from, *ticks, path);
     }
     if (choice < 950)
-        return any_jump(f, code, *depth, *ticks, course);
+        return any_jump(f, code, *depth, *ticks, path);
     if (choice < 960)
         f->contention.last_trace = NULL;
     else if (choice < 965)
@@ -1433,14 +1432,14 @@ static void expect_same(const struct Code *a, const struct Code *b)
 static int set_up(void **state);
 static int tear_down(void **state);
 
-// The same chaos by the whole course, and by whichever may be taken.
-static void run_both(struct Fixture *whole, bool timeline, long seed)
+// The same chaos on the slow path, and on whichever may be taken.
+static void run_both(struct Fixture *slow, bool timeline, long seed)
 {
-    enum Course course = timeline ? COURSE_PLAIN_TIMELINE : COURSE_PLAIN;
+    enum HookPath path = timeline ? PATH_FAST_TIMELINE : PATH_FAST;
     struct Code *codes[2][FUNCTIONS];
-    struct Fixture *fixtures[2] = {whole};
+    struct Fixture *fixtures[2] = {slow};
     uint32_t depth[2] = {1, 1};
-    uint64_t ticks[2] = {0, 0}, plain = 0;
+    uint64_t ticks[2] = {0, 0}, fast = 0;
     void *other;
 
     set_up(&other);
@@ -1458,7 +1457,7 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
         for (int i = 0; i < 2; i++) {
             srand48(seed + turn);
             results[i] = chaos(fixtures[i], codes[i], &depth[i], &ticks[i],
-                               i ? course : COURSE_WHOLE);
+                               i ? path : PATH_SLOW);
         }
         assert_int_equal(results[0], results[1]);
         assert_int_equal(fixtures[0]->trace->top - fixtures[0]->trace->bottom,
@@ -1467,7 +1466,7 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
         if (turn % 100 == 0)
             for (unsigned n = 0; n < FUNCTIONS; n++)
                 expect_same(codes[0][n], codes[1][n]);
-        plain += ThreadTrace_is_alone(fixtures[1]->trace, course);
+        fast += ThreadTrace_is_alone(fixtures[1]->trace, path);
         if (timeline && turn % 1000 == 0) {
             const struct Event *events[2];
             size_t count = Ring_peek(fixtures[0]->trace->ring, &events[0]);
@@ -1480,12 +1479,12 @@ static void run_both(struct Fixture *whole, bool timeline, long seed)
                 Ring_pop(fixtures[i]->trace->ring, count);
         }
     }
-    assert_true(plain > 10000);
+    assert_true(fast > 10000);
     tear_down(&other);
 }
 
-// The plain course does not grow the stack.
-static void test_plain_and_deep(void **state)
+// The fast path does not grow the stack.
+static void test_fast_and_deep(void **state)
 {
     struct Fixture *f = *state;
     struct Code *code = add(f, 0);
@@ -1495,23 +1494,23 @@ static void test_plain_and_deep(void **state)
     ThreadTrace_reset(f->trace, NOTHING, 0);
     for (int round = 0; round < 2; round++) {
         for (uint32_t d = 1; d <= deep; d++)
-            any_enter(f, code, d, ++ticks, COURSE_PLAIN);
+            any_enter(f, code, d, ++ticks, PATH_FAST);
         assert_int_equal(f->trace->top - f->trace->bottom, deep);
         for (uint32_t d = deep; d >= 1; d--)
             any_leave(f, code, &code->layout.sites[RETURN_SITE], d, ++ticks,
-                      COURSE_PLAIN);
+                      PATH_FAST);
     }
     expect_calls(code, 2 * deep, 2 * deep, 2 * (2 * deep - 1),
                  2 * (2 * deep - 1));
     expect_empty(f);
 }
 
-static void test_plain_is_whole(void **state)
+static void test_fast_equals_slow(void **state)
 {
     run_both(*state, false, 100);
 }
 
-static void test_plain_is_whole_with_a_timeline(void **state)
+static void test_fast_equals_slow_with_a_timeline(void **state)
 {
     run_both(*state, true, 100000);
 }
@@ -1596,9 +1595,9 @@ int main(void)
         TEST(test_loops_of_callers),
         TEST(test_more_loops_than_places),
         TEST(test_random_programs),
-        TEST(test_plain_and_deep),
-        TEST(test_plain_is_whole),
-        TEST(test_plain_is_whole_with_a_timeline),
+        TEST(test_fast_and_deep),
+        TEST(test_fast_equals_slow),
+        TEST(test_fast_equals_slow_with_a_timeline),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,7 +132,7 @@ double ShareValue_window(const struct ShareValue *value,
 {
     struct ShareTime at;
 
-    // Most functions have never waited, and most have not been met at all.
+    // Most functions have never waited, and most have no sample at all.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
     at = catch_up(now, value);

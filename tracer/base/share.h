@@ -63,7 +63,7 @@ struct Share {
     uint32_t *callees; // id that the instruction calls, as stacks have shown;
                        // the sampler's alone
     counter_t bytes;   // of these three
-    uint32_t stamp;    // the newest credit that met it; the sampler's alone
+    uint32_t stamp;    // of the newest sample that it is in; the sampler's
 };
 
 // One sample's credit, for many values: what its sums cost is paid once.

@@ -8,10 +8,10 @@
 void Code_refresh(struct Code *code)
 {
     bool clean = !Code_dark_callees(code);
-    bool plain =
+    bool fast =
         clean && !code->hot.warming && !code->hot.dark && Code_histogram(code);
 
-    code->hot.plain_epoch = plain ? code->hot.epoch : 0;
+    code->hot.fast_epoch = fast ? code->hot.epoch : 0;
     code->hot.block_epoch = clean && !code->hot.broken ? code->hot.epoch : 0;
 }
 
@@ -49,7 +49,7 @@ void Code_leave_unarmed(struct Code *code)
 
 static void next_epoch(struct Code *code)
 {
-    // Not 0 either, which plain_epoch and block_epoch keep for "none".
+    // Not 0 either, which fast_epoch and block_epoch keep for "none".
     if (++code->hot.epoch == EPOCH_NONE)
         code->hot.epoch = 1;
     Code_refresh(code);
@@ -171,6 +171,6 @@ void Code_renew(struct Code *code, uint64_t hits, uint32_t window)
 void Code_want_callees(struct Code *code, uint32_t hits)
 {
     atomic_store_explicit(&code->cold.callee_hits, hits, memory_order_relaxed);
-    // No caller's id: the next call takes the whole course.
+    // No caller's id: the next call takes the slow path.
     code->hot.last_caller = UINT64_MAX;
 }

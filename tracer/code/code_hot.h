@@ -33,7 +33,7 @@ struct CodeHot {
     _Atomic uint32_t dark_callees;
     uint16_t epoch; // number that moves on when dark_callees becomes 0 or more;
                     // never 0
-    uint16_t plain_epoch; // epoch while a leave may take the fast path
+    uint16_t fast_epoch;  // epoch while a leave may take the fast path
                           // (thread_trace_call.h); 0: it may not
     uint16_t block_epoch; // epoch while block cycles are right; 0: they are not
     _Atomic bool warming; // armed again, and its first calls are not timed

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#define CALLEES_MOST 64      // kept: those that were met last
+#define CALLEES_MOST 64      // kept: those that were called last
 #define CALLERS_UNBOUNDED 64 // callers kept of code that never goes dark
 
 bool Code_has_caller(const struct Code *code, uint32_t caller)

@@ -24,7 +24,7 @@ void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // what is armed all the time keeps all its hits. Interpreter's lock.
 void Code_age_histogram(struct Code *code);
 // The mean cycles of a call, of that time: its waits in, callees out; timed, or
-// else sampled; NaN before the first. Of the waits that hooks have met, the
+// else sampled; NaN before the first. Of the waits that hooks have timed, the
 // part counts that samples say is its own: a wait for the interpreter comes
 // once in many thousand calls and takes as long, so that in the few that are
 // timed there is far too much of it, or none.

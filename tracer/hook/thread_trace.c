@@ -149,7 +149,7 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
 {
     Counter_add(&trace->unwound, 1);
-    ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top, COURSE_WHOLE);
+    ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top, PATH_SLOW);
     ThreadTrace_pop(trace);
     // From that unseen moment on the span was the caller's: it went to the
     // dead frame, and the caller's self time is not known any more.
@@ -416,6 +416,6 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
     frame->epoch = code->hot.epoch;
     frame->waited = FRAME_PARTIAL;
     trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
-    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, COURSE_WHOLE);
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, PATH_SLOW);
     return frame;
 }

@@ -17,8 +17,8 @@
 #define OCULAR_TRACER_HOOK_THREAD_TRACE_H
 
 #include "tracer/code/code.h"
-#include "tracer/hook/course.h"
 #include "tracer/hook/frame.h"
+#include "tracer/hook/path.h"
 #include "tracer/hook/preemption.h"
 #include "tracer/hook/stacks.h"
 #include "tracer/timeline/ring.h"
@@ -179,10 +179,10 @@ OCULAR_HOT struct Seen *ThreadTrace_seen(struct ThreadTrace *trace,
 
 // No other thread's hook has run since this one's last.
 OCULAR_HOT bool ThreadTrace_is_alone(const struct ThreadTrace *trace,
-                                     enum Course course)
+                                     enum HookPath path)
 {
     return trace->contention->last_trace == trace &&
-           (course != COURSE_PLAIN_TIMELINE || trace->ring);
+           (path != PATH_FAST_TIMELINE || trace->ring);
 }
 
 // The span since the last event is too short for others to have had the
@@ -198,7 +198,7 @@ OCULAR_HOT bool ThreadTrace_is_brief(const struct ThreadTrace *trace,
 // last event goes to the frame on top.
 OCULAR_HOT int64_t ThreadTrace_advance(struct ThreadTrace *trace,
                                        uint64_t ticks, unsigned kind,
-                                       enum Course course)
+                                       enum HookPath path)
 {
     uint64_t overhead = Counter_own(&trace->overhead);
     int64_t now = (int64_t)(ticks - overhead);
@@ -206,8 +206,8 @@ OCULAR_HOT int64_t ThreadTrace_advance(struct ThreadTrace *trace,
 
     Counter_set(&trace->overhead, overhead + (uint64_t)trace->cost[kind]);
     trace->last = now;
-    if (OCULAR_TURN(course, trace->contention->last_trace != trace ||
-                                span > trace->contention->brief_span))
+    if (OCULAR_SLOW(path, trace->contention->last_trace != trace ||
+                              span > trace->contention->brief_span))
         span = ThreadTrace_doubt(trace, span);
     trace->top->self += span;
     return now;
@@ -221,10 +221,9 @@ static inline unsigned ThreadTrace_number(const struct ThreadTrace *trace,
 
 OCULAR_HOT void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
                                  enum EventKind kind, const struct Frame *frame,
-                                 enum Course course)
+                                 enum HookPath path)
 {
-    if (course == COURSE_PLAIN_TIMELINE ||
-        OCULAR_TURN(course, trace->ring != NULL))
+    if (path == PATH_FAST_TIMELINE || OCULAR_SLOW(path, trace->ring != NULL))
         Ring_push(trace->ring, ticks, kind,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }

@@ -8,35 +8,34 @@
 #include "tracer/code/arming.h"
 #include "tracer/hook/thread_trace_block.h"
 
-OCULAR_HOT bool ThreadTrace_plain_enter(const struct ThreadTrace *trace,
-                                        const struct Code *code, uint32_t depth,
-                                        enum Course course)
+OCULAR_HOT bool ThreadTrace_is_fast_enter(const struct ThreadTrace *trace,
+                                          const struct Code *code,
+                                          uint32_t depth, enum HookPath path)
 {
     return trace->top->depth < depth &&
            code->hot.last_caller == trace->top->id &&
            Counter_get(&code->hot.calls) + 1 < code->hot.stop_at &&
-           trace->top != trace->limit && ThreadTrace_is_alone(trace, course);
+           trace->top != trace->limit && ThreadTrace_is_alone(trace, path);
 }
 
 // A call, a resumption or a throw into a generator. true: DISABLE the site.
 OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
                                   uint32_t depth, uint16_t start,
-                                  uint64_t ticks, enum Course course)
+                                  uint64_t ticks, enum HookPath path)
 {
     uint64_t calls = Counter_add(&code->hot.calls, 1);
-    int64_t now =
-        ThreadTrace_advance(trace, ticks, code->hot.enter_hook, course);
+    int64_t now = ThreadTrace_advance(trace, ticks, code->hot.enter_hook, path);
     struct Frame *frame;
     bool disable = false, untimed = false;
 
     // What a dark function's other sites still say makes nothing newer.
-    if (course != COURSE_WHOLE || !code->hot.dark)
+    if (path != PATH_SLOW || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
-    while (OCULAR_TURN(course, trace->top->depth >= depth))
+    while (OCULAR_SLOW(path, trace->top->depth >= depth))
         ThreadTrace_pop_unseen(trace, ticks);
-    if (OCULAR_TURN(course, code->hot.last_caller != trace->top->id))
+    if (OCULAR_SLOW(path, code->hot.last_caller != trace->top->id))
         ThreadTrace_note_caller(trace, code);
-    if (OCULAR_TURN(course, calls >= code->hot.stop_at)) {
+    if (OCULAR_SLOW(path, calls >= code->hot.stop_at)) {
         untimed = Code_may_skip_timing(code);
         if (!Code_warm(code)) {
             if (!ThreadTrace_darken(trace, code, ticks))
@@ -44,7 +43,7 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
             disable = true;
         }
     }
-    if (OCULAR_TURN(course, trace->top == trace->limit) &&
+    if (OCULAR_SLOW(path, trace->top == trace->limit) &&
         !ThreadTrace_grow(trace))
         return disable;
     trace->active[code->hot.id % THREAD_TRACE_ACTIVE]++;
@@ -59,38 +58,38 @@ OCULAR_HOT bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     frame->depth = depth;
     frame->instructions = 0;
     frame->start = start;
-    frame->epoch = OCULAR_TURN(course, untimed) ? EPOCH_NONE : code->hot.epoch;
-    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, course);
+    frame->epoch = OCULAR_SLOW(path, untimed) ? EPOCH_NONE : code->hot.epoch;
+    ThreadTrace_emit(trace, ticks, EVENT_ENTER, frame, path);
     return disable;
 }
 
 // --- Leave ---
 
-OCULAR_HOT bool ThreadTrace_plain_leave(const struct ThreadTrace *trace,
-                                        const struct Code *code, uint32_t depth,
-                                        enum Course course)
+OCULAR_HOT bool ThreadTrace_is_fast_leave(const struct ThreadTrace *trace,
+                                          const struct Code *code,
+                                          uint32_t depth, enum HookPath path)
 {
     const struct Frame *frame = trace->top;
 
-    return frame->depth == depth && frame->epoch == code->hot.plain_epoch &&
-           !frame->waited && ThreadTrace_is_alone(trace, course);
+    return frame->depth == depth && frame->epoch == code->hot.fast_epoch &&
+           !frame->waited && ThreadTrace_is_alone(trace, path);
 }
 
 // Books the self time of a call that ended in the sight of a hook.
 OCULAR_HOT void ThreadTrace_record_self(const struct Frame *frame,
-                                        struct Code *code, enum Course course)
+                                        struct Code *code, enum HookPath path)
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
 
     Counter_add(&code->hot.self_calls, 1);
     Counter_add(&code->hot.self_cycles, self);
-    if (OCULAR_TURN(course, frame->waited)) {
+    if (OCULAR_SLOW(path, frame->waited)) {
         Counter_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
         return;
     }
     if (OCULAR_UNLIKELY(self < Counter_get(&code->hot.min_cycles)))
         Counter_set(&code->hot.min_cycles, self);
-    if (OCULAR_TURN(course, !Code_histogram(code)))
+    if (OCULAR_SLOW(path, !Code_histogram(code)))
         ThreadTrace_record_first(code, self);
     else
         Histogram_add(Code_histogram(code), self);
@@ -99,12 +98,12 @@ OCULAR_HOT void ThreadTrace_record_self(const struct Frame *frame,
 // Books a call; its total only if no other call of the function is open below.
 OCULAR_HOT void ThreadTrace_record(const struct ThreadTrace *trace,
                                    const struct Frame *frame, struct Code *code,
-                                   int64_t now, enum Course course)
+                                   int64_t now, enum HookPath path)
 {
-    if (OCULAR_TURN(course, frame->waited == FRAME_PARTIAL))
+    if (OCULAR_SLOW(path, frame->waited == FRAME_PARTIAL))
         return;
-    if (course != COURSE_WHOLE || Frame_is_clean(frame, code))
-        ThreadTrace_record_self(frame, code, course);
+    if (path != PATH_SLOW || Frame_is_clean(frame, code))
+        ThreadTrace_record_self(frame, code, path);
     if (OCULAR_LIKELY(trace->active[frame->id % THREAD_TRACE_ACTIVE] == 1) ||
         !ThreadTrace_is_open_below(trace, frame)) {
         int64_t total = now - frame->enter;
@@ -117,26 +116,26 @@ OCULAR_HOT void ThreadTrace_record(const struct ThreadTrace *trace,
 // (site == NULL, which has no site to disable). true: DISABLE the site.
 OCULAR_HOT bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
                                   struct Site *site, uint32_t depth,
-                                  uint64_t ticks, enum Course course)
+                                  uint64_t ticks, enum HookPath path)
 {
-    bool plain = course != COURSE_WHOLE;
-    unsigned kind = plain ? site->hook : ThreadTrace_leave_kind(code, site);
-    int64_t now = ThreadTrace_advance(trace, ticks, kind, course);
+    bool fast = path != PATH_SLOW;
+    unsigned kind = fast ? site->hook : ThreadTrace_leave_kind(code, site);
+    int64_t now = ThreadTrace_advance(trace, ticks, kind, path);
     struct Frame *frame =
-        plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
-    bool dark = !plain && code->hot.dark;
+        fast ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
+    bool dark = !fast && code->hot.dark;
 
-    if (plain || (frame && !code->hot.closed)) {
-        if (plain || site)
+    if (fast || (frame && !code->hot.closed)) {
+        if (fast || site)
             ThreadTrace_end_block(frame, code, site);
-        ThreadTrace_record(trace, frame, code, now, course);
+        ThreadTrace_record(trace, frame, code, now, path);
         ThreadTrace_emit(trace, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame,
-                         course);
+                         path);
         ThreadTrace_pop(trace);
     } else if (frame) {
         ThreadTrace_pop_unseen(trace, ticks);
     }
-    if (plain || site)
+    if (fast || site)
         Counter_add(&site->hits, 1);
     if (dark && site) {
         code->hot.closed = true;

@@ -7,13 +7,13 @@
 #include "tracer/code/arming.h"
 #include "tracer/hook/thread_trace_block.h"
 
-OCULAR_HOT bool ThreadTrace_plain_jump(const struct ThreadTrace *trace,
-                                       const struct Site *site, uint32_t depth,
-                                       enum Course course)
+OCULAR_HOT bool ThreadTrace_is_fast_jump(const struct ThreadTrace *trace,
+                                         const struct Site *site,
+                                         uint32_t depth, enum HookPath path)
 {
     return trace->top->depth == depth &&
            Counter_get(&site->hits) + 1 < site->stop_at &&
-           ThreadTrace_is_alone(trace, course);
+           ThreadTrace_is_alone(trace, path);
 }
 
 // A jump or a branch from `site` to the instruction numbered `to`. true:
@@ -21,17 +21,17 @@ OCULAR_HOT bool ThreadTrace_plain_jump(const struct ThreadTrace *trace,
 OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
                                  struct Site *site, uint16_t to, uint32_t depth,
                                  uint64_t ticks, enum HookKind kind,
-                                 enum Course course)
+                                 enum HookPath path)
 {
-    bool plain = course != COURSE_WHOLE;
-    int64_t now = ThreadTrace_advance(trace, ticks, site->hook, course);
+    bool fast = path != PATH_SLOW;
+    int64_t now = ThreadTrace_advance(trace, ticks, site->hook, path);
     struct Frame *frame =
-        plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
+        fast ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
     uint64_t hits = Counter_add(&site->hits, 1);
 
-    if (plain || frame || !code->hot.dark)
+    if (fast || frame || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
-    if (!plain && !frame) {
+    if (!fast && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->hot.last_caller != trace->top->id)
             ThreadTrace_note_caller(trace, code);
@@ -39,14 +39,14 @@ OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
             frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else {
         // Only jumps go back: a branch never ends an iteration.
-        if (kind == HOOK_JUMP && (course == COURSE_PLAIN_TIMELINE ||
-                                  OCULAR_TURN(course, trace->ring != NULL)))
+        if (kind == HOOK_JUMP && (path == PATH_FAST_TIMELINE ||
+                                  OCULAR_SLOW(path, trace->ring != NULL)))
             ThreadTrace_push_loop(trace, frame, site, to, now, ticks);
         ThreadTrace_end_block(frame, code, site);
     }
-    if (plain || frame)
+    if (fast || frame)
         frame->start = to;
-    if (plain || hits < site->stop_at)
+    if (fast || hits < site->stop_at)
         return false;
     Code_darken_site(code, site);
     return true;

@@ -7,13 +7,13 @@
 #include "tracer/code/arming.h"
 #include "tracer/hook/thread_trace.h"
 
-OCULAR_HOT bool ThreadTrace_plain_step(const struct ThreadTrace *trace,
-                                       const struct Instruction *instruction,
-                                       uint32_t depth, enum Course course)
+OCULAR_HOT bool ThreadTrace_is_fast_step(const struct ThreadTrace *trace,
+                                         const struct Instruction *instruction,
+                                         uint32_t depth, enum HookPath path)
 {
     return trace->top->depth == depth &&
            Counter_get(&instruction->hits) + 1 < instruction->stop_at &&
-           ThreadTrace_is_alone(trace, course);
+           ThreadTrace_is_alone(trace, path);
 }
 
 OCULAR_HOT bool Code_is_dark(const struct Code *code, uint16_t number)
@@ -38,18 +38,18 @@ OCULAR_HOT bool Code_follows(const struct Code *code, uint16_t from,
 OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
                                  uint16_t number, uint32_t depth,
                                  uint64_t ticks, enum HookKind kind,
-                                 enum Course course)
+                                 enum HookPath path)
 {
-    bool plain = course != COURSE_WHOLE;
+    bool fast = path != PATH_SLOW;
     struct Instruction *instruction = &code->layout.instructions[number];
-    int64_t now = ThreadTrace_advance(trace, ticks, kind, course);
+    int64_t now = ThreadTrace_advance(trace, ticks, kind, path);
     struct Frame *frame =
-        plain ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
+        fast ? trace->top : ThreadTrace_find(trace, code, depth, ticks);
     uint64_t hits = Counter_add(&instruction->hits, 1);
 
-    if (plain || frame || !code->hot.dark)
+    if (fast || frame || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
-    if (!plain && !frame) {
+    if (!fast && !frame) {
         // Its caller, if that is on the stack, now knows of a dark callee.
         if (code->hot.last_caller != trace->top->id)
             ThreadTrace_note_caller(trace, code);
@@ -62,16 +62,16 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
         Counter_add(&before->cycles, (uint64_t)(frame->self - frame->block));
         Counter_add(&before->timed, 1);
     }
-    if (plain || frame) {
+    if (fast || frame) {
         frame->start = number;
         frame->block = frame->self;
         frame->instructions++;
-        if ((course == COURSE_PLAIN_TIMELINE ||
-             OCULAR_TURN(course, trace->ring != NULL)) &&
+        if ((path == PATH_FAST_TIMELINE ||
+             OCULAR_SLOW(path, trace->ring != NULL)) &&
             instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
             ThreadTrace_step_loop(trace, frame, instruction, now, ticks);
     }
-    if (plain || hits < instruction->stop_at)
+    if (fast || hits < instruction->stop_at)
         return false;
     Code_darken_instruction(code, instruction);
     ThreadTrace_lose_step(trace); // taking the hook out takes its time

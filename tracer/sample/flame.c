@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1e-5 // of a core: less is not told
+#define LEAST 1e-5 // of a core: less is not reported
 
 void Flame_init(struct Flame *flame)
 {
@@ -120,8 +120,8 @@ static void make_room(struct Flame *flame, const struct ShareTime *now)
     Heap_free(parts);
 }
 
-// The child of that function, made where there is room, else 0. Who is met
-// comes to the front of its siblings.
+// The child of that function, made where there is room, else 0. It comes to
+// the front of its siblings.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     struct FlameNode *nodes = flame->nodes;

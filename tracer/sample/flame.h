@@ -20,7 +20,7 @@
 struct FlameNode {
     uint32_t id;     // a function's; 0: stacks that were cut off below
     uint32_t parent; // a smaller number than its own
-    uint32_t child;  // the one met last, 0: none
+    uint32_t child;  // the one sampled last, 0: none
     uint32_t sibling;
     struct ShareValue self; // running, with this path on top
     struct ShareValue in_c; // of that, in a C function that it had called

@@ -47,7 +47,7 @@ struct WalkFrame {
     uintptr_t instruction;
 };
 
-// Pages as they were when this walk first met them.
+// Pages as they were when this walk first read them.
 struct WalkCopies {
     const struct Memory *memory; // borrowed
     uintptr_t from[WALK_COPIES]; // 0: none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A trace file, whatever its format: chooses that by the name, walks over the
-// threads of the frozen timeline and calls the format for what it meets. Export
+// threads of the frozen timeline and calls the format for each event. Export
 // calls it, on the thread that writes.
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
