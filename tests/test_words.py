@@ -66,6 +66,7 @@ REPLACED = (
     ("fast path", "tracer/hook/|python/hooks/", r"HOOK_PLAIN|\bon_\w+_plain\b|_plain_\w+"),
     ("slow path", "tracer/hook/|python/hooks/", r"HOOK_WHOLE|_whole\b|_TURN\b"),
     ("observed, sampled", "tracer/", r"\b[mM]et\b|_met\b"),
+    ("check, measure", "tracer/", r"_doubt\b|Preemption_take\b"),
     ("event", "python/", r"silenced_met|\bmet\b"),
     ("typical", "tracer/hook/|python/hooks/", r"\busual_|_usual\b|\bUNUSUAL\b"),
 )

@@ -188,7 +188,7 @@ static void test_beside_another_on_the_same_cpu(void **state)
 
         if (now - last > PREEMPTION_BRIEF_NS) {
             off += preemption.known ? now - last - (cpu - then) : 0;
-            kept += Preemption_take(&preemption, now - last);
+            kept += Preemption_measure(&preemption, now - last);
             now = clock_ns(CLOCK_MONOTONIC);
             cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         }
@@ -210,16 +210,17 @@ static void test_the_machine_was_suspended(void **state)
     (void)state;
     asleep_s = 100; // before the thread began
     Preemption_init(&preemption);
-    assert_int_equal(Preemption_take(&preemption, night), 0);
+    assert_int_equal(Preemption_measure(&preemption, night), 0);
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0); // too short
-    assert_int_equal(Preemption_take(&preemption, night + 5 * MS), night);
-    assert_int_equal(Preemption_take(&preemption, night), 0); // told once
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0); // too short
+    assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
+    assert_int_equal(Preemption_measure(&preemption, night),
+                     0); // reported once
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_take(&preemption, 2000 * MS), 2000 * MS);
+    assert_int_equal(Preemption_measure(&preemption, 2000 * MS), 2000 * MS);
     Preemption_init(&preemption);
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_take(&preemption, night), night);
+    assert_int_equal(Preemption_measure(&preemption, night), night);
 }
 
 static void test_who_sleeps_is_not_kept(void **state)
@@ -231,10 +232,10 @@ static void test_who_sleeps_is_not_kept(void **state)
     (void)state;
     for (i = 0; i < 10; i++) {
         nanosleep(&nap, NULL);
-        assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+        assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     }
     Preemption_forget(&preemption);
-    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
 }
 
 // Counted from one look to the next; the first one does not know.
@@ -260,12 +261,12 @@ static void test_who_sleeps_is_seldom_asked(void **state)
     struct Preemption preemption = {.known = false};
 
     (void)state;
-    Preemption_take(&preemption, 2 * MS);
+    Preemption_measure(&preemption, 2 * MS);
     assert_false(Preemption_skip(&preemption));
-    Preemption_take(&preemption, 2 * MS); // without a wait
+    Preemption_measure(&preemption, 2 * MS); // without a wait
     assert_false(Preemption_skip(&preemption));
     preemption.then.waits--;
-    assert_int_equal(Preemption_take(&preemption, 2 * MS), 0);
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     for (int i = 0; i < PREEMPTION_SKIPS; i++)
         assert_true(Preemption_skip(&preemption));
     assert_false(Preemption_skip(&preemption));
@@ -277,17 +278,17 @@ static void test_what_came_unasked(void **state)
     struct Preemption preemption = {.known = false};
 
     (void)state;
-    Preemption_take(&preemption, 2 * MS);
+    Preemption_measure(&preemption, 2 * MS);
     assert_true(preemption.known);
     preemption.then.wall_ns -= 15 * MS; // in which it ran for 8 ms
     preemption.then.cpu_ns -= 8 * MS;
     preemption.then.taken -= 1;
-    assert_int_equal(Preemption_take(&preemption, 9 * MS), 7 * MS);
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
     preemption.then.wall_ns -= 15 * MS;
     preemption.then.cpu_ns -= 8 * MS;
     preemption.then.taken -= 1;
     Preemption_forget(&preemption);
-    assert_int_equal(Preemption_take(&preemption, 9 * MS), 0);
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 0);
     assert_true(preemption.known);
 }
 

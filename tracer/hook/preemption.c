@@ -72,7 +72,7 @@ void Preemption_init(struct Preemption *preemption)
     *preemption = (struct Preemption){.suspended_ns = suspended_ns()};
 }
 
-int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns)
+int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
 {
     struct ThreadTimes now = {0};
     const struct ThreadTimes *then = &preemption->then;

@@ -54,7 +54,7 @@ static inline bool Preemption_skip(struct Preemption *preemption)
 // calling thread's CPU; 0 where the thread has waited since it last asked; or
 // in which the machine was suspended. Two system calls, some 0.7 us, and
 // several for a thread that has slept.
-int64_t Preemption_take(struct Preemption *preemption, int64_t span_ns);
+int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
 // The same of two readings.
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);

@@ -52,7 +52,7 @@ static void end_span(struct ThreadTrace *trace, uint64_t ticks)
     trace->last = now;
     if (trace->contention->last_trace != trace ||
         span > trace->contention->brief_span)
-        span = ThreadTrace_doubt(trace, span);
+        span = ThreadTrace_check_span(trace, span);
     trace->top->self += span;
     ThreadTrace_lose_step(trace); // the instruction that switched
 }

@@ -178,7 +178,7 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
         Preemption_forget(&trace->preemption);
         return 0;
     }
-    ns = Preemption_take(&trace->preemption, ns);
+    ns = Preemption_measure(&trace->preemption, ns);
     asked = trace->preemption.then.reading_ns;
     paid = asked < PREEMPTION_READING_NS ? asked : PREEMPTION_READING_NS;
     Counter_add(&trace->overhead, (uint64_t)((double)paid * cycles_a_ns));
@@ -186,7 +186,7 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-int64_t ThreadTrace_doubt(struct ThreadTrace *trace, int64_t span)
+int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
     bool alone =

@@ -137,10 +137,10 @@ void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which left unseen before `ticks`.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// The span is not to be believed: where another of the process's threads has
-// run it goes to `waited`, and where another program had the CPU to nobody.
-// Returns the part that is still self time.
-int64_t ThreadTrace_doubt(struct ThreadTrace *trace, int64_t span);
+// Checks a span in which others may have run. What another thread of the
+// process ran goes to `waited`; what another program ran goes to nobody.
+// Returns the part that is self time.
+int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span);
 // A new caller of `code`: the edge is recorded, and the caller is told where
 // `code` is dark.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code);
@@ -208,7 +208,7 @@ OCULAR_HOT int64_t ThreadTrace_advance(struct ThreadTrace *trace,
     trace->last = now;
     if (OCULAR_SLOW(path, trace->contention->last_trace != trace ||
                               span > trace->contention->brief_span))
-        span = ThreadTrace_doubt(trace, span);
+        span = ThreadTrace_check_span(trace, span);
     trace->top->self += span;
     return now;
 }
