@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Called by
-// address.c and by the server's thread.
+// Reads /proc/PID/{status,uid_map,stat,cmdline,comm,environ}. Any
+// thread.
 #include "ipc/process.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Unix stream sockets, and nothing else: the one file that knows the socket
 // API. Every descriptor is non-blocking and close-on-exec; nothing raises
-// SIGPIPE. Used by server, client and address; any thread, no state.
+// SIGPIPE. Any thread, no state.
 #ifndef OCULAR_IPC_SOCKET_H
 #define OCULAR_IPC_SOCKET_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A viewer's queues. A frame that has begun is finished before anything else
-// is sent, answers go before a snapshot that has not begun. Called by server.c
-// on the server's thread.
+// is sent, answers go before a snapshot that has not begun. Called by
+// clients.c and dispatch.c on the server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The hot path's entry: one function an event, called by the interpreter on
-// the traced thread with its lock held. A hook never prints, and raises nothing
-// of its own. On the slow path it may allocate what grows (a record, a Code,
-// its callers, a histogram, the shadow stack), lock to take over a thread's
-// name, and ask the kernel after a long span. It returns None or DISABLE, both
-// immortal; or NULL, where hooks were timed and something else has raised there
-// (time_again).
+// The hot path's entry: one function for each event and path, called by the
+// interpreter on the traced thread with its lock held. A hook never prints, and
+// raises nothing of its own. On the slow path it may allocate what grows (a
+// record, a Code, its callers, a histogram, the shadow stack), lock to take
+// over a thread's name, and ask the kernel after a long span. It returns None
+// or DISABLE, both immortal; or NULL, where hooks were timed and something else
+// has raised there (time_again).
 #include "python/hooks/hook.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/call.h"

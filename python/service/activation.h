@@ -3,7 +3,7 @@
 // until one does. A thread ("ocular-activate") sleeps until the first viewer is
 // there, attaches to the interpreter and has a session started, and stopped
 // some seconds after the last viewer has left. Interpreter's lock held
-// everywhere but in Activation_count.
+// everywhere but where the server counts viewers (count, activation.c).
 #ifndef OCULAR_PYTHON_SERVICE_ACTIVATION_H
 #define OCULAR_PYTHON_SERVICE_ACTIVATION_H
 

@@ -26,7 +26,7 @@ struct BudgetReading {
     double cpu;      // of the process, with all of ours
     double hooks;    // ours: on the program's threads, at events
     double rearm;    // the governor's thread; what it arms is among the hooks
-    double threads;  // our other threads
+    double threads;  // our other threads, samples, and what forks take for us
     double sampling; // of these: samples, on the program's threads
     uint64_t samples;
 };

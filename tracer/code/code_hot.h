@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writer: the hooks, at each event, and arming.c for the governor. Both hold
 // the interpreter's lock. The part of struct Code that fills its first two
-// cache lines: one for the enter hook, one for the leave hook. The order of the
-// fields is part of the hooks' speed. Any thread reads the counters and what is
-// atomic.
+// cache lines: the enter hook's fields, which reach into the second one, then
+// the leave hook's. The order of the fields is part of the hooks' speed. Any
+// thread reads the counters and what is atomic.
 #ifndef OCULAR_TRACER_CODE_CODE_HOT_H
 #define OCULAR_TRACER_CODE_CODE_HOT_H
 
@@ -17,7 +17,7 @@
 #define EPOCH_NONE UINT16_MAX // a frame's epoch that is never its code's
 
 struct CodeHot {
-    // The enter hook's line.
+    // The enter hook's.
     counter_t calls;      // calls counted; 0: not called since it was adopted
     uint64_t stop_at;     // calls at which the function goes dark
     counter_t last_seen;  // ticks of the newest hit; 0: none
@@ -51,7 +51,7 @@ struct CodeHot {
     uint8_t enter_hook; // enum HookKind; immutable
     bool probe; // hooks are timed on it, it is in no registry; immutable
 
-    // The leave hook's line.
+    // The leave hook's.
     counter_t self_calls;   // calls in self_cycles and waited_cycles
     counter_t self_cycles;  // ticks in it and not in what it called
     counter_t min_cycles;   // self ticks of the shortest call; UINT64_MAX: none

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The order of functions, as in tui/model/row.c.
+// The order of functions, as in tui/model/row_order.c; idle, as Row_is_idle.
 #define IDLE_S 60.0        // not called for so long, and without a share: idle
 #define IDLE_SHARE 0.0005  // of time on a stack
 #define LEAST_SAMPLES 0.25 // what a sample as old as the window still counts

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the collector does: drains rings into the timeline, builds snapshots and
-// listings when somebody wants one, publishes them, and frees retired code and
-// ended thread records after a grace period. It never touches a Python object.
+// listings when somebody wants one, publishes them, and frees ended thread
+// records, and retired code after a grace period. It never touches a Python
+// object.
 #ifndef OCULAR_TRACER_SESSION_COLLECT_H
 #define OCULAR_TRACER_SESSION_COLLECT_H
 
