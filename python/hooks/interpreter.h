@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Facts of the running interpreter that the engine is told once: its opcodes,
+// Facts of the running interpreter that the engine gets once: its opcodes,
 // where a running frame is found, its version. Interpreter's lock held.
 #ifndef OCULAR_PYTHON_HOOKS_INTERPRETER_H
 #define OCULAR_PYTHON_HOOKS_INTERPRETER_H

@@ -23,7 +23,7 @@ static const int CANDIDATES[3] = {3, 4, 5};
 
 // The tracer's events on accepted code. Where every instruction has an event,
 // jumps and branches need none: what runs next tells where they went. Where
-// nothing goes dark, nobody need look whom code calls.
+// nothing goes dark, nobody needs to know whom code calls.
 static PyObject *local_events(const struct State *state, bool precise,
                               bool calls)
 {
@@ -412,8 +412,8 @@ void Tools_restore(struct State *state, PyCodeObject *code)
                    (size_t)Py_SIZE(code));
 }
 
-// Asked before each change, and not at the governor's next look: code that has
-// just been seen for the first time is armed between two of those.
+// Asked before each change, and not when the governor wakes: code that has just
+// been seen for the first time is armed in between.
 static bool holds_tracer(struct State *state)
 {
     PyObject *name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline at stop. Whoever has called stop is told how far it is,
+// Writes the timeline at stop. Reports the progress to whoever has called stop,
 // and the program's signal handlers run meanwhile: an exception that one of
 // them raises (Ctrl-C) ends the writing, and no file is left. Interpreter's
 // lock held everywhere; writing releases it.

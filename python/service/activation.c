@@ -108,7 +108,7 @@ static void arm(struct Activation *activation)
         return;
     }
     take_words(why, sizeof why);
-    // They are told and sent away; the next one who comes is a new occasion.
+    // The viewers get an error and are closed; the next one is a new occasion.
     Py_BEGIN_ALLOW_THREADS;
     Server_refuse(activation->persistent.server, EBUSY, why);
     rest(activation, false);

@@ -166,8 +166,8 @@ static bool wait_s(struct Governor *governor, double s, bool *woken)
     return !stop;
 }
 
-// What is to be done now, and what the sampler and new code are told of it;
-// without the interpreter's lock.
+// Decides what is to be done now, and sets what the sampler and new code use of
+// it; without the interpreter's lock.
 static struct ControlDecision decide(struct Governor *governor, double now_s,
                                      bool woken)
 {

@@ -200,9 +200,9 @@ static void test_a_failure_does_not_block_the_next(void **state)
     assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
 }
 
-// What a watcher is told, and after how many words it has had enough.
+// The progress that a watcher gets, and after how many reports it ends it.
 struct Watching {
-    unsigned told, most;
+    unsigned reports, most;
     double done;
     uint64_t bytes;
 };
@@ -215,10 +215,10 @@ static bool watch(void *context, double done, uint64_t bytes)
     assert_true(bytes >= watching->bytes);
     watching->done = done;
     watching->bytes = bytes;
-    return ++watching->told <= watching->most;
+    return ++watching->reports <= watching->most;
 }
 
-// It is told at once, so that what came up before is heard.
+// The first report comes at once, so that what happened before has an effect.
 static void test_a_watcher_may_end_it(void **state)
 {
     struct Fixture *f = *state;
@@ -231,13 +231,13 @@ static void test_a_watcher_may_end_it(void **state)
     record(f, add_code(&f->engine, "f", 0), 100);
     assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
                      -ECANCELED);
-    assert_int_equal(watching.told, 1);
+    assert_int_equal(watching.reports, 1);
     assert_int_equal(files_in(f), 0);
     // It was that export's: the next one runs.
     watching = (struct Watching){.most = UINT_MAX};
     assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
                      0);
-    assert_true(watching.told >= 1);
+    assert_true(watching.reports >= 1);
     assert_int_equal(files_in(f), 1);
 }
 

@@ -642,7 +642,7 @@ static void test_export_without_a_timeline(void **state)
     halt(f);
 }
 
-// Held up at its beginning by who holds the list of thread records.
+// Whoever locks the list of thread records delays its beginning.
 static void test_export_is_cancelled(void **state)
 {
     struct Fixture *f = *state;

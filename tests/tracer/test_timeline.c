@@ -487,7 +487,7 @@ static void the_silent_one_stays(void **state)
     Ring_free(ring);
 }
 
-// Threads that are all found in one look come newest first.
+// Threads that the collector finds at once come newest first.
 static void threads_come_in_order(void **state)
 {
     struct Timeline *timeline = Timeline_new(1 << 20);

@@ -38,7 +38,7 @@ static struct Code *_Atomic *bucket_of_version(struct Registry *registry,
     return &registry->by_version[version % REGISTRY_BUCKETS];
 }
 
-// A code is in three chains; which one is meant is told by its link in it.
+// A code is in three chains. The link in a chain says which one is meant.
 typedef struct Code *_Atomic *link_t(struct Code *code);
 
 static struct Code *_Atomic *by_address(struct Code *code)

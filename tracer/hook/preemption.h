@@ -61,7 +61,7 @@ int64_t Preemption_between(const struct ThreadTimes *then,
 
 // How often the kernel takes the CPU from the process's threads.
 struct PreemptionRate {
-    double since_s; // of CLOCK_MONOTONIC: the newest look
+    double since_s; // of CLOCK_MONOTONIC: the newest reading
     int64_t taken;  // until then
 };
 

@@ -35,7 +35,7 @@
 struct Track;
 
 // An iteration that is under way, of a loop that has jumped back before. Its
-// frame is told by its place and its time.
+// frame is identified by its place and its time.
 struct Loop {
     int64_t enter; // its frame's
     int64_t start; // net clock
@@ -141,8 +141,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
 // process ran goes to `waited`; what another program ran goes to nobody.
 // Returns the part that is self time.
 int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span);
-// A new caller of `code`: the edge is recorded, and the caller is told where
-// `code` is dark.
+// A new caller of `code`: records the edge. Where `code` is dark the caller
+// counts one more dark callee.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code);
 // The threshold is reached. true: the frame is still to be pushed.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,

@@ -6,8 +6,8 @@
 // the signal is raised on the way back to user space.
 //
 // The sampler's thread sets and frees the timers and reads the rings. It makes
-// them for the threads that it is told of; a thread that begins meanwhile makes
-// its own, as it may have ended before.
+// them for the threads of its list; a thread that begins meanwhile makes its
+// own, as it may have ended before.
 // The handler runs on the sampled thread; it calls nothing but clock_gettime
 // and rt_sigprocmask, allocates nothing, takes no lock, uses no thread-local
 // memory but errno, which it restores.

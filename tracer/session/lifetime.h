@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A session from start to stop, with the threads that it has and what they are
-// told. Called by python/, which owns the session.
+// A session from start to stop, with its threads and their parameters. Called
+// by python/, which owns the session.
 #ifndef OCULAR_TRACER_SESSION_LIFETIME_H
 #define OCULAR_TRACER_SESSION_LIFETIME_H
 
