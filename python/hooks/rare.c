@@ -14,7 +14,7 @@
 static PyObject *unless_dark(const struct Code *code)
 {
 #if PY_VERSION_HEX >= 0x030F0000
-    if (code->dark)
+    if (code->hot.dark)
         return ocular_state.disable;
 #endif
     (void)code;
