@@ -39,7 +39,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return 0;
 }
 
-int getrusage(int who, struct rusage *usage)
+int getrusage(__rusage_who_t who, struct rusage *usage)
 {
     if (!stands)
         return (int)syscall(SYS_getrusage, who, usage);
