@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from figures.record import figure
+
 BUILD = os.environ.get("OCULAR_BUILD", "build")
 WRITE = os.path.join(BUILD, "obj", "tests", "bench", "write_timeline")
 ENDINGS = ("json", "pftrace", "json.gz", "pftrace.gz")
@@ -60,10 +62,15 @@ def show_format(directory, ending, events, *loops):
     path = os.path.join(directory, f"x.{ending}")
     size, written, s, before, peak = numbers(WRITE, path, str(events), *loops)
     os.unlink(path)
+    each, speed = size / written, written / 2 / s / 1e6
     print(
-        f"{', '.join((ending, *loops)):24}{events:12}{size / written:12.1f}"
-        f"{written / 2 / s / 1e6:14.2f}{peak - before:10.0f}"
+        f"{', '.join((ending, *loops)):24}{events:12}{each:12.1f}{speed:14.2f}"
+        f"{peak - before:10.0f}"
     )
+    if events == EVENTS:
+        name = "/".join(("timeline", ending, *loops))
+        figure(f"{name}/bytes", each, unit="an event")
+        figure(f"{name}/speed", speed, "higher", "M spans a second")
 
 
 def show():

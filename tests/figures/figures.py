@@ -48,7 +48,7 @@ def ordinary():
 
 
 def bench():
-    rows = ("hooks", "instructions", "ratios", "code", "imports", "forks")
+    rows = "hooks instructions ratios code imports forks timeline".split()
     return rig("bench/bench.py", "--only", *rows)
 
 
