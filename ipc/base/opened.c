@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. The number may change hands between the check and the call that
-// follows it; that is one system call, and nothing can be done about it.
+// follows it, which is one system call. The kernel gives the lowest free
+// number, so that a program that closes ours gets it only after those below.
 #include "ipc/base/opened.h"
 
 #include <errno.h>
@@ -38,9 +39,13 @@ int Opened_above(int fd)
 
     if (fd < 0)
         return -errno;
-    if (fd > 2)
+    if (fd >= OPENED_ABOVE)
         return fd;
-    copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
+    if (copy < 0 && fd > 2)
+        return fd; // the limit is below
+    if (copy < 0)
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     error = errno;
     close(fd);
     return copy < 0 ? -error : copy;

@@ -24,8 +24,10 @@ bool Opened_holds(const struct Opened *opened, int fd);
 // Closes what is still the same file.
 void Opened_close(const struct Opened *opened, int fd);
 // Every descriptor of ours passes through here right after it was made: `fd`
-// itself, or a copy of 3 or more, closed on exec, where it is less; then `fd`
-// is closed. A negative `fd` becomes -errno, as a failed copy does.
+// itself, or a copy of OPENED_ABOVE or more, closed on exec, where it is less;
+// then `fd` is closed. Where the limit of descriptors is lower: 3 or more.
+#define OPENED_ABOVE 128
+// A negative `fd` becomes -errno, as a failed copy does.
 int Opened_above(int fd);
 // Is it a regular file, open for writing?
 bool Opened_is_writable_file(int fd);

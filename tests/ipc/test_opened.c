@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,6 +44,37 @@ static void a_number_that_changed_hands_is_left_alone(void **state)
     close(other);
 }
 
+// The kernel gives the program the lowest free number, which is none of ours.
+static void a_program_does_not_get_ours_next(void **state)
+{
+    int first = some_file(), ours = Opened_above(some_file()), next;
+
+    (void)state;
+    close(first);
+    close(ours); // as a daemon does
+    next = some_file();
+    assert_true(next == first);
+    close(next);
+}
+
+static void where_the_limit_is_low(void **state)
+{
+    struct rlimit before, low;
+    int fd, copy;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = before;
+    low.rlim_cur = OPENED_ABOVE / 2;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+    fd = some_file();
+    copy = Opened_above(fd);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(copy, fd);
+    assert_true(is_open(fd));
+    close(fd);
+}
+
 static void none_is_a_standard_stream(void **state)
 {
     int kept = dup(0), fd;
@@ -52,7 +84,7 @@ static void none_is_a_standard_stream(void **state)
     fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     assert_int_equal(fd, 0);
     fd = Opened_above(fd);
-    assert_true(fd > 2);
+    assert_true(fd >= OPENED_ABOVE);
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     assert_false(is_open(0));
     assert_int_equal(Opened_above(fd), fd);
@@ -85,6 +117,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_that_changed_hands_is_left_alone),
+        cmocka_unit_test(a_program_does_not_get_ours_next),
+        cmocka_unit_test(where_the_limit_is_low),
         cmocka_unit_test(none_is_a_standard_stream),
         cmocka_unit_test(files_are_read),
     };

@@ -38,7 +38,7 @@ bad, rounds, end = [], 0, time.monotonic() + 60
 while (rounds < 60 or refused < 20) and not bad and time.monotonic() < end:
     rounds += 1
     time.sleep(0.005)
-    os.closerange(3, 64)
+    os.closerange(3, 256)
     mine = [os.open(f"mine{i}", os.O_RDWR | os.O_CREAT | os.O_TRUNC) for i in range(6)]
     for fd in mine:
         os.write(fd, b"hello")
@@ -71,7 +71,7 @@ for i in range(4):
     open(f"mine{i}", "wb").write(b"0123456789" * 10)
 bad, end = [], time.monotonic() + 1.5
 while time.monotonic() < end and not bad:
-    os.closerange(3, 32)
+    os.closerange(3, 256)
     mine = [os.open(f"mine{i}", os.O_RDONLY) for i in range(4)]
     time.sleep(0.0003)
     for i, fd in enumerate(mine):
