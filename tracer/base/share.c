@@ -30,30 +30,32 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     fade(&clock->square_ns, kept * kept, ns);
     fade(&clock->samples, kept, samples);
     fade(&clock->square_samples, kept * kept, samples);
-    fade(&clock->age, 1, aged);
     fade(&clock->ns, 1, ns);
+    // Who sees the new age sees all of it.
+    atomic_thread_fence(memory_order_release);
+    fade(&clock->age, 1, aged);
+    atomic_thread_fence(memory_order_release); // before what is credited now
 }
 
 struct ShareTime ShareClock_now(const struct ShareClock *clock)
 {
-    return (struct ShareTime){
-        .ns = Counter_get_double(&clock->ns),
-        .age = Counter_get_double(&clock->age),
-        .full_ns = Counter_get_double(&clock->full_ns),
-        .clock = clock,
-    };
+    struct ShareTime now = {.age = Counter_get_double(&clock->age),
+                            .clock = clock};
+
+    atomic_thread_fence(memory_order_acquire);
+    now.ns = Counter_get_double(&clock->ns);
+    now.full_ns = Counter_get_double(&clock->full_ns);
+    return now;
 }
 
-// `now`, or what it is meanwhile: the value was credited since. In the first
-// second that may be most of the window.
-static struct ShareTime catch_up(const struct ShareTime *now,
-                                 const struct ShareValue *value)
+// `now`, or what it is meanwhile: what was read just before may have been
+// credited since. In the first second a step is most of the window.
+static struct ShareTime catch_up(const struct ShareTime *now)
 {
-    bool behind = Counter_get_double(&value->window_age) > now->age;
-
-    // Whoever sees the credit sees the clock's step before it.
     atomic_thread_fence(memory_order_acquire);
-    return behind && now->clock ? ShareClock_now(now->clock) : *now;
+    return now->clock && Counter_get_double(&now->clock->age) != now->age
+               ? ShareClock_now(now->clock)
+               : *now;
 }
 
 // Kish's effective size of a weighted sample.
@@ -76,13 +78,10 @@ double ShareClock_samples(const struct ShareClock *clock)
 
 // --- Values ------------------------------------------------------------------
 
-// A reader meets the age of the credit that it meets, or an older one.
 static double decayed(const struct ShareValue *value, double age)
 {
-    double at = Counter_get_double(&value->window_age);
-
-    atomic_thread_fence(memory_order_acquire);
-    return Counter_get_double(&value->window_ns) * decay(at, age);
+    return Counter_get_double(&value->window_ns) *
+           decay(Counter_get_double(&value->window_age), age);
 }
 
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
@@ -124,6 +123,7 @@ void ShareValue_join(struct ShareValue *value, const struct ShareValue *other,
     Counter_add(&value->total_ns, Counter_get(&other->total_ns));
     Counter_set_double(&value->window_ns,
                        decayed(value, now->age) + decayed(other, now->age));
+    atomic_thread_fence(memory_order_release);
     Counter_set_double(&value->window_age, now->age);
 }
 
@@ -131,18 +131,24 @@ double ShareValue_window(const struct ShareValue *value,
                          const struct ShareTime *now)
 {
     struct ShareTime at;
+    double age, ns;
 
-    // Most functions have never waited, and most have no sample at all.
+    // Most functions have never waited, and most were never sampled.
     if (Counter_get_double(&value->window_ns) == 0)
         return 0;
-    at = catch_up(now, value);
-    return at.full_ns > 0 ? decayed(value, at.age) / at.full_ns : 0;
+    // The age first: it is that of the credit that is read then, or older.
+    age = Counter_get_double(&value->window_age);
+    atomic_thread_fence(memory_order_acquire);
+    ns = Counter_get_double(&value->window_ns);
+    at = catch_up(now);
+    return at.full_ns > 0 ? ns * decay(age, at.age) / at.full_ns : 0;
 }
 
 double ShareValue_total(const struct ShareValue *value,
                         const struct ShareTime *now)
 {
-    struct ShareTime at = catch_up(now, value);
+    double ns = (double)Counter_get(&value->total_ns);
+    struct ShareTime at = catch_up(now);
 
-    return at.ns > 0 ? (double)Counter_get(&value->total_ns) / at.ns : 0;
+    return at.ns > 0 ? ns / at.ns : 0;
 }
