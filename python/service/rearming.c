@@ -103,7 +103,7 @@ static void rearm_item(struct Rearming *rearming, const struct PlanItem *item,
 
     if (!code)
         return;
-    hits = PlanItem_hits(item, window_hits, &rearming->control->room);
+    hits = PlanItem_hits(item, window_hits);
     most = most > window_hits ? most : window_hits;
     hits = hits < most ? hits : most;
     // Its own callee: as deep as it goes before the first call of it ends.

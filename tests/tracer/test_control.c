@@ -297,7 +297,7 @@ static bool rearm(void)
         f->code->hot.dark = f->code->cold.unarmed = false;
         f->code->cold.window = w.window;
         f->left =
-            fmin((double)PlanItem_hits(item, w.window_hits, &w.control.room),
+            fmin((double)PlanItem_hits(item, w.window_hits),
                  fmax((double)w.control.threshold, (double)w.window_hits));
         f->rearms++;
     }

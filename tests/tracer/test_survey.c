@@ -208,9 +208,9 @@ static void test_who_warms_up_lacks_nobody(void **state)
     assert_int_equal(take(102), 1);
 }
 
-static uint64_t hits_of(size_t place, double *room)
+static uint64_t hits_of(size_t place)
 {
-    return PlanItem_hits(&plan.items[place], survey.window_hits, room);
+    return PlanItem_hits(&plan.items[place], survey.window_hits);
 }
 
 // Few calls, as far as samples tell: a window's hits. A tenth of the time with
@@ -218,7 +218,6 @@ static uint64_t hits_of(size_t place, double *room)
 static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
 {
     struct Code *seldom = dark(10), *hot = dark(10);
-    double room = 1;
 
     (void)state;
     survey.sampled = &sampled;
@@ -227,21 +226,21 @@ static void test_what_is_called_seldom_gets_a_windows_hits(void **state)
     ShareValue_add(&hot->share.cpu, &sampled, 2e9);
     take(40);
     expect((struct Code *[]){hot, seldom}, 2);
-    assert_int_equal(hits_of(0, &room), 32);
-    assert_int_equal(hits_of(1, &room), 500);
+    assert_int_equal(hits_of(0), 32);
+    assert_int_equal(hits_of(1), 500);
     assert_true(plan.items[1].seconds < plan.items[0].seconds);
     survey.window_hits = 20; // less than a re-arm window's
     take(40);
-    assert_int_equal(hits_of(1, &room), 32);
+    assert_int_equal(hits_of(1), 32);
     survey.window_hits = 500;
     survey.room = 0.5 * survey.costs.call; // for not one call a second
     take(40);
-    assert_int_equal(hits_of(1, &room), 32);
+    assert_int_equal(hits_of(1), 32);
     survey.room = 1;
     survey.sampled = NULL; // nobody says that it is seldom called
     take(40);
-    assert_int_equal(hits_of(0, &room), 32);
-    assert_int_equal(hits_of(1, &room), 32);
+    assert_int_equal(hits_of(0), 32);
+    assert_int_equal(hits_of(1), 32);
 }
 
 // A call that mostly waits takes as long as one that runs: so few come.
@@ -264,21 +263,34 @@ static void test_calls_that_wait_are_few(void **state)
                         1.9 * plan.items[1 - i].steady_s);
 }
 
-// The most urgent one, where there is not room for all.
+// The most urgent one has it, where there is not room for all; who has none is
+// due like others, for the hits and at the price of a re-arm window.
 static void test_room_goes_by_urgency(void **state)
 {
-    struct Code *early = dark(30), *late = dark(10);
-    double room;
+    struct Code *early = dark(30), *late = dark(10), *newest = dark(37);
+    double often_s;
 
     (void)state;
     survey.sampled = &sampled;
     survey.window_hits = 500;
     survey.room = 1;
     take(40);
-    expect((struct Code *[]){late, early}, 2); // late was seen last at 10 s
-    room = 1.5 * plan.items[0].steady_s;
-    assert_int_equal(hits_of(0, &room), 500);
-    assert_int_equal(hits_of(1, &room), 32);
+    expect((struct Code *[]){late, early, newest}, 3); // as they were seen last
+    survey.room = 1.5 * plan.items[0].steady_s;
+    take(40);
+    assert_int_equal(plan.items[0].id, late->hot.id);
+    assert_int_equal(hits_of(0), 500);
+    // Seen 3 s ago, the newest is not due but for room.
+    assert_int_equal(plan.count, 1);
+    late->hot.dark = newest->hot.dark = false;
+    survey.room = 0;
+    take(60);
+    expect((struct Code *[]){early}, 1);
+    assert_int_equal(hits_of(0), 32);
+    often_s = plan.items[0].seconds;
+    survey.sampled = NULL;
+    take(60);
+    assert_true(plan.items[0].seconds == often_s);
 }
 
 // What came while nothing could be afforded and has been called once is not

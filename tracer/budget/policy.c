@@ -242,11 +242,8 @@ const struct PlanItem *Plan_pop(struct Plan *plan)
     return plan->next < plan->count ? &plan->items[plan->next++] : NULL;
 }
 
-uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits,
-                       double *room)
+uint64_t PlanItem_hits(const struct PlanItem *item, uint64_t window_hits)
 {
-    if (!(item->steady_s > 0) || item->steady_s > *room)
-        return item->hits;
-    *room -= item->steady_s;
-    return window_hits > item->hits ? window_hits : item->hits;
+    return item->steady_s > 0 && window_hits > item->hits ? window_hits
+                                                          : item->hits;
 }

@@ -10,9 +10,8 @@
 
 #define AHEAD_S 60.0 // s that a time may lie ahead of a survey's, at most
 #define CUMULATIVE_PART 0.2 // of the time in it and what it called
-#define SELDOM_PART                                                            \
-    0.5 // of a window's hits: what is called less often stays
-        // armed
+// Of a window's hits: what is called less often stays armed.
+#define SELDOM_PART 0.5
 
 static double age(const struct Survey *survey, uint64_t then)
 {
@@ -152,6 +151,32 @@ static int judge(const struct Survey *survey, struct Code *code,
     return item->urgency >= 1;
 }
 
+// Room is for the most urgent. Who has none is judged as what is called often,
+// and may not be due then. Opens no read section.
+static void share_room(const struct Survey *survey, struct Plan *plan)
+{
+    struct Survey often = *survey;
+    double room = survey->room;
+    size_t i, kept = 0;
+
+    often.window_hits = 0;
+    Plan_sort(plan);
+    for (i = 0; i < plan->count; i++) {
+        struct PlanItem *item = &plan->items[i];
+
+        if (item->steady_s > room) {
+            struct Code *code = Registry_by_id(survey->registry, item->id);
+
+            if (!code || !judge(&often, code, item))
+                continue;
+        }
+        room -= item->steady_s;
+        plan->items[kept++] = *item;
+    }
+    plan->count = kept;
+    Plan_sort(plan);
+}
+
 int Survey_plan(const struct Survey *survey, struct Plan *plan)
 {
     struct PlanItem item;
@@ -167,7 +192,7 @@ int Survey_plan(const struct Survey *survey, struct Plan *plan)
             if (judge(survey, code, &item))
                 error = Plan_add(plan, &item);
         }
+    share_room(survey, plan);
     Rcu_read_unlock();
-    Plan_sort(plan);
     return error;
 }
