@@ -24,6 +24,25 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
+// Code objects of one name are one caller.
+static void add_caller(struct CalledFrom *from, const char *name, double part)
+{
+    size_t i = 0;
+
+    while (i < from->count && strcmp(from->callers[i].name, name) != 0)
+        i++;
+    if (i == from->count)
+        from->callers[from->count++] = (struct CallerPart){name, 0};
+    from->callers[i].part += part;
+    // The largest first.
+    for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
+        struct CallerPart smaller = from->callers[i - 1];
+
+        from->callers[i - 1] = from->callers[i];
+        from->callers[i] = smaller;
+    }
+}
+
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired)
 {
@@ -45,7 +64,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
         from->untraced -= part;
         if (name)
-            from->callers[from->count++] = (struct CallerPart){name, part};
+            add_caller(from, name, part);
         else
             from->unknown += part;
     }

@@ -23,8 +23,8 @@ struct CalledFrom {
     double untraced; // the function was the outermost one that is traced
 };
 
-// With the interpreter's lock held. The names are the registry's and those of
-// `retired`.
+// With the interpreter's lock held, and the collector ended. The names are the
+// registry's and those of `retired`.
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
 // "    time by caller: one 62%, other 30%", or nothing where no sample has
