@@ -41,7 +41,8 @@ struct Governor {
     struct Windows windows;
     struct Slices slices;
     struct PreemptionRate preemption;
-    bool preempted; // other programs often take the CPU, as of the newest slice
+    bool preempted; // other programs often take the CPU, as of the newest full
+                    // slice
 };
 
 static void wake_for_viewer(void *context)

@@ -200,7 +200,7 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
     if (alone)
         return span - taken;
     if (span > 0 && trace->top->waited != FRAME_PARTIAL)
-        trace->top->waited += span;
+        trace->top->waited += span - taken;
     return 0;
 }
 
