@@ -404,6 +404,11 @@ struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
 {
     struct Frame *frame;
 
+    // Its caller, if that is on the stack, now knows of a dark callee.
+    if (code->hot.last_caller != trace->top->id)
+        ThreadTrace_note_caller(trace, code);
+    if (code->hot.dark)
+        return NULL;
     if (trace->top == trace->limit && !ThreadTrace_grow(trace))
         return NULL;
     frame = ++trace->top;

@@ -165,7 +165,8 @@ void ThreadTrace_step_loop(struct ThreadTrace *trace, const struct Frame *frame,
 // ids that share one, a function that is open on a parked stack.
 bool ThreadTrace_is_open_below(const struct ThreadTrace *trace,
                                const struct Frame *frame);
-// A frame of which the enter was not seen (started in its middle).
+// A frame of which the enter was not seen (started in its middle). NULL: its
+// code is dark, or memory is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
 
@@ -219,11 +220,17 @@ static inline unsigned ThreadTrace_number(const struct ThreadTrace *trace,
     return (unsigned)(frame - trace->bottom - 1);
 }
 
+OCULAR_HOT bool ThreadTrace_has_timeline(const struct ThreadTrace *trace,
+                                         enum HookPath path)
+{
+    return path == PATH_FAST_TIMELINE || OCULAR_SLOW(path, trace->ring != NULL);
+}
+
 OCULAR_HOT void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
                                  enum EventKind kind, const struct Frame *frame,
                                  enum HookPath path)
 {
-    if (path == PATH_FAST_TIMELINE || OCULAR_SLOW(path, trace->ring != NULL))
+    if (ThreadTrace_has_timeline(trace, path))
         Ring_push(trace->ring, ticks, kind,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }

@@ -32,15 +32,10 @@ OCULAR_HOT bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     if (fast || frame || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     if (!fast && !frame) {
-        // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->hot.last_caller != trace->top->id)
-            ThreadTrace_note_caller(trace, code);
-        if (!code->hot.dark)
-            frame = ThreadTrace_attach(trace, code, depth, now, ticks);
+        frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else {
         // Only jumps go back: a branch never ends an iteration.
-        if (kind == HOOK_JUMP && (path == PATH_FAST_TIMELINE ||
-                                  OCULAR_SLOW(path, trace->ring != NULL)))
+        if (kind == HOOK_JUMP && ThreadTrace_has_timeline(trace, path))
             ThreadTrace_push_loop(trace, frame, site, to, now, ticks);
         ThreadTrace_end_block(frame, code, site);
     }

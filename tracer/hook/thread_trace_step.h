@@ -50,11 +50,7 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
     if (fast || frame || !code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     if (!fast && !frame) {
-        // Its caller, if that is on the stack, now knows of a dark callee.
-        if (code->hot.last_caller != trace->top->id)
-            ThreadTrace_note_caller(trace, code);
-        if (!code->hot.dark)
-            frame = ThreadTrace_attach(trace, code, depth, now, ticks);
+        frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else if (OCULAR_LIKELY(frame->epoch == code->hot.block_epoch &&
                              Code_follows(code, frame->start, number))) {
         struct Instruction *before = &code->layout.instructions[frame->start];
@@ -66,8 +62,7 @@ OCULAR_HOT bool ThreadTrace_step(struct ThreadTrace *trace, struct Code *code,
         frame->start = number;
         frame->block = frame->self;
         frame->instructions++;
-        if ((path == PATH_FAST_TIMELINE ||
-             OCULAR_SLOW(path, trace->ring != NULL)) &&
+        if (ThreadTrace_has_timeline(trace, path) &&
             instruction->flags & (INSTRUCTION_HEAD | INSTRUCTION_LOOP))
             ThreadTrace_step_loop(trace, frame, instruction, now, ticks);
     }
