@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static double decay(double from, double to)
+double ShareTime_decay(double from, double to)
 {
     return to > from ? exp(from - to) : 1;
 }
@@ -31,10 +31,11 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     fade(&clock->samples, kept, samples);
     fade(&clock->square_samples, kept * kept, samples);
     fade(&clock->ns, 1, ns);
-    // Who sees the new age sees all of it.
+    // A reader that sees the new age sees the sums above, too.
     atomic_thread_fence(memory_order_release);
     fade(&clock->age, 1, aged);
-    atomic_thread_fence(memory_order_release); // before what is credited now
+    atomic_thread_fence(
+        memory_order_release); // a credit that is seen comes after this step
 }
 
 struct ShareTime ShareClock_now(const struct ShareClock *clock)
@@ -48,8 +49,9 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
     return now;
 }
 
-// `now`, or what it is meanwhile: what was read just before may have been
-// credited since. In the first second a step is most of the window.
+// `now`, or the clock's time if it has moved on: the value that the caller has
+// just read may hold a newer credit. In the first second a step is most of the
+// window.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -81,7 +83,7 @@ double ShareClock_samples(const struct ShareClock *clock)
 static double decayed(const struct ShareValue *value, double age)
 {
     return Counter_get_double(&value->window_ns) *
-           decay(Counter_get_double(&value->window_age), age);
+           ShareTime_decay(Counter_get_double(&value->window_age), age);
 }
 
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
@@ -100,7 +102,7 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
         return;
     if (at != credit->at) { // most were credited with the sample before
         credit->at = at;
-        credit->kept = decay(at, credit->age);
+        credit->kept = ShareTime_decay(at, credit->age);
     }
     Counter_add(&value->total_ns, (uint64_t)(credit->ns + 0.5));
     fade(&value->window_ns, credit->kept, credit->ns);
@@ -141,7 +143,7 @@ double ShareValue_window(const struct ShareValue *value,
     atomic_thread_fence(memory_order_acquire);
     ns = Counter_get_double(&value->window_ns);
     at = catch_up(now);
-    return at.full_ns > 0 ? ns * decay(age, at.age) / at.full_ns : 0;
+    return at.full_ns > 0 ? ns * ShareTime_decay(age, at.age) / at.full_ns : 0;
 }
 
 double ShareValue_total(const struct ShareValue *value,

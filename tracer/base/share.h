@@ -21,12 +21,14 @@ struct Breakdown;
 
 struct ShareClock;
 
-// A moment of the sampler's time. What was credited since is read as of then.
+// A moment of the sampler's time. If the clock has moved on since, a value is
+// read against the clock's newest moment instead.
 struct ShareTime {
-    double ns;  // since the sampler's start, without what it stood by
+    double ns;  // since the sampler's start, but for when reads were denied
     double age; // the same in mean ages of the window, as it was at each time
     double full_ns; // what a core that is always busy has in the window
-    const struct ShareClock *clock; // that tells it, or NULL: it stands
+    const struct ShareClock
+        *clock; // whose moment it is; NULL: none, it stays as it is
 };
 
 // What the window is made of. The sampler moves it on, anyone reads.
@@ -82,6 +84,8 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock);
 double ShareClock_window_s(const struct ShareClock *clock);
 double ShareClock_samples(const struct ShareClock *clock);
 
+// What is left of 1 that was credited at the age `from`, at the age `to`.
+double ShareTime_decay(double from, double to);
 void ShareCredit_init(struct ShareCredit *credit, const struct ShareTime *now,
                       double ns);
 void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit);

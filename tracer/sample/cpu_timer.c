@@ -26,8 +26,8 @@
 #endif
 
 #define CLOSE_MS 1000
-#define MOST_S 200e-6 // see CpuTimers.most
-#define SPARED 3      // the highest: debuggers and valgrind take them
+#define MOST_S 200e-6    // see CpuTimers.most
+#define UNUSED_SIGNALS 3 // the highest: debuggers and valgrind take them
 
 // Global, since a handler has nothing else, and it outlives each session: where
 // our own code lies.
@@ -145,10 +145,10 @@ static bool is_ours(int signal)
 // From the top down, where hardly any program begins to take its own.
 static int choose_signal(void)
 {
-    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+    for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
         if (is_ours(signal))
             return signal;
-    for (int signal = SIGRTMAX - SPARED; signal > SIGRTMIN; signal--)
+    for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
         if (has_default(signal))
             return signal;
     return -EBUSY;

@@ -2,7 +2,6 @@
 // A sampled thread's clocks; see the header.
 #include "tracer/sample/sampled_thread.h"
 
-#include <math.h>
 #include <string.h>
 
 // A thread that has used so much CPU time, and ten intervals, without a sample
@@ -10,7 +9,7 @@
 // has used the second.
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
-#define UNMET_NS 1000000000u
+#define UNSAMPLED_NS 1000000000u
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid)
@@ -34,7 +33,7 @@ static enum Observation begin(struct SampledThread *thread)
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {
-    thread->wait_ns *= exp(fmin(thread->wait_age - now->age, 0));
+    thread->wait_ns *= ShareTime_decay(thread->wait_age, now->age);
     thread->wait_ns += waited;
     thread->wait_age = now->age;
 }
@@ -80,7 +79,7 @@ static uint64_t accounted_ns(const struct SampledThread *thread)
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running)
 {
-    uint64_t accounted = accounted_ns(thread), due = UNMET_NS;
+    uint64_t accounted = accounted_ns(thread), due = UNSAMPLED_NS;
     uint64_t unattributed =
         thread->cpu_ns > accounted ? thread->cpu_ns - accounted : 0;
 

@@ -52,9 +52,9 @@ enum Observation SampledThread_observe(struct SampledThread *thread,
 // Right after its walk: has its CPU clock moved since the observation?
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
-// CPU time up to the newest observation that no function was given yet, where
-// it has to be that observation's stack that gets it: it has no timer, or no
-// sample has come for long (its signals are blocked). 0: none is due.
+// ns of CPU time up to the newest observation that no function was given yet.
+// Not 0 only where that observation's stack has to get it: the thread has no
+// timer, or no sample has come for long (its signals are blocked).
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 void SampledThread_account(struct SampledThread *thread);
