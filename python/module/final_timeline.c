@@ -45,7 +45,7 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
     timeline->progress = progress;
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
     do { // another process may take the name while this one writes
-        Export_free_name(session->config.output, timeline->path);
+        Export_choose_name(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error = Export_write(&session->export, timeline->path, false,
                                        &watcher, &timeline->result);

@@ -78,6 +78,13 @@ static struct CalledFrom read(struct Fixture *made)
     return from;
 }
 
+static void expect_caller(const struct CalledFrom *from, size_t i,
+                          const char *name, double part)
+{
+    assert_string_equal(from->callers[i].name, name);
+    assert_float_equal(from->callers[i].part, part, 1e-6);
+}
+
 // The first caller is forgotten by any window, not by the run.
 static void test_parts_are_of_the_whole_run(void **state)
 {
@@ -91,12 +98,29 @@ static void test_parts_are_of_the_whole_run(void **state)
     called(&made, late->hot.id, 5000, 40);
     from = read(&made);
     assert_int_equal(from.count, 2);
-    assert_string_equal(from.callers[0].name, "early");
-    assert_float_equal(from.callers[0].part, 0.6, 1e-6);
-    assert_string_equal(from.callers[1].name, "late");
-    assert_float_equal(from.callers[1].part, 0.4, 1e-6);
+    expect_caller(&from, 0, "early", 0.6);
+    expect_caller(&from, 1, "late", 0.4);
     assert_float_equal(from.unknown, 0, 1e-6);
     assert_float_equal(from.untraced, 0, 1e-6);
+    tear_down(&made);
+}
+
+static void test_code_objects_of_one_name(void **state)
+{
+    struct Fixture made = set_up();
+    struct Code *other = add_code(made.registry, "other");
+    struct Code *first = add_code(made.registry, "twice");
+    struct Code *second = add_code(made.registry, "twice");
+    struct CalledFrom from;
+
+    (void)state;
+    called(&made, other->hot.id, 1, 40);
+    called(&made, first->hot.id, 1, 30);
+    called(&made, second->hot.id, 1, 30);
+    from = read(&made);
+    assert_int_equal(from.count, 2);
+    expect_caller(&from, 0, "twice", 0.6);
+    expect_caller(&from, 1, "other", 0.4);
     tear_down(&made);
 }
 
@@ -117,8 +141,7 @@ static void test_callers_that_are_gone(void **state)
     ShareValue_add(&made.callee->share.cumulative, &now, 20 * MS); // outermost
     from = read(&made);
     assert_int_equal(from.count, 1);
-    assert_string_equal(from.callers[0].name, "name");
-    assert_float_equal(from.callers[0].part, 0.5, 1e-6);
+    expect_caller(&from, 0, "name", 0.5);
     assert_float_equal(from.unknown, 0.3, 1e-6);
     assert_float_equal(from.untraced, 0.2, 1e-6);
     tear_down(&made);
@@ -222,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_are_of_the_whole_run),
+        cmocka_unit_test(test_code_objects_of_one_name),
         cmocka_unit_test(test_callers_that_are_gone),
         cmocka_unit_test(test_without_a_sample),
         cmocka_unit_test(test_the_line),

@@ -263,8 +263,8 @@ static void test_calls_that_wait_are_few(void **state)
                         1.9 * plan.items[1 - i].steady_s);
 }
 
-// The most urgent one has it, where there is not room for all; who has none is
-// due like others, for the hits and at the price of a re-arm window.
+// The most urgent function gets the room. The others are planned for a re-arm
+// window: its hits, its price, and only when they are due.
 static void test_room_goes_by_urgency(void **state)
 {
     struct Code *early = dark(30), *late = dark(10), *newest = dark(37);
@@ -291,6 +291,25 @@ static void test_room_goes_by_urgency(void **state)
     survey.sampled = NULL;
     take(60);
     assert_true(plan.items[0].seconds == often_s);
+}
+
+// Judged again without room, a function may be less urgent than those after it.
+static void test_who_gets_no_room_may_be_less_urgent(void **state)
+{
+    struct Code *often = dark(10), *seldom = dark(20);
+
+    (void)state;
+    survey.sampled = &sampled;
+    survey.window_hits = 5000;
+    survey.room = 1;
+    ShareValue_add(&often->share.cpu, &sampled, 5e5); // 1000 calls a second
+    take(40);
+    expect((struct Code *[]){often, seldom}, 2);
+    survey.room = 10 * survey.costs.call;
+    take(40);
+    expect((struct Code *[]){seldom, often}, 2);
+    assert_int_equal(hits_of(0), 5000);
+    assert_int_equal(hits_of(1), 32);
 }
 
 // What came while nothing could be afforded and has been called once is not
@@ -359,6 +378,7 @@ int main(void)
         TEST(test_what_is_called_seldom_gets_a_windows_hits),
         TEST(test_calls_that_wait_are_few),
         TEST(test_room_goes_by_urgency),
+        TEST(test_who_gets_no_room_may_be_less_urgent),
         TEST(test_unarmed_code),
         TEST(test_means_are_of_the_newest_calls),
     };

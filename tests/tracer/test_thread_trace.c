@@ -813,6 +813,23 @@ static void test_spans_that_are_asked_about(void **state)
     assert_false(f->trace->preemption.known);
 }
 
+// A span in which another thread ran: a suspension of the machine is no wait.
+static void test_a_suspension_is_no_wait(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *code = add(f, 0);
+
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    Contention_init(&f->contention, 1e9);
+    f->contention.last_trace = f->trace;
+    enter(f, code, 1, 1000);
+    f->trace->preemption.suspended_ns -= 3000000000;
+    f->contention.last_trace = NULL;
+    leave(f, code, 1, 5000001000);
+    assert_in_range(Counter_get(&code->hot.waited_cycles), 1999999000,
+                    2000001000);
+}
+
 // Turns shorter than that make nobody ask more often.
 static void test_short_turns(void **state)
 {
@@ -1580,6 +1597,7 @@ int main(void)
         TEST(test_waiting_is_the_top_frames),
         TEST(test_long_spans),
         TEST(test_spans_that_are_asked_about),
+        TEST(test_a_suspension_is_no_wait),
         TEST(test_short_turns),
         TEST(test_the_ends_of_a_rearm_window_are_not_timed),
         TEST(test_waited_calls_are_in_no_histogram),

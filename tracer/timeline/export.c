@@ -325,7 +325,7 @@ void Export_own_name(const char *output, char path[PATH_MAX])
         number_name(output, 1, path);
 }
 
-void Export_free_name(const char *output, char path[PATH_MAX])
+void Export_choose_name(const char *output, char path[PATH_MAX])
 {
     unsigned number;
 

@@ -77,7 +77,7 @@ bool Export_is_idle(struct Export *export);
 void Export_cancel(struct Export *export); // whichever runs
 // The file to write at stop: `output`, or, where that exists, a name with the
 // pid (and a number) in it.
-void Export_free_name(const char *output, char path[PATH_MAX]);
+void Export_choose_name(const char *output, char path[PATH_MAX]);
 // `output` with the pid in it: a child's own.
 void Export_own_name(const char *output, char path[PATH_MAX]);
 
