@@ -113,8 +113,8 @@ static struct DispatchContext context_of(const struct Clients *clients)
     return (struct DispatchContext){clients->source, clients->version};
 }
 
-static void meet(struct Clients *clients, struct Viewer *viewer,
-                 const struct Message *message, uint64_t now)
+static void greet(struct Clients *clients, struct Viewer *viewer,
+                  const struct Message *message, uint64_t now)
 {
     const struct DispatchContext context = context_of(clients);
 
@@ -131,7 +131,7 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
 
     while (!viewer->closing && (got = Viewer_next(viewer, &message)) > 0) {
         if (!viewer->greeted)
-            meet(clients, viewer, &message, now);
+            greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
             Viewer_dismiss(viewer, now); // it does not read its answers
         Message_release(&message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a viewer's messages lead to: who may look, what is said to who says
-// hello, and what becomes of its requests. Owns nothing. The clients' module
-// calls it on the server's thread.
+// Answers a viewer's messages: decides which user may connect, greets, and
+// serves or refuses requests. Owns nothing. clients.c calls it on the server's
+// thread.
 #ifndef OCULAR_IPC_DISPATCH_H
 #define OCULAR_IPC_DISPATCH_H
 

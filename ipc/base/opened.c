@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // See opened.h. The number may change hands between the check and the call that
 // follows it, which is one system call. The kernel gives the lowest free
-// number, so that a program that closes ours gets it only after those below.
+// number: a program that has closed ours gets it only once all lower ones are
+// taken.
 #include "ipc/base/opened.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ int Opened_above(int fd)
         return fd;
     copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
     if (copy < 0 && fd > 2)
-        return fd; // the limit is below
+        return fd; // the limit is lower, or reached
     if (copy < 0)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     error = errno;

@@ -23,11 +23,13 @@ void Opened_note(struct Opened *opened, int fd);
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes what is still the same file.
 void Opened_close(const struct Opened *opened, int fd);
-// Every descriptor of ours passes through here right after it was made: `fd`
-// itself, or a copy of OPENED_ABOVE or more, closed on exec, where it is less;
-// then `fd` is closed. Where the limit of descriptors is lower: 3 or more.
+// The kernel gives the program the lowest free number. Ours have this number or
+// a higher one, so a program that has closed one seldom gets it.
 #define OPENED_ABOVE 128
-// A negative `fd` becomes -errno, as a failed copy does.
+// Every descriptor of ours passes through here right after it was made. Returns
+// `fd`, or, where it is below OPENED_ABOVE, a copy that is closed on exec; then
+// `fd` is closed. Where no such copy is to be had: 3 or more. A negative `fd`
+// becomes -errno, as a failed copy does.
 int Opened_above(int fd);
 // Is it a regular file, open for writing?
 bool Opened_is_writable_file(int fd);

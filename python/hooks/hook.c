@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The hot path's entry: one function for each event and path, called by the
 // interpreter on the traced thread with its lock held. A hook never prints, and
-// raises nothing of its own. On the slow path it may allocate what grows (a
-// record, a Code, its callers, a histogram, the shadow stack), lock to take
-// over a thread's name, and ask the kernel after a long span. It returns None
+// raises nothing of its own. Only the slow path may allocate (a record, a Code,
+// its callers, a histogram, the shadow stack), lock (to take over a thread's
+// name) or ask the kernel (after a long span). It returns None
 // or DISABLE, both immortal; or NULL, where hooks were timed and something else
 // has raised there (time_again).
 #include "python/hooks/hook.h"
@@ -110,8 +110,9 @@ OCULAR_HOT PyObject *enter(PyObject *const *args, size_t nargsf,
 // --- Leave -----------------------------------------------------------------
 
 // The event is the top frame's, on the stack that the last event was on.
-OCULAR_HOT bool is_of_top(const struct ThreadTrace *trace,
-                          const PyThreadState *state, const PyObject *code)
+OCULAR_HOT bool is_from_top_frame(const struct ThreadTrace *trace,
+                                  const PyThreadState *state,
+                                  const PyObject *code)
 {
     return trace->chunk == ThreadState_chunk(state) &&
            trace->top->address == (uintptr_t)code;
@@ -147,7 +148,7 @@ OCULAR_HOT PyObject *leave(PyObject *const *args, size_t nargsf,
     size_t unit;
 
     if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
-                        !is_of_top(trace, state, args[0])))
+                        !is_from_top_frame(trace, state, args[0])))
         return leave_slow(args, nargsf, Clock_counter());
     code = trace->top->code;
     unit = Call_unit(args[1]);
@@ -198,7 +199,7 @@ OCULAR_HOT PyObject *jump(PyObject *const *args, size_t nargsf,
     size_t unit, to;
 
     if (OCULAR_UNLIKELY(!trace || (nargsf & 3) != 3 ||
-                        !is_of_top(trace, state, args[0])))
+                        !is_from_top_frame(trace, state, args[0])))
         return jump_slow(args, nargsf, Clock_counter(), kind, arm);
     code = trace->top->code;
     unit = Call_unit(args[1]);
@@ -264,7 +265,7 @@ OCULAR_HOT PyObject *step(PyObject *const *args, size_t nargsf,
     size_t unit;
 
     if (OCULAR_UNLIKELY(!trace || !(nargsf & 2) ||
-                        !is_of_top(trace, state, args[0])))
+                        !is_from_top_frame(trace, state, args[0])))
         return step_slow(args, nargsf, Clock_counter());
     code = trace->top->code;
     unit = Call_unit(args[1]);

@@ -55,8 +55,8 @@ struct Budget {
     double sample;             // s of CPU time that a sample takes
 };
 
-// Begins at that reading. The token bucket starts full: the first descent into
-// darkness comes at once.
+// Begins at that reading. The token bucket starts full, so that new code can
+// be armed at once.
 void Budget_init(struct Budget *budget, double share,
                  const struct BudgetReading *reading);
 void Budget_set(struct Budget *budget, double share);

@@ -151,8 +151,9 @@ static int judge(const struct Survey *survey, struct Code *code,
     return item->urgency >= 1;
 }
 
-// Room is for the most urgent. Who has none is judged as what is called often,
-// and may not be due then. Opens no read section.
+// Shares the room out, the most urgent function first. Judges one that gets
+// none again, as if it were called often, and drops it if it is not due then.
+// The caller holds the read section.
 static void share_room(const struct Survey *survey, struct Plan *plan)
 {
     struct Survey often = *survey;

@@ -69,7 +69,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }
 
-// One pass over the instructions; with code->sites still NULL it only counts.
+// One pass over the instructions; with layout.sites still NULL it only counts.
 static size_t lay_out(struct Code *code, const struct Opcodes *opcodes,
                       uint64_t threshold, bool two_arms)
 {

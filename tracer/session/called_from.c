@@ -24,7 +24,7 @@ static const char *name_of(uint32_t id, struct Registry *registry,
     return code ? code->who.name : Retired_name(retired, id);
 }
 
-// Code objects of one name are one caller.
+// Adds up the parts of all code objects that have one name.
 static void add_caller(struct CalledFrom *from, const char *name, double part)
 {
     size_t i = 0;
