@@ -595,10 +595,10 @@ def record(name, budget, row):
     def note(what, value, *args, **options):
         figure(f"budget/{name}/{100 * budget:g}/{what}", value, *args, **options)
 
-    note("ratio", row["ratio"], unit="x untraced")
+    note("ratio", row["ratio"], unit="x untraced", spread=0.02)
     if budget:
         off = 100 * (row["reported"] - row["measured"])
-        note("told_over_measured", off, "nearer", goal=0, unit="points")
+        note("reported_off", off, "nearer", goal=0, unit="points", spread=0.5)
         note("top_5_off", 100 * row["off"], unit="points")
         note("oldest_age", row["oldest"], unit="s")
 

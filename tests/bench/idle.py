@@ -66,5 +66,10 @@ def show():
             + "".join(f"{one / each[0]:16.5f}" for one in each[1:])
         )
         for kind, one in list(zip(KINDS, each))[1:]:
-            figure(f"idle/{name}/{kind}".replace(" ", "_"), one / each[0], unit="x")
+            figure(
+                f"idle/{name}/{kind}".replace(" ", "_"),
+                one / each[0],
+                unit="x",
+                spread=0.001,
+            )
     print(f"target: {TARGET}")

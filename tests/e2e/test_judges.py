@@ -389,6 +389,7 @@ def test_a_baseline_has_the_middle_and_a_spread():
     assert figures.row_of([10, 11, 13]) == {"value": 11, "spread": 3}
     assert figures.row_of([10, 10, 10])["spread"] == 0.5  # no less than a 20th
     assert figures.row_of([10])["spread"] == 5  # who knows
+    assert figures.row_of([10, 11, 13], 2)["spread"] == 2
     assert figures.row_of([math.nan, 10, 10])["value"] == 10
     assert figures.row_of([math.nan]) is None
 

@@ -13,7 +13,7 @@ def waiting(pid):
     """A viewer that has said that it waits."""
     viewer = start([TOP, "--pid", pid, "--once", "--json"])
     line = viewer.stderr.readline()
-    assert f"process {pid} does not serve yet: waiting" in line, line
+    assert f"process {pid} does not serve yet: waiting 5 s" in line, line
     return viewer
 
 

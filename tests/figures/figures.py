@@ -166,8 +166,8 @@ def significant(number):
     return float(f"{number:.4g}")
 
 
-def row_of(values):
-    """The baseline's row of a figure that was measured several times."""
+def row_of(values, known_spread=None):
+    """The baseline's row of a figure that was measured several times, or None."""
     known = [value for value in values if not math.isnan(value)]
     if not known:
         return None
@@ -176,6 +176,8 @@ def row_of(values):
     spread = max(WIDER * widest, LEAST_SPREAD * abs(middle))
     if len(known) == 1:
         spread = UNKNOWN * abs(middle)
+    if known_spread is not None:
+        spread = known_spread
     return {"value": significant(middle), "spread": significant(spread)}
 
 
@@ -269,7 +271,8 @@ def main():
             return 1
     if options.record:
         for name in {name for each in runs for name in each}:
-            row = row_of([each[name]["value"] for each in runs if name in each])
+            measured = [each[name] for each in runs if name in each]
+            row = row_of([one["value"] for one in measured], measured[0].get("spread"))
             if row:
                 mine["figures"][name] = row
         mine["machine"] = machine()

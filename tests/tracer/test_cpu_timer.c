@@ -72,6 +72,16 @@ static void make_stack(struct FakeThread *thread, uintptr_t code,
     thread->top = (uintptr_t)&thread->frames[depth];
 }
 
+// A program's stack may be small, and its system calls are to go on.
+static void expect_flags(void)
+{
+    struct sigaction action;
+
+    sigaction(timers.signal, NULL, &action);
+    assert_int_equal(action.sa_flags & (SA_SIGINFO | SA_RESTART | SA_ONSTACK),
+                     SA_SIGINFO | SA_RESTART | SA_ONSTACK);
+}
+
 static void open_timers(void)
 {
     timers = (struct CpuTimers){
@@ -79,6 +89,7 @@ static void open_timers(void)
     CpuTimers_open(&timers, 0);
     assert_int_equal(timers.error, 0);
     assert_true(timers.signal > SIGRTMIN && timers.signal < SIGRTMAX);
+    expect_flags();
 }
 
 static int set_up(void **state)
