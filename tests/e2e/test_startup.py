@@ -5,8 +5,11 @@ waited for."""
 import signal
 import subprocess
 
+import pytest
 from e2e.program import SLOW, TOP, start
 from tui.fake import FAKE
+
+pytestmark = pytest.mark.once
 
 
 def waiting(pid):

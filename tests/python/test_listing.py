@@ -447,6 +447,7 @@ def build_huge(count=2500):
     return space["huge"]
 
 
+@pytest.mark.once
 def test_ten_thousand_instructions(viewer):
     function = build_huge()
 
@@ -461,6 +462,7 @@ def test_ten_thousand_instructions(viewer):
     check_against_dis(listing, function.__code__)
 
 
+@pytest.mark.once
 def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
     """What was asked before the newest is forgotten; another viewer gets its own as if
     nothing was."""
@@ -495,6 +497,7 @@ def assert_five_a_second(made):
     )
 
 
+@pytest.mark.once
 def test_who_asks_again_at_once_gets_a_newer_one(viewer):
     """No listing that was made before the request came."""
     loop(3)
@@ -514,6 +517,7 @@ def test_who_asks_again_at_once_gets_a_newer_one(viewer):
 MANY = 20
 
 
+@pytest.mark.once
 def test_many_viewers_of_many_functions(viewer):
     """Everybody gets the function that he has asked for."""
     space = {}
@@ -538,6 +542,7 @@ def test_many_viewers_of_many_functions(viewer):
             each.close()
 
 
+@pytest.mark.once
 @pytest.mark.timeout(300)
 def test_words_count_as_memory(viewer):
     # Code that earlier tests have left would go when a listing of this size is

@@ -255,6 +255,7 @@ say("end")
         served.end()
 
 
+@pytest.mark.once
 def test_storms_of_viewers(tmp_path, sockets):
     """Good ones, ones that say nothing, dead ones, sixteen threads of them."""
     failed = []
@@ -287,6 +288,7 @@ def test_storms_of_viewers(tmp_path, sockets):
         assert out == "end False" and err == ""
 
 
+@pytest.mark.once
 def test_a_viewer_that_is_killed(tmp_path, sockets):
     with serving(tmp_path, sockets) as served:
         viewer = start([TOP, "-p", served.pid, "--batch"])
@@ -742,6 +744,7 @@ SERVING = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
