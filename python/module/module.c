@@ -42,8 +42,9 @@ static struct State *looked_at(void)
 }
 
 PyDoc_STRVAR(start_doc,
-             "start(mode, timeline, timeline_limit, threshold, exclude, "
-             "include, serve, signal, budget, output, command, by)\n\n"
+             "start(mode, timeline, timeline_limit, spill, spill_asked, "
+             "threshold, exclude, include, serve, signal, budget, output, "
+             "command, by)\n\n"
              "Starts tracing; budget is a float, NaN for none. by: who starts "
              "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
              "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.");
@@ -82,22 +83,24 @@ static PyObject *start(PyObject *module, PyObject *args)
 {
     struct Request request;
     struct Config *config = &request.config;
-    const char *mode, *output;
+    const char *mode, *output, *spill;
     struct State *state = settled();
-    int timeline, serve, by;
+    int timeline, serve, by, spill_asked;
     Py_ssize_t limit;
     unsigned long long threshold;
 
     (void)module;
     memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnKO!O!pidysi:start", &mode, &timeline,
-                          &limit, &threshold, &PyList_Type, &request.exclude,
-                          &PyList_Type, &request.include, &serve,
-                          &config->signal, &config->budget, &output,
-                          &request.command, &by))
+    if (!PyArg_ParseTuple(args, "spnypKO!O!pidysi:start", &mode, &timeline,
+                          &limit, &spill, &spill_asked, &threshold,
+                          &PyList_Type, &request.exclude, &PyList_Type,
+                          &request.include, &serve, &config->signal,
+                          &config->budget, &output, &request.command, &by))
         return NULL;
-    if (strlen(output) >= sizeof config->output) {
-        PyErr_SetString(PyExc_ValueError, "output: the path is too long");
+    if (strlen(output) >= sizeof config->output ||
+        strlen(spill) >= sizeof config->spill) {
+        PyErr_SetString(PyExc_ValueError,
+                        "output, timeline_spill: the path is too long");
         return NULL;
     }
     snprintf(config->mode, sizeof config->mode, "%s", mode);
@@ -105,6 +108,8 @@ static PyObject *start(PyObject *module, PyObject *args)
     config->threshold = threshold;
     config->timeline = timeline;
     config->timeline_limit = (size_t)limit;
+    snprintf(config->spill, sizeof config->spill, "%s", spill);
+    config->spill_asked = spill_asked;
     config->serve = serve;
     config->sampler = true;
     if (ocular_service.activation.persistent.server)

@@ -126,12 +126,17 @@ def start_tracing(
                             file that exists is never overwritten: the process
                             id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
-                            is forgotten. JSON has 8 to 15 times as many,
+                            is forgotten, or spilled. JSON has 8 to 15 times as many,
                             depending on the length of names and paths: less
                             than 100 MB with the default of 6 MiB, which holds
                             the newest 390 000 calls, returns and iterations;
                             ".pftrace" has about as many.
-    timeline_spill          not there yet: NotImplementedError.
+    timeline_spill          a directory: what the limit has no room for goes to
+                            a file without a name there, 16 bytes an event,
+                            until its file system has only a twentieth (or
+                            1 GiB) left. With a threshold of 0, where no event
+                            is lost, it is the directory of the output if None
+                            is given; False: forget instead.
     quiet                   no report and no progress on stderr at stop.
     children                forked children, which are traced where this process
                             is served, write timelines of their own at their
@@ -172,6 +177,8 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         settings.mode,
         settings.perfetto,
         settings.timeline_limit,
+        os.fsencode(settings.timeline_spill or ""),
+        settings.spill_asked,
         settings.deinstrument_threshold,
         settings.exclude,
         settings.include_only,
@@ -286,13 +293,15 @@ def serve(
     include_only=None,
     overhead_budget=None,
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
+    timeline_spill=None,
 ):
     """Listen for ocular-top and do nothing else: no hook, no sampler.
 
     Tracing starts when the first viewer attaches and stops 5 seconds after the
     last has left, without a report or a file; the arguments are those of
     start_tracing(), for these traces. With perfetto the viewer can export a
-    timeline. Called again it changes the settings of the next trace.
+    timeline, which spills where a directory is given. Called again it changes
+    the settings of the next trace.
 
     start_tracing() takes the socket over, viewers included; after
     stop_tracing() the process serves idly again. stop_serving(), or the
@@ -311,6 +320,7 @@ def serve(
         include_only,
         overhead_budget,
         timeline_limit,
+        timeline_spill,
     )
     before = _kept["serving"]
     _kept["serving"] = settings  # a viewer may be there at once

@@ -34,7 +34,7 @@ class _Settings(TypedDict, total=False):
     overhead_budget: float | None
     output: _Path
     timeline_limit: int
-    timeline_spill: None
+    timeline_spill: _Path | Literal[False] | None
     quiet: bool
     children: bool
 
@@ -48,7 +48,7 @@ def start_tracing(
     overhead_budget: float | None = None,
     output: _Path = "ocular_trace.json",
     timeline_limit: int = 6291456,
-    timeline_spill: None = None,
+    timeline_spill: _Path | Literal[False] | None = None,
     quiet: bool = False,
     children: bool = False,
 ) -> None: ...
@@ -64,6 +64,7 @@ def serve(
     include_only: Iterable[str] | None = None,
     overhead_budget: float | None = None,
     timeline_limit: int = 6291456,
+    timeline_spill: _Path | Literal[False] | None = None,
 ) -> None: ...
 def stop_serving() -> None: ...
 @contextmanager

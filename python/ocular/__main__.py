@@ -107,6 +107,12 @@ def _parser():
         "bytes (default %(default)s)",
     )
     add(
+        "--timeline-spill",
+        metavar="DIR",
+        help="where a file takes what has no room in memory (with --threshold 0 "
+        "that of the output)",
+    )
+    add(
         "--children",
         action="store_true",
         help="with --serve: forked and followed children write timelines of their own",
@@ -170,7 +176,7 @@ def _settings_of(options):
         checked = check(**settings)
         if options.follow:
             _follow().announce(checked)
-    except (TypeError, ValueError, NotImplementedError) as error:
+    except (TypeError, ValueError) as error:
         print(f"ocular: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError:

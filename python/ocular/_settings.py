@@ -29,6 +29,7 @@ _DEFAULTS = dict(
     output=DEFAULT_OUTPUT,
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
+    spill_asked=False,  # it is no default: no start without it
     quiet=False,
     children=False,
     signal=0,  # that samples come by; 0: any that is free, -1: none
@@ -123,6 +124,25 @@ def _signal():
     return int(number)
 
 
+def _spill(folder):
+    """The directory's absolute path, None, or False."""
+    if folder is None or folder is False:
+        return folder
+    try:
+        path = os.path.abspath(os.fsdecode(folder))
+    except TypeError:
+        raise TypeError(
+            f"timeline_spill must be a directory's path, None or False, not {folder!r}"
+        ) from None
+    if "\0" in path:
+        raise ValueError("timeline_spill must not hold a null character")
+    if not os.path.isdir(path):
+        raise NotADirectoryError(f"timeline_spill: {path} is no directory; make it first")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise PermissionError(f"timeline_spill: no right to write in {path}")
+    return path
+
+
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -184,11 +204,6 @@ def check(
         raise TypeError(f"mode must be a string, not {mode!r}")
     if mode not in MODES:
         raise ValueError(f"mode must be 'adaptive' or 'precise', not {mode!r}")
-    if timeline_spill is not None:
-        raise NotImplementedError(
-            "timeline_spill is not in this version of "
-            "Ocular yet; raise timeline_limit instead"
-        )
     threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
     if overhead_budget is not None and threshold == 0:
         raise ValueError(
@@ -205,6 +220,10 @@ def check(
     perfetto = _flag("perfetto", perfetto)
     serve = _flag("serve", serve)
     budget = _budget(overhead_budget, serve and threshold != 0 and mode != "precise")
+    output = check_output(output) if perfetto else os.fspath(output)
+    spill = _spill(timeline_spill)
+    if spill is None and perfetto and threshold == 0:
+        spill = os.path.dirname(output)
     return Settings(
         mode=mode,
         perfetto=perfetto,
@@ -213,8 +232,10 @@ def check(
         include_only=_patterns("include_only", include_only),
         serve=serve,
         overhead_budget=budget,
-        output=check_output(output) if perfetto else os.fspath(output),
+        output=output,
         timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
+        timeline_spill=spill or None,
+        spill_asked=bool(timeline_spill),
         quiet=_flag("quiet", quiet),
         children=_flag("children", children),
         signal=_signal(),
@@ -229,6 +250,7 @@ def check_serve(
     include_only,
     overhead_budget,
     timeline_limit,
+    timeline_spill,
 ):
     """The same for serve's: nothing is written by itself, and nothing said."""
     settings = check(
@@ -240,6 +262,7 @@ def check_serve(
         True,
         overhead_budget,
         timeline_limit=timeline_limit,
+        timeline_spill=timeline_spill,
         quiet=True,
     )
     return settings._replace(perfetto=_flag("perfetto", perfetto))

@@ -93,12 +93,6 @@ def test_unknown_and_positional():
     assert untouched()
 
 
-def test_what_is_not_there_yet_says_so():
-    with pytest.raises(NotImplementedError, match="timeline_spill"):
-        ocular.start_tracing(timeline_spill="/tmp")
-    assert untouched()
-
-
 def test_budget_and_precise_mode_exclude_each_other():
     with pytest.raises(ValueError) as raised:
         ocular.start_tracing(overhead_budget=0.01, mode="precise")

@@ -227,7 +227,7 @@ def test_a_small_log_forgets_its_oldest_part(record):
     def last_of_all():
         pass
 
-    timeline, final = record(much, timeline_limit=1 << 20)
+    timeline, final = record(much, timeline_limit=1 << 20, timeline_spill=False)
     other = timeline.other
     assert other["forgotten_events"] > 10_000
     assert other["all_threads_from_us"] > 0
@@ -264,7 +264,9 @@ def test_a_file_stays_below_100_mb_by_default(tmp_path):
     exec(compile(SERIALIZER, path, "exec"), space)
     convert = space["JSONSerializerRegistry"].FieldDescriptor().convert_to_representation
     file = tmp_path / "trace.json"
-    ocular.start_tracing(deinstrument_threshold=0, quiet=True, output=file)
+    ocular.start_tracing(
+        deinstrument_threshold=0, timeline_spill=False, quiet=True, output=file
+    )
     for _ in range(30):
         list(map(convert, range(5_000)))  # fewer than a thread's ring holds
         ocular.snapshot()  # empties it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Trace files, read back with json-c: balanced, nested, in order, whole.
+#include "ipc/base/opened.h"
 #include "tracer/timeline/perfetto.h"
 #include "tracer/timeline/ring.h"
 
@@ -825,6 +826,59 @@ static int tear_down(void **state)
 
 #define FROZEN(test) cmocka_unit_test_setup_teardown(test, freeze, thaw)
 
+// As a program may do that closes what it does not know.
+static void close_unnamed_files(void)
+{
+    struct stat status;
+    int fd;
+
+    for (fd = OPENED_ABOVE; fd < 1024; fd++)
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+            status.st_nlink == 0)
+            close(fd);
+}
+
+static struct json_object *write_spilled(bool readable)
+{
+    struct Maker maker = maker_of(200 << 10);
+    unsigned i;
+
+    assert_int_equal(Timeline_spill_to(maker.timeline, directory), 0);
+    put(&maker, EVENT_ENTER, 1, 0);
+    for (i = 0; i < 40000; i++) {
+        put(&maker, EVENT_ENTER, 2, 1);
+        put(&maker, EVENT_LEAVE, 2, 1);
+        if (i % 1000 == 0)
+            drain(&maker, 0);
+    }
+    put(&maker, EVENT_LEAVE, 1, 0);
+    drain(&maker, 0);
+    if (!readable)
+        close_unnamed_files();
+    return write_and_read(&maker);
+}
+
+static void what_memory_has_no_room_for(void **state)
+{
+    struct json_object *root = write_spilled(true);
+
+    (void)state;
+    assert_int_equal(check(root), 40001);
+    assert_null(nth(root, "i", "lost", 0));
+    json_object_put(root);
+}
+
+static void what_can_be_read_no_more_is_lost(void **state)
+{
+    struct json_object *root = write_spilled(false);
+    size_t calls = check(root);
+
+    (void)state;
+    assert_true(calls > 1000 && calls < 20000);
+    assert_true(nth(root, "i", "lost", 0));
+    json_object_put(root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -840,6 +894,8 @@ int main(void)
         cmocka_unit_test(gzip_and_speed),
         cmocka_unit_test(cancelled_half_way),
         cmocka_unit_test(a_full_disk_is_reported),
+        cmocka_unit_test(what_memory_has_no_room_for),
+        cmocka_unit_test(what_can_be_read_no_more_is_lost),
         FROZEN(what_another_has_written_stays),
         FROZEN(a_change_of_directory_meanwhile),
         FROZEN(links_are_followed),

@@ -174,6 +174,53 @@ static void each_event_dropped_is_counted(void **state)
     Ring_free(ring);
 }
 
+static void empty(void *context, void *producer)
+{
+    struct Ring *ring = producer;
+    const struct Event *events;
+    uint64_t *next = context;
+    size_t i, count;
+
+    while ((count = Ring_peek(ring, &events)) > 0) {
+        for (i = 0; i < count; i++)
+            assert_int_equal(events[i].what, (*next)++);
+        Ring_pop(ring, count);
+    }
+}
+
+static void a_full_ring_is_emptied_by_its_producer(void **state)
+{
+    uint64_t next = 0, i;
+    const struct RingRelief relief = {empty, &next};
+    struct Ring *ring = Ring_new(NULL);
+
+    (void)state;
+    ring->relief = &relief;
+    ring->producer = ring;
+    for (i = 0; i < 5 * RING_EVENTS; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(next, 4 * RING_EVENTS); // no sooner than it has to be
+    empty(&next, ring);
+    assert_int_equal(next, 5 * RING_EVENTS);
+    assert_int_equal(ring->lost, 0);
+    Ring_free(ring);
+}
+
+// Nothing was emptied, memory being out: it is as without relief.
+static void relief_that_brings_none(void **state)
+{
+    const struct RingRelief relief = {NULL, NULL};
+    struct Ring *ring = Ring_new(NULL);
+    uint64_t i;
+
+    (void)state;
+    ring->relief = &relief;
+    for (i = 0; i < RING_EVENTS + 10; i++)
+        Ring_push(ring, i, EVENT_ENTER, i);
+    assert_int_equal(ring->lost, 10);
+    Ring_free(ring);
+}
+
 struct Race {
     struct Ring *ring;
     _Atomic bool done;
@@ -244,6 +291,8 @@ int main(void)
         cmocka_unit_test(a_half_full_ring_calls_its_consumer),
         cmocka_unit_test(a_gap_is_marked_where_it_is),
         cmocka_unit_test(each_event_dropped_is_counted),
+        cmocka_unit_test(a_full_ring_is_emptied_by_its_producer),
+        cmocka_unit_test(relief_that_brings_none),
         cmocka_unit_test(nothing_is_lost_uncounted_between_threads),
     };
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -47,14 +48,17 @@ static void Program_run(struct Program *program, size_t events)
 static size_t replay(const struct TimelineView *view, unsigned number)
 {
     struct OpenCall stack[MAX_DEPTH];
+    struct EventBuffer buffer = {0};
     size_t depth = 0, events = 0, i, j;
     bool first = true;
 
     for (i = 0; i < view->chunk_count; i++) {
         const struct TimelineChunk *chunk = view->chunks[i];
+        const struct Event *read = EventBuffer_read(&buffer, chunk);
 
         if (chunk->thread != number)
             continue;
+        assert_true(read || !chunk->event_count);
         if (first) {
             depth = chunk->open_count;
             memcpy(stack, chunk->open, depth * sizeof *stack);
@@ -64,7 +68,7 @@ static size_t replay(const struct TimelineView *view, unsigned number)
         assert_memory_equal(chunk->open, stack, depth * sizeof *stack);
         events += chunk->event_count;
         for (j = 0; j < chunk->event_count; j++) {
-            const struct Event *event = &chunk->events[j];
+            const struct Event *event = &read[j];
 
             if (Event_kind(event) == EVENT_ENTER) {
                 assert_int_equal(Event_level(event), depth);
@@ -76,6 +80,7 @@ static size_t replay(const struct TimelineView *view, unsigned number)
             }
         }
     }
+    EventBuffer_release(&buffer);
     return events;
 }
 
@@ -538,6 +543,143 @@ static void deep_recursion_does_not_fill_it_with_stacks(void **state)
     Ring_free(ring);
 }
 
+// --- What is in a file -------------------------------------------------------
+
+static void what_memory_has_no_room_for_is_in_a_file(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
+    struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
+    struct Track *tracks[2] = {begin(timeline, 0), begin(timeline, 1)};
+    struct TimelineView *view;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    for (i = 0; i < 50; i++) {
+        Program_run(&fast, 20000);
+        Program_run(&slow, 20);
+        drain(timeline, tracks[0], fast.ring);
+        drain(timeline, tracks[1], slow.ring);
+        assert_true(Timeline_bytes(timeline) <= 1 << 20);
+    }
+    view = Timeline_freeze(timeline);
+    for (i = 0; i < 10; i++) { // what was frozen stays, the file's part too
+        Program_run(&fast, 20000);
+        drain(timeline, tracks[0], fast.ring);
+    }
+    Timeline_free(timeline);
+    assert_int_equal(view->forgotten, 0);
+    assert_int_equal(view->first_ticks, 1010);
+    assert_int_equal(replay(view, 0), 50 * 20000);
+    assert_int_equal(replay(view, 1), 50 * 20);
+    TimelineView_free(view);
+    Ring_free(fast.ring);
+    Ring_free(slow.ring);
+}
+
+// As on a full disk: the oldest is forgotten, and what is left has no hole.
+static void a_file_that_is_full(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
+    struct Track *track = begin(timeline, 0);
+    struct rlimit before, limit;
+    struct TimelineView *view;
+    size_t i, events;
+
+    (void)state;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 2 << 20;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    for (i = 0; i < 50; i++) {
+        Program_run(&program, 20000);
+        drain(timeline, track, program.ring);
+        assert_true(Timeline_bytes(timeline) <= 1 << 20);
+        view = Timeline_freeze(timeline);
+        events = replay(view, 0);
+        assert_int_equal(events + view->forgotten, 20000 * (i + 1));
+        TimelineView_free(view);
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    // As much as memory has room for, at least; at times the file's as well.
+    assert_true(events * sizeof(struct Event) > 900 << 10);
+    Timeline_free(timeline);
+    Ring_free(program.ring);
+}
+
+static void threads_that_end_are_in_a_file(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct TimelineView *view;
+    unsigned i, ended = 2000;
+
+    (void)state;
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    for (i = 0; i < ended; i++) {
+        struct Program program = {.ring = Ring_new(NULL), .ticks = 1000 * i};
+        struct Track *track = begin(timeline, i);
+
+        Program_run(&program, 60);
+        drain(timeline, track, program.ring);
+        Timeline_end(timeline, track);
+        Ring_free(program.ring);
+    }
+    assert_true(Timeline_bytes(timeline) <= 1 << 20);
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->forgotten, 0);
+    for (i = 0; i < ended; i += 97)
+        assert_int_equal(replay(view, i), 60);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+}
+
+// An idle thread's last chunk is in the file when it loses something.
+static void a_gap_after_what_is_in_the_file(void **state)
+{
+    struct Timeline *timeline = Timeline_new(200 << 10);
+    struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
+    struct Track *idle = begin(timeline, 0), *track = begin(timeline, 1);
+    struct Ring *ring = Ring_new(NULL);
+    struct EventBuffer buffer = {0};
+    struct TimelineView *view;
+    const struct TimelineChunk *last;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    Ring_push(ring, 1, EVENT_ENTER, Event_call(1, 0));
+    drain(timeline, idle, ring);
+    for (i = 0; i < 10; i++) {
+        Program_run(&busy, 10000);
+        drain(timeline, track, busy.ring);
+    }
+    ring->lost = 5;
+    drain(timeline, idle, ring);
+    view = Timeline_freeze(timeline);
+    assert_non_null(view->chunks[0]->spill);
+    assert_int_equal(Event_kind(EventBuffer_read(&buffer, view->chunks[0])),
+                     EVENT_ENTER);
+    last = view->chunks[1];
+    assert_int_equal(last->thread, 0);
+    assert_int_equal(last->event_count, 1);
+    assert_int_equal(Event_kind(&last->events[0]), EVENT_LOST);
+    assert_int_equal(last->events[0].what, 5);
+    TimelineView_free(view);
+    Ring_push(ring, 2, EVENT_LEAVE, Event_call(1, 0)); // and it goes on
+    drain(timeline, idle, ring);
+    view = Timeline_freeze(timeline);
+    assert_int_equal(view->threads[0].lost, 5);
+    assert_int_equal(view->chunks[1]->event_count, 2);
+    EventBuffer_release(&buffer);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+    Ring_free(busy.ring);
+}
+
 // One thread traced, one draining, this one looking.
 struct Race {
     struct Timeline *timeline;
@@ -576,6 +718,7 @@ static void views_are_taken_while_it_records(void **state)
     unsigned i = 0;
 
     (void)state;
+    assert_int_equal(Timeline_spill_to(race.timeline, "/tmp"), 0);
     race.track = begin(race.timeline, 0);
     race.program.ring = Ring_new(NULL);
     pthread_create(&tracer, NULL, trace, &race);
@@ -610,6 +753,10 @@ int main(void)
         cmocka_unit_test(the_silent_one_stays),
         cmocka_unit_test(threads_come_in_order),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
+        cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
+        cmocka_unit_test(a_file_that_is_full),
+        cmocka_unit_test(threads_that_end_are_in_a_file),
+        cmocka_unit_test(a_gap_after_what_is_in_the_file),
         cmocka_unit_test(views_are_taken_while_it_records),
     };
 

@@ -19,6 +19,7 @@ void ThreadTraces_init(struct ThreadTraces *traces)
     traces->first = NULL;
     traces->next_number = 0;
     traces->half_full = NULL;
+    traces->relief = (struct RingRelief){0};
     traces->name = NULL;
     memset(&traces->ended, 0, sizeof traces->ended);
     traces->ended_overhead = traces->ended_lost = 0;
@@ -48,6 +49,18 @@ void ThreadTraces_copy_name(struct ThreadTraces *traces,
     pthread_mutex_unlock(&traces->mutex);
 }
 
+static struct Ring *new_ring(struct ThreadTraces *traces,
+                             struct ThreadTrace *trace)
+{
+    struct Ring *ring = Ring_new(traces->half_full);
+
+    if (ring) {
+        ring->relief = &traces->relief;
+        ring->producer = trace;
+    }
+    return ring;
+}
+
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
@@ -61,8 +74,7 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, cost, ticks);
     if (timeline)
-        trace->ring =
-            Ring_new(traces->half_full); // without one: statistics only
+        trace->ring = new_ring(traces, trace); // without one: statistics only
     trace->tid = gettid();
     prctl(PR_GET_NAME, name);
     snprintf(trace->name, sizeof trace->name, "%s", name);
@@ -198,7 +210,7 @@ void ThreadTraces_reset(struct ThreadTraces *traces,
         ThreadTrace_restart_cpu(trace);
         trace->track = NULL;
         Ring_free(trace->ring);
-        trace->ring = timeline ? Ring_new(traces->half_full) : NULL;
+        trace->ring = timeline ? new_ring(traces, trace) : NULL;
         link = &trace->next;
     }
     memset(&traces->ended, 0, sizeof traces->ended);

@@ -9,13 +9,12 @@
 
 #define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
 
-static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
+// `tracks` is held.
+static void drain_ring(struct Session *session, struct ThreadTrace *trace,
+                       bool ended)
 {
-    struct Session *session = context;
     char name[sizeof trace->name];
 
-    if (!trace->ring || !session->timeline)
-        return;
     if (!trace->track) {
         ThreadTraces_copy_name(&session->engine->traces, trace, name);
         trace->track =
@@ -26,6 +25,28 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Timeline_drain(session->timeline, trace->track, trace->ring);
     if (ended)
         Timeline_end(session->timeline, trace->track);
+}
+
+static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
+{
+    struct Session *session = context;
+
+    if (!trace->ring || !session->timeline)
+        return;
+    pthread_mutex_lock(&session->tracks);
+    drain_ring(session, trace, ended);
+    pthread_mutex_unlock(&session->tracks);
+}
+
+// The record's own thread waits for whoever empties a ring just now, and then
+// does so itself: it needs no collector that runs. Its program pays for it.
+static void empty_ring(void *context, void *producer)
+{
+    struct ThreadTrace *trace = producer;
+    uint64_t began = Clock_counter();
+
+    drain_trace(context, trace, false);
+    Counter_add(&trace->overhead, Clock_counter() - began);
 }
 
 static void reclaim(struct Session *session)
@@ -54,6 +75,11 @@ static void drain(struct Session *session)
 {
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
+}
+
+void Collect_release(struct Session *session)
+{
+    session->engine->traces.relief = (struct RingRelief){0};
 }
 
 void Collect_drain(struct Session *session)
@@ -114,6 +140,10 @@ void Collect_init(struct Session *session)
                                        .turn = turn};
 
     pthread_mutex_init(&session->draining, NULL);
+    pthread_mutex_init(&session->tracks, NULL);
+    if (session->config.timeline && !session->config.threshold)
+        session->engine->traces.relief =
+            (struct RingRelief){empty_ring, session};
     session->collected_s = 0;
     Collector_init(&session->collector, &work);
 }

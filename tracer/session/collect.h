@@ -8,8 +8,11 @@
 
 #include "tracer/session/session.h"
 
-// The session has a collector, which does not run yet.
+// The session has a collector, which does not run yet. At threshold 0 a full
+// ring is emptied by its own thread from now on, until Collect_release.
 void Collect_init(struct Session *session);
+// No hook runs any more.
+void Collect_release(struct Session *session);
 // Moves what is in the rings into the timeline, and the names of what was
 // retired to where they are kept: all of it, when it returns. What the thread
 // does each time; any other may, but not with the interpreter's lock.

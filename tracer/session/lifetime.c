@@ -89,6 +89,21 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     return error;
 }
 
+// A file that nobody has asked for is not missed: the timeline forgets then.
+static int open_spill(struct Session *session, char *why, size_t why_size)
+{
+    const struct Config *config = &session->config;
+    int error = 0;
+
+    if (*config->spill)
+        error = Timeline_spill_to(session->timeline, config->spill);
+    if (!error || !config->spill_asked)
+        return 0;
+    snprintf(why, why_size, "timeline_spill: no file can be made in %s: %s",
+             config->spill, strerror(-error));
+    return error;
+}
+
 int Session_start(struct Session **result, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size)
 {
@@ -119,6 +134,9 @@ int Session_start(struct Session **result, struct Engine *engine,
     if (config->timeline) {
         session->timeline = Timeline_new(config->timeline_limit);
         if (!session->timeline)
+            goto fail;
+        error = open_spill(session, why, why_size);
+        if (error)
             goto fail;
     }
     error = start_threads(session, why, why_size);
@@ -169,6 +187,7 @@ void Session_free(struct Session *session)
     if (!session)
         return;
     Export_release(&session->export);
+    Collect_release(session);
     Publish_set(&session->publish, NULL);
     if (session->timeline)
         Timeline_free(session->timeline);
@@ -203,6 +222,7 @@ int Session_resume(struct Session *session)
 // guard is left as it is, and leaks once.
 void Session_abandon(struct Session *session)
 {
+    Collect_release(session);
     if (session->server && !session->config.persistent) // that is its owner's
         Server_abandon(session->server);
     session->server = NULL;

@@ -24,7 +24,9 @@ struct Config {
     char mode[16];
     uint64_t threshold; // 0 = never dark
     bool timeline;
-    size_t timeline_limit; // bytes
+    size_t timeline_limit; // bytes of memory
+    char spill[PATH_MAX];  // the folder for what is beyond; "": none
+    bool spill_asked;      // no start without it
     char output[PATH_MAX];
     bool serve;
     bool sampler; // false: hooks alone
@@ -49,6 +51,7 @@ struct Session {
     bool hands_over;      // viewers stay, for the next session
     struct Collector collector;
     pthread_mutex_t draining; // one at a time, of Collect_drain
+    pthread_mutex_t tracks;   // after it: who empties rings into the timeline
     double collected_s;       // when the newest snapshot was built; the
                               // collector's
     struct Publish publish;

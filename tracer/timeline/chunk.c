@@ -60,6 +60,36 @@ void Chunk_fit(struct Chunk *chunk)
     chunk->room = room;
 }
 
+int Chunk_spill(const struct Chunk *chunk, struct Spill *spill,
+                struct Chunk **copy)
+{
+    size_t count = chunk->shown.event_count;
+    struct Chunk *spilled =
+        Chunk_new(chunk->shown.thread, chunk->open, chunk->shown.open_count, 0);
+    int error = -ENOMEM;
+
+    if (spilled)
+        error = Spill_write(spill, chunk->events, count * sizeof *chunk->events,
+                            &spilled->shown.at);
+    if (error) {
+        if (spilled)
+            Chunk_put(spilled);
+        return error;
+    }
+    Heap_free(spilled->events);
+    spilled->events = NULL;
+    spilled->shown.events = NULL;
+    Spill_get(spill);
+    spilled->shown.spill = spill;
+    spilled->shown.event_count = count;
+    spilled->room = spilled->full = 0;
+    spilled->first_ticks = Chunk_first_ticks(chunk);
+    spilled->last_ticks = Chunk_last_ticks(chunk);
+    spilled->next = chunk->next;
+    *copy = spilled;
+    return 0;
+}
+
 void Chunk_get(struct Chunk *chunk)
 {
     atomic_fetch_add_explicit(&chunk->references, 1, memory_order_relaxed);
@@ -71,6 +101,11 @@ void Chunk_put(struct Chunk *chunk)
     if (atomic_fetch_sub_explicit(&chunk->references, 1, memory_order_acq_rel) >
         1)
         return;
+    if (Chunk_is_spilled(chunk)) {
+        Spill_drop(chunk->shown.spill, chunk->shown.at,
+                   chunk->shown.event_count * sizeof *chunk->events);
+        Spill_put(chunk->shown.spill);
+    }
     Heap_free(chunk->events);
     Heap_free(chunk->open);
     Heap_free(chunk);
@@ -82,9 +117,44 @@ size_t Chunk_bytes(const struct Chunk *chunk)
            chunk->shown.open_count * sizeof *chunk->open;
 }
 
+uint64_t Chunk_first_ticks(const struct Chunk *chunk)
+{
+    if (Chunk_is_spilled(chunk))
+        return chunk->first_ticks;
+    return chunk->shown.event_count ? Event_ticks(&chunk->events[0]) : 0;
+}
+
 uint64_t Chunk_last_ticks(const struct Chunk *chunk)
 {
     size_t count = chunk->shown.event_count;
 
+    if (Chunk_is_spilled(chunk))
+        return chunk->last_ticks;
     return count ? Event_ticks(&chunk->events[count - 1]) : 0;
+}
+
+// --- A reader's side ---------------------------------------------------------
+
+const struct Event *EventBuffer_read(struct EventBuffer *buffer,
+                                     const struct TimelineChunk *chunk)
+{
+    size_t count = chunk->event_count;
+
+    if (!chunk->spill)
+        return chunk->events;
+    if (buffer->room < count) {
+        Heap_free(buffer->events);
+        buffer->events = Heap_alloc(count * sizeof *buffer->events);
+        buffer->room = buffer->events ? count : 0;
+    }
+    if (!buffer->events || Spill_read(chunk->spill, chunk->at, buffer->events,
+                                      count * sizeof *buffer->events))
+        return NULL;
+    return buffer->events;
+}
+
+void EventBuffer_release(struct EventBuffer *buffer)
+{
+    Heap_free(buffer->events);
+    *buffer = (struct EventBuffer){0};
 }

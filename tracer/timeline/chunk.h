@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A piece of one thread's timeline: some thousand events and the calls that
 // were open before them. It grows while it is the thread's newest and never
-// changes afterwards; timeline and views share it by reference count.
+// changes afterwards; timeline and views share it by reference count. Its
+// events may be in a file: that is another chunk, which takes its place.
 #ifndef OCULAR_TRACER_TIMELINE_CHUNK_H
 #define OCULAR_TRACER_TIMELINE_CHUNK_H
 
@@ -12,8 +13,9 @@
 struct Chunk {
     struct TimelineChunk shown; // first: views point to it
     _Atomic unsigned references;
-    size_t room; // events it has memory for
-    size_t full; // events it may grow to
+    size_t room;                      // events it has memory for
+    size_t full;                      // events it may grow to
+    uint64_t first_ticks, last_ticks; // of events that are in a file
     struct Event *events;
     struct OpenCall *open;
     struct Chunk *next; // the thread's next newer one
@@ -24,9 +26,18 @@ struct Chunk *Chunk_new(unsigned number, const struct OpenCall *open,
                         size_t open_count, size_t room);
 int Chunk_grow(struct Chunk *chunk); // 0 or -ENOMEM
 void Chunk_fit(struct Chunk *chunk); // gives back the room it does not use
+// One with the same events, which are in the file now; it does not grow. 0 or
+// -errno, as Spill_write's.
+int Chunk_spill(const struct Chunk *chunk, struct Spill *spill,
+                struct Chunk **copy);
 void Chunk_get(struct Chunk *chunk);
 void Chunk_put(struct Chunk *chunk); // frees it with the last reference
 size_t Chunk_bytes(const struct Chunk *chunk);
-uint64_t Chunk_last_ticks(const struct Chunk *chunk); // 0 when empty
+uint64_t Chunk_first_ticks(const struct Chunk *chunk); // 0 when empty
+uint64_t Chunk_last_ticks(const struct Chunk *chunk);  // 0 when empty
+static inline bool Chunk_is_spilled(const struct Chunk *chunk)
+{
+    return chunk->shown.spill;
+}
 
 #endif

@@ -61,7 +61,7 @@ int EvictionHeap_add(struct EvictionHeap *heap, struct Track *track)
         heap->tracks = tracks;
         heap->room = room;
     }
-    track->age = Chunk_last_ticks(track->oldest);
+    track->age = Chunk_last_ticks(Track_resident(track));
     put(heap, ++heap->count, track);
     move_up(heap, track);
     return 0;
@@ -86,7 +86,7 @@ struct Track *EvictionHeap_oldest(struct EvictionHeap *heap)
 {
     for (;;) {
         struct Track *track = heap->count ? heap->tracks[1] : NULL;
-        uint64_t age = track ? Chunk_last_ticks(track->oldest) : 0;
+        uint64_t age = track ? Chunk_last_ticks(Track_resident(track)) : 0;
 
         if (!track || age <= track->age)
             return track;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tracks by the age of their oldest chunk, so that the oldest of all threads is
-// found at once however many there are. A heap in which an age may be out of
-// date: a chunk that is still filled grows younger. Under the timeline's mutex.
+// Tracks by the age of their oldest chunk in memory, so that the oldest of all
+// threads is found at once however many there are. A heap in which an age may
+// be out of date: a chunk that is still filled grows younger. Under the
+// timeline's mutex.
 #ifndef OCULAR_TRACER_TIMELINE_EVICTION_HEAP_H
 #define OCULAR_TRACER_TIMELINE_EVICTION_HEAP_H
 
@@ -15,7 +16,7 @@ struct EvictionHeap {
 
 void EvictionHeap_release(struct EvictionHeap *heap);
 size_t EvictionHeap_bytes(const struct EvictionHeap *heap);
-// The track has a chunk that may be forgotten. 0 or -ENOMEM.
+// The track has a chunk in memory that may leave it. 0 or -ENOMEM.
 int EvictionHeap_add(struct EvictionHeap *heap, struct Track *track);
 // It has none any more. A track that is not there is no error.
 void EvictionHeap_remove(struct EvictionHeap *heap, struct Track *track);

@@ -104,10 +104,9 @@ static int play(struct Replay *replay, const struct Event *event)
 }
 
 // The calls that were open before the first event.
-static int begin(struct Replay *replay, const struct TimelineChunk *chunk)
+static int begin(struct Replay *replay, const struct TimelineChunk *chunk,
+                 uint64_t first)
 {
-    uint64_t first =
-        chunk->event_count ? Event_ticks(&chunk->events[0]) : UINT64_MAX;
     int error = 0;
     size_t i;
 
@@ -123,25 +122,45 @@ static int begin(struct Replay *replay, const struct TimelineChunk *chunk)
     return error;
 }
 
+// Of a chunk that cannot be read any more as many events are lost.
+static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
+                      bool is_first, struct EventBuffer *buffer)
+{
+    const struct Event *events = EventBuffer_read(buffer, chunk);
+    const struct Event gap = {replay->now << 4 | EVENT_LOST,
+                              chunk->event_count};
+    size_t i, count = events ? chunk->event_count : 0;
+    int error = 0;
+
+    if (is_first)
+        error =
+            begin(replay, chunk, count ? Event_ticks(&events[0]) : UINT64_MAX);
+    if (!error && count < chunk->event_count)
+        error = play(replay, &gap);
+    for (i = 0; !error && i < count; i++)
+        error = play(replay, &events[i]);
+    return error;
+}
+
 int Replay_thread(const struct TimelineView *view,
                   const struct TimelineChunk *const *chunks, size_t count,
                   uint64_t floor, const struct ReplayTarget *target)
 {
     struct Replay replay = {.target = target};
+    struct EventBuffer buffer = {0};
     uint64_t first = view->first_ticks;
     bool silent = true;
-    size_t i, j;
-    int error;
+    size_t i;
+    int error = 0;
 
     if (!count)
         return 0;
     replay.now = first > floor ? first : floor;
-    error = begin(&replay, chunks[0]);
-    for (i = 0; !error && i < count; i++)
-        for (j = 0; !error && j < chunks[i]->event_count; j++) {
-            error = play(&replay, &chunks[i]->events[j]);
-            silent = false;
-        }
+    for (i = 0; !error && i < count; i++) {
+        error = play_chunk(&replay, chunks[i], i == 0, &buffer);
+        silent &= !chunks[i]->event_count;
+    }
+    EventBuffer_release(&buffer);
     // A thread of which nothing was heard is where it was.
     if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;

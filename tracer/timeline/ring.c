@@ -43,16 +43,25 @@ void Ring_clear(struct Ring *ring)
     ring->gap = 0;
 }
 
+// Pairs with the release in Ring_pop: those slots have been read.
+static uint64_t room_after(const struct Ring *ring, uint64_t head)
+{
+    return RING_EVENTS - head +
+           atomic_load_explicit(&ring->tail, memory_order_acquire);
+}
+
 // While there is a gap to be marked, limit stays at head, so that every push
 // comes here.
 void Ring_push_slow(struct Ring *ring, struct Event event)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // Pairs with the release in Ring_pop: those slots have been read.
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-    uint64_t needed = ring->gap ? 2 : 1;
+    uint64_t needed = ring->gap ? 2 : 1, room = room_after(ring, head);
 
-    if (tail + RING_EVENTS - head < needed) {
+    if (room < needed && ring->relief && ring->relief->empty) {
+        ring->relief->empty(ring->relief->context, ring->producer);
+        room = room_after(ring, head);
+    }
+    if (room < needed) {
         uint64_t lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
 
         ring->gap++;
@@ -69,13 +78,14 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
         ring->gap = 0;
     }
     ring->events[head++ % RING_EVENTS] = event;
-    if (head - tail < HALF) {
-        ring->limit = tail + HALF;
+    room = room_after(ring, head);
+    if (room > HALF) {
+        ring->limit = head + room - HALF;
     } else {
         // sem_post takes no lock, and is a system call only if somebody waits.
         if (ring->half_full)
             sem_post(ring->half_full);
-        ring->limit = tail + RING_EVENTS;
+        ring->limit = head + room;
     }
     // Pairs with the acquire in Ring_peek.
     atomic_store_explicit(&ring->head, head, memory_order_release);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The timeline's events of one thread on their way to the collector: a single
-// producer (that thread's hooks), a single consumer. A full ring drops what
-// comes, counts it, and marks the gap before the next event that fits.
+// producer (that thread's hooks), a single consumer at a time. The producer of
+// a full ring has it emptied, where nothing is to be lost; else the ring drops
+// what comes, counts it, and marks the gap before the next event that fits.
 #ifndef OCULAR_TRACER_TIMELINE_RING_H
 #define OCULAR_TRACER_TIMELINE_RING_H
 
@@ -81,14 +82,22 @@ static inline unsigned Event_unit(const struct Event *event)
     return (unsigned)(event->what >> 48);
 }
 
+// How a full ring is emptied; called on the producer's thread.
+struct RingRelief {
+    void (*empty)(void *context, void *producer); // NULL: it is not
+    void *context;
+};
+
 struct Ring {
     // The producer's line.
     _Atomic uint64_t head; // events ever written; release, read by consumer
     uint64_t limit;        // head may grow up to here without a look at tail
     uint64_t gap;          // dropped since the newest event
     struct Event *events;
-    sem_t *half_full;      // posted when it is, so that somebody comes; or NULL
-    _Atomic uint64_t lost; // dropped in all
+    sem_t *half_full; // posted when it is, so that somebody comes; or NULL
+    const struct RingRelief *relief; // NULL: none; borrowed, set by the owner
+    void *producer;                  // what the relief is told
+    _Atomic uint64_t lost;           // dropped in all
     // The consumer's line.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
 };

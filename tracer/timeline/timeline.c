@@ -19,7 +19,8 @@ struct Timeline {
     struct Track *first;  // in order of the threads' numbers
     struct Track *last;
     size_t track_count;
-    struct EvictionHeap eviction; // tracks with a chunk that may be forgotten
+    struct Spill *spill;          // NULL: what has no room is forgotten
+    struct EvictionHeap eviction; // tracks with a chunk that may leave memory
     const struct Track *busy;     // being drained: its newest chunk is in use
 };
 
@@ -40,16 +41,28 @@ struct Timeline *Timeline_new(size_t limit_bytes)
     return timeline;
 }
 
+int Timeline_spill_to(struct Timeline *timeline, const char *folder)
+{
+    int error;
+
+    timeline->spill = Spill_new(folder, &error);
+    return error;
+}
+
 void Timeline_free(struct Timeline *timeline)
 {
     struct Track *track, *next;
 
     if (!timeline)
         return;
+    if (timeline->spill)
+        Spill_end(timeline->spill);
     for (track = timeline->first; track; track = next) {
         next = track->next;
         Track_free(track);
     }
+    if (timeline->spill)
+        Spill_put(timeline->spill);
     EvictionHeap_release(&timeline->eviction);
     pthread_mutex_destroy(&timeline->mutex);
     Heap_free(timeline);
@@ -88,10 +101,11 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
 // To be called when the track's chunks have changed, or whether it is in use.
 static void set_age(struct Timeline *timeline, struct Track *track)
 {
-    bool can_forget = track->oldest && (track != timeline->busy ||
-                                        track->oldest != track->newest);
+    const struct Chunk *oldest = Track_resident(track);
+    bool may_leave =
+        oldest && (track != timeline->busy || oldest != track->newest);
 
-    if (!can_forget)
+    if (!may_leave)
         EvictionHeap_remove(&timeline->eviction, track);
     else if (!track->place) // memory out: it is tried again with each change
         EvictionHeap_add(&timeline->eviction, track);
@@ -115,20 +129,50 @@ static void forget_chunk(struct Timeline *timeline, struct Track *track)
         set_age(timeline, track);
 }
 
+// The track whose oldest chunk is in the file, and the oldest of all there.
+static struct Track *oldest_spilled(const struct Timeline *timeline)
+{
+    struct Track *track, *found = NULL;
+
+    for (track = timeline->first; track; track = track->next)
+        if (track->spilled && (!found || Chunk_last_ticks(track->oldest) <
+                                             Chunk_last_ticks(found->oldest)))
+            found = track;
+    return found;
+}
+
+static bool spill_chunk(struct Timeline *timeline, struct Track *track)
+{
+    size_t before = track->bytes;
+
+    if (!timeline->spill || Track_spill(track, timeline->spill) < 0)
+        return false;
+    timeline->bytes -= before - track->bytes;
+    set_age(timeline, track);
+    return true;
+}
+
 static size_t bytes_of(const struct Timeline *timeline)
 {
     return sizeof *timeline + timeline->bytes +
            EvictionHeap_bytes(&timeline->eviction);
 }
 
+// Chunks go to the file while there is room in it. What is forgotten is the
+// oldest, which is in the file if anything is.
 static void keep_limit(struct Timeline *timeline)
 {
     while (bytes_of(timeline) > timeline->limit) {
-        struct Track *oldest = EvictionHeap_oldest(&timeline->eviction);
+        struct Track *track = EvictionHeap_oldest(&timeline->eviction);
 
-        if (!oldest)
+        struct Track *spilled;
+
+        if (track && spill_chunk(timeline, track))
+            continue;
+        spilled = timeline->spill ? oldest_spilled(timeline) : NULL;
+        if (!track && !spilled)
             return;
-        forget_chunk(timeline, oldest);
+        forget_chunk(timeline, spilled ? spilled : track);
     }
 }
 
@@ -238,7 +282,7 @@ static void add_to_view(struct View *view, struct Chunk *chunk)
     view->chunks[view->shown.chunk_count++] = chunk;
     if (!count)
         return;
-    first = Event_ticks(&chunk->events[0]);
+    first = Chunk_first_ticks(chunk);
     if (!view->shown.first_ticks || first < view->shown.first_ticks)
         view->shown.first_ticks = first;
     if (Chunk_last_ticks(chunk) > view->shown.last_ticks)
@@ -252,11 +296,13 @@ static int freeze_track(struct View *view, const struct Track *track)
 
     view->threads[view->shown.thread_count++] = track->shown;
     view->shown.lost += track->shown.lost;
-    for (chunk = track->oldest; chunk && chunk->next; chunk = chunk->next) {
+    for (chunk = track->oldest;
+         chunk && (chunk->next || Chunk_is_spilled(chunk));
+         chunk = chunk->next) {
         Chunk_get(chunk);
         add_to_view(view, chunk);
     }
-    if (!chunk && !track->open_count)
+    if (!track->newest && !track->open_count)
         return 0;
     copy = Track_show_newest(track);
     if (!copy)

@@ -2,7 +2,8 @@
 // The flight recorder: the newest events of every thread, in chunks, within a
 // byte limit. The collector adds; any thread may freeze a view and read it
 // while recording goes on. When the limit is reached the oldest chunk of all
-// threads is forgotten, and the timeline says so.
+// threads goes to a file, if one was named, or is forgotten, and the timeline
+// says so.
 #ifndef OCULAR_TRACER_TIMELINE_TIMELINE_H
 #define OCULAR_TRACER_TIMELINE_TIMELINE_H
 
@@ -19,6 +20,9 @@ struct Track; // a thread's part of it
 // open calls.
 struct Timeline *Timeline_new(size_t limit_bytes);
 void Timeline_free(struct Timeline *timeline);
+// What the limit has no room for goes to a file without a name in this folder,
+// while its file system has room. Before anything is added. 0 or -errno.
+int Timeline_spill_to(struct Timeline *timeline, const char *folder);
 // A new thread's track, which is the timeline's. NULL: memory.
 struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
                              pid_t tid, const char *name);

@@ -119,6 +119,28 @@ void Track_end(struct Track *track)
     }
 }
 
+struct Chunk *Track_resident(const struct Track *track)
+{
+    return track->spilled ? track->spilled->next : track->oldest;
+}
+
+int Track_spill(struct Track *track, struct Spill *spill)
+{
+    struct Chunk *chunk = Track_resident(track), *copy;
+    int error = Chunk_spill(chunk, spill, &copy);
+
+    if (error)
+        return error;
+    track->bytes -= Chunk_bytes(chunk);
+    track->bytes += Chunk_bytes(copy);
+    *(track->spilled ? &track->spilled->next : &track->oldest) = copy;
+    track->spilled = copy;
+    if (track->newest == chunk)
+        track->newest = copy;
+    Chunk_put(chunk);
+    return 0;
+}
+
 void Track_forget(struct Track *track)
 {
     struct Chunk *chunk = track->oldest;
@@ -126,6 +148,8 @@ void Track_forget(struct Track *track)
     track->oldest = chunk->next;
     if (!track->oldest)
         track->newest = NULL;
+    if (track->spilled == chunk)
+        track->spilled = NULL;
     track->shown.forgotten += chunk->shown.event_count;
     track->bytes -= Chunk_bytes(chunk);
     Chunk_put(chunk);
@@ -134,25 +158,27 @@ void Track_forget(struct Track *track)
 struct Chunk *Track_show_newest(const struct Track *track)
 {
     struct Chunk *newest = track->newest;
+    bool elsewhere = !newest || Chunk_is_spilled(newest);
     uint64_t gap =
         track->ring_lost > track->marked ? track->ring_lost - track->marked : 0;
     struct Chunk *chunk;
-    size_t count;
+    size_t count = elsewhere ? 0 : newest->shown.event_count;
 
-    if (!newest) // all forgotten: but what is open is known
-        return Chunk_new(track->shown.number, track->open, track->open_count,
-                         0);
-    if (track->ended && !gap) { // it will never change
+    if (!elsewhere && track->ended && !gap) { // it will never change
         Chunk_get(newest);
         return newest;
     }
-    count = newest->shown.event_count;
-    chunk = Chunk_new(track->shown.number, newest->open,
-                      newest->shown.open_count, count + 1);
+    if (elsewhere)
+        chunk =
+            Chunk_new(track->shown.number, track->open, track->open_count, 1);
+    else
+        chunk = Chunk_new(track->shown.number, newest->open,
+                          newest->shown.open_count, count + 1);
     if (!chunk)
         return NULL;
-    memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
-    if (gap)
+    if (count)
+        memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
+    if (gap && newest)
         chunk->events[count++] =
             (struct Event){Chunk_last_ticks(newest) << 4 | EVENT_LOST, gap};
     chunk->shown.event_count = count;

@@ -10,7 +10,9 @@
 struct Track {
     struct TimelineThread shown;
     struct Chunk *oldest;
-    struct Chunk *newest; // being filled
+    struct Chunk *newest;  // being filled
+    struct Chunk *spilled; // the newest whose events are in a file, as are
+                           // those of all before it; or NULL
     struct OpenCall *open;
     size_t open_count;
     size_t open_room;
@@ -34,10 +36,14 @@ void Track_free(struct Track *track);
 int Track_add(struct Track *track, const struct Event *event);
 // Its thread has ended: gives back what only more events would need.
 void Track_end(struct Track *track);
+// The oldest chunk whose events are in memory, or NULL.
+struct Chunk *Track_resident(const struct Track *track);
+// Moves that one's events to the file. 0 or -errno, as Chunk_spill's.
+int Track_spill(struct Track *track, struct Spill *spill);
 // Drops the oldest chunk.
 void Track_forget(struct Track *track);
 // For a view: the newest chunk as it is now, and a mark of what was lost since;
-// without events where all is forgotten but a call is open. A reference, which
+// without its events where they are in a file or forgotten. A reference, which
 // is the caller's. NULL: memory.
 struct Chunk *Track_show_newest(const struct Track *track);
 

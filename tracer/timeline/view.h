@@ -5,6 +5,7 @@
 #define OCULAR_TRACER_TIMELINE_VIEW_H
 
 #include "tracer/timeline/ring.h"
+#include "tracer/timeline/spill.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -21,9 +22,23 @@ struct TimelineChunk {           // immutable once it is in a view
     unsigned thread;             // its number
     const struct OpenCall *open; // outermost first
     size_t open_count;
-    const struct Event *events;
+    const struct Event *events; // NULL: in a file, as the next two say
+    struct Spill *spill;
+    uint64_t at;
     size_t event_count;
 };
+
+// Memory for the events of one chunk at a time, by who reads them.
+struct EventBuffer {
+    struct Event *events;
+    size_t room;
+};
+
+// A chunk's events: where they are, or in the buffer. NULL: they cannot be read
+// any more, or memory is out.
+const struct Event *EventBuffer_read(struct EventBuffer *buffer,
+                                     const struct TimelineChunk *chunk);
+void EventBuffer_release(struct EventBuffer *buffer);
 
 struct TimelineThread {
     unsigned number;

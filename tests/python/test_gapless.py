@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""The timeline at threshold 0: nothing is lost and nothing forgotten, however small the
+memory and however busy the program; and where timeline_spill says what is to be done."""
+
+import os
+import resource
+import threading
+
+import ocular
+import pytest
+from e2e import trace
+from e2e.program import PYTHON, run, write
+
+MIB = 1 << 20
+EVENTS = 200_000  # of one thread, which takes 3 MB
+
+
+def leaf(x):
+    return x + 1
+
+
+def work():
+    for n in range(EVENTS // 2):
+        leaf(n)
+
+
+def record(tmp_path, function, **settings):
+    path = tmp_path / "trace.json"
+    wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
+    ocular.start_tracing(output=path, **{**wish, **settings})
+    try:
+        function()
+    finally:
+        final = ocular.stop_tracing()
+    timeline = trace.read(path)
+    path.unlink()
+    return timeline, final
+
+
+def is_whole(timeline, final, name, calls):
+    other = timeline.other
+    return (
+        other["lost_events"] == other["forgotten_events"] == final["lost"] == 0
+        and timeline.names()[name] == calls
+        and not any(
+            mark["name"].startswith(("lost", "forgotten")) for mark in timeline.marks
+        )
+    )
+
+
+def test_a_busy_thread(tmp_path):
+    timeline, final = record(tmp_path, work)
+    assert is_whole(timeline, final, "leaf", EVENTS // 2)
+    assert final["memory_bytes"] < 8 * MIB
+    assert os.listdir(tmp_path) == []  # no file of ours is left
+
+
+def test_threads_and_forks(tmp_path):
+    """The collector ends before each fork: a full ring does not need it."""
+
+    def both():
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            child = os.fork()
+            if child == 0:
+                os._exit(0)
+            os.waitpid(child, 0)
+        for thread in threads:
+            thread.join()
+
+    timeline, final = record(tmp_path, both)
+    assert is_whole(timeline, final, "leaf", 3 * EVENTS // 2)
+
+
+def test_an_export_in_the_midst_of_it(tmp_path):
+    """What is being written stays, and what comes meanwhile is not lost."""
+    inside = tmp_path / "inside.json"
+
+    def body():
+        work()
+        thread = threading.Thread(target=ocular.export, args=(inside,))
+        thread.start()
+        work()
+        thread.join()
+
+    timeline, final = record(tmp_path, body)
+    assert is_whole(timeline, final, "leaf", EVENTS)
+    early = trace.read(inside)
+    assert early.other["lost_events"] == early.other["forgotten_events"] == 0
+    assert EVENTS // 2 <= early.names()["leaf"] <= EVENTS
+
+
+def test_without_a_file_the_oldest_part_goes(tmp_path):
+    timeline, final = record(tmp_path, work, timeline_spill=False)
+    assert final["lost"] == 0
+    assert timeline.other["forgotten_events"] > EVENTS / 2
+    assert timeline.other["covered_from_us"] > 0
+    assert timeline.names()["leaf"] < EVENTS // 2
+
+
+def test_a_file_that_may_not_grow(tmp_path):
+    """As on a full disk, for which no mount is needed: the newest part is there."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, before[1]))
+    wish = {"deinstrument_threshold": 0, "timeline_limit": MIB, "quiet": True}
+    ocular.start_tracing(**wish, output=tmp_path / "at_stop.json")
+    try:
+        work()
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        ocular.export(tmp_path / "trace.json")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        ocular.stop_tracing()
+    timeline = trace.read(tmp_path / "trace.json")
+    assert timeline.other["lost_events"] == 0
+    assert timeline.other["forgotten_events"] > 0
+    calls = [call for each in timeline.calls.values() for call in each]
+    assert max(call.end for call in calls) > 0.99 * timeline.other["covered_to_us"]
+
+
+def test_with_a_threshold_it_is_asked_for(tmp_path):
+    settings = {"deinstrument_threshold": EVENTS * 10}
+    timeline, final = record(tmp_path, work, **settings)
+    assert timeline.other["forgotten_events"] > 0
+    timeline, final = record(tmp_path, work, **settings, timeline_spill=tmp_path)
+    assert timeline.other["forgotten_events"] == 0
+    assert timeline.names()["leaf"] + timeline.other["lost_events"] >= EVENTS // 2
+
+
+def test_a_program_that_closes_it(tmp_path):
+    """What was in it is lost, which is marked; the rest is there."""
+
+    source = f"""
+        import os
+        def leaf(x): return x + 1
+        def work():
+            for n in range({EVENTS // 2}): leaf(n)
+        work()
+        os.closerange(3, 1024)
+        work()
+    """
+    options = ["--threshold", "0", "--timeline-limit", MIB, "--quiet"]
+    program = write(tmp_path, source)
+    done = run([PYTHON, "-m", "ocular", *options, program], cwd=tmp_path)
+    assert done.status == 0 and done.err == ""
+    timeline = trace.read(tmp_path / "ocular_trace.json")
+    assert timeline.other["forgotten_events"] > EVENTS // 2
+    assert 10_000 < timeline.names()["leaf"] < EVENTS
+
+
+@pytest.mark.parametrize(
+    "value, kind, words",
+    [
+        ("/nowhere", NotADirectoryError, "no directory"),
+        (__file__, NotADirectoryError, "no directory"),
+        (3, TypeError, "directory's path"),
+        (True, TypeError, "directory's path"),
+        ("a\0b", ValueError, "null"),
+    ],
+)
+def test_a_folder_that_will_not_do(value, kind, words):
+    with pytest.raises(kind, match=words) as raised:
+        ocular.start_tracing(timeline_spill=value)
+    assert "timeline_spill" in str(raised.value)
+    assert not ocular.is_tracing()
+
+
+def test_a_folder_where_no_file_can_be_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    with pytest.raises(RuntimeError, match="timeline_spill: no file can be made in /proc"):
+        ocular.start_tracing(timeline_spill="/proc/self", output=tmp_path / "t.json")
+    assert not ocular.is_tracing()
