@@ -11,6 +11,7 @@
 #include "python/module/final_timeline.h"
 #include "python/service/governor.h"
 #include "python/service/poll.h"
+#include "python/service/termination.h"
 #include "tracer/session/lifetime.h"
 #include "tracer/session/report.h"
 
@@ -221,7 +222,7 @@ PyObject *Control_export(struct State *state, const char *path)
     if (!session)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    error = Export_write(&session->export, path, true, NULL, &result);
+    error = Export_write(&session->export, path, true, NULL, NULL, &result);
     Py_END_ALLOW_THREADS;
     state->users--;
     if (!error)
@@ -346,6 +347,11 @@ static void describe_trouble(const struct State *state,
     else if (timeline->error)
         snprintf(out, size, "the timeline could not be written to %s: %s",
                  timeline->path, strerror(-timeline->error));
+    else if (FinalTimeline_is_written(timeline) && timeline->limit.part < 1)
+        snprintf(out, size,
+                 "the timeline has the newest %.0f%% of its events: there are "
+                 "%.3g s for writing it (output_seconds)",
+                 100 * timeline->limit.part, timeline->limit.seconds);
 }
 
 static PyObject *none_or(PyObject *object)
@@ -403,10 +409,11 @@ static void free_session(struct State *state)
     take_down(state);
 }
 
-PyObject *Control_stop(struct State *state, bool write, PyObject *progress)
+PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
+                       double seconds)
 {
     struct Session *session = state->engine.session;
-    struct FinalTimeline timeline = {.path = ""};
+    struct FinalTimeline timeline = {.path = "", .limit.seconds = seconds};
     struct Snapshot *snapshot;
     PyObject *result = NULL;
 
@@ -423,6 +430,7 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress)
     FinalTimeline_release(&timeline);
     Snapshot_free(snapshot);
     free_session(state);
+    Termination_stop();
     return result;
 }
 
@@ -432,4 +440,5 @@ void Control_end(struct State *state)
         return;
     finish(state);
     free_session(state);
+    Termination_stop();
 }

@@ -47,8 +47,9 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
     do { // another process may take the name while this one writes
         Export_choose_name(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
-        timeline->error = Export_write(&session->export, timeline->path, false,
-                                       &watcher, &timeline->result);
+        timeline->error =
+            Export_write(&session->export, timeline->path, false, &watcher,
+                         &timeline->limit, &timeline->result);
         PyEval_RestoreThread(timeline->thread);
     } while (timeline->error == -EEXIST && ++tries < NAME_TRIES);
 }

@@ -14,8 +14,9 @@
 struct FinalTimeline {
     char path[PATH_MAX]; // "": none is wanted
     struct PerfettoResult result;
-    int error;              // 0 or -errno
-    PyObject *interruption; // the exception that ended it, owned; NULL: none
+    int error;                // 0 or -errno
+    PyObject *interruption;   // the exception that ended it, owned; NULL: none
+    struct ExportLimit limit; // `seconds` by whoever makes this
     PyObject *progress;    // progress(done, bytes), borrowed; NULL: nobody asks
     PyThreadState *thread; // the writer's, while it has released the lock
 };

@@ -12,7 +12,9 @@
 #include "python/module/control.h"
 #include "python/module/measures.h"
 #include "python/module/program.h"
+#include "python/module/start.h"
 #include "python/service/fork.h"
+#include "python/service/termination.h"
 
 #include "ipc/version.h"
 
@@ -41,108 +43,54 @@ static struct State *looked_at(void)
     return state;
 }
 
-PyDoc_STRVAR(start_doc,
-             "start(mode, timeline, timeline_limit, spill, spill_asked, "
-             "threshold, exclude, include, serve, signal, budget, output, "
-             "command, by)\n\n"
-             "Starts tracing; budget is a float, NaN for none. by: who starts "
-             "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
-             "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.");
-
-enum { BY_PROGRAM, BY_CHILD, BY_WRITING_CHILD, BY_ACTIVATION };
-
-// What has started by itself makes room for what is asked for; who looks at it
-// will look at that.
-static void make_room(struct State *state)
-{
-    if (state->phase != PHASE_TRACING ||
-        !(state->inherited || ocular_service.activation.armed))
-        return;
-    state->engine.session->hands_over = true;
-    Control_end(state);
-    PyErr_Clear();
-}
-
-static int start_held(struct State *state, const struct Request *request,
-                      int by)
-{
-    struct Activation *activation = &ocular_service.activation;
-    int error;
-
-    Activation_hold(activation);
-    make_room(state);
-    error = Control_start(state, request);
-    state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);
-    state->writes = by == BY_PROGRAM || by == BY_WRITING_CHILD;
-    activation->armed = !error && by == BY_ACTIVATION;
-    Activation_let_go(activation, state->phase == PHASE_TRACING);
-    return error;
-}
-
 static PyObject *start(PyObject *module, PyObject *args)
 {
-    struct Request request;
-    struct Config *config = &request.config;
-    const char *mode, *output, *spill;
-    struct State *state = settled();
-    int timeline, serve, by, spill_asked;
-    Py_ssize_t limit;
-    unsigned long long threshold;
-
     (void)module;
-    memset(&request, 0, sizeof request);
-    if (!PyArg_ParseTuple(args, "spnypKO!O!pidysi:start", &mode, &timeline,
-                          &limit, &spill, &spill_asked, &threshold,
-                          &PyList_Type, &request.exclude, &PyList_Type,
-                          &request.include, &serve, &config->signal,
-                          &config->budget, &output, &request.command, &by))
-        return NULL;
-    if (strlen(output) >= sizeof config->output ||
-        strlen(spill) >= sizeof config->spill) {
-        PyErr_SetString(PyExc_ValueError,
-                        "output, timeline_spill: the path is too long");
-        return NULL;
-    }
-    snprintf(config->mode, sizeof config->mode, "%s", mode);
-    snprintf(config->output, sizeof config->output, "%s", output);
-    config->threshold = threshold;
-    config->timeline = timeline;
-    config->timeline_limit = (size_t)limit;
-    snprintf(config->spill, sizeof config->spill, "%s", spill);
-    config->spill_asked = spill_asked;
-    config->serve = serve;
-    config->sampler = true;
-    if (ocular_service.activation.persistent.server)
-        config->persistent = &ocular_service.activation.persistent;
-    if (by == BY_CHILD || by == BY_WRITING_CHILD)
-        Export_own_name(output, config->output);
-    if (by == BY_PROGRAM)
-        ChildStarter_cancel_trace(&ocular_service.child_starter);
-    if (start_held(state, &request, by) < 0)
-        return NULL;
-    Py_RETURN_NONE;
+    return Start_trace(settled(), args);
 }
 
 PyDoc_STRVAR(stop_doc,
-             "stop(progress) -> (snapshot, report, trace path or None, trouble "
-             "or None, exception or None), or None when nothing is traced.\n\n"
+             "stop(progress, seconds) -> (snapshot, report, trace path or "
+             "None, trouble or None, exception or None), or None when nothing "
+             "is traced.\n\n"
              "progress: None, or called with the part (0..1) of the timeline "
-             "that is written and the bytes of its file, every 50 ms. The "
-             "exception, of a signal handler or of progress, has ended that.");
+             "that is written and the bytes of its file, every 50 ms. seconds: "
+             "how long that may take; 0: as long as it takes. The exception, "
+             "of a signal handler or of progress, has ended that.");
 
-static PyObject *stop(PyObject *module, PyObject *progress)
+static PyObject *stop(PyObject *module, PyObject *args)
 {
+    PyObject *progress;
+    double seconds;
     struct Activation *activation = &ocular_service.activation;
     struct State *state = settled();
     PyObject *result;
 
     (void)module;
+    if (!PyArg_ParseTuple(args, "Od:stop", &progress, &seconds))
+        return NULL;
     ChildStarter_cancel_trace(&ocular_service.child_starter);
     Activation_hold(activation);
     result = Control_stop(state, state->writes,
-                          progress == Py_None ? NULL : progress);
+                          progress == Py_None ? NULL : progress, seconds);
     Activation_let_go(activation, state->phase == PHASE_TRACING);
     return result;
+}
+
+PyDoc_STRVAR(write_on_sigterm_doc,
+             "write_on_sigterm(seconds, quiet): SIGTERM has the timeline "
+             "written, in that time, before it ends the process.");
+
+static PyObject *write_on_sigterm(PyObject *module, PyObject *args)
+{
+    double seconds;
+    int quiet;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "dp:write_on_sigterm", &seconds, &quiet))
+        return NULL;
+    Termination_start(seconds, quiet);
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(serve_doc,
@@ -340,8 +288,9 @@ static PyObject *set_package(PyObject *module, PyObject *folder)
 }
 
 static PyMethodDef methods[] = {
-    {"start", start, METH_VARARGS, start_doc},
-    {"stop", stop, METH_O, stop_doc},
+    {"start", start, METH_VARARGS, Start_doc},
+    {"stop", stop, METH_VARARGS, stop_doc},
+    {"write_on_sigterm", write_on_sigterm, METH_VARARGS, write_on_sigterm_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
     {"is_armed", is_armed, METH_NOARGS, is_armed_doc},

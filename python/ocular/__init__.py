@@ -97,6 +97,7 @@ def start_tracing(
     output=_settings.DEFAULT_OUTPUT,
     timeline_limit=_settings.DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
+    output_seconds=_settings.DEFAULT_OUTPUT_SECONDS,
     quiet=False,
     children=False,
 ):
@@ -137,6 +138,11 @@ def start_tracing(
                             1 GiB) left. With a threshold of 0, where no event
                             is lost, it is the directory of the output if None
                             is given; False: forget instead.
+    output_seconds          how long writing the timeline may take when the
+                            interpreter exits, or at a SIGTERM under
+                            `python -m ocular`; None: as long as it takes.
+                            Where all would take longer, the newest part is
+                            written. stop_tracing() always writes all.
     quiet                   no report and no progress on stderr at stop.
     children                forked children, which are traced where this process
                             is served, write timelines of their own at their
@@ -160,6 +166,7 @@ def start_tracing(
         output,
         timeline_limit,
         timeline_spill,
+        output_seconds,
         quiet,
         children,
     )
@@ -237,9 +244,13 @@ def stop_tracing():
     is. An exception of a signal handler (Ctrl-C) ends the writing: no timeline
     is left, the trace is over all the same, and the exception is raised.
     """
+    return _stop(0)
+
+
+def _stop(seconds):
     _Shared.running = None
     progress = None if _kept["running"].quiet else _progress.Progress(_say)
-    result = _ocular.stop(progress)
+    result = _ocular.stop(progress, seconds)
     if result is None:
         return None
     final, report, _, trouble, interruption = result
@@ -350,7 +361,7 @@ def _arm():
 def _end():
     """At exit."""
     try:
-        stop_tracing()
+        _stop(_kept["running"].output_seconds or 0)
     except KeyboardInterrupt:
         pass  # it has ended the writing, which stop_tracing() has said
     except MemoryError:

@@ -35,6 +35,7 @@ class _Settings(TypedDict, total=False):
     output: _Path
     timeline_limit: int
     timeline_spill: _Path | Literal[False] | None
+    output_seconds: float | None
     quiet: bool
     children: bool
 
@@ -49,6 +50,7 @@ def start_tracing(
     output: _Path = "ocular_trace.json",
     timeline_limit: int = 6291456,
     timeline_spill: _Path | Literal[False] | None = None,
+    output_seconds: float | None = 10.0,
     quiet: bool = False,
     children: bool = False,
 ) -> None: ...

@@ -113,6 +113,14 @@ def _parser():
         "that of the output)",
     )
     add(
+        "--output-seconds",
+        type=float,
+        metavar="S",
+        default=_settings.DEFAULT_OUTPUT_SECONDS,
+        help="how long writing the timeline may take at exit or SIGTERM; the newest "
+        "part is written where all takes longer (default %(default)g)",
+    )
+    add(
         "--children",
         action="store_true",
         help="with --serve: forked and followed children write timelines of their own",
@@ -155,7 +163,14 @@ def _split(parser, arguments):
     return arguments[:index], arguments[index:]
 
 
-NOT_IDLE = ("serve", "output", "quiet", "children", "follow")  # what --idle has no use for
+NOT_IDLE = (
+    "serve",
+    "output",
+    "output_seconds",
+    "quiet",
+    "children",
+    "follow",
+)  # what --idle has no use for
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 
@@ -195,6 +210,8 @@ def _beginner(options):
             sys.argv[0] = "-m " + options.module
         try:
             start(**settings)
+            if options.perfetto and not options.idle:
+                _ocular.write_on_sigterm(options.output_seconds, options.quiet)
         except (RuntimeError, OSError, Warning) as error:
             print(f"ocular: warning: tracing is off: {error}", file=sys.stderr)
         finally:
@@ -314,7 +331,7 @@ def main(arguments=None):
     for name in NOT_IDLE:
         if options.idle and getattr(options, name) != parser.get_default(name):
             parser.error(
-                f"--idle and --{name} do not go together: nothing is "
+                f"--idle and --{name.replace('_', '-')} do not go together: nothing is "
                 f"traced, said or written until somebody looks"
             )
     if options.install_follow or options.remove_follow:

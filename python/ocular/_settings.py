@@ -13,6 +13,7 @@ DEFAULT_OUTPUT = "ocular_trace.json"
 # An event is 16 bytes here and 127 to 226 bytes of JSON, the most where names and
 # paths are long: so the file stays below 100 MB.
 DEFAULT_TIMELINE_LIMIT = 6 << 20
+DEFAULT_OUTPUT_SECONDS = 10.0
 DEFAULT_BUDGET = 0.01  # of CPU time, when serving
 LEAST_TIMELINE = 1 << 20
 MOST = (1 << 62) - 1  # of any number: the engine's are 64 bits
@@ -29,6 +30,7 @@ _DEFAULTS = dict(
     output=DEFAULT_OUTPUT,
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
+    output_seconds=DEFAULT_OUTPUT_SECONDS,
     spill_asked=False,  # it is no default: no start without it
     quiet=False,
     children=False,
@@ -78,6 +80,16 @@ def _patterns(name, value):
             )
     # As the engine spells names that are no UTF-8 (python/hooks/adopt.c).
     return [pattern.encode("utf-8", "backslashreplace").decode() for pattern in patterns]
+
+
+def _seconds(value):
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"output_seconds must be a number or None, not {value!r}")
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"output_seconds must be more than 0, not {value}")
+    return float(value)
 
 
 def _budget(value, serve):
@@ -195,6 +207,7 @@ def check(
     output=DEFAULT_OUTPUT,
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
+    output_seconds=DEFAULT_OUTPUT_SECONDS,
     quiet=False,
     children=False,
 ):
@@ -236,6 +249,7 @@ def check(
         timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
         timeline_spill=spill or None,
         spill_asked=bool(timeline_spill),
+        output_seconds=_seconds(output_seconds),
         quiet=_flag("quiet", quiet),
         children=_flag("children", children),
         signal=_signal(),

@@ -55,6 +55,7 @@ def test_a_busy_thread(tmp_path):
     assert os.listdir(tmp_path) == []  # no file of ours is left
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_threads_and_forks(tmp_path):
     """The collector ends before each fork: a full ring does not need it."""
 

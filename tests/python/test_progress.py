@@ -102,7 +102,7 @@ def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
 
     class Extension:
         @staticmethod
-        def stop(_):
+        def stop(*_):
             monkeypatch.setitem(ocular._kept, "running", _settings.Settings(quiet=True))
             return {}, "a report", None, None, None
 

@@ -17,8 +17,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cmocka.h>
+
+#include "tests/sanitizers.h"
 
 struct Fixture {
     struct Engine engine;
@@ -63,6 +66,19 @@ static char *contents(const char *path)
     assert_non_null(file);
     assert_true(fread(text, 1, (1 << 24) - 1, file) > 0);
     fclose(file);
+    return text;
+}
+
+static char *unpacked(const char *path)
+{
+    size_t most = 1 << 28, got;
+    char *text = calloc(1, most);
+    gzFile file = gzopen(path, "r");
+
+    assert_non_null(file);
+    got = gzfread(text, 1, most - 1, file);
+    assert_true(got > 0 && got < most - 1);
+    gzclose(file);
     return text;
 }
 
@@ -139,7 +155,7 @@ static void test_without_a_timeline(void **state)
 
     path_in(f, path, "trace.json");
     f->session.timeline = NULL;
-    assert_int_equal(Export_write(f->export, path, true, NULL, &result),
+    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
                      -ENODATA);
     assert_false(exists(path));
     assert_int_equal(start_to(f, path), -ENODATA);
@@ -156,7 +172,8 @@ static void test_what_was_pushed_is_written(void **state)
 
     path_in(f, path, "trace.json");
     record(f, code, 3); // not drained yet
-    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
+                     0);
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(result.bytes, info.st_size);
     assert_true(result.events >= 6);
@@ -176,12 +193,13 @@ static void test_nothing_is_overwritten_unasked(void **state)
 
     path_in(f, path, "trace.json");
     create(path, "precious");
-    assert_int_equal(Export_write(f->export, path, false, NULL, &result),
+    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
                      -EEXIST);
     text = contents(path);
     assert_string_equal(text, "precious");
     free(text);
-    assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
+                     0);
     text = contents(path);
     assert_non_null(strstr(text, "traceEvents"));
     free(text);
@@ -194,10 +212,11 @@ static void test_a_failure_does_not_block_the_next(void **state)
     char path[PATH_MAX];
 
     path_in(f, path, "no/such/directory.json");
-    assert_int_equal(Export_write(f->export, path, true, NULL, &result),
+    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
                      -ENOENT);
     path_in(f, path, "trace.json");
-    assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, path, true, NULL, NULL, &result),
+                     0);
 }
 
 // The progress that a watcher gets, and after how many reports it ends it.
@@ -229,16 +248,67 @@ static void test_a_watcher_may_end_it(void **state)
 
     path_in(f, path, "trace.json");
     record(f, add_code(&f->engine, "f", 0), 100);
-    assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
-                     -ECANCELED);
+    assert_int_equal(
+        Export_write(f->export, path, false, &watcher, NULL, &result),
+        -ECANCELED);
     assert_int_equal(watching.reports, 1);
     assert_int_equal(files_in(f), 0);
     // It was that export's: the next one runs.
     watching = (struct Watching){.most = UINT_MAX};
-    assert_int_equal(Export_write(f->export, path, false, &watcher, &result),
-                     0);
+    assert_int_equal(
+        Export_write(f->export, path, false, &watcher, NULL, &result), 0);
     assert_true(watching.reports >= 1);
     assert_int_equal(files_in(f), 1);
+}
+
+// The whole file takes a second and more, so that a part is written.
+static void test_as_much_as_there_is_time_for(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *first = add_code(&f->engine, "first", 0);
+    struct Code *last = add_code(&f->engine, "last", 0);
+    struct ExportLimit limit = {.seconds = UNDER_ASAN || UNDER_TSAN ? 1 : 0.5};
+    struct PerfettoResult result = {0};
+    char path[PATH_MAX], *text;
+
+    path_in(f, path, "trace.json.gz");
+    record(f, first, 1000000);
+    record(f, last, 1);
+    assert_int_equal(
+        Export_write(f->export, path, false, NULL, &limit, &result), 0);
+    assert_true(limit.part > 0 && limit.part < 1);
+    assert_true((double)result.events < 2e6 * limit.part + 10000);
+    assert_int_equal(files_in(f), 1);
+    text = unpacked(path);
+    assert_non_null(strstr(text, "\"last\""));
+    assert_non_null(strstr(text, "forgotten: "));
+    free(text);
+    // Recording has lost nothing by it.
+    path_in(f, path, "whole.pftrace");
+    limit.seconds = 0;
+    assert_int_equal(
+        Export_write(f->export, path, false, NULL, &limit, &result), 0);
+    assert_true(limit.part == 1);
+    assert_true(result.events >= 2000002);
+}
+
+static void test_no_time_at_all(void **state)
+{
+    struct Fixture *f = *state;
+    struct ExportLimit limit = {.seconds = 1e-9};
+    struct PerfettoResult result;
+    char path[PATH_MAX];
+
+    path_in(f, path, "trace.json");
+    record(f, add_code(&f->engine, "f", 0), 100);
+    assert_int_equal(
+        Export_write(f->export, path, false, NULL, &limit, &result),
+        -ETIMEDOUT);
+    assert_int_equal(files_in(f), 0);
+    limit.seconds = 3600;
+    assert_int_equal(
+        Export_write(f->export, path, false, NULL, &limit, &result), 0);
+    assert_true(limit.part == 1);
 }
 
 // Retired code is known by name, also where it was not reclaimed yet when the
@@ -257,7 +327,8 @@ static void test_names_of_the_retired(void **state)
     Engine_retire(&f->engine, codes[0]);
     Collect_drain(&f->session);
     Engine_retire(&f->engine, codes[1]);
-    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
+                     0);
     text = contents(path);
     assert_non_null(strstr(text, "\"reclaimed\""));
     assert_non_null(strstr(text, "\"on_its_way\""));
@@ -303,7 +374,8 @@ static void test_names_while_code_goes(void **state)
         for (uint32_t before = race.made;
              race.made < before + 10 && race.made < NAMES_ROOM;)
             pause_us(1000);
-        assert_int_equal(Export_write(f->export, path, true, NULL, &result), 0);
+        assert_int_equal(
+            Export_write(f->export, path, true, NULL, NULL, &result), 0);
         text = contents(path);
         assert_non_null(strstr(text, "short_lived"));
         assert_null(strstr(text, "<retired>"));
@@ -406,13 +478,14 @@ static void test_one_at_a_time(void **state)
     assert_int_equal(start_to(f, path), 0);
     assert_int_equal(start_to(f, other), -EBUSY);
     unlink(other);
-    assert_int_equal(Export_write(f->export, other, false, NULL, &result),
+    assert_int_equal(Export_write(f->export, other, false, NULL, NULL, &result),
                      -EBUSY);
     pthread_mutex_unlock(&f->engine.traces.mutex);
     wait_until_idle(f);
     assert_true(exists(path));
     assert_false(exists(other));
-    assert_int_equal(Export_write(f->export, other, false, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, other, false, NULL, NULL, &result),
+                     0);
     assert_true(exists(other));
 }
 
@@ -449,7 +522,8 @@ static void test_closed(void **state)
     unlink(path);
     Export_close(f->export);
     // The timeline at stop is still to be written.
-    assert_int_equal(Export_write(f->export, path, false, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, path, false, NULL, NULL, &result),
+                     0);
 }
 
 // At any moment of an export: nobody writes to the file afterwards, and no
@@ -482,7 +556,7 @@ static void *export_all(void *context)
 
     path_in(f, path, "foreground.json");
     while (!race->stop) {
-        int error = Export_write(f->export, path, true, NULL, &result);
+        int error = Export_write(f->export, path, true, NULL, NULL, &result);
 
         if (error && error != -EBUSY && error != -ECANCELED)
             return (void *)(intptr_t)error;
@@ -566,7 +640,8 @@ static void test_a_device_is_written_to(void **state)
     Export_own_name(link, name);
     assert_string_equal(name, link);
     record(f, add_code(&f->engine, "one", 0), 3);
-    assert_int_equal(Export_write(f->export, link, false, NULL, &result), 0);
+    assert_int_equal(Export_write(f->export, link, false, NULL, NULL, &result),
+                     0);
     assert_true(result.bytes > 100);
     assert_int_equal(stat(link, &info), 0);
     assert_true(S_ISCHR(info.st_mode));
@@ -646,6 +721,8 @@ int main(void)
         TEST(test_nothing_is_overwritten_unasked),
         TEST(test_a_failure_does_not_block_the_next),
         TEST(test_a_watcher_may_end_it),
+        TEST(test_as_much_as_there_is_time_for),
+        TEST(test_no_time_at_all),
         TEST(test_names_of_the_retired),
         TEST(test_names_while_code_goes),
         TEST(test_background),

@@ -315,7 +315,7 @@ static void test_after_the_finish(void **state)
     Session_finish(f->session);
     assert_int_equal(Session_refresh(f->session), -ESHUTDOWN);
     assert_int_equal(Export_write(&f->session->export,
-                                  f->session->config.output, false, NULL,
+                                  f->session->config.output, false, NULL, NULL,
                                   &result),
                      0);
     assert_true(result.events >= 2);

@@ -543,6 +543,50 @@ static void deep_recursion_does_not_fill_it_with_stacks(void **state)
     Ring_free(ring);
 }
 
+// Half of the events, and the idle thread's last chunk.
+static void the_newest_part_of_a_view(void **state)
+{
+    struct Timeline *timeline = Timeline_new(16 << 20);
+    struct Program programs[3] = {
+        {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000},
+        {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000},
+        {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000}};
+    struct TimelineView *view;
+    size_t i, n, events = 0;
+
+    (void)state;
+    for (n = 0; n < 3; n++) {
+        struct Track *track = begin(timeline, (unsigned)n);
+
+        for (i = 0; i < (n == 1 ? 1 : 10); i++) {
+            Program_run(&programs[n], 30000);
+            drain(timeline, track, programs[n].ring);
+        }
+        Ring_free(programs[n].ring);
+    }
+    view = Timeline_freeze(timeline);
+    TimelineView_keep_newest(view, 0.5);
+    for (n = 0; n < 3; n++) {
+        size_t kept = replay(view, (unsigned)n);
+
+        assert_int_equal(kept + view->threads[n].forgotten,
+                         n == 1 ? 30000 : 300000);
+        assert_true(n == 1 ? kept && kept <= CHUNK_EVENTS * 2 : kept > 100000);
+        events += kept;
+    }
+    assert_int_equal(events + view->forgotten, 630000);
+    assert_in_range(events, 300000, 350000);
+    assert_in_range(view->whole_ticks, 1000 + 10 * 100000, 1000 + 10 * 200000);
+    assert_int_equal(view->last_ticks, 1000 + 10 * 300000);
+    TimelineView_keep_newest(view, 0); // but for each thread's newest
+    assert_int_equal(view->chunk_count, 3);
+    TimelineView_free(view);
+    view = Timeline_freeze(timeline); // another one is whole
+    assert_int_equal(view->forgotten, 0);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+}
+
 // --- What is in a file -------------------------------------------------------
 
 static void what_memory_has_no_room_for_is_in_a_file(void **state)
@@ -753,6 +797,7 @@ int main(void)
         cmocka_unit_test(the_silent_one_stays),
         cmocka_unit_test(threads_come_in_order),
         cmocka_unit_test(deep_recursion_does_not_fill_it_with_stacks),
+        cmocka_unit_test(the_newest_part_of_a_view),
         cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
         cmocka_unit_test(a_file_that_is_full),
         cmocka_unit_test(threads_that_end_are_in_a_file),

@@ -119,6 +119,8 @@ static void turn(void *context, bool wanted)
 {
     struct Session *session = context;
 
+    if (session->config.each_turn)
+        session->config.each_turn(session);
     if (wanted)
         Collect_build(session);
     else

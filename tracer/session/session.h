@@ -20,6 +20,8 @@
 
 #include <limits.h>
 
+struct Session;
+
 struct Config {
     char mode[16];
     uint64_t threshold; // 0 = never dark
@@ -34,6 +36,8 @@ struct Config {
     struct PersistentServer *persistent; // serve here, if not NULL; it stays
     double budget; // share of CPU time at the start; NaN = none
     bool quiet;
+    // On the collector's thread, each time that it wakes up; or NULL.
+    void (*each_turn)(struct Session *session);
 };
 
 struct Session {

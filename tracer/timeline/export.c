@@ -14,6 +14,8 @@
 
 #define STACK_BYTES (512u << 10)
 #define MAX_DRAINS 100
+#define FORESEEN 0.1 // of the time that there is: how long the rest will take
+#define CAREFUL 0.7  // of the time that is left, for a part of the events
 
 void Export_init(struct Export *export, const struct ExportSource *source)
 {
@@ -112,6 +114,11 @@ struct Job {
     struct NameQuery query;
     struct Export *export;
     const struct ExportWatch *watch; // NULL: nobody watches
+    struct ExportLimit *limit;       // NULL: there is none
+    uint64_t began_ns, try_ns;       // the writing, and the newest try
+    double try_s;                    // the time that there was for that
+    double done;                     // of it, 0..1, when it was late
+    bool late;
     bool background, overwrite;
     int descriptor;  // 0: the path says where
     unsigned drains; // for the sake of names
@@ -131,10 +138,29 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     return NameQuery_find(&job->query, id, name);
 }
 
+static double seconds_since(uint64_t ns)
+{
+    return (double)(Now_ns(CLOCK_MONOTONIC) - ns) / 1e9;
+}
+
+// Will what is being written not be through in time?
+static bool is_late(const struct Job *job, double done)
+{
+    double spent = seconds_since(job->try_ns), most = job->try_s;
+
+    return spent > most || (spent > FORESEEN * most && spent > done * most);
+}
+
 static bool report_progress(void *context, double done, uint64_t bytes)
 {
     struct Job *job = context;
     struct Export *export = job->export;
+
+    if (job->limit && is_late(job, done)) {
+        job->late = true;
+        job->done = done;
+        return false;
+    }
 
     if (job->background) {
         const struct Message message = {
@@ -150,6 +176,41 @@ static bool report_progress(void *context, double done, uint64_t bytes)
     if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
         return false;
     return !atomic_load_explicit(&export->cancel, memory_order_relaxed);
+}
+
+static double count_events(const struct TimelineView *view)
+{
+    double count = 0;
+    size_t i;
+
+    for (i = 0; i < view->chunk_count; i++)
+        count += (double)view->chunks[i]->event_count;
+    return count;
+}
+
+// All of it or, where that takes too long, as much of the newest as there is
+// time for, as far as can be foreseen. 0 or -errno.
+static int write_in_time(struct Job *job, struct PerfettoTrace *trace,
+                         struct TimelineView *view, const char *path,
+                         struct PerfettoResult *result)
+{
+    struct ExportLimit *limit = job->limit;
+    double all = count_events(view);
+    int error = Perfetto_write(trace, path, result);
+
+    while (error == -ECANCELED && job->late) {
+        double speed = job->done / seconds_since(job->try_ns);
+
+        job->try_s = limit->seconds - seconds_since(job->began_ns);
+        if (job->try_s <= 0)
+            return -ETIMEDOUT;
+        TimelineView_keep_newest(view, CAREFUL * speed * job->try_s);
+        limit->part = count_events(view) / all;
+        job->late = false;
+        job->try_ns = Now_ns(CLOCK_MONOTONIC);
+        error = Perfetto_write(trace, path, result);
+    }
+    return error;
 }
 
 static int write_view(struct Export *export, const char *path, struct Job *job,
@@ -178,21 +239,32 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     }
     trace.view = view;
     NameQuery_init(&job->query, source->names, source->registry);
-    error = Perfetto_write(&trace, path, result);
+    error = write_in_time(job, &trace, view, path, result);
     NameQuery_release(&job->query);
     TimelineView_free(view);
     return error;
 }
 
 int Export_write(struct Export *export, const char *path, bool overwrite,
-                 const struct ExportWatch *watch, struct PerfettoResult *result)
+                 const struct ExportWatch *watch, struct ExportLimit *limit,
+                 struct PerfettoResult *result)
 {
-    struct Job job = {.export = export, .watch = watch, .overwrite = overwrite};
+    struct Job job = {
+        .export = export,
+        .watch = watch,
+        .limit = limit && limit->seconds > 0 ? limit : NULL,
+        .overwrite = overwrite,
+        .began_ns = Now_ns(CLOCK_MONOTONIC),
+        .try_s = limit ? limit->seconds : 0,
+    };
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     int error = claim(export, false);
 
     if (error)
         return error;
+    job.try_ns = job.began_ns;
+    if (limit)
+        limit->part = 1;
     if (!overwrite && Output_is_taken(path))
         error = -EEXIST;
     else

@@ -30,6 +30,13 @@ struct ExportSource {
                    const struct Message *message);
 };
 
+// How long writing may take. Where all of it would take longer, the newest part
+// is written.
+struct ExportLimit {
+    double seconds; // 0: as long as it takes
+    double part;    // of the events, 0..1, that is in the file: the answer
+};
+
 // Called about every 50 ms on the writing thread, which holds no lock: how much
 // is done, 0..1, and the bytes of the file so far. False cancels.
 struct ExportWatch {
@@ -60,11 +67,12 @@ void Export_close(struct Export *export);
 // Closes it; nothing runs any more.
 void Export_release(struct Export *export);
 // 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
-// -EEXIST the file is there and overwrite is false, -ECANCELED cancelled (then
-// no file is left). Blocks for as long as writing takes; not with the
-// interpreter's lock. `watch` may be NULL.
+// -EEXIST the file is there and overwrite is false, -ECANCELED cancelled,
+// -ETIMEDOUT not even a part could be written in time (then no file is left).
+// Blocks for as long as writing takes; not with the interpreter's lock. `watch`
+// and `limit` may be NULL.
 int Export_write(struct Export *export, const char *path, bool overwrite,
-                 const struct ExportWatch *watch,
+                 const struct ExportWatch *watch, struct ExportLimit *limit,
                  struct PerfettoResult *result);
 // Starts it in the background, to a file that the viewer has opened (a copy of
 // the descriptor is taken) and calls `name`; answers the viewer, with progress,

@@ -39,6 +39,9 @@ uint64_t Timeline_forgotten(struct Timeline *timeline);
 // the ring was full when last drained; it holds its chunks until it is freed.
 // Any thread. NULL when memory is out.
 struct TimelineView *Timeline_freeze(struct Timeline *timeline);
+// Forgets the oldest events of the view, and keeps about this part of them,
+// 0..1, and each thread's newest chunk.
+void TimelineView_keep_newest(struct TimelineView *view, double part);
 void TimelineView_free(struct TimelineView *view);
 
 #endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// See start.h.
+#include "python/module/start.h"
+#include "python/module/control.h"
+#include "python/service/termination.h"
+
+#include <string.h>
+
+const char Start_doc[] =
+    "start(mode, timeline, timeline_limit, spill, spill_asked, "
+    "threshold, exclude, include, serve, signal, budget, output, "
+    "command, by)\n\n"
+    "Starts tracing; budget is a float, NaN for none. by: who starts "
+    "it, BY_PROGRAM, BY_ACTIVATION (serve), or, in a child (on_fork), "
+    "BY_CHILD or BY_WRITING_CHILD: the timeline is written at stop.";
+
+// What has started by itself makes room for what is asked for; who looks at it
+// will look at that.
+static void make_room(struct State *state)
+{
+    if (state->phase != PHASE_TRACING ||
+        !(state->inherited || ocular_service.activation.armed))
+        return;
+    state->engine.session->hands_over = true;
+    Control_end(state);
+    PyErr_Clear();
+}
+
+static int start_held(struct State *state, const struct Request *request,
+                      int by)
+{
+    struct Activation *activation = &ocular_service.activation;
+    int error;
+
+    Activation_hold(activation);
+    make_room(state);
+    error = Control_start(state, request);
+    state->inherited = !error && (by == BY_CHILD || by == BY_WRITING_CHILD);
+    state->writes = by == BY_PROGRAM || by == BY_WRITING_CHILD;
+    activation->armed = !error && by == BY_ACTIVATION;
+    Activation_let_go(activation, state->phase == PHASE_TRACING);
+    return error;
+}
+
+PyObject *Start_trace(struct State *state, PyObject *args)
+{
+    struct Request request;
+    struct Config *config = &request.config;
+    const char *mode, *output, *spill;
+    int timeline, serve, by, spill_asked;
+    Py_ssize_t limit;
+    unsigned long long threshold;
+
+    memset(&request, 0, sizeof request);
+    if (!PyArg_ParseTuple(args, "spnypKO!O!pidysi:start", &mode, &timeline,
+                          &limit, &spill, &spill_asked, &threshold,
+                          &PyList_Type, &request.exclude, &PyList_Type,
+                          &request.include, &serve, &config->signal,
+                          &config->budget, &output, &request.command, &by))
+        return NULL;
+    if (strlen(output) >= sizeof config->output ||
+        strlen(spill) >= sizeof config->spill) {
+        PyErr_SetString(PyExc_ValueError,
+                        "output, timeline_spill: the path is too long");
+        return NULL;
+    }
+    snprintf(config->mode, sizeof config->mode, "%s", mode);
+    snprintf(config->output, sizeof config->output, "%s", output);
+    config->threshold = threshold;
+    config->timeline = timeline;
+    config->timeline_limit = (size_t)limit;
+    snprintf(config->spill, sizeof config->spill, "%s", spill);
+    config->spill_asked = spill_asked;
+    config->serve = serve;
+    config->sampler = true;
+    config->each_turn = Termination_serve;
+    if (ocular_service.activation.persistent.server)
+        config->persistent = &ocular_service.activation.persistent;
+    if (by == BY_CHILD || by == BY_WRITING_CHILD)
+        Export_own_name(output, config->output);
+    if (by == BY_PROGRAM)
+        ChildStarter_cancel_trace(&ocular_service.child_starter);
+    if (start_held(state, &request, by) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}

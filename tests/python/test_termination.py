@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""SIGTERM under `python -m ocular`: the timeline is written, the process dies of the
+signal as it does untraced, and nothing else about signals has changed."""
+
+import gzip
+import os
+import re
+import signal
+
+import pytest
+from e2e import trace
+from e2e.program import PYTHON, SLOW, start, wait_until, write
+
+READY = """
+import ctypes, os, signal, subprocess, sys, threading, time
+def leaf(n): return n + 1
+def work(n=2000):
+    for i in range(n): leaf(i)
+work()
+def ready(*words): print("ready", *words, flush=True)
+"""
+
+
+class Packed:
+    """A large one: only counted, since json would take a minute."""
+
+    def __init__(self, path):
+        self.text = gzip.open(path).read()
+
+    def number(self, key):
+        return int(re.search(rb'"%s":(\d+)' % key, self.text[:8192])[1])
+
+    def calls(self, name):
+        begin = rb'"ph":"B","pid":\d+,"tid":\d+,"name":"%s"' % name
+        return sum(1 for _ in re.finditer(begin, self.text))
+
+
+BUSY = {
+    "computing": "ready()\nwhile True: work()",
+    "asleep": "ready()\ntime.sleep(600)",
+    "in C, with the interpreter's lock": "ready()\nctypes.PyDLL(None).sleep(600)",
+    "a thread computes": """
+threading.Thread(target=lambda: [work() for _ in iter(int, 1)]).start()
+ready()
+""",
+    "forks again and again": """
+ready()
+while True:
+    child = os.fork()
+    if not child: os._exit(0)
+    os.waitpid(child, 0)
+""",
+}
+
+
+def traced(tmp_path, body, *options):
+    program = write(tmp_path, READY + body)
+    command = [PYTHON, "-m", "ocular", "--output", "t.json", *options, program]
+    return start(command, cwd=tmp_path)
+
+
+def terminate(process, times=1):
+    """(stdout, stderr) of what says that it is ready, and then gets the signal."""
+    assert process.stdout.readline().startswith("ready")
+    for _ in range(times):
+        process.send_signal(signal.SIGTERM)
+    return process.communicate(timeout=SLOW)
+
+
+@pytest.mark.parametrize("kind", BUSY)
+def test_the_timeline_is_written(tmp_path, kind):
+    process = traced(tmp_path, BUSY[kind])
+    out, err = terminate(process)
+    assert process.returncode == -signal.SIGTERM
+    path = tmp_path / "t.json"
+    assert err.startswith(f"ocular: SIGTERM: timeline: {path}, ") and err.count("\n") == 1
+    timeline = trace.read(path)
+    assert timeline.names()["leaf"] >= 500  # it goes dark
+    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
+
+
+def test_twice_and_quietly(tmp_path):
+    """As by `timeout` or a supervisor, which signal a group and its leader."""
+    process = traced(tmp_path, BUSY["computing"], "--quiet")
+    assert terminate(process, times=3) == ("", "")
+    assert process.returncode == -signal.SIGTERM
+    assert trace.read(tmp_path / "t.json").names()["leaf"] >= 500
+
+
+def test_while_it_is_written_at_exit(tmp_path):
+    """That is finished. Millions of events, packed: it takes its time."""
+    process = traced(
+        tmp_path,
+        "ready()\nfor _ in range(100): work()",
+        *["--threshold", "0", "--output", "t.json.gz", "--output-seconds", "100"],
+    )
+    assert process.stdout.readline()
+    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(tmp_path)))
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=SLOW)
+    assert process.returncode == -signal.SIGTERM
+    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json.gz"]
+    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 101 * 2000
+
+
+HANDLES = """
+def handle(number, frame):
+    print("mine", flush=True)
+    sys.exit(3)
+signal.signal(signal.SIGTERM, handle)
+ready()
+while True: work()
+"""
+
+
+def test_a_handler_of_the_program(tmp_path):
+    process = traced(tmp_path, HANDLES)
+    out, err = terminate(process)
+    assert process.returncode == 3 and out == "mine\n"
+    assert "timeline: " in err and "SIGTERM" not in err
+    assert (tmp_path / "t.json").exists()
+
+
+def test_what_the_program_sees(tmp_path):
+    process = traced(tmp_path, "ready(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)")
+    assert process.communicate(timeout=SLOW)[0] == "ready True\n"
+
+
+def test_an_ignored_signal_stays_ignored(tmp_path):
+    program = write(tmp_path, READY + "ready()\nsys.stdin.read()\nprint('on')")
+    process = start(
+        ["sh", "-c", 'trap "" TERM; exec "$@"', "sh", PYTHON, "-m", "ocular", program],
+        cwd=tmp_path,
+        stdin=-1,
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate("", timeout=SLOW)
+    assert (process.returncode, out) == (0, "on\n")
+
+
+def test_without_a_timeline_it_is_as_it_was(tmp_path):
+    process = traced(tmp_path, BUSY["asleep"], "--no-perfetto")
+    assert terminate(process) == ("", "")
+    assert process.returncode == -signal.SIGTERM
+    assert os.listdir(tmp_path) == ["program.py"]
+
+
+CHILDREN = """
+def end(child): # by the signal, at once
+    time.sleep(0.2)
+    os.kill(child, signal.SIGTERM)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+child = os.fork()
+if not child:
+    time.sleep(600)
+statuses = [end(child)]
+child = os.posix_spawn("/bin/sleep", ["sleep", "600"], os.environ)
+statuses.append(end(child))
+process = subprocess.Popen(["sleep", "600"])
+time.sleep(0.2)
+process.terminate()
+statuses.append(process.wait())
+ready(statuses)
+"""
+
+
+def test_children_die_of_it(tmp_path):
+    process = traced(tmp_path, CHILDREN, "--quiet")
+    out, err = process.communicate(timeout=SLOW)
+    assert out == "ready [-15, -15, -15]\n" and (process.returncode, err) == (0, "")
+    assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
+
+
+def test_after_stop_tracing_it_is_as_it_was(tmp_path):
+    body = """
+import ocular
+ocular.stop_tracing()
+ready()
+time.sleep(600)
+"""
+    process = traced(tmp_path, body, "--quiet")
+    assert terminate(process) == ("", "")
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_as_much_as_there_is_time_for(tmp_path):
+    """Packed JSON of 1.2 million events takes more than this."""
+    options = "--threshold 0 --output t.json.gz --output-seconds 0.4".split()
+    process = traced(tmp_path, "for _ in range(300): work()\nready()", *options)
+    _, err = process.communicate(timeout=SLOW)
+    assert process.returncode == 0
+    assert "ocular: the timeline has the newest " in err, err
+    assert "% of its events: there are 0.4 s for writing it (output_seconds)" in err
+    packed = Packed(tmp_path / "t.json.gz")
+    assert packed.number(b"forgotten_events") > 0 == packed.number(b"lost_events")
+    assert 0 < packed.calls(b"leaf") < 301 * 2000
+    assert packed.calls(b"ready") == 1  # the newest
+
+
+def test_stop_tracing_writes_all(tmp_path):
+    body = """
+import ocular
+for _ in range(100): work()
+ocular.stop_tracing()
+ready()
+"""
+    options = "--threshold 0 --output t.json.gz --output-seconds 0.1".split()
+    process = traced(tmp_path, body, *options)
+    process.communicate(timeout=SLOW)
+    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 101 * 2000
