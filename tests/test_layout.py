@@ -75,7 +75,11 @@ SHORTER = {
 # else in <> must be the C library's.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
-    r"json-c/.*|json\.h|json_.*": {"tracer/timeline/json_trace.c", "tui/model/json.c"},
+    r"json-c/.*|json\.h|json_.*": {
+        "tracer/timeline/json_trace.c",
+        "tracer/timeline/speedscope.c",
+        "tui/model/json.c",
+    },
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     r".*intrin\.h": set(),  # dear to compile: __builtin_ia32_... is there without

@@ -34,22 +34,31 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
+// The program may close `fd` meanwhile, and open another file, whose number is
+// the same then: that is not ours to copy, nor to close.
 int Opened_above(int fd)
 {
+    struct Opened opened;
     int copy, error;
 
     if (fd < 0)
         return -errno;
     if (fd >= OPENED_ABOVE)
         return fd;
+    Opened_note(&opened, fd);
     copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
     if (copy < 0 && fd > 2)
         return fd; // the limit is lower, or reached
     if (copy < 0)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     error = errno;
-    close(fd);
-    return copy < 0 ? -error : copy;
+    Opened_close(&opened, fd);
+    if (copy < 0)
+        return -error;
+    if (Opened_holds(&opened, copy))
+        return copy;
+    close(copy);
+    return -EBADF;
 }
 
 bool Opened_is_writable_file(int fd)

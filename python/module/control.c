@@ -200,6 +200,10 @@ static PyObject *raise_export(int error, PyObject *path)
         PyErr_SetString(PyExc_RuntimeError,
                         "no timeline is kept: start tracing with "
                         "perfetto=True");
+    else if (error == -ENOTSUP)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "nothing is sampled, so that there are no stacks to "
+                        "write");
     else if (error == -EBUSY)
         PyErr_SetString(PyExc_RuntimeError,
                         "another export is running: wait for it");
@@ -420,7 +424,7 @@ PyObject *Control_stop(struct State *state, bool write, PyObject *progress,
     if (state->phase != PHASE_TRACING)
         Py_RETURN_NONE;
     finish(state);
-    if (write && session->timeline)
+    if (write && (session->timeline || session->config.profile))
         FinalTimeline_write(&timeline, session, progress);
     snapshot = Session_take(session);
     if (snapshot)

@@ -3,6 +3,7 @@
 #include "python/module/start.h"
 #include "python/module/control.h"
 #include "python/service/termination.h"
+#include "tracer/timeline/profile_file.h"
 
 #include <string.h>
 
@@ -67,7 +68,8 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     snprintf(config->mode, sizeof config->mode, "%s", mode);
     snprintf(config->output, sizeof config->output, "%s", output);
     config->threshold = threshold;
-    config->timeline = timeline;
+    config->profile = timeline && ProfileFile_format(output) != PROFILE_NONE;
+    config->timeline = timeline && !config->profile;
     config->timeline_limit = (size_t)limit;
     snprintf(config->spill, sizeof config->spill, "%s", spill);
     config->spill_asked = spill_asked;

@@ -123,7 +123,9 @@ def start_tracing(
                             or in precise mode.
     output                  where the timeline goes: JSON, or, where the name
                             ends in ".pftrace", Perfetto's own format, which
-                            is smaller and faster; ".gz" compresses either. A
+                            is smaller and faster; ".gz" compresses either.
+                            Where it ends as export() has it, the sampled
+                            stacks are written and no timeline is kept. A
                             file that exists is never overwritten: the process
                             id is put into the name instead.
     timeline_limit          bytes of timeline kept in memory; the oldest part
@@ -277,12 +279,14 @@ def snapshot():
 
 def export(path):
     """Write the timeline to `path` now and go on tracing: JSON, or Perfetto's own
-    format where the path ends in ".pftrace"; ".gz" behind either compresses. A
-    file there is replaced, once the new one is whole.
+    format where the path ends in ".pftrace"; or the sampled stacks of the run
+    where it ends in ".folded", ".speedscope.json", ".pstats" or ".pb" (pprof).
+    ".gz" behind any of them compresses. A file there is replaced, once the new
+    one is whole.
 
     Returns the file's size in bytes. Raises RuntimeError where nothing is
-    traced or no timeline is kept (perfetto=False), OSError where the file
-    cannot be written.
+    traced, no timeline is kept (perfetto=False) or nothing is sampled, OSError
+    where the file cannot be written.
     """
     name = os.fsencode(path)
     if b"\0" in name:

@@ -342,9 +342,9 @@ def test_what_is_served_ends_though_stopping_fails(tmp_path, sockets):
 import json, ocular
 ocular.serve()
 print(json.dumps(ocular._ocular.socket_path()))
-def fails():
+def fails(seconds):
     raise RuntimeError
-ocular.stop_tracing = fails
+ocular._stop = fails
 """,
         env={"XDG_RUNTIME_DIR": str(sockets)},
     )

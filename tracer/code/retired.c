@@ -144,10 +144,18 @@ void Retired_add(struct Retired *retired, const struct Code *code)
     retired->events += totals.events;
 }
 
-const char *Retired_name(const struct Retired *retired, uint32_t id)
+const struct RetiredFunction *Retired_find(const struct Retired *retired,
+                                           uint32_t id)
 {
     for (size_t i = 0; id && i < retired->count; i++)
         if (retired->functions[i].id == id)
-            return retired->functions[i].name;
+            return &retired->functions[i];
     return NULL;
+}
+
+const char *Retired_name(const struct Retired *retired, uint32_t id)
+{
+    const struct RetiredFunction *found = Retired_find(retired, id);
+
+    return found ? found->name : NULL;
 }

@@ -45,6 +45,8 @@ void Retired_release(struct Retired *retired);
 // Adds what the code object has counted. Where memory is out, to the others.
 void Retired_add(struct Retired *retired, const struct Code *code);
 // The function whose newest code object had that id; NULL: not known.
+const struct RetiredFunction *Retired_find(const struct Retired *retired,
+                                           uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);
 
 #endif

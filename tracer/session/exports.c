@@ -3,6 +3,7 @@
 #include "tracer/session/exports.h"
 #include "ipc/base/now.h"
 #include "tracer/session/collect.h"
+#include "tracer/session/profiles.h"
 #include "tracer/session/requests.h"
 
 // CLOCK_BOOTTIME at a moment of CLOCK_REALTIME, as the two are now; 0: earlier.
@@ -34,6 +35,11 @@ static void describe(void *context, struct PerfettoTrace *trace)
     trace->hz = Clock_hz(&engine->clock);
 }
 
+static int profile(void *context, const char *path, struct Bytes *out)
+{
+    return Profiles_make(context, path, out);
+}
+
 static void drain(void *context)
 {
     Collect_drain(context);
@@ -47,6 +53,7 @@ void Exports_init(struct Session *session)
                                         .registry = session->engine->registry,
                                         .describe = describe,
                                         .drain = drain,
+                                        .profile = profile,
                                         .answer = Session_answer};
 
     Export_init(&session->export, &source);

@@ -7,6 +7,7 @@
 #include "tracer/session/costs.h"
 #include "tracer/session/exports.h"
 #include "tracer/session/listings.h"
+#include "tracer/session/profiles.h"
 #include "tracer/session/requests.h"
 
 #include <errno.h>
@@ -176,6 +177,7 @@ void Session_finish(struct Session *session)
     if (session->server)
         stop_server(session);
     session->server = NULL;
+    Profiles_keep(session);
     if (session->sampler)
         Sampler_stop(session->sampler);
     session->sampler = NULL;
@@ -191,6 +193,7 @@ void Session_free(struct Session *session)
     Publish_set(&session->publish, NULL);
     if (session->timeline)
         Timeline_free(session->timeline);
+    FlameTable_free(session->stacks);
     Retired_release(&session->retired);
     Rearm_release(&session->rearm);
     Details_release(&session->details);

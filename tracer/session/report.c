@@ -5,6 +5,7 @@
 #include "tracer/base/text.h"
 #include "tracer/session/figure.h"
 #include "tracer/session/hot_path.h"
+#include "tracer/timeline/profile_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -357,6 +358,10 @@ static void put_timeline(struct Bytes *out,
     if (!timeline->path)
         return;
     Text_clean(path, sizeof path, timeline->path, true);
+    if (ProfileFile_format(timeline->path) != PROFILE_NONE) {
+        Figure_print(out, "  sampled stacks: %s\n", path);
+        return;
+    }
     Figure_print(out, "  timeline: %s\n", path);
     Figure_print(
         out,

@@ -30,6 +30,7 @@ struct Config {
     char spill[PATH_MAX];  // the folder for what is beyond; "": none
     bool spill_asked;      // no start without it
     char output[PATH_MAX];
+    bool profile; // its ending is a profile's: that is written, no timeline
     bool serve;
     bool sampler; // false: hooks alone
     int signal;   // that samples come by; 0: any that is free, -1: none
@@ -47,6 +48,7 @@ struct Session {
     uint64_t start_unix_ns;
     struct Timeline *timeline; // NULL: not wanted
     struct Sampler *sampler;   // NULL: no shares
+    struct FlameTable *stacks; // of the run, once the sampler has gone; or NULL
     bool sampler_refused;      // one was wanted
     struct Server *server;     // NULL: not serving; or config.persistent's
     uint64_t server_base_ns;   // CPU time that it had used before

@@ -4,6 +4,7 @@
 #include "tracer/timeline/export.h"
 #include "ipc/base/now.h"
 #include "tracer/base/output.h"
+#include "tracer/timeline/profile_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,12 +67,13 @@ bool Export_is_idle(struct Export *export)
 }
 
 // Takes the one export that may run. 0, -ENODATA, -EBUSY, -ESHUTDOWN.
-static int claim(struct Export *export, bool background)
+static int claim(struct Export *export, const char *path, bool background)
 {
     int error = 0;
     bool join = false;
 
-    if (!export->source.timeline(export->source.context))
+    if (ProfileFile_format(path) == PROFILE_NONE &&
+        !export->source.timeline(export->source.context))
         return -ENODATA;
     pthread_mutex_lock(&export->mutex);
     if (background && export->closed) {
@@ -213,6 +215,30 @@ static int write_in_time(struct Job *job, struct PerfettoTrace *trace,
     return error;
 }
 
+static int write_profile(struct Export *export, const char *path,
+                         const struct Job *job, struct PerfettoResult *result)
+{
+    struct Output output;
+    struct Bytes bytes;
+    int error;
+
+    Bytes_init(&bytes);
+    error = export->source.profile(export->source.context, path, &bytes);
+    if (!error)
+        error = job->descriptor ? Output_borrow(&output, job->descriptor,
+                                                &export->opened, path)
+                                : Output_open(&output, path);
+    if (!error) {
+        error = Output_write(&output, bytes.data, bytes.size);
+        if (error)
+            Output_abort(&output);
+        else
+            error = Output_commit(&output, job->overwrite, &result->bytes);
+    }
+    Bytes_release(&bytes);
+    return error;
+}
+
 static int write_view(struct Export *export, const char *path, struct Job *job,
                       struct PerfettoResult *result)
 {
@@ -229,6 +255,8 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     struct TimelineView *view;
     int error;
 
+    if (ProfileFile_format(path) != PROFILE_NONE)
+        return write_profile(export, path, job, result);
     source->describe(source->context, &trace);
     source->drain(source->context);
     view = Timeline_freeze(source->timeline(source->context));
@@ -258,7 +286,7 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
         .try_s = limit ? limit->seconds : 0,
     };
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    int error = claim(export, false);
+    int error = claim(export, path, false);
 
     if (error)
         return error;
@@ -334,7 +362,7 @@ static int copy_descriptor(struct Export *export, int descriptor)
 int Export_start(struct Export *export, int descriptor, const char *name,
                  uint64_t viewer, uint32_t request)
 {
-    int error = claim(export, true);
+    int error = claim(export, name ? name : "", true);
 
     if (error)
         return error;
@@ -362,7 +390,18 @@ int Export_start(struct Export *export, int descriptor, const char *name,
 static const char *ending(const char *path)
 {
     static const char *const KNOWN[] = {
-        ".json.gz", ".json", ".pftrace.gz", ".pftrace", ".gz",
+        ".speedscope.json.gz",
+        ".speedscope.json",
+        ".json.gz",
+        ".json",
+        ".pftrace.gz",
+        ".pftrace",
+        ".folded.gz",
+        ".folded",
+        ".pstats",
+        ".pb.gz",
+        ".pb",
+        ".gz",
     };
     const char *slash = strrchr(path, '/');
     const char *file = slash ? slash + 1 : path;

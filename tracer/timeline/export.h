@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the timeline to a file: now, on the caller's thread, or in the
+// Writes the timeline to a file, or the sampled stacks, where its name ends as
+// a profile's (profile_file.h): now, on the caller's thread, or in the
 // background ("ocular-export") for a viewer, with progress and cancelling.
 // One export at a time.
 #ifndef OCULAR_TRACER_TIMELINE_EXPORT_H
@@ -25,6 +26,8 @@ struct ExportSource {
     // Moves what is in the rings into the timeline, and the names of what was
     // retired to where they are kept.
     void (*drain)(void *context);
+    // A file that is no timeline, by its name (profile_file.h). 0 or -errno.
+    int (*profile)(void *context, const char *path, struct Bytes *out);
     // To a viewer, who may be gone.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);
@@ -66,11 +69,11 @@ void Export_init(struct Export *export, const struct ExportSource *source);
 void Export_close(struct Export *export);
 // Closes it; nothing runs any more.
 void Export_release(struct Export *export);
-// 0 or -errno: -ENODATA no timeline is kept, -EBUSY another export runs,
-// -EEXIST the file is there and overwrite is false, -ECANCELED cancelled,
-// -ETIMEDOUT not even a part could be written in time (then no file is left).
-// Blocks for as long as writing takes; not with the interpreter's lock. `watch`
-// and `limit` may be NULL.
+// 0 or -errno: -ENODATA no timeline is kept, -ENOTSUP nothing is sampled,
+// -EBUSY another export runs, -EEXIST the file is there and overwrite is false,
+// -ECANCELED cancelled, -ETIMEDOUT not even a part could be written in time
+// (then no file is left). Blocks for as long as writing takes; not with the
+// interpreter's lock. `watch` and `limit` may be NULL.
 int Export_write(struct Export *export, const char *path, bool overwrite,
                  const struct ExportWatch *watch, struct ExportLimit *limit,
                  struct PerfettoResult *result);

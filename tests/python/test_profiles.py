@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""The sampled stacks as files of other tools, which read them: pstats, pprof where Go is
+there, and what flame graphs and speedscope are made of."""
+
+import gzip
+import json
+import os
+import pstats
+import re
+import shutil
+import subprocess
+
+import ocular
+import pytest
+from e2e.program import PYTHON, SLOW, run, script, write
+
+# Nearly all of the time is heavy's, a quarter of that by way of seldom.
+WORK = """
+import time
+def heavy(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        sum(range(1000))
+def often():
+    for _ in range(3): heavy(0.1)
+def seldom():
+    heavy(0.1)
+def main():
+    for _ in range(3):
+        often()
+        seldom()
+def strange():
+    exec(compile("def f():\\n heavy(0.05)", "a;b\\nc", "exec"), globals())
+    f.__code__ = f.__code__.replace(co_qualname="x;y\\nz")
+    f()
+main()
+strange()
+"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """One run's files: {name: path}."""
+    folder = tmp_path_factory.mktemp("profiles")
+    names = ["t.folded", "t.speedscope.json", "t.pstats", "t.pb.gz", "t.folded.gz"]
+    source = f"""
+import ocular
+ocular.start_tracing(quiet=True, perfetto=False)
+{WORK}
+time.sleep(0.6)  # the sampler gathers four times a second
+for name in {names}:
+    ocular.export(name)
+ocular.stop_tracing()
+"""
+    done = script(folder, source)
+    assert done.status == 0, done.err
+    return {name: folder / name for name in names}
+
+
+def read_folded(text):
+    """{stack: microseconds}."""
+    stacks = {}
+    for line in text.splitlines():
+        stack, _, number = line.rpartition(" ")
+        stacks[tuple(stack.split(";"))] = int(number)
+    return stacks
+
+
+def part(of, whole):
+    return sum(of) / sum(whole)
+
+
+def test_folded(written):
+    stacks = read_folded(written["t.folded"].read_text())
+    mine = {key: us for key, us in stacks.items() if key[-1] == "heavy (program.py:6)"}
+    assert part(mine.values(), stacks.values()) > 0.7
+    by_seldom = [us for key, us in mine.items() if key[-2].startswith("seldom (")]
+    assert 0.1 < part(by_seldom, mine.values()) < 0.4
+    assert all(key[-3].startswith("main (") for key in mine if "main" in str(key))
+    assert 0.5e6 < sum(mine.values()) < 5e6
+    packed = read_folded(gzip.open(written["t.folded.gz"], "rt").read())
+    assert sum(packed.values()) >= sum(stacks.values())
+
+
+def test_names_that_would_end_a_frame_or_a_line(written):
+    text = written["t.folded"].read_text()
+    assert "x:y\ufffdz (a:b\ufffdc:1);heavy (" in text
+
+
+def test_speedscope(written):
+    document = json.loads(written["t.speedscope.json"].read_text())
+    assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert document["exporter"] == f"ocular@{ocular.__version__}"
+    frames = document["shared"]["frames"]
+    (profile,) = document["profiles"]
+    assert (profile["type"], profile["unit"]) == ("sampled", "nanoseconds")
+    assert len(profile["samples"]) == len(profile["weights"])
+    assert profile["startValue"] == 0 and profile["endValue"] == sum(profile["weights"])
+    heavy = sum(
+        weight
+        for stack, weight in zip(profile["samples"], profile["weights"], strict=True)
+        if frames[stack[-1]]["name"] == "heavy"
+    )
+    assert heavy > 0.7 * profile["endValue"]
+    frame = next(frame for frame in frames if frame["name"] == "heavy")
+    assert frame["line"] == 6 and frame["file"].endswith("/program.py")
+
+
+def test_pstats(written):
+    stats = pstats.Stats(str(written["t.pstats"]))
+    rows = {key[2]: (key, row) for key, row in stats.stats.items()}
+    (file, line, _), (cc, nc, own, total, callers) = rows["heavy"]
+    assert file.endswith("/program.py") and line == 6
+    assert cc == nc and 13 <= nc <= 15
+    assert 0.9 < own < 5 and own == pytest.approx(total)
+    by_caller = {key[2]: row for key, row in callers.items()}
+    assert by_caller["often"][3] > 2 * by_caller["seldom"][3]
+    assert rows["often"][1][3] == pytest.approx(by_caller["often"][3], rel=0.05)
+    assert rows["often"][1][2] < 0.1 * rows["often"][1][3]
+    assert stats.total_tt == pytest.approx(sum(row[1][2] for row in rows.values()))
+    # As a user would.
+    shown = run(
+        [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
+    )
+    assert "(heavy)" in shown.out
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
+def test_pprof(written):
+    def pprof(*options):
+        command = ["go", "tool", "pprof", *options, str(written["t.pb.gz"])]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=SLOW
+        ).stdout
+
+    top = pprof("-top", "-unit=ms")
+    assert "Type: cpu" in top
+    first = next(line for line in top.splitlines() if line.endswith(" heavy"))
+    assert float(re.search(r"([\d.]+)%", first)[1]) > 70
+    peek = pprof("-peek", "^heavy$")
+    assert re.search(r"\|\s+often", peek) and re.search(r"\|\s+seldom", peek)
+    assert re.search(r"heavy \S*/program.py:6", pprof("-raw"))
+
+
+@pytest.mark.parametrize("name", ["o.folded", "o.speedscope.json", "o.pstats", "o.pb.gz"])
+def test_as_output(tmp_path, name):
+    """No timeline is kept then, and the report says what was written."""
+    program = write(tmp_path, WORK)
+    done = run([PYTHON, "-m", "ocular", "--output", name, program], cwd=tmp_path)
+    assert done.status == 0 and f"  sampled stacks: {tmp_path / name}\n" in done.err
+    assert "perfetto" not in done.err
+    assert sorted(os.listdir(tmp_path)) == sorted([name, "program.py"])
+    again = run([PYTHON, "-m", "ocular", "--output", name, program], cwd=tmp_path)
+    stem, ending = name.split(".", 1)
+    (other,) = {*os.listdir(tmp_path)} - {name, "program.py"}
+    assert again.status == 0 and re.fullmatch(rf"{stem}\.\d+\.{re.escape(ending)}", other)
+
+
+def test_what_cannot_be_written(tmp_path):
+    ocular.start_tracing(quiet=True, perfetto=False)
+    try:
+        with pytest.raises(OSError):
+            ocular.export(tmp_path / "no" / "t.pstats")
+        with pytest.raises(RuntimeError, match="no timeline"):
+            ocular.export(tmp_path / "pstats")
+    finally:
+        ocular.stop_tracing()
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Sampled stacks as other tools' files: which name is which format, what is in
+// each. The tools themselves read them in tests/python/test_profiles.py.
+#include "tracer/timeline/profile_file.h"
+
+#include <json-c/json.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAIN = 7, WORK = 9, GONE = 12 };
+
+// main -> work -> main -> work, main -> gone, and what was cut off.
+static const struct FlameRow rows[] = {
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // in no traced function
+    {0, MAIN, 0, 0, 10000, 0},
+    {1, WORK, 0, 0, 20000, 5000},
+    {2, MAIN, 0, 0, 0, 0},
+    {3, WORK, 0, 0, 40000, 0},
+    {1, GONE, 0, 0, 900, 0},
+    {0, NULL_U64, 0, 0, 0, 0},
+    {6, WORK, 0, 0, 5000, 0},
+};
+static const struct FlameFunction functions[] = {
+    {MAIN, "main;\n\xff", "/src/a b.py", 3},
+    {WORK, "work", "/src/w.py", 1234567},
+    {GONE, NULL, NULL, NULL_U64},
+};
+static const struct FlameTable table = {
+    .samples = 10,
+    .rows = rows,
+    .row_count = sizeof rows / sizeof *rows,
+    .functions = functions,
+    .function_count = 3,
+};
+
+static void make(struct Profile *profile)
+{
+    assert_int_equal(Profile_init(profile, &table), 0);
+    profile->command = "app.py";
+    profile->start_unix_ns = 1;
+    profile->duration_ns = 2;
+}
+
+static struct Bytes written(const struct Profile *profile,
+                            enum ProfileFormat format)
+{
+    struct Bytes out;
+
+    Bytes_init(&out);
+    assert_int_equal(ProfileFile_write(profile, format, &out), 0);
+    Bytes_put_u8(&out, 0);
+    return out;
+}
+
+static void names_say_the_format(void **state)
+{
+    (void)state;
+    assert_int_equal(ProfileFile_format("a.folded"), PROFILE_FOLDED);
+    assert_int_equal(ProfileFile_format("/x/a.folded.gz"), PROFILE_FOLDED);
+    assert_int_equal(ProfileFile_format("a.speedscope.json"),
+                     PROFILE_SPEEDSCOPE);
+    assert_int_equal(ProfileFile_format("a.pstats"), PROFILE_PSTATS);
+    assert_int_equal(ProfileFile_format("a.pb"), PROFILE_PPROF);
+    assert_int_equal(ProfileFile_format("a.pb.gz"), PROFILE_PPROF);
+    assert_int_equal(ProfileFile_format("a.json"), PROFILE_NONE);
+    assert_int_equal(ProfileFile_format("a.pftrace.gz"), PROFILE_NONE);
+    assert_int_equal(ProfileFile_format("pstats"), PROFILE_NONE);
+    assert_int_equal(ProfileFile_format(".pstats"), PROFILE_NONE);
+    assert_int_equal(ProfileFile_format(".gz"), PROFILE_NONE);
+    assert_int_equal(ProfileFile_format(""), PROFILE_NONE);
+}
+
+static void folded_stacks(void **state)
+{
+    struct Profile profile;
+    struct Bytes out;
+
+    (void)state;
+    make(&profile);
+    profile.functions[2].name = "was";
+    out = written(&profile, PROFILE_FOLDED);
+    assert_string_equal((const char *)out.data,
+                        "<untraced> 3\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3) 10\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567) 20\n"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567);"
+                        "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
+                        "work (w.py:1234567) 40\n"
+                        "<deeper stacks>;work (w.py:1234567) 5\n");
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
+
+// Innermost first; no more than there is room for are written.
+static void a_stack(void **state)
+{
+    struct Profile profile;
+    uint32_t stack[2];
+
+    (void)state;
+    make(&profile);
+    assert_int_equal(Profile_stack(&profile, 4, stack, 2), 4);
+    assert_int_equal(stack[0], 1);
+    assert_int_equal(stack[1], 0);
+    assert_int_equal(Profile_stack(&profile, 0, stack, 2), 1);
+    assert_int_equal(stack[0], 4);
+    Profile_release(&profile);
+}
+
+static void of_one_name_and_place(void **state)
+{
+    struct Profile profile;
+
+    (void)state;
+    make(&profile);
+    profile.functions[0] = profile.functions[1];
+    profile.functions[0].calls = 30;
+    profile.functions[1].calls = 12;
+    Profile_merge(&profile);
+    assert_int_equal(profile.row_functions[1], 0);
+    assert_int_equal(profile.row_functions[2], 0);
+    assert_int_equal(profile.row_functions[5], 2);
+    assert_true(profile.functions[0].calls == 42);
+    Profile_release(&profile);
+}
+
+static bool holds(const struct Bytes *out, const void *what, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i + size <= out->size; i++)
+        if (!memcmp(out->data + i, what, size))
+            return true;
+    return false;
+}
+
+// marshal.dumps() of these.
+static void numbers_of_pstats(void **state)
+{
+    static const char small[] = "i\x2a\0\0\0i\x2a\0\0\0";
+    static const char large[] = "l\x03\0\0\0\x01\0\0\0\0\x04"; // 2**40 + 1
+    struct Profile profile;
+    struct Bytes out;
+
+    (void)state;
+    make(&profile);
+    profile.functions[0].calls = 1099511627777;
+    profile.functions[1].calls = 41.6;
+    out = written(&profile, PROFILE_PSTATS);
+    assert_int_equal(out.data[0], '{');
+    assert_true(holds(&out, small, sizeof small - 1));
+    assert_true(holds(&out, large, sizeof large - 1));
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
+
+static void an_empty_table(void **state)
+{
+    static const struct FlameTable empty = {0};
+    struct Profile profile;
+    enum ProfileFormat format;
+
+    (void)state;
+    assert_int_equal(Profile_init(&profile, &empty), 0);
+    Profile_merge(&profile);
+    for (format = PROFILE_FOLDED; format <= PROFILE_PPROF; format++) {
+        struct Bytes out = written(&profile, format);
+
+        Bytes_release(&out);
+    }
+    Profile_release(&profile);
+}
+
+static void speedscope(void **state)
+{
+    struct Profile profile;
+    struct Bytes out;
+    struct json_object *root, *all, *one;
+
+    (void)state;
+    make(&profile);
+    out = written(&profile, PROFILE_SPEEDSCOPE);
+    root = json_tokener_parse((const char *)out.data);
+    assert_non_null(root);
+    all = json_object_object_get(root, "profiles");
+    one = json_object_array_get_idx(all, 0);
+    assert_int_equal(
+        json_object_get_int(json_object_object_get(one, "endValue")), 78900);
+    assert_int_equal(
+        json_object_array_length(json_object_object_get(one, "samples")), 6);
+    json_object_put(root);
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_say_the_format),
+        cmocka_unit_test(folded_stacks),
+        cmocka_unit_test(a_stack),
+        cmocka_unit_test(of_one_name_and_place),
+        cmocka_unit_test(numbers_of_pstats),
+        cmocka_unit_test(an_empty_table),
+        cmocka_unit_test(speedscope),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// See profiles.h.
+#include "tracer/session/profiles.h"
+#include "ipc/base/now.h"
+#include "tracer/base/rcu.h"
+#include "tracer/code/means.h"
+
+#include <errno.h>
+#include <math.h>
+
+// Counted, and estimated for when it was dark.
+static double calls_of(const struct Code *code, double hz)
+{
+    double calls = (double)Counter_get(&code->hot.calls), dark = 0;
+
+    calls += code->cold.dark_calls;
+    if (code->hot.dark)
+        dark = Code_dark_calls(code, hz);
+    return isnan(dark) ? calls : calls + dark;
+}
+
+// What has gone keeps its name, as long as nothing is reclaimed.
+static void describe(struct Session *session, struct Profile *profile)
+{
+    const struct FlameTable *table = profile->table;
+    struct Engine *engine = session->engine;
+    double hz = Clock_hz(&engine->clock);
+    size_t i;
+
+    Rcu_read_lock();
+    for (i = 0; i < table->function_count; i++) {
+        uint32_t id = (uint32_t)table->functions[i].id;
+        struct ProfileFunction *function = &profile->functions[i];
+        const struct Code *code = Registry_by_id(engine->registry, id);
+        const struct RetiredFunction *gone =
+            code ? NULL : Retired_find(&session->retired, id);
+
+        if (code)
+            function->calls = calls_of(code, hz);
+        if (gone)
+            *function = (struct ProfileFunction){
+                gone->name, gone->file, gone->line, (double)gone->totals.calls};
+    }
+    Rcu_read_unlock();
+}
+
+static int write_stacks(struct Session *session, const struct FlameTable *table,
+                        const char *path, struct Bytes *out)
+{
+    struct Profile profile;
+    int error = Profile_init(&profile, table);
+
+    if (error)
+        return error;
+    profile.start_unix_ns = session->start_unix_ns;
+    profile.duration_ns = Now_ns(CLOCK_REALTIME) - session->start_unix_ns;
+    profile.command = session->engine->command;
+    pthread_mutex_lock(&session->draining);
+    describe(session, &profile);
+    Profile_merge(&profile);
+    error = ProfileFile_write(&profile, ProfileFile_format(path), out);
+    pthread_mutex_unlock(&session->draining);
+    Profile_release(&profile);
+    return error;
+}
+
+int Profiles_make(struct Session *session, const char *path, struct Bytes *out)
+{
+    struct FlameTable *table;
+    int error;
+
+    if (session->stacks)
+        return write_stacks(session, session->stacks, path, out);
+    if (!session->sampler)
+        return -ENOTSUP;
+    table = Sampler_stacks(session->sampler);
+    error = table ? write_stacks(session, table, path, out) : -ENOMEM;
+    FlameTable_free(table);
+    return error;
+}
+
+void Profiles_keep(struct Session *session)
+{
+    if (session->config.profile && session->sampler)
+        session->stacks = Sampler_stacks(session->sampler);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The sampled stacks of a whole run as other tools have them: functions, and
+// stacks of their numbers. Pure; any thread.
+#ifndef OCULAR_TRACER_TIMELINE_PROFILE_H
+#define OCULAR_TRACER_TIMELINE_PROFILE_H
+
+#include "ipc/base/bytes.h"
+#include "ipc/flame_table.h"
+
+struct ProfileFunction {
+    const char *name; // never NULL
+    const char *file; // "": it has none
+    uint64_t line;    // its first; 0: not known
+    double calls;     // NaN: not known
+};
+
+struct Profile {
+    const struct FlameTable *table; // of the run: rows with a parent
+    // In the order of the table's functions, and two more: stacks that were cut
+    // off below, and what ran in no traced function.
+    struct ProfileFunction *functions;
+    size_t function_count;
+    uint32_t *row_functions; // for each row, which one it is
+    uint64_t start_unix_ns;
+    uint64_t duration_ns;
+    const char *command;
+};
+
+// Of a table that stays the caller's, as does all that it points to. Names that
+// it does not have are "<gone>", until the caller sets them. 0 or -ENOMEM.
+int Profile_init(struct Profile *profile, const struct FlameTable *table);
+// Code objects of one name and place become one function, whose calls are added
+// up. Once names and calls are set.
+void Profile_merge(struct Profile *profile);
+void Profile_release(struct Profile *profile);
+
+// The number of functions on the row's stack, innermost first, of which the
+// first `room` are in `stack`.
+size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack,
+                     size_t room);
+#define PROFILE_DEPTH 4096 // no stack is deeper than there are rows
+
+#endif

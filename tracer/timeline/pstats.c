@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// What Python's pstats reads: a marshalled dictionary, as cProfile leaves one,
+//   {(file, line, name): (calls, calls, own s, s with callees,
+//                         {caller's key: the same four})}
+// Seconds are sampled CPU time, calls are counted or estimated. The format of
+// marshal is that of CPython's Python/marshal.c, version 2.
+#include "tracer/timeline/pstats.h"
+#include "ipc/base/heap.h"
+#include "tracer/base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define TEXT 4096
+
+// Of a function, or of what one caller has of it. ns.
+struct Cost {
+    uint32_t caller;
+    double self, total;
+};
+
+// --- Marshal -----------------------------------------------------------------
+
+static void put_text(struct Bytes *out, const char *text)
+{
+    char clean[TEXT];
+    size_t length = Text_clean(clean, sizeof clean, text, false);
+
+    Bytes_put_u8(out, 'u');
+    Bytes_put_u32(out, (uint32_t)length);
+    Bytes_put(out, clean, length);
+}
+
+// Beyond 31 bits in digits of 15, the lowest first.
+static void put_int(struct Bytes *out, uint64_t value)
+{
+    uint32_t count = 0;
+    uint64_t left;
+
+    if (value <= INT32_MAX) {
+        Bytes_put_u8(out, 'i');
+        Bytes_put_u32(out, (uint32_t)value);
+        return;
+    }
+    for (left = value; left; left >>= 15)
+        count++;
+    Bytes_put_u8(out, 'l');
+    Bytes_put_u32(out, count);
+    for (left = value; left; left >>= 15)
+        Bytes_put_u16(out, left & 0x7fff);
+}
+
+static void put_real(struct Bytes *out, double value)
+{
+    Bytes_put_u8(out, 'g');
+    Bytes_put_f64(out, value);
+}
+
+static void begin_tuple(struct Bytes *out, uint32_t size)
+{
+    Bytes_put_u8(out, '(');
+    Bytes_put_u32(out, size);
+}
+
+// --- The dictionary ----------------------------------------------------------
+
+static void put_key(struct Bytes *out, const struct ProfileFunction *function)
+{
+    begin_tuple(out, 3);
+    put_text(out, *function->file ? function->file : "~");
+    put_int(out, function->line);
+    put_text(out, function->name);
+}
+
+// pstats divides by calls.
+static void put_cost(struct Bytes *out, double calls, double self, double total)
+{
+    uint64_t whole = calls >= 1 ? (uint64_t)(calls + 0.5) : 1; // NaN: 1
+
+    put_int(out, whole);
+    put_int(out, whole);
+    put_real(out, self / 1e9);
+    put_real(out, total / 1e9);
+}
+
+// Of each row, with all that is below it. NULL: memory is out.
+static double *sum_up(const struct FlameTable *table)
+{
+    double *totals = Heap_zeroed(table->row_count + 1, sizeof *totals);
+    size_t i;
+
+    for (i = table->row_count; totals && i-- > 0;) {
+        totals[i] += (double)table->rows[i].cpu_ns;
+        if (i)
+            totals[table->rows[i].parent] += totals[i];
+    }
+    return totals;
+}
+
+// A call within a call of the same function is in that one's time already.
+static bool is_nested(const struct Profile *profile, size_t row)
+{
+    uint32_t mine = profile->row_functions[row];
+
+    while (row) {
+        row = (size_t)profile->table->rows[row].parent;
+        if (row && profile->row_functions[row] == mine)
+            return true;
+    }
+    return false;
+}
+
+static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
+{
+    size_t i = 0;
+
+    while (i < *count && costs[i].caller != caller)
+        i++;
+    if (i == *count)
+        costs[(*count)++] = (struct Cost){.caller = caller};
+    return &costs[i];
+}
+
+// What the function's callers have of it, and, returned, all of it.
+static struct Cost sum_of(const struct Profile *profile, const double *totals,
+                          uint32_t function, struct Cost *costs, size_t *count)
+{
+    const struct FlameTable *table = profile->table;
+    struct Cost all = {.caller = function};
+    size_t row;
+
+    *count = 0;
+    for (row = 0; row < table->row_count; row++) {
+        double self = (double)table->rows[row].cpu_ns;
+        double total = is_nested(profile, row) ? 0 : totals[row];
+        size_t parent = row ? (size_t)table->rows[row].parent : 0;
+        struct Cost *by;
+
+        if (profile->row_functions[row] != function)
+            continue;
+        all.self += self;
+        all.total += row ? total : self; // the root's own
+        if (!parent)
+            continue;
+        by = cost_of(costs, count, profile->row_functions[parent]);
+        by->self += self;
+        by->total += total;
+    }
+    return all;
+}
+
+static void put_function(const struct Profile *profile, const double *totals,
+                         uint32_t number, struct Cost *costs, struct Bytes *out)
+{
+    const struct ProfileFunction *function = &profile->functions[number];
+    size_t count, i;
+    struct Cost all = sum_of(profile, totals, number, costs, &count);
+
+    if (!(all.total > 0 || all.self > 0))
+        return;
+    put_key(out, function);
+    begin_tuple(out, 5);
+    put_cost(out, function->calls, all.self, all.total);
+    Bytes_put_u8(out, '{');
+    for (i = 0; i < count; i++) {
+        put_key(out, &profile->functions[costs[i].caller]);
+        begin_tuple(out, 4);
+        put_cost(out,
+                 all.total > 0 ? function->calls * costs[i].total / all.total
+                               : NAN,
+                 costs[i].self, costs[i].total);
+    }
+    Bytes_put_u8(out, '0');
+}
+
+void Pstats_write(const struct Profile *profile, struct Bytes *out)
+{
+    double *totals = sum_up(profile->table);
+    struct Cost *costs =
+        Heap_alloc((profile->table->row_count + 1) * sizeof *costs);
+    uint32_t i;
+
+    Bytes_put_u8(out, '{');
+    for (i = 0; totals && costs && i < profile->function_count; i++)
+        put_function(profile, totals, i, costs, out);
+    Bytes_put_u8(out, '0');
+    if (!totals || !costs)
+        out->error = -ENOMEM;
+    Heap_free(totals);
+    Heap_free(costs);
+}

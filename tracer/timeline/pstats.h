@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// What Python's pstats reads. profile_file.c calls it; any thread.
+#ifndef OCULAR_TRACER_TIMELINE_PSTATS_H
+#define OCULAR_TRACER_TIMELINE_PSTATS_H
+
+#include "tracer/timeline/profile.h"
+
+// Errors stick to `out`.
+void Pstats_write(const struct Profile *profile, struct Bytes *out);
+
+#endif
