@@ -72,6 +72,11 @@ static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 #endif
 }
 
+uintptr_t Frames_newest(const PyThreadState *state)
+{
+    return (uintptr_t)*newest_frame(state);
+}
+
 size_t Frames_codes(const PyThreadState *state, PyCodeObject **codes,
                     size_t most)
 {

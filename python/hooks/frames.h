@@ -32,6 +32,8 @@ void Frames_switch(struct ThreadTrace *trace, const PyThreadState *state,
 void Frames_settle(struct ThreadTrace *trace, const struct Code *code,
                    const PyThreadState *state, uint32_t depth, uint64_t ticks);
 
+// The address of the calling thread's newest frame, be it C's; 0: it has none.
+uintptr_t Frames_newest(const PyThreadState *state);
 // The code objects of a thread's newest frames, at most `most`. The thread does
 // not run Python code meanwhile: the caller has the interpreter. Returns how
 // many.

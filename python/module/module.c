@@ -4,6 +4,7 @@
 // checked here is only what could crash.
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
+#include "python/hooks/frame_proof.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/interpreter.h"
 #include "python/hooks/thread_name.h"
@@ -75,6 +76,29 @@ static PyObject *stop(PyObject *module, PyObject *args)
                           progress == Py_None ? NULL : progress, seconds);
     Activation_let_go(activation, state->phase == PHASE_TRACING);
     return result;
+}
+
+PyDoc_STRVAR(check_frames_doc,
+             "check_frames(code=0, previous=0, instruction=0, owner=0): raises "
+             "ImportError where the frames of its callers are not laid out as "
+             "was expected, moved by so many bytes.");
+
+static PyObject *check_frames(PyObject *module, PyObject *args)
+{
+    struct FrameLayout layout = ocular_state.engine.layout;
+    int code = 0, previous = 0, instruction = 0, owner = 0;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "|iiii:check_frames", &code, &previous,
+                          &instruction, &owner))
+        return NULL;
+    layout.frame_code += (size_t)code;
+    layout.frame_previous += (size_t)previous;
+    layout.frame_instruction += (size_t)instruction;
+    layout.frame_owner += (size_t)owner;
+    if (FrameProof_check(&layout) < 0)
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 PyDoc_STRVAR(write_on_sigterm_doc,
@@ -291,6 +315,7 @@ static PyMethodDef methods[] = {
     {"start", start, METH_VARARGS, Start_doc},
     {"stop", stop, METH_VARARGS, stop_doc},
     {"write_on_sigterm", write_on_sigterm, METH_VARARGS, write_on_sigterm_doc},
+    {"check_frames", check_frames, METH_VARARGS, check_frames_doc},
     {"serve", serve, METH_VARARGS, serve_doc},
     {"stop_serving", stop_serving, METH_NOARGS, stop_serving_doc},
     {"is_armed", is_armed, METH_NOARGS, is_armed_doc},

@@ -64,6 +64,19 @@ except ImportError as error:
     _explain(error)
     raise
 
+
+def _check_frames():
+    """ImportError where CPython's frames are not as this was compiled for: a function's,
+    a generator's, and those below."""
+
+    def generator():
+        yield _ocular.check_frames()
+
+    next(generator())
+
+
+_check_frames()
+
 __all__ = [
     "__version__",
     "export",

@@ -13,6 +13,7 @@ import ocular
 import pytest
 from e2e.counting import EXACT, row
 from e2e.program import PYTHON, ROOT, run, script, write
+from ocular import _ocular
 
 PACKAGE = ROOT / "python" / "ocular"
 
@@ -80,6 +81,25 @@ def helper(n):
     while n:
         n -= 1
     return n
+
+
+def in_a_generator(*moved):
+    yield _ocular.check_frames(*moved)
+
+
+def in_two_deep(*moved):
+    return _ocular.check_frames(*moved)
+
+
+@pytest.mark.parametrize("bytes_", [8, -8, 16, 1])
+@pytest.mark.parametrize("field", ["code", "caller", "instruction", "owner"])
+@pytest.mark.parametrize("way", [in_two_deep, lambda *moved: next(in_a_generator(*moved))])
+def test_frames_that_are_laid_out_in_another_way(way, field, bytes_):
+    """As of a CPython that this was not compiled for. Nothing faults."""
+    fields = ["code", "caller", "instruction", "owner"]
+    way()
+    with pytest.raises(ImportError, match="frames are laid out in another way"):
+        way(*(bytes_ * (field == name) for name in fields))
 
 
 def test_import_in_a_subinterpreter(sub):
