@@ -349,13 +349,13 @@ static void describe_trouble(const struct State *state,
     if (timeline->interruption)
         snprintf(out, size, "interrupted: no timeline was written");
     else if (timeline->error)
-        snprintf(out, size, "the timeline could not be written to %s: %s",
+        snprintf(out, size, "the output could not be written to %s: %s",
                  timeline->path, strerror(-timeline->error));
     else if (FinalTimeline_is_written(timeline) && timeline->limit.part < 1)
         snprintf(out, size,
-                 "the timeline has the newest %.0f%% of its events: there are "
-                 "%.3g s for writing it (output_seconds)",
-                 100 * timeline->limit.part, timeline->limit.seconds);
+                 "%s has the newest %.0f%% of the events: there was no more "
+                 "time (output_seconds) or room on the disk",
+                 timeline->path, 100 * timeline->limit.part);
 }
 
 static PyObject *none_or(PyObject *object)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See final_timeline.h.
 #include "python/module/final_timeline.h"
+#include "ipc/base/now.h"
+#include "python/service/termination.h"
+#include "tracer/timeline/output_name.h"
 
 #include <errno.h>
 
@@ -28,6 +31,12 @@ static bool watch(void *context, double done, uint64_t bytes)
     struct FinalTimeline *timeline = context;
     bool goes_on;
 
+    // From the signal on there is not more time than it grants.
+    if (Termination_is_asked() && !(timeline->limit.seconds > 0))
+        timeline->limit.seconds =
+            Termination_seconds() +
+            (double)(Now_ns(CLOCK_MONOTONIC) - timeline->began_ns) / 1e9;
+
     PyEval_RestoreThread(timeline->thread);
     goes_on = tell(timeline, done, bytes) == 0;
     if (!goes_on)
@@ -43,9 +52,10 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
     int tries = 0;
 
     timeline->progress = progress;
+    timeline->began_ns = Now_ns(CLOCK_MONOTONIC);
     atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
     do { // another process may take the name while this one writes
-        Export_choose_name(session->config.output, timeline->path);
+        OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =
             Export_write(&session->export, timeline->path, false, &watcher,

@@ -17,6 +17,7 @@ struct FinalTimeline {
     int error;                // 0 or -errno
     PyObject *interruption;   // the exception that ended it, owned; NULL: none
     struct ExportLimit limit; // `seconds` by whoever makes this
+    uint64_t began_ns;        // CLOCK_MONOTONIC
     PyObject *progress;    // progress(done, bytes), borrowed; NULL: nobody asks
     PyThreadState *thread; // the writer's, while it has released the lock
 };

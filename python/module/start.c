@@ -3,6 +3,7 @@
 #include "python/module/start.h"
 #include "python/module/control.h"
 #include "python/service/termination.h"
+#include "tracer/timeline/output_name.h"
 #include "tracer/timeline/profile_file.h"
 
 #include <string.h>
@@ -79,7 +80,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     if (ocular_service.activation.persistent.server)
         config->persistent = &ocular_service.activation.persistent;
     if (by == BY_CHILD || by == BY_WRITING_CHILD)
-        Export_own_name(output, config->output);
+        OutputName_own(output, config->output);
     if (by == BY_PROGRAM)
         ChildStarter_cancel_trace(&ocular_service.child_starter);
     if (start_held(state, &request, by) < 0)

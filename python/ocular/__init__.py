@@ -497,7 +497,7 @@ def _inherit(traces):
     if _kept["serving"] is not None:
         _ocular.serve(_arm, _GRACE_S)
     if traces:
-        settings = _kept["running"]._replace(quiet=True)
+        settings = _kept["running"]._replace(quiet=True, spill_asked=False)
         _start(
             settings, _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
         )

@@ -67,7 +67,7 @@ def _begin():
 
     try:
         wish = _settings.Settings(**json.loads(os.environ[VARIABLE]))
-        settings = wish._replace(quiet=True)
+        settings = wish._replace(quiet=True, spill_asked=False)
         by = _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
         ocular._start(settings, by)
     except Exception:

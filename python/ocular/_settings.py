@@ -31,7 +31,7 @@ _DEFAULTS = dict(
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
-    spill_asked=False,  # it is no default: no start without it
+    spill_asked=False,  # timeline_spill was given: an error where it does not do
     quiet=False,
     children=False,
     signal=0,  # that samples come by; 0: any that is free, -1: none
@@ -87,8 +87,8 @@ def _seconds(value):
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"output_seconds must be a number or None, not {value!r}")
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"output_seconds must be more than 0, not {value}")
+    if not 0 < value <= 1e9:
+        raise ValueError(f"output_seconds must be more than 0 and at most 1e9, not {value}")
     return float(value)
 
 
@@ -235,7 +235,7 @@ def check(
     budget = _budget(overhead_budget, serve and threshold != 0 and mode != "precise")
     output = check_output(output) if perfetto else os.fspath(output)
     spill = _spill(timeline_spill)
-    if spill is None and perfetto and threshold == 0:
+    if spill is None and perfetto and threshold == 0 and not _is_device(output):
         spill = os.path.dirname(output)
     return Settings(
         mode=mode,

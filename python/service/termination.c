@@ -3,31 +3,38 @@
 // forked child; it only posts.
 #include "python/service/termination.h"
 #include "python/hooks/state.h"
+#include "tracer/timeline/output_name.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#define BUSY_MS 10 // between looks whether the program's export has ended
+#define BUSY_TRIES 500
 
 // Global, since a handler has nothing else.
 static struct {
-    pid_t owner; // 0: nobody waits for the signal
+    _Atomic pid_t owner; // 0: nobody waits for the signal
     double seconds;
     bool quiet;
     _Atomic bool asked;
 } termination;
 
 // It often comes twice, to a process and by the one that it waits for: the
-// second one changes nothing.
+// second one changes nothing. Where nobody waits any more, and in a forked
+// child, it ends the process when this returns.
 static void on_signal(int number)
 {
     int error = errno;
 
-    if (termination.owner == getpid()) {
-        atomic_store_explicit(&termination.asked, true, memory_order_relaxed);
+    atomic_store(&termination.asked, true);
+    if (atomic_load(&termination.owner) == getpid()) {
         sem_post(&ocular_state.engine.due);
-    } else { // a forked child dies at once, when this returns
+    } else {
         signal(number, SIG_DFL);
         kill(getpid(), number);
     }
@@ -49,26 +56,37 @@ void Termination_start(double seconds, bool quiet)
 
     if (!has_handler(SIG_DFL))
         return;
-    atomic_store_explicit(&termination.asked, false, memory_order_relaxed);
-    termination.owner = getpid();
     termination.seconds = seconds;
     termination.quiet = quiet;
+    atomic_store(&termination.asked, false);
+    atomic_store(&termination.owner, getpid());
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
 }
 
-static bool is_asked(void)
+bool Termination_is_asked(void)
 {
-    return atomic_load_explicit(&termination.asked, memory_order_relaxed) &&
-           termination.owner == getpid();
+    return atomic_load(&termination.asked) &&
+           atomic_load(&termination.owner) == getpid();
 }
 
+double Termination_seconds(void)
+{
+    return termination.seconds;
+}
+
+// The first process of a container is not ended by the signal: it exits, with
+// the status that a shell tells of one that was.
 static void die(void)
 {
+    sigset_t set;
+
     signal(SIGTERM, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     kill(getpid(), SIGTERM);
-    for (;;) // our threads block it: another one takes it
-        pause();
+    _exit(128 + SIGTERM);
 }
 
 static void say(const char *path, int error,
@@ -76,16 +94,44 @@ static void say(const char *path, int error,
                 const struct ExportLimit *limit)
 {
     if (error)
-        dprintf(2, "ocular: SIGTERM: no timeline at %s: %s\n", path,
+        dprintf(2, "ocular: SIGTERM: %s was not written: %s\n", path,
                 strerror(-error));
     else if (limit->part < 1)
         dprintf(2,
-                "ocular: SIGTERM: timeline: %s, %.1f MB, the newest %.0f%% "
-                "of it, which is what there is time for\n",
+                "ocular: SIGTERM: written: %s, %.1f MB, the newest %.0f%% of "
+                "it, for which there was time and room\n",
                 path, (double)result->bytes / 1e6, 100 * limit->part);
     else
-        dprintf(2, "ocular: SIGTERM: timeline: %s, %.1f MB\n", path,
+        dprintf(2, "ocular: SIGTERM: written: %s, %.1f MB\n", path,
                 (double)result->bytes / 1e6);
+}
+
+// May the next try succeed? An export of the program's own is ending, which may
+// have ended the program; the name is another process's by now; a stop has
+// cancelled whatever ran.
+static bool may_pass(int error)
+{
+    return error == -EBUSY || error == -EEXIST || error == -ECANCELED;
+}
+
+static int write_output(struct Session *session, char path[PATH_MAX],
+                        struct ExportLimit *limit,
+                        struct PerfettoResult *result)
+{
+    const struct timespec pause = {0, BUSY_MS * 1000000L};
+    int error = -EBUSY, i;
+
+    Export_close(&session->export); // a viewer's goes on no further
+    for (i = 0; i < BUSY_TRIES && may_pass(error); i++) {
+        if (i)
+            nanosleep(&pause, NULL);
+        if (error == -EBUSY && i)
+            Export_cancel(&session->export);
+        OutputName_choose(session->config.output, path);
+        error =
+            Export_write(&session->export, path, false, NULL, limit, result);
+    }
+    return error;
 }
 
 void Termination_serve(struct Session *session)
@@ -95,11 +141,9 @@ void Termination_serve(struct Session *session)
     char path[PATH_MAX];
     int error;
 
-    if (!is_asked())
+    if (!Termination_is_asked())
         return;
-    Export_close(&session->export); // a viewer's goes on no further
-    Export_choose_name(session->config.output, path);
-    error = Export_write(&session->export, path, false, NULL, &limit, &result);
+    error = write_output(session, path, &limit, &result);
     if (!termination.quiet)
         say(path, error, &result, &limit);
     die();
@@ -107,9 +151,11 @@ void Termination_serve(struct Session *session)
 
 void Termination_stop(void)
 {
+    bool asked = Termination_is_asked();
+
+    atomic_store(&termination.owner, 0);
     if (has_handler(on_signal))
         signal(SIGTERM, SIG_DFL);
-    if (is_asked())
+    if (asked)
         die();
-    termination.owner = 0;
 }

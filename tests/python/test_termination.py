@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import signal
+from pathlib import Path
 
 import pytest
 from e2e import trace
@@ -73,7 +74,7 @@ def test_the_timeline_is_written(tmp_path, kind):
     out, err = terminate(process)
     assert process.returncode == -signal.SIGTERM
     path = tmp_path / "t.json"
-    assert err.startswith(f"ocular: SIGTERM: timeline: {path}, ") and err.count("\n") == 1
+    assert err.startswith(f"ocular: SIGTERM: written: {path}, ") and err.count("\n") == 1
     timeline = trace.read(path)
     assert timeline.names()["leaf"] >= 500  # it goes dark
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json"]
@@ -91,7 +92,7 @@ def test_while_it_is_written_at_exit(tmp_path):
     """That is finished. Millions of events, packed: it takes its time."""
     process = traced(
         tmp_path,
-        "ready()\nfor _ in range(100): work()",
+        "ready()\nfor _ in range(200): work()",
         *["--threshold", "0", "--output", "t.json.gz", "--output-seconds", "100"],
     )
     assert process.stdout.readline()
@@ -100,7 +101,7 @@ def test_while_it_is_written_at_exit(tmp_path):
     process.communicate(timeout=SLOW)
     assert process.returncode == -signal.SIGTERM
     assert sorted(os.listdir(tmp_path)) == ["program.py", "t.json.gz"]
-    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 101 * 2000
+    assert Packed(tmp_path / "t.json.gz").calls(b"leaf") == 201 * 2000
 
 
 HANDLES = """
@@ -111,6 +112,38 @@ signal.signal(signal.SIGTERM, handle)
 ready()
 while True: work()
 """
+
+
+def test_while_the_program_exports(tmp_path):
+    """That one is cancelled, and leaves nothing."""
+    body = """
+import ocular
+for _ in range(200): work()
+ready()
+ocular.export("mine.json.gz")
+time.sleep(600)
+"""
+    process = traced(tmp_path, body, "--threshold", "0")
+    assert process.stdout.readline()
+    wait_until(lambda: any(name.endswith(".tmp") for name in os.listdir(tmp_path)))
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=SLOW)
+    assert process.returncode == -signal.SIGTERM and "written: " in err
+    assert sorted({*os.listdir(tmp_path)} - {"mine.json.gz"}) == ["program.py", "t.json"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a container")
+def test_the_first_process_of_a_container(tmp_path):
+    """The kernel does not end it by a signal that it has no handler for."""
+    program = write(tmp_path, READY + BUSY["asleep"])
+    command = ["unshare", "--pid", "--fork", "--kill-child=KILL", PYTHON, "-m", "ocular"]
+    process = start([*command, "--output", "t.json", program], cwd=tmp_path)
+    assert process.stdout.readline().startswith("ready")
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(child), signal.SIGTERM)
+    process.communicate(timeout=SLOW)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert trace.read(tmp_path / "t.json").names()["leaf"] >= 500
 
 
 def test_a_handler_of_the_program(tmp_path):
@@ -190,8 +223,8 @@ def test_as_much_as_there_is_time_for(tmp_path):
     process = traced(tmp_path, "for _ in range(300): work()\nready()", *options)
     _, err = process.communicate(timeout=SLOW)
     assert process.returncode == 0
-    assert "ocular: the timeline has the newest " in err, err
-    assert "% of its events: there are 0.4 s for writing it (output_seconds)" in err
+    assert re.search(r"ocular: \S+/t.json.gz has the newest \d+% of the events: there", err)
+    assert "no more time (output_seconds) or room on the disk" in err
     packed = Packed(tmp_path / "t.json.gz")
     assert packed.number(b"forgotten_events") > 0 == packed.number(b"lost_events")
     assert 0 < packed.calls(b"leaf") < 301 * 2000

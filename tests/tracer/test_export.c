@@ -7,13 +7,16 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 #include "tracer/session/exports.h"
+#include "tracer/timeline/output_name.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -290,6 +293,38 @@ static void test_as_much_as_there_is_time_for(void **state)
         Export_write(f->export, path, false, NULL, &limit, &result), 0);
     assert_true(limit.part == 1);
     assert_true(result.events >= 2000002);
+}
+
+static void test_as_much_as_there_is_room_for(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *first = add_code(&f->engine, "first", 0);
+    struct Code *last = add_code(&f->engine, "last", 0);
+    struct ExportLimit limit = {0};
+    struct PerfettoResult result = {0};
+    struct rlimit before, small;
+    char path[PATH_MAX], *text;
+    int error;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 10 << 20;
+    path_in(f, path, "trace.json");
+    record(f, first, 200000);
+    record(f, last, 1);
+    setrlimit(RLIMIT_FSIZE, &small);
+    error = Export_write(f->export, path, false, NULL, NULL, &result);
+    assert_int_equal(error, -EFBIG); // who has not allowed for a part
+    error = Export_write(f->export, path, false, NULL, &limit, &result);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(error, 0);
+    assert_true(limit.part > 0.1 && limit.part < 0.5);
+    assert_true(result.bytes > 4 << 20 && result.bytes <= 10 << 20);
+    text = contents(path);
+    assert_non_null(strstr(text, "\"last\""));
+    free(text);
+    assert_int_equal(files_in(f), 1);
 }
 
 static void test_no_time_at_all(void **state)
@@ -603,7 +638,7 @@ static void expect_name(struct Fixture *f, const char *output,
     char from[PATH_MAX], path[PATH_MAX], whole[PATH_MAX];
 
     path_in(f, from, output);
-    Export_choose_name(from, path);
+    OutputName_choose(from, path);
     path_in(f, whole, expected);
     assert_string_equal(path, whole);
 }
@@ -637,7 +672,7 @@ static void test_a_device_is_written_to(void **state)
     path_in(f, link, "null.json");
     assert_int_equal(symlink("/dev/null", link), 0);
     expect_name(f, "null.json", "null.json");
-    Export_own_name(link, name);
+    OutputName_own(link, name);
     assert_string_equal(name, link);
     record(f, add_code(&f->engine, "one", 0), 3);
     assert_int_equal(Export_write(f->export, link, false, NULL, NULL, &result),
@@ -722,6 +757,7 @@ int main(void)
         TEST(test_a_failure_does_not_block_the_next),
         TEST(test_a_watcher_may_end_it),
         TEST(test_as_much_as_there_is_time_for),
+        TEST(test_as_much_as_there_is_room_for),
         TEST(test_no_time_at_all),
         TEST(test_names_of_the_retired),
         TEST(test_names_while_code_goes),

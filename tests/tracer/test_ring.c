@@ -191,11 +191,11 @@ static void empty(void *context, void *producer)
 static void a_full_ring_is_emptied_by_its_producer(void **state)
 {
     uint64_t next = 0, i;
-    const struct RingRelief relief = {empty, &next};
+    const struct RingOverflow overflow = {empty, &next};
     struct Ring *ring = Ring_new(NULL);
 
     (void)state;
-    ring->relief = &relief;
+    ring->overflow = &overflow;
     ring->producer = ring;
     for (i = 0; i < 5 * RING_EVENTS; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
@@ -206,15 +206,15 @@ static void a_full_ring_is_emptied_by_its_producer(void **state)
     Ring_free(ring);
 }
 
-// Nothing was emptied, memory being out: it is as without relief.
+// Nothing was emptied, memory being out: it is as without overflow.
 static void relief_that_brings_none(void **state)
 {
-    const struct RingRelief relief = {NULL, NULL};
+    const struct RingOverflow overflow = {NULL, NULL};
     struct Ring *ring = Ring_new(NULL);
     uint64_t i;
 
     (void)state;
-    ring->relief = &relief;
+    ring->overflow = &overflow;
     for (i = 0; i < RING_EVENTS + 10; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
     assert_int_equal(ring->lost, 10);

@@ -51,6 +51,14 @@ static void fill(unsigned number)
     memset(piece, (int)(number % 251), sizeof piece);
 }
 
+static int put(struct Spill *spill, const void *data, size_t size, uint64_t *at)
+{
+    const struct iovec parts[2] = {{(void *)data, 100},
+                                   {(char *)data + 100, size - 100}};
+
+    return Spill_write(spill, parts, 2, at);
+}
+
 // The number of its file: the newest descriptor that lies in no folder.
 static int descriptor(struct stat *status)
 {
@@ -73,7 +81,7 @@ static void what_goes_in_comes_out(void **state)
     (void)state;
     for (i = 0; i < 100; i++) {
         fill(i);
-        assert_int_equal(Spill_write(spill, piece, PIECE - i, &at[i]), 0);
+        assert_int_equal(put(spill, piece, PIECE - i, &at[i]), 0);
     }
     for (i = 100; i-- > 0;) {
         fill(i);
@@ -93,7 +101,7 @@ static void what_is_dropped_takes_no_room(void **state)
 
     (void)state;
     for (i = 0; i < 100; i++)
-        assert_int_equal(Spill_write(spill, piece, PIECE, &at[i]), 0);
+        assert_int_equal(put(spill, piece, PIECE, &at[i]), 0);
     descriptor(&status);
     assert_true(status.st_blocks * 512 >= 100 * PIECE);
     for (i = 0; i < 90; i++)
@@ -106,7 +114,7 @@ static void what_is_dropped_takes_no_room(void **state)
         Spill_drop(spill, at[i], PIECE);
     descriptor(&status);
     assert_int_equal(status.st_size, 0);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &more), 0);
+    assert_int_equal(put(spill, piece, PIECE, &more), 0);
     assert_int_equal(more, 0);
     Spill_put(spill);
 }
@@ -123,10 +131,10 @@ static void the_limit_of_file_sizes_is_kept(void **state)
     limit.rlim_cur = 3 * 65536;
     setrlimit(RLIMIT_FSIZE, &limit);
     spill = make();
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), 0);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), 0);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), 0);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), -EFBIG);
+    assert_int_equal(put(spill, piece, PIECE, &at), 0);
+    assert_int_equal(put(spill, piece, PIECE, &at), 0);
+    assert_int_equal(put(spill, piece, PIECE, &at), 0);
+    assert_int_equal(put(spill, piece, PIECE, &at), -EFBIG);
     setrlimit(RLIMIT_FSIZE, &before);
     Spill_put(spill);
 }
@@ -140,10 +148,10 @@ static void a_descriptor_that_changed_hands(void **state)
     uint64_t at, more;
 
     (void)state;
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), 0);
+    assert_int_equal(put(spill, piece, PIECE, &at), 0);
     fd = descriptor(&status);
     assert_int_equal(dup2(other, fd), fd);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &more), -EBADF);
+    assert_int_equal(put(spill, piece, PIECE, &more), -EBADF);
     assert_int_equal(Spill_read(spill, at, back, PIECE), -EBADF);
     Spill_drop(spill, at, PIECE);
     Spill_put(spill);
@@ -161,11 +169,11 @@ static void a_forked_child_leaves_it_alone(void **state)
 
     (void)state;
     fill(7);
-    assert_int_equal(Spill_write(spill, piece, PIECE, &at), 0);
+    assert_int_equal(put(spill, piece, PIECE, &at), 0);
     child = fork();
     if (child == 0) {
         Spill_drop(spill, at, PIECE);
-        _exit(Spill_write(spill, back, PIECE, &more) == -EBADF ? 0 : 1);
+        _exit(put(spill, back, PIECE, &more) == -EBADF ? 0 : 1);
     }
     waitpid(child, &status, 0);
     assert_int_equal(status, 0);

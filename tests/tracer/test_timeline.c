@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The flight recorder: order, open calls, the limit, views that outlive it.
 #include "tracer/timeline/chunk.h"
+#include "tracer/timeline/event_buffer.h"
 #include "tracer/timeline/timeline.h"
 
 #include "tests/sanitizers.h"
@@ -55,17 +56,20 @@ static size_t replay(const struct TimelineView *view, unsigned number)
     for (i = 0; i < view->chunk_count; i++) {
         const struct TimelineChunk *chunk = view->chunks[i];
         const struct Event *read = EventBuffer_read(&buffer, chunk);
+        size_t open_count;
+        const struct OpenCall *open =
+            EventBuffer_open(&buffer, chunk, &open_count);
 
         if (chunk->thread != number)
             continue;
         assert_true(read || !chunk->event_count);
         if (first) {
-            depth = chunk->open_count;
-            memcpy(stack, chunk->open, depth * sizeof *stack);
+            depth = open_count;
+            memcpy(stack, open, depth * sizeof *stack);
             first = false;
         }
-        assert_int_equal(chunk->open_count, depth);
-        assert_memory_equal(chunk->open, stack, depth * sizeof *stack);
+        assert_int_equal(open_count, depth);
+        assert_memory_equal(open, stack, depth * sizeof *stack);
         events += chunk->event_count;
         for (j = 0; j < chunk->event_count; j++) {
             const struct Event *event = &read[j];
@@ -680,6 +684,72 @@ static void threads_that_end_are_in_a_file(void **state)
     Timeline_free(timeline);
 }
 
+// Its chunk was in the file already, in which nothing is given back.
+static void a_thread_that_ends_when_all_is_in_the_file(void **state)
+{
+    struct Timeline *timeline = Timeline_new(200 << 10);
+    struct Program busy = {.ring = Ring_new(NULL), .seed = 1, .ticks = 9000};
+    struct Track *idle = begin(timeline, 0), *track = begin(timeline, 1);
+    struct Ring *ring = Ring_new(NULL);
+    size_t i, before;
+
+    (void)state;
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    for (i = 0; i < 2000; i++)
+        Ring_push(ring, i + 1, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
+                  Event_call(1, 0));
+    drain(timeline, idle, ring);
+    for (i = 0; i < 10; i++) {
+        Program_run(&busy, 10000);
+        drain(timeline, track, busy.ring);
+    }
+    before = Timeline_bytes(timeline);
+    Timeline_end(timeline, idle);
+    assert_true(Timeline_bytes(timeline) <= before);
+    assert_int_equal(Timeline_forgotten(timeline), 0);
+    Timeline_free(timeline);
+    Ring_free(ring);
+    Ring_free(busy.ring);
+}
+
+// Thousands of open calls before each chunk are in the file, too.
+static void deep_stacks_are_in_the_file(void **state)
+{
+    struct Timeline *timeline = Timeline_new(1 << 20);
+    struct Ring *ring = Ring_new(NULL);
+    struct Track *track = begin(timeline, 0);
+    struct EventBuffer buffer = {0};
+    struct TimelineView *view;
+    const struct OpenCall *open;
+    size_t count;
+    unsigned i;
+
+    (void)state;
+    assert_int_equal(Timeline_spill_to(timeline, "/tmp"), 0);
+    for (i = 0; i < 10000; i++)
+        Ring_push(ring, i + 1, EVENT_ENTER, Event_call(1, i));
+    drain(timeline, track, ring);
+    for (i = 0; i < 1000000; i++) {
+        Ring_push(ring, 50000 + i, i % 2 ? EVENT_LEAVE : EVENT_ENTER,
+                  Event_call(2, 10000));
+        if (i % 50000 == 49999)
+            drain(timeline, track, ring);
+    }
+    assert_int_equal(Timeline_forgotten(timeline), 0);
+    assert_true(Timeline_bytes(timeline) < 2 << 20); // and what is being filled
+    view = Timeline_freeze(timeline);
+    assert_non_null(view->chunks[5]->spill);
+    assert_non_null(EventBuffer_read(&buffer, view->chunks[5]));
+    open = EventBuffer_open(&buffer, view->chunks[5], &count);
+    assert_in_range(count, 10000, 10001);
+    for (i = 0; i < 10000; i++)
+        assert_int_equal(open[i].level, i);
+    EventBuffer_release(&buffer);
+    TimelineView_free(view);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
 // An idle thread's last chunk is in the file when it loses something.
 static void a_gap_after_what_is_in_the_file(void **state)
 {
@@ -801,6 +871,8 @@ int main(void)
         cmocka_unit_test(what_memory_has_no_room_for_is_in_a_file),
         cmocka_unit_test(a_file_that_is_full),
         cmocka_unit_test(threads_that_end_are_in_a_file),
+        cmocka_unit_test(a_thread_that_ends_when_all_is_in_the_file),
+        cmocka_unit_test(deep_stacks_are_in_the_file),
         cmocka_unit_test(a_gap_after_what_is_in_the_file),
         cmocka_unit_test(views_are_taken_while_it_records),
     };

@@ -19,7 +19,7 @@ void ThreadTraces_init(struct ThreadTraces *traces)
     traces->first = NULL;
     traces->next_number = 0;
     traces->half_full = NULL;
-    traces->relief = (struct RingRelief){0};
+    traces->overflow = (struct RingOverflow){0};
     traces->name = NULL;
     memset(&traces->ended, 0, sizeof traces->ended);
     traces->ended_overhead = traces->ended_lost = 0;
@@ -55,7 +55,7 @@ static struct Ring *new_ring(struct ThreadTraces *traces,
     struct Ring *ring = Ring_new(traces->half_full);
 
     if (ring) {
-        ring->relief = &traces->relief;
+        ring->overflow = &traces->overflow;
         ring->producer = trace;
     }
     return ring;

@@ -15,8 +15,8 @@ struct ThreadTraces {
     pthread_mutex_t mutex;
     struct ThreadTrace *first;
     unsigned next_number;
-    sem_t *half_full;         // for the rings; borrowed, may be NULL
-    struct RingRelief relief; // of the rings; set while no hook runs
+    sem_t *half_full;             // for the rings; borrowed, may be NULL
+    struct RingOverflow overflow; // of the rings; set while no hook runs
     // What the program calls the calling thread, "" if it does not; or NULL.
     void (*name)(char *out, size_t size);
     // Sums of the records that were freed since the trace began.

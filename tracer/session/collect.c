@@ -79,7 +79,7 @@ static void drain(struct Session *session)
 
 void Collect_release(struct Session *session)
 {
-    session->engine->traces.relief = (struct RingRelief){0};
+    session->engine->traces.overflow = (struct RingOverflow){0};
 }
 
 void Collect_drain(struct Session *session)
@@ -144,8 +144,8 @@ void Collect_init(struct Session *session)
     pthread_mutex_init(&session->draining, NULL);
     pthread_mutex_init(&session->tracks, NULL);
     if (session->config.timeline && !session->config.threshold)
-        session->engine->traces.relief =
-            (struct RingRelief){empty_ring, session};
+        session->engine->traces.overflow =
+            (struct RingOverflow){empty_ring, session};
     session->collected_s = 0;
     Collector_init(&session->collector, &work);
 }

@@ -90,7 +90,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     return error;
 }
 
-// A file that nobody has asked for is not missed: the timeline forgets then.
+// Where the default folder does not do, the timeline forgets its oldest part
+// instead; a folder that was asked for is an error.
 static int open_spill(struct Session *session, char *why, size_t why_size)
 {
     const struct Config *config = &session->config;
@@ -226,6 +227,8 @@ int Session_resume(struct Session *session)
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
+    if (session->timeline)
+        Timeline_abandon(session->timeline);
     if (session->server && !session->config.persistent) // that is its owner's
         Server_abandon(session->server);
     session->server = NULL;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // See profiles.h.
 #include "tracer/session/profiles.h"
-#include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
+#include "tracer/session/collect.h"
 
 #include <errno.h>
 #include <math.h>
@@ -53,8 +53,12 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
     if (error)
         return error;
     profile.start_unix_ns = session->start_unix_ns;
-    profile.duration_ns = Now_ns(CLOCK_REALTIME) - session->start_unix_ns;
+    profile.duration_ns =
+        (uint64_t)(1e9 * Clock_seconds(&session->engine->clock,
+                                       Clock_read(&session->engine->clock) -
+                                           session->start_ticks));
     profile.command = session->engine->command;
+    Collect_drain(session); // what has gone is in one place or the other
     pthread_mutex_lock(&session->draining);
     describe(session, &profile);
     Profile_merge(&profile);

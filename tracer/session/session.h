@@ -28,7 +28,7 @@ struct Config {
     bool timeline;
     size_t timeline_limit; // bytes of memory
     char spill[PATH_MAX];  // the folder for what is beyond; "": none
-    bool spill_asked;      // no start without it
+    bool spill_asked;      // an error where that does not do
     char output[PATH_MAX];
     bool profile; // its ending is a profile's: that is written, no timeline
     bool serve;

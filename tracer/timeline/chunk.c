@@ -50,8 +50,11 @@ int Chunk_grow(struct Chunk *chunk)
 void Chunk_fit(struct Chunk *chunk)
 {
     size_t room = chunk->shown.event_count;
-    struct Event *events =
-        Heap_resize(chunk->events, (room ? room : 1) * sizeof *events);
+    struct Event *events;
+
+    if (Chunk_is_spilled(chunk))
+        return;
+    events = Heap_resize(chunk->events, (room ? room : 1) * sizeof *events);
 
     if (!events)
         return;
@@ -63,26 +66,24 @@ void Chunk_fit(struct Chunk *chunk)
 int Chunk_spill(const struct Chunk *chunk, struct Spill *spill,
                 struct Chunk **copy)
 {
-    size_t count = chunk->shown.event_count;
-    struct Chunk *spilled =
-        Chunk_new(chunk->shown.thread, chunk->open, chunk->shown.open_count, 0);
+    const struct iovec parts[2] = {
+        {chunk->open, TimelineChunk_open_bytes(&chunk->shown)},
+        {chunk->events, TimelineChunk_event_bytes(&chunk->shown)}};
+    struct Chunk *spilled = Heap_zeroed(1, sizeof *spilled);
     int error = -ENOMEM;
 
     if (spilled)
-        error = Spill_write(spill, chunk->events, count * sizeof *chunk->events,
-                            &spilled->shown.at);
+        error = Spill_write(spill, parts, 2, &spilled->shown.at);
     if (error) {
-        if (spilled)
-            Chunk_put(spilled);
+        Heap_free(spilled);
         return error;
     }
-    Heap_free(spilled->events);
-    spilled->events = NULL;
-    spilled->shown.events = NULL;
     Spill_get(spill);
+    spilled->references = 1;
+    spilled->shown.thread = chunk->shown.thread;
+    spilled->shown.open_count = chunk->shown.open_count;
+    spilled->shown.event_count = chunk->shown.event_count;
     spilled->shown.spill = spill;
-    spilled->shown.event_count = count;
-    spilled->room = spilled->full = 0;
     spilled->first_ticks = Chunk_first_ticks(chunk);
     spilled->last_ticks = Chunk_last_ticks(chunk);
     spilled->next = chunk->next;
@@ -103,7 +104,8 @@ void Chunk_put(struct Chunk *chunk)
         return;
     if (Chunk_is_spilled(chunk)) {
         Spill_drop(chunk->shown.spill, chunk->shown.at,
-                   chunk->shown.event_count * sizeof *chunk->events);
+                   TimelineChunk_open_bytes(&chunk->shown) +
+                       TimelineChunk_event_bytes(&chunk->shown));
         Spill_put(chunk->shown.spill);
     }
     Heap_free(chunk->events);
@@ -113,8 +115,10 @@ void Chunk_put(struct Chunk *chunk)
 
 size_t Chunk_bytes(const struct Chunk *chunk)
 {
+    if (Chunk_is_spilled(chunk))
+        return sizeof *chunk;
     return sizeof *chunk + chunk->room * sizeof *chunk->events +
-           chunk->shown.open_count * sizeof *chunk->open;
+           TimelineChunk_open_bytes(&chunk->shown);
 }
 
 uint64_t Chunk_first_ticks(const struct Chunk *chunk)
@@ -131,30 +135,4 @@ uint64_t Chunk_last_ticks(const struct Chunk *chunk)
     if (Chunk_is_spilled(chunk))
         return chunk->last_ticks;
     return count ? Event_ticks(&chunk->events[count - 1]) : 0;
-}
-
-// --- A reader's side ---------------------------------------------------------
-
-const struct Event *EventBuffer_read(struct EventBuffer *buffer,
-                                     const struct TimelineChunk *chunk)
-{
-    size_t count = chunk->event_count;
-
-    if (!chunk->spill)
-        return chunk->events;
-    if (buffer->room < count) {
-        Heap_free(buffer->events);
-        buffer->events = Heap_alloc(count * sizeof *buffer->events);
-        buffer->room = buffer->events ? count : 0;
-    }
-    if (!buffer->events || Spill_read(chunk->spill, chunk->at, buffer->events,
-                                      count * sizeof *buffer->events))
-        return NULL;
-    return buffer->events;
-}
-
-void EventBuffer_release(struct EventBuffer *buffer)
-{
-    Heap_free(buffer->events);
-    *buffer = (struct EventBuffer){0};
 }

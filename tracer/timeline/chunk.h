@@ -6,6 +6,7 @@
 #ifndef OCULAR_TRACER_TIMELINE_CHUNK_H
 #define OCULAR_TRACER_TIMELINE_CHUNK_H
 
+#include "tracer/timeline/spill.h"
 #include "tracer/timeline/view.h"
 
 #define CHUNK_EVENTS 4092u // 64 KiB with what the heap puts before them

@@ -5,6 +5,7 @@
 #include "ipc/base/now.h"
 #include "tracer/base/output.h"
 #include "tracer/timeline/profile_file.h"
+#include "tracer/timeline/timeline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,12 +146,21 @@ static double seconds_since(uint64_t ns)
     return (double)(Now_ns(CLOCK_MONOTONIC) - ns) / 1e9;
 }
 
+// The time that there is for the newest try; 0: as long as it takes.
+static double time_for_try(const struct Job *job)
+{
+    double before = (double)(job->try_ns - job->began_ns) / 1e9;
+
+    return job->limit->seconds > 0 ? job->limit->seconds - before : 0;
+}
+
 // Will what is being written not be through in time?
 static bool is_late(const struct Job *job, double done)
 {
-    double spent = seconds_since(job->try_ns), most = job->try_s;
+    double spent = seconds_since(job->try_ns), most = time_for_try(job);
 
-    return spent > most || (spent > FORESEEN * most && spent > done * most);
+    return job->limit->seconds > 0 &&
+           (spent > most || (spent > FORESEEN * most && spent > done * most));
 }
 
 static bool report_progress(void *context, double done, uint64_t bytes)
@@ -190,29 +200,39 @@ static double count_events(const struct TimelineView *view)
     return count;
 }
 
-// All of it or, where that takes too long, as much of the newest as there is
-// time for, as far as can be foreseen. 0 or -errno.
-static int write_in_time(struct Job *job, struct PerfettoTrace *trace,
-                         struct TimelineView *view, const char *path,
-                         struct PerfettoResult *result)
+// How much of what was tried is to be tried next; 0: give up.
+static double next_part(const struct Job *job, int error)
 {
-    struct ExportLimit *limit = job->limit;
-    double all = count_events(view);
+    double speed = job->done / seconds_since(job->try_ns);
+    double left = job->limit->seconds - seconds_since(job->began_ns);
+
+    if (error == -ENOSPC || error == -EDQUOT || error == -EFBIG)
+        return 0.5;
+    if (error != -ECANCELED || !job->late || left <= 0)
+        return 0;
+    return CAREFUL * speed * left;
+}
+
+// All of it or, where there is not time or room for that, as much of the newest
+// as there is, as far as can be foreseen. 0 or -errno.
+static int write_what_fits(struct Job *job, struct PerfettoTrace *trace,
+                           struct TimelineView *view, const char *path,
+                           struct PerfettoResult *result)
+{
+    double all = count_events(view), count = all, part;
     int error = Perfetto_write(trace, path, result);
 
-    while (error == -ECANCELED && job->late) {
-        double speed = job->done / seconds_since(job->try_ns);
-
-        job->try_s = limit->seconds - seconds_since(job->began_ns);
-        if (job->try_s <= 0)
-            return -ETIMEDOUT;
-        TimelineView_keep_newest(view, CAREFUL * speed * job->try_s);
-        limit->part = count_events(view) / all;
+    while (error && job->limit && (part = next_part(job, error)) > 0) {
+        TimelineView_keep_newest(view, part);
+        if (count_events(view) == count)
+            return error; // nothing of it can go
+        count = count_events(view);
+        job->limit->part = count / all;
         job->late = false;
         job->try_ns = Now_ns(CLOCK_MONOTONIC);
         error = Perfetto_write(trace, path, result);
     }
-    return error;
+    return error == -ECANCELED && job->late ? -ETIMEDOUT : error;
 }
 
 static int write_profile(struct Export *export, const char *path,
@@ -267,7 +287,7 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     }
     trace.view = view;
     NameQuery_init(&job->query, source->names, source->registry);
-    error = write_in_time(job, &trace, view, path, result);
+    error = write_what_fits(job, &trace, view, path, result);
     NameQuery_release(&job->query);
     TimelineView_free(view);
     return error;
@@ -280,10 +300,9 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
     struct Job job = {
         .export = export,
         .watch = watch,
-        .limit = limit && limit->seconds > 0 ? limit : NULL,
+        .limit = limit,
         .overwrite = overwrite,
         .began_ns = Now_ns(CLOCK_MONOTONIC),
-        .try_s = limit ? limit->seconds : 0,
     };
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     int error = claim(export, path, false);
@@ -381,66 +400,4 @@ int Export_start(struct Export *export, int descriptor, const char *name,
     if (error)
         let_go(export, NULL);
     return error;
-}
-
-// --- The name of the file at stop ------------------------------------------
-
-// Where the ending that says what the file is begins: "a.b.json.gz" ->
-// ".json.gz". Any other dot belongs to the name.
-static const char *ending(const char *path)
-{
-    static const char *const KNOWN[] = {
-        ".speedscope.json.gz",
-        ".speedscope.json",
-        ".json.gz",
-        ".json",
-        ".pftrace.gz",
-        ".pftrace",
-        ".folded.gz",
-        ".folded",
-        ".pstats",
-        ".pb.gz",
-        ".pb",
-        ".gz",
-    };
-    const char *slash = strrchr(path, '/');
-    const char *file = slash ? slash + 1 : path;
-    size_t length = strlen(file), i;
-
-    for (i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
-        size_t size = strlen(KNOWN[i]);
-
-        if (length > size && !strcmp(file + length - size, KNOWN[i]))
-            return file + length - size;
-    }
-    return file + length;
-}
-
-static void number_name(const char *output, unsigned number,
-                        char path[PATH_MAX])
-{
-    const char *end = ending(output);
-    char tag[16] = "";
-
-    if (number > 1)
-        snprintf(tag, sizeof tag, ".%u", number);
-    snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
-             (int)getpid(), tag, end);
-}
-
-void Export_own_name(const char *output, char path[PATH_MAX])
-{
-    if (Output_is_device(output))
-        snprintf(path, PATH_MAX, "%s", output);
-    else
-        number_name(output, 1, path);
-}
-
-void Export_choose_name(const char *output, char path[PATH_MAX])
-{
-    unsigned number;
-
-    snprintf(path, PATH_MAX, "%s", output);
-    for (number = 1; Output_is_taken(path) && number < 10000; number++)
-        number_name(output, number, path);
 }

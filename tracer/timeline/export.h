@@ -33,10 +33,10 @@ struct ExportSource {
                    const struct Message *message);
 };
 
-// How long writing may take. Where all of it would take longer, the newest part
-// is written.
+// That the newest part may be written where there is not time or room for all.
 struct ExportLimit {
-    double seconds; // 0: as long as it takes
+    double seconds; // that it may take; 0: as long as it takes. The watch may
+                    // change it.
     double part;    // of the events, 0..1, that is in the file: the answer
 };
 
@@ -86,10 +86,5 @@ int Export_start(struct Export *export, int descriptor, const char *name,
 // Whether none runs; one that has ended in the background is joined.
 bool Export_is_idle(struct Export *export);
 void Export_cancel(struct Export *export); // whichever runs
-// The file to write at stop: `output`, or, where that exists, a name with the
-// pid (and a number) in it.
-void Export_choose_name(const char *output, char path[PATH_MAX]);
-// `output` with the pid in it: a child's own.
-void Export_own_name(const char *output, char path[PATH_MAX]);
 
 #endif

@@ -82,6 +82,15 @@ static uint32_t first_like(const struct Profile *profile, uint32_t number)
     return i;
 }
 
+static void add_calls(struct ProfileFunction *to,
+                      const struct ProfileFunction *from)
+{
+    if (isnan(to->calls))
+        to->calls = from->calls;
+    else if (!isnan(from->calls))
+        to->calls += from->calls;
+}
+
 void Profile_merge(struct Profile *profile)
 {
     uint32_t *firsts =
@@ -93,7 +102,7 @@ void Profile_merge(struct Profile *profile)
     for (i = 0; i < profile->function_count; i++) {
         firsts[i] = first_like(profile, i);
         if (firsts[i] != i)
-            profile->functions[firsts[i]].calls += profile->functions[i].calls;
+            add_calls(&profile->functions[firsts[i]], &profile->functions[i]);
     }
     for (i = 0; i < profile->table->row_count; i++)
         profile->row_functions[i] = firsts[profile->row_functions[i]];

@@ -132,13 +132,13 @@ static struct Cost sum_of(const struct Profile *profile, const double *totals,
 
     *count = 0;
     for (row = 0; row < table->row_count; row++) {
-        double self = (double)table->rows[row].cpu_ns;
-        double total = is_nested(profile, row) ? 0 : totals[row];
+        double self = (double)table->rows[row].cpu_ns, total;
         size_t parent = row ? (size_t)table->rows[row].parent : 0;
         struct Cost *by;
 
         if (profile->row_functions[row] != function)
             continue;
+        total = is_nested(profile, row) ? 0 : totals[row];
         all.self += self;
         all.total += row ? total : self; // the root's own
         if (!parent)

@@ -3,6 +3,7 @@
 // above it, so that the stack is right again one event after any loss.
 #include "tracer/timeline/replay.h"
 #include "ipc/base/heap.h"
+#include "tracer/timeline/event_buffer.h"
 
 #include <errno.h>
 
@@ -104,14 +105,14 @@ static int play(struct Replay *replay, const struct Event *event)
 }
 
 // The calls that were open before the first event.
-static int begin(struct Replay *replay, const struct TimelineChunk *chunk,
-                 uint64_t first)
+static int begin(struct Replay *replay, const struct OpenCall *open,
+                 size_t count, uint64_t first)
 {
     int error = 0;
     size_t i;
 
-    for (i = 0; !error && i < chunk->open_count; i++) {
-        const struct OpenCall *call = &chunk->open[i];
+    for (i = 0; !error && i < count; i++) {
+        const struct OpenCall *call = &open[i];
         enum CallBegin how =
             call->ticks < replay->now ? CALL_EARLIER : CALL_ENTERED;
 
@@ -129,12 +130,13 @@ static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
     const struct Event *events = EventBuffer_read(buffer, chunk);
     const struct Event gap = {replay->now << 4 | EVENT_LOST,
                               chunk->event_count};
-    size_t i, count = events ? chunk->event_count : 0;
+    size_t i, open_count, count = events ? chunk->event_count : 0;
+    const struct OpenCall *open = EventBuffer_open(buffer, chunk, &open_count);
     int error = 0;
 
     if (is_first)
-        error =
-            begin(replay, chunk, count ? Event_ticks(&events[0]) : UINT64_MAX);
+        error = begin(replay, open, open_count,
+                      count ? Event_ticks(&events[0]) : UINT64_MAX);
     if (!error && count < chunk->event_count)
         error = play(replay, &gap);
     for (i = 0; !error && i < count; i++)

@@ -57,8 +57,8 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     uint64_t needed = ring->gap ? 2 : 1, room = room_after(ring, head);
 
-    if (room < needed && ring->relief && ring->relief->empty) {
-        ring->relief->empty(ring->relief->context, ring->producer);
+    if (room < needed && ring->overflow && ring->overflow->drain) {
+        ring->overflow->drain(ring->overflow->context, ring->producer);
         room = room_after(ring, head);
     }
     if (room < needed) {

@@ -82,9 +82,9 @@ static inline unsigned Event_unit(const struct Event *event)
     return (unsigned)(event->what >> 48);
 }
 
-// How a full ring is emptied; called on the producer's thread.
-struct RingRelief {
-    void (*empty)(void *context, void *producer); // NULL: it is not
+// Makes room in a full ring; called on the producer's thread.
+struct RingOverflow {
+    void (*drain)(void *context, void *producer); // NULL: events are dropped
     void *context;
 };
 
@@ -95,9 +95,10 @@ struct Ring {
     uint64_t gap;          // dropped since the newest event
     struct Event *events;
     sem_t *half_full; // posted when it is, so that somebody comes; or NULL
-    const struct RingRelief *relief; // NULL: none; borrowed, set by the owner
-    void *producer;                  // what the relief is told
-    _Atomic uint64_t lost;           // dropped in all
+    const struct RingOverflow
+        *overflow;         // NULL: none; borrowed, set by the owner
+    void *producer;        // what the overflow is told
+    _Atomic uint64_t lost; // dropped in all
     // The consumer's line.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer
 };

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -25,13 +26,14 @@
 
 struct Spill {
     _Atomic unsigned references;
-    pthread_mutex_t mutex; // guards end and held
+    pthread_mutex_t mutex; // guards the last two numbers
     int fd;
     struct Opened opened;
-    pid_t owner;   // a forked child leaves its parent's file alone
-    uint64_t most; // bytes that the file may have (RLIMIT_FSIZE)
-    uint64_t end;  // where the next piece goes
-    uint64_t held; // bytes of the pieces that have not been dropped
+    nlink_t links;       // names that it has: 0, but where it is renamed (NFS)
+    pid_t owner;         // a forked child leaves its parent's file alone
+    uint64_t max_bytes;  // bytes that the file may have (RLIMIT_FSIZE)
+    uint64_t append_at;  // where the next piece goes
+    uint64_t live_bytes; // bytes of the pieces that have not been dropped
     _Atomic bool ended;
 };
 
@@ -48,16 +50,17 @@ static int open_unnamed(const char *folder)
     if (snprintf(path, sizeof path, "%s/.ocular-XXXXXX", folder) >=
         (int)sizeof path)
         return -ENAMETOOLONG;
-    fd = Opened_above(mkostemp(path, O_CLOEXEC));
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         unlink(path);
-    return fd;
+    return Opened_above(fd);
 }
 
 struct Spill *Spill_new(const char *folder, int *error)
 {
     struct Spill *spill = Heap_zeroed(1, sizeof *spill);
     struct rlimit limit;
+    struct stat status;
 
     *error = -ENOMEM;
     if (!spill)
@@ -72,10 +75,12 @@ struct Spill *Spill_new(const char *folder, int *error)
     spill->references = 1;
     pthread_mutex_init(&spill->mutex, NULL);
     Opened_note(&spill->opened, spill->fd);
+    if (fstat(spill->fd, &status) == 0)
+        spill->links = status.st_nlink;
     spill->owner = getpid();
     // A write beyond it would send SIGXFSZ.
     getrlimit(RLIMIT_FSIZE, &limit);
-    spill->most = limit.rlim_cur < INT64_MAX ? limit.rlim_cur : INT64_MAX;
+    spill->max_bytes = limit.rlim_cur < INT64_MAX ? limit.rlim_cur : INT64_MAX;
     return spill;
 }
 
@@ -84,20 +89,15 @@ void Spill_get(struct Spill *spill)
     atomic_fetch_add_explicit(&spill->references, 1, memory_order_relaxed);
 }
 
-void Spill_put(struct Spill *spill)
-{
-    // The last one to put it sees what the others did.
-    if (atomic_fetch_sub_explicit(&spill->references, 1, memory_order_acq_rel) >
-        1)
-        return;
-    Opened_close(&spill->opened, spill->fd);
-    pthread_mutex_destroy(&spill->mutex);
-    Heap_free(spill);
-}
-
 void Spill_end(struct Spill *spill)
 {
     atomic_store_explicit(&spill->ended, true, memory_order_relaxed);
+}
+
+void Spill_abandon(struct Spill *spill)
+{
+    Opened_close(&spill->opened, spill->fd);
+    spill->fd = -1;
 }
 
 static uint64_t whole_pages(uint64_t size)
@@ -110,6 +110,20 @@ static bool is_ours(const struct Spill *spill)
     return spill->owner == getpid() && Opened_holds(&spill->opened, spill->fd);
 }
 
+void Spill_put(struct Spill *spill)
+{
+    // The last one to put it sees what the others did.
+    if (atomic_fetch_sub_explicit(&spill->references, 1, memory_order_acq_rel) >
+        1)
+        return;
+    // A forked child may have it open, whose blocks it would keep.
+    if (is_ours(spill) && ftruncate(spill->fd, 0) < 0)
+        errno = 0; // it goes with the last who has it
+    Opened_close(&spill->opened, spill->fd);
+    pthread_mutex_destroy(&spill->mutex);
+    Heap_free(spill);
+}
+
 static int check_room(const struct Spill *spill, size_t size)
 {
     struct statvfs system;
@@ -117,7 +131,7 @@ static int check_room(const struct Spill *spill, size_t size)
 
     if (!is_ours(spill))
         return -EBADF;
-    if (size > spill->most || spill->end > spill->most - size)
+    if (size > spill->max_bytes || spill->append_at > spill->max_bytes - size)
         return -EFBIG;
     if (fstatvfs(spill->fd, &system) < 0)
         return -errno;
@@ -129,13 +143,15 @@ static int check_room(const struct Spill *spill, size_t size)
     return 0;
 }
 
-static int write_all(const struct Spill *spill, const char *data, size_t size)
+static int write_all(const struct Spill *spill, const struct iovec *part,
+                     uint64_t at)
 {
+    const char *data = part->iov_base;
     size_t done = 0;
 
-    while (done < size) {
-        ssize_t wrote = pwrite(spill->fd, data + done, size - done,
-                               (off_t)(spill->end + done));
+    while (done < part->iov_len) {
+        ssize_t wrote = pwrite(spill->fd, data + done, part->iov_len - done,
+                               (off_t)(at + done));
 
         if (wrote > 0)
             done += (size_t)wrote;
@@ -145,20 +161,23 @@ static int write_all(const struct Spill *spill, const char *data, size_t size)
     return 0;
 }
 
-int Spill_write(struct Spill *spill, const void *data, size_t size,
+int Spill_write(struct Spill *spill, const struct iovec *parts, size_t count,
                 uint64_t *at)
 {
+    size_t size = 0, i;
     int error;
 
+    for (i = 0; i < count; i++)
+        size += parts[i].iov_len;
     pthread_mutex_lock(&spill->mutex);
+    *at = spill->append_at;
     error = check_room(spill, size);
-    if (!error)
-        error = write_all(spill, data, size);
-    if (!error) {
-        *at = spill->end;
-        spill->end += whole_pages(size);
-        spill->held += size;
+    for (i = 0; !error && i < count; i++) {
+        error = write_all(spill, &parts[i], spill->append_at);
+        spill->append_at += parts[i].iov_len;
     }
+    spill->append_at = error ? *at : *at + whole_pages(size);
+    spill->live_bytes += error ? 0 : size;
     pthread_mutex_unlock(&spill->mutex);
     return error;
 }
@@ -189,12 +208,12 @@ void Spill_drop(struct Spill *spill, uint64_t at, size_t size)
         return;
     pthread_mutex_lock(&spill->mutex);
     if (is_ours(spill)) {
-        spill->held -= size;
-        if (spill->held)
+        spill->live_bytes -= size;
+        if (spill->live_bytes)
             fallocate(spill->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                       (off_t)at, (off_t)whole_pages(size));
         else if (ftruncate(spill->fd, 0) == 0)
-            spill->end = 0;
+            spill->append_at = 0;
     }
     pthread_mutex_unlock(&spill->mutex);
 }

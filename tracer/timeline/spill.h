@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 struct Spill;
 
@@ -16,9 +17,12 @@ void Spill_get(struct Spill *spill);
 void Spill_put(struct Spill *spill); // closes it with the last reference
 // Nothing is written any more, and what is dropped does not matter.
 void Spill_end(struct Spill *spill);
-// Appends a piece; *at says where it is. 0 or -errno: -ENOSPC where the file
-// system would have less than a twentieth of its size left, or 1 GiB.
-int Spill_write(struct Spill *spill, const void *data, size_t size,
+// In a forked child: its parent's file is not kept by it.
+void Spill_abandon(struct Spill *spill);
+// Appends a piece, of parts one behind the other; *at says where it is. 0 or
+// -errno: -ENOSPC where the file system would have less than a twentieth of its
+// size left, or 1 GiB.
+int Spill_write(struct Spill *spill, const struct iovec *parts, size_t count,
                 uint64_t *at);
 // Reads a piece. 0 or -errno.
 int Spill_read(const struct Spill *spill, uint64_t at, void *data, size_t size);

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 struct Timeline {
     pthread_mutex_t mutex;
@@ -21,14 +20,10 @@ struct Timeline {
     struct Track *last;
     size_t track_count;
     struct Spill *spill;          // NULL: what has no room is forgotten
+    size_t spilled;               // chunks that are in it
+    size_t ended;                 // tracks whose thread has ended
     struct EvictionHeap eviction; // tracks with a chunk that may leave memory
     const struct Track *busy;     // being drained: its newest chunk is in use
-};
-
-struct View {
-    struct TimelineView shown;
-    struct Chunk **chunks;
-    struct TimelineThread *threads;
 };
 
 struct Timeline *Timeline_new(size_t limit_bytes)
@@ -69,6 +64,12 @@ void Timeline_free(struct Timeline *timeline)
     Heap_free(timeline);
 }
 
+void Timeline_abandon(struct Timeline *timeline)
+{
+    if (timeline->spill)
+        Spill_abandon(timeline->spill);
+}
+
 // --- Tracks: mutex held ------------------------------------------------------
 
 // Threads are numbered in order, so its place is at the end or near to it.
@@ -93,6 +94,7 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
     *(before ? &before->next : &timeline->first) = after;
     *(after ? &after->previous : &timeline->last) = before;
     timeline->track_count--;
+    timeline->ended -= track->ended;
     timeline->bytes -= track->bytes;
     timeline->lost += track->shown.lost;
     EvictionHeap_remove(&timeline->eviction, track);
@@ -120,6 +122,7 @@ static void forget_chunk(struct Timeline *timeline, struct Track *track)
     size_t before = track->bytes;
 
     timeline->forgotten += chunk->shown.event_count;
+    timeline->spilled -= Chunk_is_spilled(chunk);
     if (Chunk_last_ticks(chunk) > timeline->whole_ticks)
         timeline->whole_ticks = Chunk_last_ticks(chunk);
     Track_forget(track);
@@ -149,8 +152,17 @@ static bool spill_chunk(struct Timeline *timeline, struct Track *track)
     if (!timeline->spill || Track_spill(track, timeline->spill) < 0)
         return false;
     timeline->bytes -= before - track->bytes;
+    timeline->spilled++;
     set_age(timeline, track);
     return true;
+}
+
+// Is it the list of what is in the file that fills the memory?
+static bool is_list_long(const struct Timeline *timeline)
+{
+    return 2 * (timeline->spilled * sizeof(struct Chunk) +
+                timeline->ended * sizeof(struct Track)) >
+           timeline->bytes;
 }
 
 static size_t bytes_of(const struct Timeline *timeline)
@@ -170,6 +182,8 @@ static void keep_limit(struct Timeline *timeline)
 
         if (track && spill_chunk(timeline, track))
             continue;
+        if (!track && !is_list_long(timeline))
+            return; // it is what cannot leave
         spilled = timeline->spill ? oldest_spilled(timeline) : NULL;
         if (!track && !spilled)
             return;
@@ -246,6 +260,7 @@ void Timeline_end(struct Timeline *timeline, struct Track *track)
     pthread_mutex_lock(&timeline->mutex);
     before = track->bytes;
     Track_end(track);
+    timeline->ended++;
     timeline->bytes -= before - track->bytes;
     if (!track->oldest)
         drop_track(timeline, track);
@@ -275,71 +290,47 @@ uint64_t Timeline_forgotten(struct Timeline *timeline)
 
 // --- Views -------------------------------------------------------------------
 
-static void add_to_view(struct View *view, struct Chunk *chunk)
-{
-    size_t count = chunk->shown.event_count;
-    uint64_t first;
-
-    view->chunks[view->shown.chunk_count++] = chunk;
-    if (!count)
-        return;
-    first = Chunk_first_ticks(chunk);
-    if (!view->shown.first_ticks || first < view->shown.first_ticks)
-        view->shown.first_ticks = first;
-    if (Chunk_last_ticks(chunk) > view->shown.last_ticks)
-        view->shown.last_ticks = Chunk_last_ticks(chunk);
-}
-
 // 0 or -ENOMEM.
 static int freeze_track(struct View *view, const struct Track *track)
 {
     struct Chunk *chunk, *copy;
 
-    view->threads[view->shown.thread_count++] = track->shown;
-    view->shown.lost += track->shown.lost;
+    View_add_thread(view, &track->shown);
     for (chunk = track->oldest;
          chunk && (chunk->next || Chunk_is_spilled(chunk));
          chunk = chunk->next) {
         Chunk_get(chunk);
-        add_to_view(view, chunk);
+        View_add(view, chunk);
     }
     if (!track->newest && !track->open_count)
         return 0;
     copy = Track_show_newest(track);
     if (!copy)
         return -ENOMEM;
-    add_to_view(view, copy);
+    View_add(view, copy);
     return 0;
 }
 
 static struct View *new_view(const struct Timeline *timeline)
 {
-    struct View *view = Heap_zeroed(1, sizeof *view);
     size_t chunks = 1;
     const struct Track *track;
+    struct View *view;
 
-    if (!view)
-        return NULL;
     for (track = timeline->first; track; track = track->next) {
         const struct Chunk *chunk;
 
         for (chunk = track->oldest; chunk; chunk = chunk->next)
             chunks++;
-        chunks++; // open calls, all else forgotten
+        chunks++; // open calls, all else forgotten or in the file
     }
-    view->chunks = Heap_zeroed(chunks, sizeof *view->chunks);
-    view->threads =
-        Heap_zeroed(timeline->track_count + 1, sizeof *view->threads);
-    // A pointer to a chunk is a pointer to what it shows, its first member.
-    view->shown.chunks = (const struct TimelineChunk *const *)view->chunks;
-    view->shown.threads = view->threads;
+    view = View_new(chunks, timeline->track_count + 1);
+    if (!view)
+        return NULL;
     view->shown.forgotten = timeline->forgotten;
     view->shown.whole_ticks = timeline->whole_ticks;
     view->shown.lost = timeline->lost;
-    if (view->chunks && view->threads)
-        return view;
-    TimelineView_free(&view->shown);
-    return NULL;
+    return view;
 }
 
 struct TimelineView *Timeline_freeze(struct Timeline *timeline)
@@ -360,85 +351,4 @@ struct TimelineView *Timeline_freeze(struct Timeline *timeline)
         return NULL;
     }
     return &view->shown;
-}
-
-// Newest first.
-static int compare_chunks(const void *a, const void *b)
-{
-    uint64_t left = Chunk_last_ticks(*(struct Chunk *const *)a);
-    uint64_t right = Chunk_last_ticks(*(struct Chunk *const *)b);
-
-    return left < right ? 1 : left > right ? -1 : 0;
-}
-
-// The newest tick of what goes, so that `part` of the events is newer.
-static uint64_t cut_of(const struct View *view, double part)
-{
-    size_t count = view->shown.chunk_count, i;
-    struct Chunk **sorted = Heap_alloc((count + 1) * sizeof *sorted);
-    double total = 0, kept = 0;
-    uint64_t cut = 0;
-
-    if (!sorted)
-        return 0;
-    for (i = 0; i < count; i++) {
-        sorted[i] = view->chunks[i];
-        total += (double)sorted[i]->shown.event_count;
-    }
-    qsort(sorted, count, sizeof *sorted, compare_chunks);
-    for (i = 0; i < count && kept < part * total; i++)
-        kept += (double)sorted[i]->shown.event_count;
-    if (i < count)
-        cut = Chunk_last_ticks(sorted[i]);
-    Heap_free(sorted);
-    return cut;
-}
-
-static void forget_in_view(struct View *view, struct TimelineThread *thread,
-                           struct Chunk *chunk)
-{
-    size_t count = chunk->shown.event_count;
-
-    thread->forgotten += count;
-    view->shown.forgotten += count;
-    if (Chunk_last_ticks(chunk) > view->shown.whole_ticks)
-        view->shown.whole_ticks = Chunk_last_ticks(chunk);
-    Chunk_put(chunk);
-}
-
-void TimelineView_keep_newest(struct TimelineView *shown, double part)
-{
-    struct View *view = (struct View *)shown;
-    struct TimelineThread *thread = view->threads;
-    size_t count = shown->chunk_count, i;
-    uint64_t cut = cut_of(view, part);
-
-    shown->chunk_count = 0;
-    shown->first_ticks = shown->last_ticks = 0;
-    for (i = 0; i < count; i++) {
-        struct Chunk *chunk = view->chunks[i];
-        bool is_last = i + 1 == count ||
-                       view->chunks[i + 1]->shown.thread != chunk->shown.thread;
-
-        while (thread->number != chunk->shown.thread)
-            thread++;
-        if (is_last || Chunk_last_ticks(chunk) > cut)
-            add_to_view(view, chunk);
-        else
-            forget_in_view(view, thread, chunk);
-    }
-}
-
-void TimelineView_free(struct TimelineView *shown)
-{
-    struct View *view = (struct View *)shown;
-    size_t i;
-
-    if (!view)
-        return;
-    for (i = 0; i < view->shown.chunk_count; i++)
-        Chunk_put(view->chunks[i]);
-    Heap_free(view->chunks);
-    Heap_free(view->threads);
-    Heap_free(view);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The flight recorder: the newest events of every thread, in chunks, within a
-// byte limit. The collector adds; any thread may freeze a view and read it
-// while recording goes on. When the limit is reached the oldest chunk of all
+// byte limit. The collector adds, and a traced thread whose ring is full at
+// threshold 0; any thread may freeze a view and read it while recording goes
+// on. When the limit is reached the oldest chunk of all
 // threads goes to a file, if one was named, or is forgotten, and the timeline
 // says so.
 #ifndef OCULAR_TRACER_TIMELINE_TIMELINE_H
 #define OCULAR_TRACER_TIMELINE_TIMELINE_H
 
-#include "tracer/timeline/view.h"
+#include "tracer/timeline/view_builder.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,8 +27,11 @@ int Timeline_spill_to(struct Timeline *timeline, const char *folder);
 // A new thread's track, which is the timeline's. NULL: memory.
 struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
                              pid_t tid, const char *name);
-// Moves all that is in the ring into the log. Collector, or whoever has
-// stopped it. Events moved, or -ENOMEM (what did not fit counts as lost).
+// In a forked child, where its locks may be held for good: closes the file.
+void Timeline_abandon(struct Timeline *timeline);
+// Moves all that is in the ring into the log. One thread at a time for each
+// track and ring (Session.tracks). Events moved, or -ENOMEM (what did not fit
+// counts as lost).
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
 // The thread has ended and its ring is drained: the track is not the caller's
@@ -39,9 +43,4 @@ uint64_t Timeline_forgotten(struct Timeline *timeline);
 // the ring was full when last drained; it holds its chunks until it is freed.
 // Any thread. NULL when memory is out.
 struct TimelineView *Timeline_freeze(struct Timeline *timeline);
-// Forgets the oldest events of the view, and keeps about this part of them,
-// 0..1, and each thread's newest chunk.
-void TimelineView_keep_newest(struct TimelineView *view, double part);
-void TimelineView_free(struct TimelineView *view);
-
 #endif

@@ -5,7 +5,6 @@
 #define OCULAR_TRACER_TIMELINE_VIEW_H
 
 #include "tracer/timeline/ring.h"
-#include "tracer/timeline/spill.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -18,27 +17,29 @@ struct OpenCall {
     uint64_t ticks; // when it was entered
 };
 
+struct Spill;
+
 struct TimelineChunk {           // immutable once it is in a view
     unsigned thread;             // its number
     const struct OpenCall *open; // outermost first
     size_t open_count;
-    const struct Event *events; // NULL: in a file, as the next two say
-    struct Spill *spill;
+    const struct Event *events;
+    struct Spill *spill; // NULL, or the file that both are in, one behind the
+                         // other
     uint64_t at;
     size_t event_count;
 };
 
-// Memory for the events of one chunk at a time, by who reads them.
-struct EventBuffer {
-    struct Event *events;
-    size_t room;
-};
+static inline size_t
+TimelineChunk_event_bytes(const struct TimelineChunk *chunk)
+{
+    return chunk->event_count * sizeof *chunk->events;
+}
 
-// A chunk's events: where they are, or in the buffer. NULL: they cannot be read
-// any more, or memory is out.
-const struct Event *EventBuffer_read(struct EventBuffer *buffer,
-                                     const struct TimelineChunk *chunk);
-void EventBuffer_release(struct EventBuffer *buffer);
+static inline size_t TimelineChunk_open_bytes(const struct TimelineChunk *chunk)
+{
+    return chunk->open_count * sizeof *chunk->open;
+}
 
 struct TimelineThread {
     unsigned number;

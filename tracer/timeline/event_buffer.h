@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Reads a view's chunks, be they in memory or in a file, one at a time. Any
+// thread.
+#ifndef OCULAR_TRACER_TIMELINE_EVENT_BUFFER_H
+#define OCULAR_TRACER_TIMELINE_EVENT_BUFFER_H
+
+#include "tracer/timeline/view.h"
+
+// Memory for what is read of one chunk at a time.
+struct EventBuffer {
+    uint8_t *bytes;
+    size_t room;
+    bool read; // of a file, and whole
+};
+
+// A chunk's events: where they are, or in the buffer. NULL: they cannot be read
+// any more, or memory is out.
+const struct Event *EventBuffer_read(struct EventBuffer *buffer,
+                                     const struct TimelineChunk *chunk);
+// And the calls that were open before them; after EventBuffer_read.
+const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
+                                        const struct TimelineChunk *chunk,
+                                        size_t *count);
+void EventBuffer_release(struct EventBuffer *buffer);
+
+#endif
