@@ -36,29 +36,52 @@ void Opened_close(const struct Opened *opened, int fd)
 
 // The program may close `fd` meanwhile, and open another file, whose number is
 // the same then: that is not ours to copy, nor to close.
+static int move_above(int fd, const struct Opened *opened)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;
+    bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
+
+    if (limited && fd > 2)
+        return fd; // the limit is lower, or reached
+    if (limited)
+        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    error = errno;
+    Opened_close(opened, fd);
+    if (copy < 0)
+        return -error;
+    if (Opened_holds(opened, copy))
+        return copy;
+    close(copy);
+    return -EBADF;
+}
+
 int Opened_above(int fd)
 {
     struct Opened opened;
-    int copy, error;
 
     if (fd < 0)
         return -errno;
     if (fd >= OPENED_ABOVE)
         return fd;
     Opened_note(&opened, fd);
-    copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE);
-    if (copy < 0 && fd > 2)
-        return fd; // the limit is lower, or reached
-    if (copy < 0)
-        copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    error = errno;
-    Opened_close(&opened, fd);
-    if (copy < 0)
-        return -error;
-    if (Opened_holds(&opened, copy))
-        return copy;
-    close(copy);
-    return -EBADF;
+    return move_above(fd, &opened);
+}
+
+int Opened_open(const char *path, int flags, mode_t mode)
+{
+    int fd = open(path, flags | O_CLOEXEC, mode);
+    struct Opened opened;
+    struct stat named;
+
+    if (fd < 0)
+        return -errno;
+    if (fd >= OPENED_ABOVE)
+        return fd;
+    Opened_note(&opened, fd);
+    if (stat(path, &named) == 0 &&
+        (named.st_dev != opened.device || named.st_ino != opened.inode))
+        return -EBADF; // the number is the program's by now
+    return move_above(fd, &opened);
 }
 
 bool Opened_is_writable_file(int fd)
@@ -75,7 +98,7 @@ long Opened_read(const char *path, char *text, size_t size)
     struct Opened opened;
     long used = 0;
     ssize_t got = 1;
-    int fd = Opened_above(open(path, O_RDONLY | O_CLOEXEC));
+    int fd = Opened_open(path, O_RDONLY, 0);
 
     if (fd < 0)
         return fd;

@@ -58,6 +58,16 @@ static void a_program_does_not_get_ours_next(void **state)
     close(next);
 }
 
+// Before it is moved: the number may be another file's as soon as it is free.
+static void a_descriptor_that_is_gone_by_now(void **state)
+{
+    int gone = some_file();
+
+    (void)state;
+    close(gone);
+    assert_int_equal(Opened_above(gone), -EBADF);
+}
+
 static void where_the_limit_is_low(void **state)
 {
     struct rlimit before, low;
@@ -119,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_that_changed_hands_is_left_alone),
         cmocka_unit_test(a_program_does_not_get_ours_next),
+        cmocka_unit_test(a_descriptor_that_is_gone_by_now),
         cmocka_unit_test(where_the_limit_is_low),
         cmocka_unit_test(none_is_a_standard_stream),
         cmocka_unit_test(files_are_read),

@@ -132,9 +132,10 @@ static int open_temporary(struct Output *output)
     for (i = 0; i < ATTEMPTS; i++) {
         snprintf(output->temporary, size, "%.*s.ocular-%ld-%d.tmp", length,
                  output->path, (long)getpid(), i);
-        fd = Opened_above(
-            open(output->temporary,
-                 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
+        fd = Opened_open(output->temporary,
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+        if (fd == -EBADF) // it was made, and the program took its number
+            unlink(output->temporary);
         if (fd != -EEXIST)
             return fd;
     }
@@ -274,7 +275,7 @@ int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
 
 static int open_device(struct Output *output, const char *path)
 {
-    int fd = Opened_above(open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    int fd = Opened_open(path, O_WRONLY | O_NOCTTY, 0);
 
     if (fd < 0)
         return fd;

@@ -22,7 +22,7 @@ static bool works(const struct Memory *memory)
 
 static void open_file(struct Memory *memory)
 {
-    int fd = Opened_above(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+    int fd = Opened_open("/proc/self/mem", O_RDONLY, 0);
 
     Opened_note(&memory->opened, fd);
     memory->fd = fd;
