@@ -11,8 +11,9 @@ import pytest
 from e2e import trace
 from e2e.program import PYTHON, run, write
 
+pytestmark = pytest.mark.once  # the engine's work, not CPython's
 MIB = 1 << 20
-EVENTS = 200_000  # of one thread, which takes 3 MB
+EVENTS = 120_000  # of one thread, which takes 2 MB
 
 
 def leaf(x):
@@ -49,17 +50,17 @@ def is_whole(timeline, final, name, calls):
 
 
 def test_a_busy_thread(tmp_path):
-    """16 MB of events, of which little more than the limit is in memory."""
+    """6 MB of events, of which little more than the limit is in memory."""
     before = []
 
     def body():
         before.append(ocular.snapshot()["memory_bytes"])
-        for _ in range(5):
+        for _ in range(3):
             work()
 
     timeline, final = record(tmp_path, body)
-    assert is_whole(timeline, final, "leaf", 5 * EVENTS // 2)
-    assert final["memory_bytes"] < before[0] + 4 * MIB
+    assert is_whole(timeline, final, "leaf", 3 * EVENTS // 2)
+    assert final["memory_bytes"] < before[0] + 3 * MIB
     assert os.listdir(tmp_path) == []  # no file of ours is left
 
 
@@ -104,7 +105,7 @@ def test_an_export_in_the_midst_of_it(tmp_path):
 def test_without_a_file_the_oldest_part_goes(tmp_path):
     timeline, final = record(tmp_path, work, timeline_spill=False)
     assert final["lost"] == 0
-    assert timeline.other["forgotten_events"] > EVENTS / 2
+    assert timeline.other["forgotten_events"] > EVENTS / 4
     assert timeline.other["covered_from_us"] > 0
     assert timeline.names()["leaf"] < EVENTS // 2
 

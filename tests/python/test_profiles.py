@@ -14,6 +14,8 @@ import ocular
 import pytest
 from e2e.program import PYTHON, SLOW, run, script, write
 
+pytestmark = pytest.mark.once
+
 # Nearly all of the time is heavy's, a quarter of that by way of seldom.
 WORK = """
 import time

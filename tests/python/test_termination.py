@@ -12,6 +12,7 @@ import pytest
 from e2e import trace
 from e2e.program import PYTHON, SLOW, start, wait_until, write
 
+pytestmark = pytest.mark.once
 READY = """
 import ctypes, os, signal, subprocess, sys, threading, time
 def leaf(n): return n + 1
