@@ -49,7 +49,11 @@ def written(tmp_path_factory):
 import ocular
 ocular.start_tracing(quiet=True, perfetto=False)
 {WORK}
-time.sleep(0.6)  # the sampler gathers four times a second
+for _ in range(300):  # until the sampler has gathered the newest
+    time.sleep(0.1)
+    ocular.export("t.folded")
+    if b"x:y" in open("t.folded", "rb").read():
+        break
 for name in {names}:
     ocular.export(name)
 ocular.stop_tracing()
