@@ -141,6 +141,7 @@ def test_pprof(written):
 
     top = pprof("-top", "-unit=ms")
     assert "Type: cpu" in top
+    assert 1 <= float(re.search(r"Duration: ([\d.]+)s", top)[1]) <= SLOW
     first = next(line for line in top.splitlines() if line.endswith(" heavy"))
     assert float(re.search(r"([\d.]+)%", first)[1]) > 70
     peek = pprof("-peek", "^heavy$")

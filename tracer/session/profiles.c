@@ -44,6 +44,14 @@ static void describe(struct Session *session, struct Profile *profile)
     Rcu_read_unlock();
 }
 
+static double duration_s(const struct Session *session)
+{
+    const struct Clock *clock = &session->engine->clock;
+
+    return Clock_seconds(clock, Clock_read(clock)) -
+           Clock_seconds(clock, session->start_ticks);
+}
+
 static int write_stacks(struct Session *session, const struct FlameTable *table,
                         const char *path, struct Bytes *out)
 {
@@ -53,10 +61,7 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
     if (error)
         return error;
     profile.start_unix_ns = session->start_unix_ns;
-    profile.duration_ns =
-        (uint64_t)(1e9 * Clock_seconds(&session->engine->clock,
-                                       Clock_read(&session->engine->clock) -
-                                           session->start_ticks));
+    profile.duration_ns = (uint64_t)(1e9 * duration_s(session));
     profile.command = session->engine->command;
     Collect_drain(session); // what has gone is in one place or the other
     pthread_mutex_lock(&session->draining);

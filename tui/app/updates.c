@@ -8,6 +8,23 @@
 #include <errno.h>
 #include <string.h>
 
+// Sampled stacks, for other tools (tracer/timeline/profile_file.h).
+static bool is_profile(const char *path)
+{
+    static const char *const endings[] = {".folded", ".speedscope.json",
+                                          ".pstats", ".pb"};
+    size_t i;
+
+    for (i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const char *found = strstr(path, endings[i]);
+        const char *rest = found ? found + strlen(endings[i]) : "x";
+
+        if (!*rest || !strcmp(rest, ".gz"))
+            return true;
+    }
+    return false;
+}
+
 static void show_export(struct Ui *ui, const struct Answer *answer)
 {
     char size[NUMBER_MAX], part[NUMBER_MAX];
@@ -20,8 +37,10 @@ static void show_export(struct Ui *ui, const struct Answer *answer)
                *answer->text ? answer->text : strerror(answer->error));
     else if (answer->done)
         Ui_say_path(ui, path, false,
-                    "Timeline written: %s, %s. ui.perfetto.dev opens it.", path,
-                    size);
+                    is_profile(path) ? "Stacks written: %s, %s."
+                                     : "Timeline written: %s, %s. "
+                                       "ui.perfetto.dev opens it.",
+                    path, size);
     else
         Ui_say(ui, false, "Exporting the timeline: %s, %s so far. Esc stops.",
                Number_percent(part, answer->progress), size);
