@@ -124,10 +124,41 @@ static void of_one_name_and_place(void **state)
     profile.functions[0].calls = 30;
     profile.functions[1].calls = 12;
     Profile_merge(&profile);
-    assert_int_equal(profile.row_functions[1], 0);
-    assert_int_equal(profile.row_functions[2], 0);
-    assert_int_equal(profile.row_functions[5], 2);
+    assert_int_equal(profile.rows[1].function, 0);
+    assert_int_equal(profile.rows[2].function, 0);
+    assert_int_equal(profile.rows[5].function, 2);
     assert_true(profile.functions[0].calls == 42);
+    Profile_release(&profile);
+}
+
+// A full table has put what it dropped on top of the callers.
+static void callees_without_a_row(void **state)
+{
+    struct Profile profile;
+    size_t i;
+    uint64_t all = 0, rest = 0;
+
+    (void)state;
+    make(&profile);
+    profile.functions[1].self_ns = 16250; // of 65000
+    profile.functions[0].self_ns = 9999;  // of 10000
+    Profile_merge(&profile);
+    Profile_divide(&profile);
+    assert_int_equal(profile.row_count, table.row_count + 3);
+    assert_int_equal(profile.rows[1].ns, 10000);
+    assert_int_equal(profile.rows[2].ns, 5000);
+    assert_int_equal(profile.rows[4].ns, 10000);
+    for (i = 0; i < profile.row_count; i++) {
+        all += profile.rows[i].ns;
+        if (i >= table.row_count)
+            rest += profile.rows[i].ns;
+    }
+    assert_int_equal(all, 78900);
+    assert_int_equal(rest, 65000 - 16250);
+    assert_int_equal(profile.rows[table.row_count].parent, 2);
+    assert_string_equal(
+        profile.functions[profile.rows[table.row_count].function].name,
+        "<small callees>");
     Profile_release(&profile);
 }
 
@@ -207,6 +238,7 @@ int main(void)
         cmocka_unit_test(folded_stacks),
         cmocka_unit_test(a_stack),
         cmocka_unit_test(of_one_name_and_place),
+        cmocka_unit_test(callees_without_a_row),
         cmocka_unit_test(numbers_of_pstats),
         cmocka_unit_test(an_empty_table),
         cmocka_unit_test(speedscope),

@@ -20,9 +20,9 @@ static double calls_of(const struct Code *code, double hz)
 }
 
 // What has gone keeps its name, as long as nothing is reclaimed.
-static void describe(struct Session *session, struct Profile *profile)
+static void describe(struct Session *session, const struct FlameTable *table,
+                     struct Profile *profile)
 {
-    const struct FlameTable *table = profile->table;
     struct Engine *engine = session->engine;
     double hz = Clock_hz(&engine->clock);
     size_t i;
@@ -36,10 +36,14 @@ static void describe(struct Session *session, struct Profile *profile)
             code ? NULL : Retired_find(&session->retired, id);
 
         if (code)
-            function->calls = calls_of(code, hz);
+            *function = (struct ProfileFunction){
+                function->name, function->file, function->line,
+                calls_of(code, hz),
+                (double)Counter_get(&code->share.cpu.total_ns)};
         if (gone)
             *function = (struct ProfileFunction){
-                gone->name, gone->file, gone->line, (double)gone->totals.calls};
+                gone->name, gone->file, gone->line, (double)gone->totals.calls,
+                (double)gone->totals.cpu_ns};
     }
     Rcu_read_unlock();
 }
@@ -65,8 +69,9 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
     profile.command = session->engine->command;
     Collect_drain(session); // what has gone is in one place or the other
     pthread_mutex_lock(&session->draining);
-    describe(session, &profile);
+    describe(session, table, &profile);
     Profile_merge(&profile);
+    Profile_divide(&profile);
     error = ProfileFile_write(&profile, ProfileFile_format(path), out);
     pthread_mutex_unlock(&session->draining);
     Profile_release(&profile);

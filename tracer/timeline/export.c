@@ -119,7 +119,6 @@ struct Job {
     const struct ExportWatch *watch; // NULL: nobody watches
     struct ExportLimit *limit;       // NULL: there is none
     uint64_t began_ns, try_ns;       // the writing, and the newest try
-    double try_s;                    // the time that there was for that
     double done;                     // of it, 0..1, when it was late
     bool late;
     bool background, overwrite;
@@ -280,11 +279,8 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     source->describe(source->context, &trace);
     source->drain(source->context);
     view = Timeline_freeze(source->timeline(source->context));
-    if (!view) {
-        if (job->descriptor)
-            close(job->descriptor);
+    if (!view)
         return -ENOMEM;
-    }
     trace.view = view;
     NameQuery_init(&job->query, source->names, source->registry);
     error = write_what_fits(job, &trace, view, path, result);
@@ -369,10 +365,10 @@ static int start_thread(struct Export *export)
 // 0 or -errno: a copy of the viewer's descriptor, which the server closes.
 static int copy_descriptor(struct Export *export, int descriptor)
 {
-    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    int copy = Opened_above(fcntl(descriptor, F_DUPFD_CLOEXEC, 3));
 
     if (copy < 0)
-        return -errno;
+        return copy;
     Opened_note(&export->opened, copy);
     export->descriptor = copy;
     return 0;

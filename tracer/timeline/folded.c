@@ -44,8 +44,8 @@ void Folded_write(const struct Profile *profile, struct Bytes *out)
     size_t row, depth, i;
     char number[32];
 
-    for (row = 0; row < profile->table->row_count; row++) {
-        uint64_t us = profile->table->rows[row].cpu_ns / 1000;
+    for (row = 0; row < profile->row_count; row++) {
+        uint64_t us = profile->rows[row].ns / 1000;
 
         if (!us)
             continue;

@@ -20,6 +20,7 @@ static const char *ending(const char *path)
         ".pftrace",
         ".folded.gz",
         ".folded",
+        ".pstats.gz",
         ".pstats",
         ".pb.gz",
         ".pb",

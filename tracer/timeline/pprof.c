@@ -57,7 +57,7 @@ static void put_sample(const struct Profile *profile, struct Bytes *out,
 
     for (i = 0; i < depth && i < PROFILE_DEPTH; i++)
         Protobuf_add(out, SAMPLE_LOCATION, stack[i] + 1);
-    Protobuf_add(out, SAMPLE_VALUE, profile->table->rows[row].cpu_ns);
+    Protobuf_add(out, SAMPLE_VALUE, profile->rows[row].ns);
     Protobuf_close(out, from);
 }
 
@@ -106,14 +106,13 @@ static void put_strings(const struct Profile *profile, struct Bytes *out)
 
 void Pprof_write(const struct Profile *profile, struct Bytes *out)
 {
-    const struct FlameTable *table = profile->table;
     uint64_t all_ns = 0;
     size_t i;
 
     put_value_type(out, PROFILE_SAMPLE_TYPE);
-    for (i = 0; i < table->row_count; i++) {
-        all_ns += table->rows[i].cpu_ns;
-        if (table->rows[i].cpu_ns)
+    for (i = 0; i < profile->row_count; i++) {
+        all_ns += profile->rows[i].ns;
+        if (profile->rows[i].ns)
             put_sample(profile, out, i);
     }
     for (i = 0; i < profile->function_count; i++) {
@@ -125,6 +124,6 @@ void Pprof_write(const struct Profile *profile, struct Bytes *out)
     Protobuf_add(out, PROFILE_DURATION_NANOS, profile->duration_ns);
     put_value_type(out, PROFILE_PERIOD_TYPE);
     Protobuf_add(out, PROFILE_PERIOD,
-                 table->samples ? all_ns / table->samples : 1);
+                 profile->samples ? all_ns / profile->samples : 1);
     Protobuf_add(out, PROFILE_COMMENT, STRING_COMMAND);
 }

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OTHERS 3   // functions that the table does not have
+#define LEAST 0.01 // of a function's time: below that it is rounding
+
 static int by_id(const void *key, const void *element)
 {
     uint64_t id = *(const uint64_t *)key;
@@ -38,31 +41,39 @@ static struct ProfileFunction named(const struct FlameFunction *function)
         .file = function->file ? function->file : "",
         .line = function->line == NULL_U64 ? 0 : function->line,
         .calls = NAN,
+        .self_ns = NAN,
     };
 }
 
 int Profile_init(struct Profile *profile, const struct FlameTable *table)
 {
-    static const char *const others[] = {"<deeper stacks>", "<untraced>"};
+    static const char *const others[] = {"<deeper stacks>", "<untraced>",
+                                         "<small callees>"};
     size_t known = table->function_count, i;
 
-    *profile = (struct Profile){.table = table, .function_count = known + 2};
+    *profile = (struct Profile){.function_count = known + OTHERS,
+                                .row_count = table->row_count,
+                                .samples = table->samples};
     profile->command = "";
     profile->functions =
         Heap_zeroed(profile->function_count, sizeof *profile->functions);
-    profile->row_functions =
-        Heap_zeroed(table->row_count + 1, sizeof *profile->row_functions);
-    if (!profile->functions || !profile->row_functions) {
+    profile->rows =
+        Heap_zeroed(2 * table->row_count + 1, sizeof *profile->rows);
+    if (!profile->functions || !profile->rows) {
         Profile_release(profile);
         return -ENOMEM;
     }
     for (i = 0; i < known; i++)
         profile->functions[i] = named(&table->functions[i]);
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < OTHERS; i++)
         profile->functions[known + i] =
-            (struct ProfileFunction){others[i], "", 0, NAN};
+            (struct ProfileFunction){others[i], "", 0, NAN, NAN};
     for (i = 0; i < table->row_count; i++)
-        profile->row_functions[i] = (uint32_t)find_function(table, i);
+        profile->rows[i] = (struct ProfileRow){
+            .parent = i ? (uint32_t)table->rows[i].parent : 0,
+            .function = (uint32_t)find_function(table, i),
+            .ns = table->rows[i].cpu_ns,
+        };
     return 0;
 }
 
@@ -82,13 +93,13 @@ static uint32_t first_like(const struct Profile *profile, uint32_t number)
     return i;
 }
 
-static void add_calls(struct ProfileFunction *to,
-                      const struct ProfileFunction *from)
+// What is not known counts as nothing beside what is.
+static void add(double *to, double from)
 {
-    if (isnan(to->calls))
-        to->calls = from->calls;
-    else if (!isnan(from->calls))
-        to->calls += from->calls;
+    if (isnan(*to))
+        *to = from;
+    else if (!isnan(from))
+        *to += from;
 }
 
 void Profile_merge(struct Profile *profile)
@@ -101,20 +112,50 @@ void Profile_merge(struct Profile *profile)
         return;
     for (i = 0; i < profile->function_count; i++) {
         firsts[i] = first_like(profile, i);
-        if (firsts[i] != i)
-            add_calls(&profile->functions[firsts[i]], &profile->functions[i]);
+        if (firsts[i] == i)
+            continue;
+        add(&profile->functions[firsts[i]].calls, profile->functions[i].calls);
+        add(&profile->functions[firsts[i]].self_ns,
+            profile->functions[i].self_ns);
     }
-    for (i = 0; i < profile->table->row_count; i++)
-        profile->row_functions[i] = firsts[profile->row_functions[i]];
+    for (i = 0; i < profile->row_count; i++)
+        profile->rows[i].function = firsts[profile->rows[i].function];
     Heap_free(firsts);
+}
+
+void Profile_divide(struct Profile *profile)
+{
+    double *sums = Heap_zeroed(profile->function_count, sizeof *sums);
+    size_t count = profile->row_count, i;
+
+    if (!sums) // callers keep it
+        return;
+    for (i = 0; i < count; i++)
+        sums[profile->rows[i].function] += (double)profile->rows[i].ns;
+    for (i = 1; i < count; i++) {
+        struct ProfileRow *row = &profile->rows[i];
+        double own = profile->functions[row->function].self_ns;
+        double part = 1 - own / sums[row->function]; // NaN: not known
+        uint64_t rest = part > LEAST ? (uint64_t)(part * (double)row->ns) : 0;
+
+        if (!rest)
+            continue;
+        row->ns -= rest;
+        profile->rows[profile->row_count++] = (struct ProfileRow){
+            .parent = (uint32_t)i,
+            .function = (uint32_t)profile->function_count - 1,
+            .ns = rest,
+        };
+    }
+    Heap_free(sums);
 }
 
 void Profile_release(struct Profile *profile)
 {
     Heap_free(profile->functions);
-    Heap_free(profile->row_functions);
+    Heap_free(profile->rows);
     profile->functions = NULL;
-    profile->row_functions = NULL;
+    profile->rows = NULL;
 }
 
 // The root is on no stack but its own.
@@ -125,9 +166,9 @@ size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack,
 
     do {
         if (depth < room)
-            stack[depth] = profile->row_functions[row];
+            stack[depth] = profile->rows[row].function;
         depth++;
-        row = row ? (size_t)profile->table->rows[row].parent : 0;
+        row = profile->rows[row].parent;
     } while (row);
     return depth;
 }

@@ -12,15 +12,24 @@ struct ProfileFunction {
     const char *file; // "": it has none
     uint64_t line;    // its first; 0: not known
     double calls;     // NaN: not known
+    double self_ns;   // CPU time, of all of its samples; NaN: not known
+};
+
+struct ProfileRow {
+    uint32_t parent; // an earlier row; 0: none, but of row 0 itself
+    uint32_t function;
+    uint64_t ns; // CPU time with that stack
 };
 
 struct Profile {
-    const struct FlameTable *table; // of the run: rows with a parent
-    // In the order of the table's functions, and two more: stacks that were cut
-    // off below, and what ran in no traced function.
+    // In the order of the table's functions, and three more: stacks that were
+    // cut off below, what ran in no traced function, and callees that the table
+    // has no rows of.
     struct ProfileFunction *functions;
     size_t function_count;
-    uint32_t *row_functions; // for each row, which one it is
+    struct ProfileRow *rows; // the table's, and those of such callees
+    size_t row_count;
+    uint64_t samples;
     uint64_t start_unix_ns;
     uint64_t duration_ns;
     const char *command;
@@ -32,6 +41,10 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table);
 // Code objects of one name and place become one function, whose calls are added
 // up. Once names and calls are set.
 void Profile_merge(struct Profile *profile);
+// A table that is full counts its smallest rows as their callers. What is more
+// than a function's own time goes to a row below each of its own. After the
+// merge; needs `self_ns`.
+void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
 // The number of functions on the row's stack, innermost first, of which the

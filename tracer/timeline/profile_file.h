@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A profile as a file of another tool: which one is said by the name's ending.
-// Built in memory, some hundred KiB at most. Whoever exports calls it; any
-// thread.
+// Built in memory, some MiB where thousands of stacks are deep. Export calls
+// it; any thread.
 #ifndef OCULAR_TRACER_TIMELINE_PROFILE_FILE_H
 #define OCULAR_TRACER_TIMELINE_PROFILE_FILE_H
 

@@ -85,15 +85,15 @@ static void put_cost(struct Bytes *out, double calls, double self, double total)
 }
 
 // Of each row, with all that is below it. NULL: memory is out.
-static double *sum_up(const struct FlameTable *table)
+static double *sum_up(const struct Profile *profile)
 {
-    double *totals = Heap_zeroed(table->row_count + 1, sizeof *totals);
+    double *totals = Heap_zeroed(profile->row_count + 1, sizeof *totals);
     size_t i;
 
-    for (i = table->row_count; totals && i-- > 0;) {
-        totals[i] += (double)table->rows[i].cpu_ns;
+    for (i = profile->row_count; totals && i-- > 0;) {
+        totals[i] += (double)profile->rows[i].ns;
         if (i)
-            totals[table->rows[i].parent] += totals[i];
+            totals[profile->rows[i].parent] += totals[i];
     }
     return totals;
 }
@@ -101,11 +101,11 @@ static double *sum_up(const struct FlameTable *table)
 // A call within a call of the same function is in that one's time already.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
-    uint32_t mine = profile->row_functions[row];
+    uint32_t mine = profile->rows[row].function;
 
     while (row) {
-        row = (size_t)profile->table->rows[row].parent;
-        if (row && profile->row_functions[row] == mine)
+        row = (size_t)profile->rows[row].parent;
+        if (row && profile->rows[row].function == mine)
             return true;
     }
     return false;
@@ -126,24 +126,23 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
                           uint32_t function, struct Cost *costs, size_t *count)
 {
-    const struct FlameTable *table = profile->table;
     struct Cost all = {.caller = function};
     size_t row;
 
     *count = 0;
-    for (row = 0; row < table->row_count; row++) {
-        double self = (double)table->rows[row].cpu_ns, total;
-        size_t parent = row ? (size_t)table->rows[row].parent : 0;
+    for (row = 0; row < profile->row_count; row++) {
+        double self = (double)profile->rows[row].ns, total;
+        size_t parent = row ? (size_t)profile->rows[row].parent : 0;
         struct Cost *by;
 
-        if (profile->row_functions[row] != function)
+        if (profile->rows[row].function != function)
             continue;
         total = is_nested(profile, row) ? 0 : totals[row];
         all.self += self;
         all.total += row ? total : self; // the root's own
         if (!parent)
             continue;
-        by = cost_of(costs, count, profile->row_functions[parent]);
+        by = cost_of(costs, count, profile->rows[parent].function);
         by->self += self;
         by->total += total;
     }
@@ -176,9 +175,8 @@ static void put_function(const struct Profile *profile, const double *totals,
 
 void Pstats_write(const struct Profile *profile, struct Bytes *out)
 {
-    double *totals = sum_up(profile->table);
-    struct Cost *costs =
-        Heap_alloc((profile->table->row_count + 1) * sizeof *costs);
+    double *totals = sum_up(profile);
+    struct Cost *costs = Heap_alloc((profile->row_count + 1) * sizeof *costs);
     uint32_t i;
 
     Bytes_put_u8(out, '{');

@@ -82,12 +82,11 @@ static int add_samples(const struct Profile *profile,
                        struct json_object *samples, struct json_object *weights,
                        uint64_t *all_ns)
 {
-    const struct FlameTable *table = profile->table;
     int error = 0;
     size_t i;
 
-    for (i = 0; !error && i < table->row_count; i++) {
-        uint64_t ns = table->rows[i].cpu_ns;
+    for (i = 0; !error && i < profile->row_count; i++) {
+        uint64_t ns = profile->rows[i].ns;
 
         if (!ns)
             continue;
