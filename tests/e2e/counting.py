@@ -72,6 +72,12 @@ def row(snapshot, name):
     return rows[0] if rows else None
 
 
+def own_cycles(mine):
+    """Ticks of the function's own time, those in which it waited among them: a
+    thread of the test runner that runs meanwhile makes all of a span such."""
+    return mine["self_cycles"] + mine["waited_cycles"]
+
+
 def threads_of(snapshot):
     """Its threads, but for those of the test runner."""
     return [one for one in snapshot["threads"] if one["tid"] not in RUNNERS]

@@ -6,7 +6,7 @@ import time
 
 import ocular
 import pytest
-from e2e.counting import EXACT, row, traced
+from e2e.counting import EXACT, own_cycles, row, traced
 from ocular.demo import pure, streams
 
 pytestmark = pytest.mark.usefixtures("no_turns")
@@ -146,7 +146,11 @@ def seconds_of_caller(**settings):
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]
-    own = {each["name"]: (each["self_cycles"] or 0) / hz for each in final["functions"]}
+    own = {
+        each["name"]: own_cycles(each) / hz
+        for each in final["functions"]
+        if each["self_cycles"] is not None
+    }
     return own, row(final, "caller")["total_cycles"] / hz, sum(slept)
 
 
