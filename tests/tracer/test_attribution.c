@@ -247,7 +247,7 @@ static void test_its_path_is_kept(void **state)
     stack.in_c = stack.cut = true;
     add(100, 0);
     add(0, 50); // waits
-    table = Flame_read(&flame, &long_run);
+    table = Flame_read(&flame, &long_run, FLAME_NODES);
     assert_int_equal(table->samples, 1);
     assert_int_equal(table->row_count, 4);
     assert_true(table->rows[1].id == NULL_U64 && table->rows[1].parent == 0);

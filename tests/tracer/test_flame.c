@@ -35,16 +35,22 @@ static void add(double s, const uint32_t *path, size_t depth)
     add_in(s, false, path, depth);
 }
 
-static struct FlameTable *ask(void)
+static struct FlameTable *ask_most(size_t most)
 {
     struct ShareTime now = ShareClock_now(&watch);
-    struct FlameTable *table = Flame_read(&flame, &now);
+    struct FlameTable *table = Flame_read(&flame, &now, most);
 
     assert_non_null(table);
+    assert_true(table->row_count <= most);
     for (size_t i = 0; i < table->row_count; i++) // parents come first
         assert_true(i ? table->rows[i].parent < i
                       : table->rows[i].parent == NULL_U64);
     return table;
+}
+
+static struct FlameTable *ask(void)
+{
+    return ask_most(FLAME_NODES);
 }
 
 // The row of a path, or NULL.
@@ -132,11 +138,6 @@ static void test_it_fades(void **state)
     assert_int_equal(find(table, PATH(1))->cpu_ns, 30 * S);
     assert_int_equal(find(table, PATH(2))->cpu_ns, 40 * S);
     FlameTable_free(table);
-    ShareClock_advance(&watch, 3e7 * S, 0);
-    add(1e6, PATH(2));
-    table = ask();
-    assert_null(find(table, PATH(1))); // too little to be reported
-    FlameTable_free(table);
 }
 
 static void test_outside_and_cut_off(void **state)
@@ -160,15 +161,14 @@ static void test_it_is_bounded(void **state)
     double below = 0;
 
     (void)state;
-    for (uint32_t i = 1; i <= 50000; i++) {
+    for (uint32_t i = 1; i <= 100000; i++) {
         if (i % 2)
             add(1e-4, PATH(1, 2, 3));
         else
-            add(1e-4, PATH(1, 4, 5 + i % 9000, 1000000 + i));
+            add(1e-4, PATH(1, 4, 5 + i % 300, 1000000 + i));
         assert_true(flame.count <= FLAME_NODES);
     }
     table = ask();
-    assert_true(table->row_count <= FLAME_NODES);
     assert_true(fabs(sum(table) - 1) < 0.03);
     assert_float_equal(find(table, PATH(1, 2, 3))->share, 0.5, 0.001);
     for (size_t i = 0; i < table->row_count; i++) { // all that is left of 4
@@ -179,6 +179,49 @@ static void test_it_is_bounded(void **state)
         below += row->id == 4 ? table->rows[i].share : 0;
     }
     assert_true(fabs(below - 0.5) < 0.03);
+    FlameTable_free(table);
+}
+
+// What ran an hour ago stays, though it is nothing of the window: a profile is
+// of the whole run.
+static void test_what_was_large_once_stays(void **state)
+{
+    struct FlameTable *table;
+
+    (void)state;
+    add(100, PATH(1, 2));
+    for (uint32_t i = 1; i <= 40000; i++)
+        add(0.01, PATH(3, 1000 + i));
+    table = ask();
+    assert_true(find(table, PATH(1, 2))->share < 1e-5);
+    assert_int_equal(find(table, PATH(1, 2))->cpu_ns, 100 * S);
+    FlameTable_free(table);
+}
+
+// Nothing is lost where fewer rows are asked for.
+static void test_fewer_rows(void **state)
+{
+    struct FlameTable *table;
+    uint64_t all = 0, in_c = 0;
+
+    (void)state;
+    for (uint32_t i = 1; i <= 1000; i++)
+        add_in(1e-3 * (i % 100), i % 2, PATH(1, i % 7, 100 + i));
+    table = ask_most(50);
+    assert_true(table->row_count > 10);
+    assert_true(fabs(sum(table) - 1) < 1e-6);
+    for (size_t i = 0; i < table->row_count; i++) {
+        all += table->rows[i].cpu_ns;
+        in_c += table->rows[i].c_ns;
+        if (i)
+            assert_true(table->rows[i].parent < i);
+    }
+    assert_int_equal(all, 49.5 * S);
+    assert_int_equal(in_c, 25 * S);
+    FlameTable_free(table);
+    table = ask_most(1);
+    assert_int_equal(table->row_count, 1);
+    assert_int_equal(table->rows[0].cpu_ns, 49.5 * S);
     FlameTable_free(table);
 }
 
@@ -242,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_whose_time_it_is),    TEST(test_it_fades),
         TEST(test_outside_and_cut_off), TEST(test_it_is_bounded),
+        TEST(test_fewer_rows),          TEST(test_what_was_large_once_stays),
         TEST(test_recursion),           TEST(test_names),
     };
 

@@ -682,7 +682,7 @@ static void test_stacks(void **state)
     Sampler_collect(sampler);
     assert_true(totals().unknown > 0);
     assert_true(cpu_s(SHORT) > 0);
-    table = Sampler_stacks(sampler);
+    table = Sampler_stacks(sampler, FLAME_NODES);
     assert_non_null(table);
     assert_int_equal(table->samples, totals().samples);
     assert_int_equal(table->rows[1].id, NULL_U64); // all were cut off below
@@ -942,7 +942,7 @@ static void *ask(void *argument)
         assert_true(Sampler_threads(sampler, &shares) >= 0);
         Heap_free(shares);
         assert_true(totals().signal >= 0 && now_s() >= 0);
-        FlameTable_free(Sampler_stacks(sampler));
+        FlameTable_free(Sampler_stacks(sampler, FLAME_NODES));
     }
     return NULL;
 }

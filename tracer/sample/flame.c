@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 1e-5 // of a core: less is not reported
+#define SMALLEST 1e-7 // of a core: where looking for what may go begins
+#define FIRST_ROOM 256
 
 void Flame_init(struct Flame *flame)
 {
@@ -31,28 +32,51 @@ void Flame_abandon(struct Flame *flame)
 
 // --- Adding, with the lock
 
+// Of a node and all below it, the larger of two: the share in the window, and
+// the share since the start.
 struct Part {
-    double self;      // a node's, in the window
-    double total;     // and of all below it
-    double all_total; // the same since the start
+    double window, whole;
 };
+
+static double Part_size(const struct Part *part)
+{
+    return part->window > part->whole ? part->window : part->whole;
+}
 
 // Of each node. The caller's, with Heap_free; NULL: memory.
 static struct Part *sum_up(const struct Flame *flame,
                            const struct ShareTime *now)
 {
-    struct Part *parts = Heap_zeroed(FLAME_NODES, sizeof(*parts));
+    struct Part *parts = Heap_zeroed(flame->count, sizeof(*parts));
 
     for (size_t i = flame->count; parts && i-- > 0;) {
-        parts[i].self = ShareValue_window(&flame->nodes[i].self, now);
-        parts[i].total += parts[i].self;
-        parts[i].all_total += ShareValue_total(&flame->nodes[i].self, now);
+        const struct FlameNode *node = &flame->nodes[i];
+
+        parts[i].window += ShareValue_window(&node->self, now);
+        parts[i].whole += ShareValue_total(&node->self, now);
         if (i) {
-            parts[flame->nodes[i].parent].total += parts[i].total;
-            parts[flame->nodes[i].parent].all_total += parts[i].all_total;
+            parts[node->parent].window += parts[i].window;
+            parts[node->parent].whole += parts[i].whole;
         }
     }
     return parts;
+}
+
+// Below which size nodes go so that at most `most` stay. A node is never larger
+// than its caller.
+static double find_least(const struct Flame *flame, const struct Part *parts,
+                         size_t most)
+{
+    double least = 0;
+    size_t left = flame->count;
+
+    while (left > most) {
+        least = least > 0 ? 2 * least : SMALLEST;
+        left = 1;
+        for (size_t i = 1; i < flame->count; i++)
+            left += Part_size(&parts[i]) >= least;
+    }
+    return least;
 }
 
 static void join(struct FlameNode *caller, const struct FlameNode *node,
@@ -76,21 +100,21 @@ static void link_child(struct Flame *flame, uint32_t number)
 static void prune(struct Flame *flame, const struct Part *parts, double least,
                   const struct ShareTime *now)
 {
-    uint32_t *moved = Heap_zeroed(FLAME_NODES, sizeof(*moved));
+    uint32_t *moved = Heap_zeroed(flame->count, sizeof(*moved));
     size_t kept = 1;
 
     if (!moved)
         return;
     // What goes is added up from the end, before anything has moved.
     for (size_t i = flame->count; i-- > 1;) {
-        if (parts[i].total < least)
+        if (Part_size(&parts[i]) < least)
             join(&flame->nodes[flame->nodes[i].parent], &flame->nodes[i], now);
     }
     flame->nodes[0].child = 0;
     for (size_t i = 1; i < flame->count; i++) {
         struct FlameNode *node = &flame->nodes[kept];
 
-        if (parts[i].total < least)
+        if (Part_size(&parts[i]) < least)
             continue;
         *node = flame->nodes[i];
         node->parent = moved[node->parent];
@@ -101,23 +125,35 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
     Heap_free(moved);
 }
 
-// Room for a quarter of all.
 static void make_room(struct Flame *flame, const struct ShareTime *now)
 {
     struct Part *parts = sum_up(flame, now);
-    double least = LEAST;
-    size_t left = FLAME_NODES;
 
-    while (parts && left > FLAME_NODES * 3 / 4) {
-        left = 1;
-        for (size_t i = 1; i < flame->count; i++)
-            left += parts[i].total >= least;
-        if (left > FLAME_NODES * 3 / 4)
-            least *= 2;
-    }
     if (parts)
-        prune(flame, parts, least, now);
+        prune(flame, parts, find_least(flame, parts, flame->room * 3 / 4), now);
     Heap_free(parts);
+}
+
+// For `count` more. Where memory is out, or there are too many, some go.
+static void reserve(struct Flame *flame, size_t count,
+                    const struct ShareTime *now)
+{
+    size_t room = flame->room;
+    struct FlameNode *nodes;
+
+    if (flame->count + count <= room)
+        return;
+    while (flame->count + count > room && room < FLAME_NODES)
+        room *= 2;
+    if (room > flame->room) {
+        nodes = Heap_resize(flame->nodes, room * sizeof *nodes);
+        if (nodes) {
+            flame->nodes = nodes;
+            flame->room = room;
+        }
+    }
+    if (flame->count + count > flame->room)
+        make_room(flame, now);
 }
 
 // The child of that function, made where there is room, else 0. It comes to
@@ -134,7 +170,7 @@ static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
         *link = nodes[child].sibling;
         nodes[child].sibling = nodes[parent].child;
         nodes[parent].child = child;
-    } else if (flame->count < FLAME_NODES) {
+    } else if (flame->count < flame->room) {
         child = (uint32_t)flame->count++;
         nodes[child] = (struct FlameNode){.id = id, .parent = parent};
         link_child(flame, child);
@@ -149,8 +185,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     struct FlameNode *node;
     uint32_t at = 0, next = 0;
 
-    if (flame->count + sample->depth > FLAME_NODES)
-        make_room(flame, now);
+    reserve(flame, sample->depth, now);
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
@@ -168,7 +203,8 @@ static void add(struct Flame *flame, const struct ShareTime *now,
 static bool begin(struct Flame *flame)
 {
     if (!flame->nodes) {
-        flame->nodes = Heap_zeroed(FLAME_NODES, sizeof(*flame->nodes));
+        flame->nodes = Heap_zeroed(FIRST_ROOM, sizeof(*flame->nodes));
+        flame->room = FIRST_ROOM;
         flame->count = 1;
     }
     return flame->nodes;
@@ -185,52 +221,70 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 
 // --- Asking
 
-static struct FlameTable *tell(const struct Flame *flame,
+// The nodes that are large enough as rows; what is below the others is added up
+// in them. Their number.
+static size_t fill(struct FlameRow *rows, uint32_t *numbers,
+                   const struct Flame *flame, const struct Part *parts,
+                   double least, const struct ShareTime *now)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < flame->count; i++) {
+        const struct FlameNode *node = &flame->nodes[i];
+        struct FlameRow *row;
+
+        if (i)
+            numbers[i] = numbers[node->parent];
+        if (!i || Part_size(&parts[i]) >= least) {
+            rows[count] = (struct FlameRow){
+                .parent = i ? numbers[i] : NULL_U64,
+                .id = node->id ? node->id : NULL_U64,
+            };
+            numbers[i] = (uint32_t)count++;
+        }
+        row = &rows[numbers[i]];
+        row->share += ShareValue_window(&node->self, now);
+        row->c_share += ShareValue_window(&node->in_c, now);
+        row->cpu_ns += Counter_get(&node->self.total_ns);
+        row->c_ns += Counter_get(&node->in_c.total_ns);
+    }
+    return count;
+}
+
+static struct FlameTable *tell(const struct Flame *flame, size_t most,
                                const struct ShareTime *now)
 {
     struct FlameTable *table = FlameTable_new();
     struct Part *parts = sum_up(flame, now);
+    uint32_t *numbers = Heap_zeroed(flame->count, sizeof(*numbers));
     struct FlameRow *rows = NULL;
-    uint64_t *numbers = Heap_zeroed(FLAME_NODES, sizeof(*numbers));
-    size_t count = 0;
+    size_t room = flame->count < most ? flame->count : most;
 
     if (table)
-        rows = Arena_alloc(&table->arena, flame->count * sizeof(*rows));
-    for (size_t i = 0; rows && parts && numbers && i < flame->count; i++) {
-        const struct FlameNode *node = &flame->nodes[i];
-
-        if (i && parts[i].total < LEAST && parts[i].all_total < LEAST)
-            continue;
-        numbers[i] = count;
-        rows[count++] = (struct FlameRow){
-            .parent = i ? numbers[node->parent] : NULL_U64,
-            .id = node->id ? node->id : NULL_U64,
-            .share = parts[i].self,
-            .c_share = ShareValue_window(&node->in_c, now),
-            .cpu_ns = Counter_get(&node->self.total_ns),
-            .c_ns = Counter_get(&node->in_c.total_ns),
-        };
+        rows = Arena_alloc(&table->arena, room * sizeof(*rows));
+    if (rows && parts && numbers) {
+        table->row_count = fill(rows, numbers, flame, parts,
+                                find_least(flame, parts, room), now);
+        table->kept_s = now->ns / 1e9;
+        table->samples = flame->samples;
+        table->rows = rows;
+    } else {
+        FlameTable_free(table);
+        table = NULL;
     }
     Heap_free(parts);
     Heap_free(numbers);
-    if (!count) {
-        FlameTable_free(table);
-        return NULL;
-    }
-    table->kept_s = now->ns / 1e9;
-    table->samples = flame->samples;
-    table->rows = rows;
-    table->row_count = count;
     return table;
 }
 
-struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now)
+struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
+                              size_t most)
 {
     struct FlameTable *table = NULL;
 
     pthread_mutex_lock(&flame->lock);
     if (begin(flame))
-        table = tell(flame, now);
+        table = tell(flame, most, now);
     pthread_mutex_unlock(&flame->lock);
     return table;
 }

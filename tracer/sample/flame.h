@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The sampled stacks as a tree: a node is a path of functions, outermost first,
 // and holds the CPU time of what was on top of that path, windowed as the
-// functions' shares are (share.h). Bounded: where there is no room the smallest
-// are summed up in their callers. Kept from the start. The sampler adds, any
+// functions' shares are (share.h), and since the start. Bounded: where there is
+// no room the smallest are summed up in their callers. The sampler adds, any
 // other thread asks.
 #ifndef OCULAR_TRACER_SAMPLE_FLAME_H
 #define OCULAR_TRACER_SAMPLE_FLAME_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FLAME_NODES 4096
+#define FLAME_NODES 32768 // two minutes of pylint have 30 000; 2 MB
 
 struct FlameNode {
     uint32_t id;     // a function's; 0: stacks that were cut off below
@@ -30,6 +30,7 @@ struct Flame {
     pthread_mutex_t lock;    // guards all below
     struct FlameNode *nodes; // 0 is the root; NULL: there was no sample yet
     size_t count;
+    size_t room; // for so many, FLAME_NODES at most
     uint64_t samples;
 };
 
@@ -47,9 +48,10 @@ void Flame_abandon(struct Flame *flame); // in a forked child: not the lock
 
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
-// The tree as it is now. The caller's, with FlameTable_free; NULL when memory
-// is out.
-struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now);
+// The tree as it is now, in at most so many rows: the smallest are summed up in
+// their callers. The caller's, with FlameTable_free; NULL when memory is out.
+struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
+                              size_t most);
 
 // Says which functions the table's rows are of. false: memory is out.
 bool Flame_name(struct FlameTable *table, struct Registry *registry);

@@ -292,10 +292,10 @@ long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
     return SampledThreads_shares(&sampler->sampling.threads, &now, shares);
 }
 
-struct FlameTable *Sampler_stacks(struct Sampler *sampler)
+struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
 {
     struct ShareTime now = Sampler_now(sampler);
-    struct FlameTable *table = Flame_read(&sampler->sampling.flame, &now);
+    struct FlameTable *table = Flame_read(&sampler->sampling.flame, &now, most);
 
     if (table && Flame_name(table, sampler->sampling.attribution.registry))
         return table;

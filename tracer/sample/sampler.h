@@ -89,8 +89,9 @@ void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
-// The stacks of the window. The caller's; NULL when memory is out. Any thread.
-struct FlameTable *Sampler_stacks(struct Sampler *sampler);
+// The stacks since the start and in the window, in at most so many rows. The
+// caller's; NULL when memory is out. Any thread.
+struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
 // A caller of dark code, seen on a stack: the next one that was not reported
 // yet. false: none. One thread at a time, the one that may write it down.
 bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge);

@@ -8,7 +8,7 @@
 
 #include "tracer/sample/memory.h"
 
-#define WALK_DEPTH 128      // frames; deeper ones are cut off
+#define WALK_DEPTH 256      // frames; deeper ones are cut off
 #define WALK_STATE 1024     // bytes, at most, from first to last member needed
 #define WALK_FRAME_SIZE 256 // bytes, at most, of a frame's head
 #define WALK_PAGE 4096      // what is mapped is at least that and aligned so

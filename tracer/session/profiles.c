@@ -87,7 +87,7 @@ int Profiles_make(struct Session *session, const char *path, struct Bytes *out)
         return write_stacks(session, session->stacks, path, out);
     if (!session->sampler)
         return -ENOTSUP;
-    table = Sampler_stacks(session->sampler);
+    table = Sampler_stacks(session->sampler, FLAME_NODES);
     error = table ? write_stacks(session, table, path, out) : -ENOMEM;
     FlameTable_free(table);
     return error;
@@ -96,5 +96,5 @@ int Profiles_make(struct Session *session, const char *path, struct Bytes *out)
 void Profiles_keep(struct Session *session)
 {
     if (session->config.profile && session->sampler)
-        session->stacks = Sampler_stacks(session->sampler);
+        session->stacks = Sampler_stacks(session->sampler, FLAME_NODES);
 }

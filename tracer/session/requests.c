@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#define FLAME_SENT 4096     // rows of stacks that a viewer gets
 #define DEBTORS_S 0.95      // a bit less than the usual period
 #define DEBTORS_MOST_S 1.7  // or two: after 3 s a viewer calls it silent
 #define DEBTORS_PATIENCE 10 // snapshots in debt, one after the other
@@ -191,7 +192,7 @@ static void send_stacks(struct Session *session, uint64_t viewer,
         refuse(session, viewer, message, ENODATA, why);
         return;
     }
-    answer.stacks = Sampler_stacks(session->sampler);
+    answer.stacks = Sampler_stacks(session->sampler, FLAME_SENT);
     if (answer.stacks)
         Server_answer(session->server, viewer, &answer);
     else
