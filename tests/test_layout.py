@@ -76,8 +76,7 @@ SHORTER = {
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {
-        "tracer/timeline/json_trace.c",
-        "tracer/timeline/speedscope.c",
+        "tracer/base/json_tree.h",
         "tui/model/json.c",
     },
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},

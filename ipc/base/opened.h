@@ -31,9 +31,9 @@ void Opened_close(const struct Opened *opened, int fd);
 // `fd` is closed. Where no such copy is to be had: 3 or more. A negative `fd`
 // becomes -errno, as a failed copy does.
 int Opened_above(int fd);
-// open() for that, closed on exec: also where the program takes the number over
-// before it is known which file it stood for (-EBADF). No symbolic link with
-// O_NOFOLLOW. Descriptor or -errno.
+// open(), closed on exec, for a descriptor that Opened_above would return.
+// Where the program takes the number over before it is known which file it
+// stood for: -EBADF. Descriptor or -errno.
 int Opened_open(const char *path, int flags, mode_t mode);
 // Is it a regular file, open for writing?
 bool Opened_is_writable_file(int fd);

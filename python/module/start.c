@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See start.h.
 #include "python/module/start.h"
+#include "ipc/file_kind.h"
 #include "python/module/control.h"
 #include "python/service/termination.h"
 #include "tracer/timeline/output_name.h"
-#include "tracer/timeline/profile_file.h"
 
 #include <string.h>
 
@@ -69,7 +69,7 @@ PyObject *Start_trace(struct State *state, PyObject *args)
     snprintf(config->mode, sizeof config->mode, "%s", mode);
     snprintf(config->output, sizeof config->output, "%s", output);
     config->threshold = threshold;
-    config->profile = timeline && ProfileFile_format(output) != PROFILE_NONE;
+    config->profile = timeline && FileKind_is_profile(output);
     config->timeline = timeline && !config->profile;
     config->timeline_limit = (size_t)limit;
     snprintf(config->spill, sizeof config->spill, "%s", spill);

@@ -157,7 +157,8 @@ def start_tracing(
                             interpreter exits, or at a SIGTERM under
                             `python -m ocular`; None: as long as it takes.
                             Where all would take longer, the newest part is
-                            written. stop_tracing() always writes all.
+                            written, as it is where the disk is full.
+                            stop_tracing() takes as long as it takes.
     quiet                   no report and no progress on stderr at stop.
     children                forked children, which are traced where this process
                             is served, write timelines of their own at their

@@ -95,7 +95,9 @@ def _parser():
         default=_settings.DEFAULT_OUTPUT,
         metavar="FILE",
         help="where the timeline goes (default %(default)s); a name that ends in"
-        " .pftrace is Perfetto's own format, smaller and faster",
+        " .pftrace is Perfetto's own format, smaller and faster; in .folded, "
+        ".speedscope.json, .pstats or .pb.gz: the sampled stacks for other tools, "
+        "and no timeline",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(

@@ -106,10 +106,10 @@ static void say(const char *path, int error,
                 (double)result->bytes / 1e6);
 }
 
-// May the next try succeed? An export of the program's own is ending, which may
+// The next try may succeed: an export of the program's own is ending, which may
 // have ended the program; the name is another process's by now; a stop has
 // cancelled whatever ran.
-static bool may_pass(int error)
+static bool is_worth_a_try(int error)
 {
     return error == -EBUSY || error == -EEXIST || error == -ECANCELED;
 }
@@ -122,7 +122,7 @@ static int write_output(struct Session *session, char path[PATH_MAX],
     int error = -EBUSY, i;
 
     Export_close(&session->export); // a viewer's goes on no further
-    for (i = 0; i < BUSY_TRIES && may_pass(error); i++) {
+    for (i = 0; i < BUSY_TRIES && is_worth_a_try(error); i++) {
         if (i)
             nanosleep(&pause, NULL);
         if (error == -EBUSY && i)

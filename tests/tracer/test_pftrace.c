@@ -357,18 +357,6 @@ static void a_full_disk_is_reported(void **state)
     Timeline_free(timeline);
 }
 
-static void the_name_says_which_format(void **state)
-{
-    (void)state;
-    assert_true(Perfetto_is_binary("a.pftrace"));
-    assert_true(Perfetto_is_binary("/x/a.b.pftrace.gz"));
-    assert_false(Perfetto_is_binary("a.json"));
-    assert_false(Perfetto_is_binary("a.pftrace.json"));
-    assert_false(Perfetto_is_binary("a.json.gz"));
-    assert_false(Perfetto_is_binary(""));
-    assert_false(Perfetto_is_binary("/x.pftrace/a"));
-}
-
 static int make_path(void **state)
 {
     int fd = mkstemps(path, 8);
@@ -392,7 +380,6 @@ int main(void)
         cmocka_unit_test(loops_have_their_numbers_at_both_ends),
         cmocka_unit_test(each_thread_has_a_clock_and_64_share_names),
         cmocka_unit_test(a_full_disk_is_reported),
-        cmocka_unit_test(the_name_says_which_format),
     };
 
     return cmocka_run_group_tests(tests, make_path, remove_path);

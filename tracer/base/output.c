@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/in_place.h"
 #include "ipc/base/opened.h"
+#include "ipc/file_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -258,18 +259,11 @@ static int finish(struct OutputStream *stream)
 
 // --- The file --------------------------------------------------------------
 
-static bool is_zip(const char *path)
-{
-    size_t length = strlen(path);
-
-    return length > 3 && !strcmp(path + length - 3, ".gz");
-}
-
 int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
                   const char *name)
 {
     memset(output, 0, sizeof *output);
-    output->stream = open_stream(fd, opened, is_zip(name));
+    output->stream = open_stream(fd, opened, FileKind_of(name).gzipped);
     return output->stream ? 0 : -ENOMEM;
 }
 
@@ -279,7 +273,7 @@ static int open_device(struct Output *output, const char *path)
 
     if (fd < 0)
         return fd;
-    output->stream = open_stream(fd, NULL, is_zip(path));
+    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
     if (output->stream)
         return 0;
     close(fd);
@@ -305,7 +299,7 @@ int Output_open(struct Output *output, const char *path)
         release(output);
         return fd;
     }
-    output->stream = open_stream(fd, NULL, is_zip(path));
+    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
     if (!output->stream) {
         close(fd);
         unlink(output->temporary);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Protobuf's wire format, as far as it is written here: fields that are varints
-// (also bool), doubles, texts and messages. pftrace.c calls it; no state.
+// (also bool), doubles, texts and messages. pftrace.c and pprof.c call it; no
+// state.
 #ifndef OCULAR_TRACER_BASE_PROTOBUF_H
 #define OCULAR_TRACER_BASE_PROTOBUF_H
 

@@ -51,10 +51,7 @@ static struct Listing *make_listing(struct Session *session,
     if (!listing)
         return NULL;
     listing->process_start_s = session->process_start_s;
-    listing->at_s =
-        Clock_seconds(&session->engine->clock,
-                      Clock_read(&session->engine->clock)) -
-        Clock_seconds(&session->engine->clock, session->start_ticks);
+    listing->at_s = Session_age_s(session);
     return listing;
 }
 

@@ -4,6 +4,7 @@
 #include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
 #include "tracer/session/collect.h"
+#include "tracer/timeline/profile_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,14 +49,6 @@ static void describe(struct Session *session, const struct FlameTable *table,
     Rcu_read_unlock();
 }
 
-static double duration_s(const struct Session *session)
-{
-    const struct Clock *clock = &session->engine->clock;
-
-    return Clock_seconds(clock, Clock_read(clock)) -
-           Clock_seconds(clock, session->start_ticks);
-}
-
 static int write_stacks(struct Session *session, const struct FlameTable *table,
                         const char *path, struct Bytes *out)
 {
@@ -65,14 +58,14 @@ static int write_stacks(struct Session *session, const struct FlameTable *table,
     if (error)
         return error;
     profile.start_unix_ns = session->start_unix_ns;
-    profile.duration_ns = (uint64_t)(1e9 * duration_s(session));
+    profile.duration_ns = (uint64_t)(1e9 * Session_age_s(session));
     profile.command = session->engine->command;
     Collect_drain(session); // what has gone is in one place or the other
     pthread_mutex_lock(&session->draining);
     describe(session, table, &profile);
     Profile_merge(&profile);
     Profile_divide(&profile);
-    error = ProfileFile_write(&profile, ProfileFile_format(path), out);
+    error = ProfileFile_write(&profile, FileKind_of(path).content, out);
     pthread_mutex_unlock(&session->draining);
     Profile_release(&profile);
     return error;

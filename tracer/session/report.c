@@ -2,10 +2,10 @@
 // Plain text, no colour, nothing wider than about a hundred columns unless an
 // opcode's name is. All text of the traced program is made harmless first.
 #include "tracer/session/report.h"
+#include "ipc/file_kind.h"
 #include "tracer/base/text.h"
 #include "tracer/session/figure.h"
 #include "tracer/session/hot_path.h"
-#include "tracer/timeline/profile_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -344,10 +344,10 @@ static void put_missing(struct Bytes *out, const struct Snapshot *snapshot)
 
 static bool is_large_json(const struct ReportTimeline *timeline)
 {
-    size_t length = strlen(timeline->path);
+    struct FileKind kind = FileKind_of(timeline->path);
 
-    return timeline->bytes > LARGE_JSON && length > 5 &&
-           !strcmp(timeline->path + length - 5, ".json");
+    return timeline->bytes > LARGE_JSON && kind.content == FILE_JSON &&
+           !kind.gzipped;
 }
 
 static void put_timeline(struct Bytes *out,
@@ -358,7 +358,7 @@ static void put_timeline(struct Bytes *out,
     if (!timeline->path)
         return;
     Text_clean(path, sizeof path, timeline->path, true);
-    if (ProfileFile_format(timeline->path) != PROFILE_NONE) {
+    if (FileKind_is_profile(timeline->path)) {
         Figure_print(out, "  sampled stacks: %s\n", path);
         return;
     }

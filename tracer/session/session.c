@@ -32,6 +32,14 @@ const char *Session_sampler_trouble(const struct Session *session)
     return NULL;
 }
 
+double Session_age_s(const struct Session *session)
+{
+    const struct Clock *clock = &session->engine->clock;
+
+    return Clock_seconds(clock, Clock_read(clock)) -
+           Clock_seconds(clock, session->start_ticks);
+}
+
 int Session_refresh(struct Session *session)
 {
     return Collector_wait(&session->collector, REFRESH_MS);

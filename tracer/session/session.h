@@ -87,6 +87,8 @@ int Session_set_budget(struct Session *session, double budget);
 // Why there are no shares of lately, though they are wanted: in words. NULL:
 // there are. Any thread.
 const char *Session_sampler_trouble(const struct Session *session);
+// s since it was started. Any thread.
+double Session_age_s(const struct Session *session);
 // Has a fresh snapshot built and waits for it, or gives up after two seconds
 // (-ETIMEDOUT) or when the session is finished (-ESHUTDOWN). Not with the
 // interpreter's lock.

@@ -3,8 +3,8 @@
 // for it; recording goes on meanwhile.
 #include "tracer/timeline/export.h"
 #include "ipc/base/now.h"
+#include "ipc/file_kind.h"
 #include "tracer/base/output.h"
-#include "tracer/timeline/profile_file.h"
 #include "tracer/timeline/timeline.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 
 #define STACK_BYTES (512u << 10)
 #define MAX_DRAINS 100
-#define FORESEEN 0.1 // of the time that there is: how long the rest will take
-#define CAREFUL 0.7  // of the time that is left, for a part of the events
+#define TRIAL 0.1  // of the time that there is: then it is judged by its speed
+#define MARGIN 0.7 // of the time that is left is used for a part of the events
 
 void Export_init(struct Export *export, const struct ExportSource *source)
 {
@@ -73,7 +73,7 @@ static int claim(struct Export *export, const char *path, bool background)
     int error = 0;
     bool join = false;
 
-    if (ProfileFile_format(path) == PROFILE_NONE &&
+    if (!FileKind_is_profile(path) &&
         !export->source.timeline(export->source.context))
         return -ENODATA;
     pthread_mutex_lock(&export->mutex);
@@ -159,7 +159,7 @@ static bool is_late(const struct Job *job, double done)
     double spent = seconds_since(job->try_ns), most = time_for_try(job);
 
     return job->limit->seconds > 0 &&
-           (spent > most || (spent > FORESEEN * most && spent > done * most));
+           (spent > most || (spent > TRIAL * most && spent > done * most));
 }
 
 static bool report_progress(void *context, double done, uint64_t bytes)
@@ -209,7 +209,7 @@ static double next_part(const struct Job *job, int error)
         return 0.5;
     if (error != -ECANCELED || !job->late || left <= 0)
         return 0;
-    return CAREFUL * speed * left;
+    return MARGIN * speed * left;
 }
 
 // All of it or, where there is not time or room for that, as much of the newest
@@ -274,7 +274,7 @@ static int write_view(struct Export *export, const char *path, struct Job *job,
     struct TimelineView *view;
     int error;
 
-    if (ProfileFile_format(path) != PROFILE_NONE)
+    if (FileKind_is_profile(path))
         return write_profile(export, path, job, result);
     source->describe(source->context, &trace);
     source->drain(source->context);

@@ -49,9 +49,7 @@ void Folded_write(const struct Profile *profile, struct Bytes *out)
 
         if (!us)
             continue;
-        depth = Profile_stack(profile, row, stack, PROFILE_DEPTH);
-        if (depth > PROFILE_DEPTH)
-            depth = PROFILE_DEPTH;
+        depth = Profile_stack(profile, row, stack);
         for (i = depth; i-- > 0;) {
             put_label(out, &profile->functions[stack[i]]);
             put(out, i ? ";" : " ");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The JSON writer, the one home of json-c in the tracer. json-c makes what a
-// function, a loop or a thread has in all of its events, once; an event copies
-// that and adds its digits. perfetto.c calls it, on the writing thread.
+// The JSON writer. json-c makes what a function, a loop or a thread has in all
+// of its events, once; an event copies that and adds its digits. perfetto.c
+// calls it, on the writing thread.
 #include "tracer/timeline/json_trace.h"
-#include "tracer/base/text.h"
+#include "tracer/base/json_tree.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,29 +26,7 @@ struct JsonWriter {
     struct Prefix mark;
 };
 
-// --- Objects: no memory makes one NULL, and that which was to hold it --------
-
-// Adds an owned value under a constant key.
-static void add(struct json_object **object, const char *key,
-                struct json_object *value)
-{
-    if (*object && value &&
-        !json_object_object_add_ex(*object, key, value,
-                                   JSON_C_OBJECT_ADD_KEY_IS_NEW |
-                                       JSON_C_OBJECT_ADD_CONSTANT_KEY))
-        return;
-    json_object_put(value);
-    json_object_put(*object);
-    *object = NULL;
-}
-
-static struct json_object *text(const char *value)
-{
-    char clean[TRACE_TEXT];
-    size_t length = Text_clean(clean, sizeof clean, value ? value : "", false);
-
-    return json_object_new_string_len(clean, (int)length);
-}
+// --- Values ------------------------------------------------------------------
 
 static struct json_object *number(uint64_t value)
 {
@@ -192,13 +169,14 @@ static const struct EncodedEntry *encode_function(struct JsonWriter *json,
 
     TraceWriter_name(&json->base, id, &name);
     snprintf(address, sizeof address, "0x%" PRIxPTR, name.address);
-    add(&args, "code_ptr", text(address));
-    add(&args, "file", text(name.file));
-    add(&args, "line", number(name.line));
+    JsonTree_add(&args, "code_ptr", JsonTree_text(address));
+    JsonTree_add(&args, "file", JsonTree_text(name.file));
+    JsonTree_add(&args, "line", number(name.line));
     piece = print(args);
     if (piece.data)
         piece.size--;
-    entry = encode(json, Trace_function_key(id), text(name.name), piece);
+    entry =
+        encode(json, Trace_function_key(id), JsonTree_text(name.name), piece);
     json_object_put(args);
     return entry;
 }
@@ -222,7 +200,7 @@ static const struct EncodedEntry *encode_label(struct JsonWriter *json,
 
     TraceWriter_name(&json->base, (uint32_t)key, &name);
     snprintf(label, sizeof label, "%s: %s", what, name.name);
-    return encode(json, key, text(label),
+    return encode(json, key, JsonTree_text(label),
                   (struct EncodedPiece){second, strlen(second)});
 }
 
@@ -329,10 +307,10 @@ static struct json_object *event_of(const struct JsonWriter *json,
 {
     struct json_object *event = json_object_new_object();
 
-    add(&event, "ph", json_object_new_string(phase));
-    add(&event, "pid", json_object_new_int64(json->base.trace->pid));
-    add(&event, "tid", json_object_new_int64(json->tid));
-    add(&event, "name", text(name));
+    JsonTree_add(&event, "ph", json_object_new_string(phase));
+    JsonTree_add(&event, "pid", json_object_new_int64(json->base.trace->pid));
+    JsonTree_add(&event, "tid", json_object_new_int64(json->tid));
+    JsonTree_add(&event, "name", JsonTree_text(name));
     return event;
 }
 
@@ -353,11 +331,11 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
 
     snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
     event = event_of(json, "i", name);
-    add(&args, "events", number(count));
-    add(&event, "cat", text("ocular"));
-    add(&event, "ts", micros(TraceWriter_ns(writer, ticks)));
-    add(&event, "s", text("t"));
-    add(&event, "args", args);
+    JsonTree_add(&args, "events", number(count));
+    JsonTree_add(&event, "cat", JsonTree_text("ocular"));
+    JsonTree_add(&event, "ts", micros(TraceWriter_ns(writer, ticks)));
+    JsonTree_add(&event, "s", JsonTree_text("t"));
+    JsonTree_add(&event, "args", args);
     writer->last = ticks;
     return put_event(json, event);
 }
@@ -369,15 +347,15 @@ static int put_meta(struct JsonWriter *json, const char *name, const char *key,
     struct json_object *event = event_of(json, "M", name);
     struct json_object *args = json_object_new_object();
 
-    add(&args, key, value);
-    add(&event, "args", args);
+    JsonTree_add(&args, key, value);
+    JsonTree_add(&event, "args", args);
     return put_event(json, event);
 }
 
 static struct json_object *value_of(const struct TraceFact *fact)
 {
     if (fact->kind == FACT_TEXT)
-        return text(fact->text);
+        return JsonTree_text(fact->text);
     if (fact->kind == FACT_NUMBER)
         return number(fact->number);
     return fact->kind == FACT_NS ? micros(fact->number)
@@ -394,7 +372,7 @@ static int write_head(struct TraceWriter *writer)
 
     TraceWriter_facts(writer, facts);
     for (i = 0; i < TRACE_FACTS; i++)
-        add(&other, facts[i].key, value_of(&facts[i]));
+        JsonTree_add(&other, facts[i].key, value_of(&facts[i]));
     json->tid = trace->pid;
     error = -ENOMEM;
     if (other)
@@ -404,7 +382,7 @@ static int write_head(struct TraceWriter *writer)
     if (error)
         return error;
     return put_meta(json, "process_name", "name",
-                    text(trace->command ? trace->command : "python"));
+                    JsonTree_text(trace->command ? trace->command : "python"));
 }
 
 static void make_prefix(const struct JsonWriter *json, struct Prefix *prefix,
@@ -426,7 +404,7 @@ static int write_thread(struct TraceWriter *writer,
     make_prefix(json, &json->begin, 'B');
     make_prefix(json, &json->end, 'E');
     make_prefix(json, &json->mark, 'i');
-    error = put_meta(json, "thread_name", "name", text(thread->name));
+    error = put_meta(json, "thread_name", "name", JsonTree_text(thread->name));
     return error ? error
                  : put_meta(json, "thread_sort_index", "sort_index",
                             number(thread->number));

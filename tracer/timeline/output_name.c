@@ -1,54 +1,22 @@
 // SPDX-License-Identifier: MIT
 // See output_name.h.
 #include "tracer/timeline/output_name.h"
+#include "ipc/file_kind.h"
 #include "tracer/base/output.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-// Where the ending that says what the file is begins: "a.b.json.gz" ->
-// ".json.gz". Any other dot belongs to the name.
-static const char *ending(const char *path)
-{
-    static const char *const KNOWN[] = {
-        ".speedscope.json.gz",
-        ".speedscope.json",
-        ".json.gz",
-        ".json",
-        ".pftrace.gz",
-        ".pftrace",
-        ".folded.gz",
-        ".folded",
-        ".pstats.gz",
-        ".pstats",
-        ".pb.gz",
-        ".pb",
-        ".gz",
-    };
-    const char *slash = strrchr(path, '/');
-    const char *file = slash ? slash + 1 : path;
-    size_t length = strlen(file), i;
-
-    for (i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++) {
-        size_t size = strlen(KNOWN[i]);
-
-        if (length > size && !strcmp(file + length - size, KNOWN[i]))
-            return file + length - size;
-    }
-    return file + length;
-}
 
 static void number_name(const char *output, unsigned number,
                         char path[PATH_MAX])
 {
-    const char *end = ending(output);
+    size_t stem = FileKind_of(output).stem;
     char tag[16] = "";
 
     if (number > 1)
         snprintf(tag, sizeof tag, ".%u", number);
-    snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)(end - output), output,
-             (int)getpid(), tag, end);
+    snprintf(path, PATH_MAX, "%.*s.%d%s%s", (int)stem, output, (int)getpid(),
+             tag, output + stem);
 }
 
 void OutputName_own(const char *output, char path[PATH_MAX])

@@ -4,6 +4,7 @@
 // calls it, on the thread that writes.
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
+#include "ipc/file_kind.h"
 #include "tracer/timeline/json_trace.h"
 #include "tracer/timeline/pftrace.h"
 #include "tracer/timeline/tid_guard.h"
@@ -15,16 +16,6 @@ struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
 };
-
-bool Perfetto_is_binary(const char *path)
-{
-    static const char ending[] = ".pftrace";
-    size_t length = strlen(path), size = sizeof ending - 1;
-
-    if (length > 3 && !strcmp(path + length - 3, ".gz"))
-        length -= 3;
-    return length > size && !strncmp(path + length - size, ending, size);
-}
 
 // --- What a replay tells -----------------------------------------------------
 
@@ -132,8 +123,8 @@ static int write_document(struct Walk *walk)
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result)
 {
-    struct Walk walk = {.format = Perfetto_is_binary(path) ? &Pftrace_format
-                                                           : &JsonTrace_format};
+    bool binary = FileKind_of(path).content == FILE_PFTRACE;
+    struct Walk walk = {.format = binary ? &Pftrace_format : &JsonTrace_format};
     struct TraceWriter *writer = Heap_zeroed(1, walk.format->writer_bytes);
     int error;
 

@@ -8,8 +8,6 @@
 #include "tracer/timeline/timeline.h"
 #include "tracer/timeline/trace.h"
 
-// Whether a file of this name is Perfetto's protobuf, packed or not.
-bool Perfetto_is_binary(const char *path);
 // Writes to a temporary file beside `path` and renames it, so that `path` is
 // either whole or untouched. Or to the descriptor, which stays open; then
 // `path` is but a name. 0 or -errno (-ECANCELED when cancelled, -EEXIST

@@ -52,10 +52,10 @@ static void put_sample(const struct Profile *profile, struct Bytes *out,
                        size_t row)
 {
     uint32_t stack[PROFILE_DEPTH];
-    size_t depth = Profile_stack(profile, row, stack, PROFILE_DEPTH), i;
+    size_t depth = Profile_stack(profile, row, stack), i;
     size_t from = Protobuf_open(out, PROFILE_SAMPLE);
 
-    for (i = 0; i < depth && i < PROFILE_DEPTH; i++)
+    for (i = 0; i < depth; i++)
         Protobuf_add(out, SAMPLE_LOCATION, stack[i] + 1);
     Protobuf_add(out, SAMPLE_VALUE, profile->rows[row].ns);
     Protobuf_close(out, from);

@@ -77,20 +77,18 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table)
     return 0;
 }
 
-static bool is_same(const struct ProfileFunction *a,
-                    const struct ProfileFunction *b)
+// By name and place.
+static int by_place(const void *a, const void *b)
 {
-    return a->line == b->line && !strcmp(a->name, b->name) &&
-           !strcmp(a->file, b->file);
-}
+    const struct ProfileFunction *one = *(struct ProfileFunction *const *)a;
+    const struct ProfileFunction *other = *(struct ProfileFunction *const *)b;
+    int order = strcmp(one->name, other->name);
 
-static uint32_t first_like(const struct Profile *profile, uint32_t number)
-{
-    uint32_t i = 0;
-
-    while (!is_same(&profile->functions[i], &profile->functions[number]))
-        i++;
-    return i;
+    if (!order)
+        order = strcmp(one->file, other->file);
+    if (!order)
+        order = (one->line > other->line) - (one->line < other->line);
+    return order;
 }
 
 // What is not known counts as nothing beside what is.
@@ -102,24 +100,46 @@ static void add(double *to, double from)
         *to += from;
 }
 
+// Those of one place become the lowest-numbered of them.
+static void merge(struct Profile *profile, struct ProfileFunction **sorted,
+                  uint32_t *firsts)
+{
+    size_t i, begin, k;
+
+    for (begin = 0; begin < profile->function_count; begin = i) {
+        struct ProfileFunction *first = sorted[begin];
+
+        for (i = begin; i < profile->function_count &&
+                        !by_place(&sorted[i], &sorted[begin]);
+             i++)
+            if (sorted[i] < first)
+                first = sorted[i];
+        for (k = begin; k < i; k++) {
+            firsts[sorted[k] - profile->functions] =
+                (uint32_t)(first - profile->functions);
+            if (sorted[k] == first)
+                continue;
+            add(&first->calls, sorted[k]->calls);
+            add(&first->self_ns, sorted[k]->self_ns);
+        }
+    }
+}
+
 void Profile_merge(struct Profile *profile)
 {
-    uint32_t *firsts =
-        Heap_alloc((profile->function_count + 1) * sizeof *firsts);
-    uint32_t i;
+    size_t count = profile->function_count, i;
+    struct ProfileFunction **sorted = Heap_zeroed(count, sizeof(*sorted));
+    uint32_t *firsts = Heap_zeroed(count, sizeof *firsts);
 
-    if (!firsts) // they stay apart
-        return;
-    for (i = 0; i < profile->function_count; i++) {
-        firsts[i] = first_like(profile, i);
-        if (firsts[i] == i)
-            continue;
-        add(&profile->functions[firsts[i]].calls, profile->functions[i].calls);
-        add(&profile->functions[firsts[i]].self_ns,
-            profile->functions[i].self_ns);
+    if (sorted && firsts) { // else they stay apart
+        for (i = 0; i < count; i++)
+            sorted[i] = &profile->functions[i];
+        qsort(sorted, count, sizeof(*sorted), by_place);
+        merge(profile, sorted, firsts);
+        for (i = 0; i < profile->row_count; i++)
+            profile->rows[i].function = firsts[profile->rows[i].function];
     }
-    for (i = 0; i < profile->row_count; i++)
-        profile->rows[i].function = firsts[profile->rows[i].function];
+    Heap_free(sorted);
     Heap_free(firsts);
 }
 
@@ -159,16 +179,13 @@ void Profile_release(struct Profile *profile)
 }
 
 // The root is on no stack but its own.
-size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack,
-                     size_t room)
+size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack)
 {
     size_t depth = 0;
 
     do {
-        if (depth < room)
-            stack[depth] = profile->rows[row].function;
-        depth++;
+        stack[depth++] = profile->rows[row].function;
         row = profile->rows[row].parent;
-    } while (row);
+    } while (row && depth < PROFILE_DEPTH);
     return depth;
 }

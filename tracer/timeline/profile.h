@@ -47,10 +47,10 @@ void Profile_merge(struct Profile *profile);
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
-// The number of functions on the row's stack, innermost first, of which the
-// first `room` are in `stack`.
-size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack,
-                     size_t room);
-#define PROFILE_DEPTH 4096 // no stack is deeper than there are rows
+// The functions on the row's stack, innermost first; their number. `stack` has
+// room for PROFILE_DEPTH, which is more than the sampler reads.
+size_t Profile_stack(const struct Profile *profile, size_t row,
+                     uint32_t *stack);
+#define PROFILE_DEPTH 1024
 
 #endif

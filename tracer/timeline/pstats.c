@@ -25,11 +25,10 @@ struct Cost {
 static void put_text(struct Bytes *out, const char *text)
 {
     char clean[TEXT];
-    size_t length = Text_clean(clean, sizeof clean, text, false);
 
+    Text_clean(clean, sizeof clean, text, false);
     Bytes_put_u8(out, 'u');
-    Bytes_put_u32(out, (uint32_t)length);
-    Bytes_put(out, clean, length);
+    Bytes_put_text(out, clean);
 }
 
 // Beyond 31 bits in digits of 15, the lowest first.
@@ -84,18 +83,35 @@ static void put_cost(struct Bytes *out, double calls, double self, double total)
     put_real(out, total / 1e9);
 }
 
-// Of each row, with all that is below it. NULL: memory is out.
-static double *sum_up(const struct Profile *profile)
+// Of each row, with all that is below it.
+static void sum_up(const struct Profile *profile, double *totals)
 {
-    double *totals = Heap_zeroed(profile->row_count + 1, sizeof *totals);
     size_t i;
 
-    for (i = profile->row_count; totals && i-- > 0;) {
+    for (i = profile->row_count; i-- > 0;) {
         totals[i] += (double)profile->rows[i].ns;
         if (i)
             totals[profile->rows[i].parent] += totals[i];
     }
-    return totals;
+}
+
+// The rows by function: those of function n are order[ends[n - 1]] and on, up
+// to ends[n].
+static void group(const struct Profile *profile, uint32_t *order,
+                  uint32_t *ends)
+{
+    size_t i;
+
+    for (i = 0; i < profile->row_count; i++)
+        ends[profile->rows[i].function]++;
+    for (i = 1; i < profile->function_count; i++)
+        ends[i] += ends[i - 1];
+    for (i = profile->row_count; i-- > 0;)
+        order[--ends[profile->rows[i].function]] = (uint32_t)i;
+    // Each is now where its own begin, which is where the one before ends.
+    for (i = 1; i < profile->function_count; i++)
+        ends[i - 1] = ends[i];
+    ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
 // A call within a call of the same function is in that one's time already.
@@ -122,22 +138,22 @@ static struct Cost *cost_of(struct Cost *costs, size_t *count, uint32_t caller)
     return &costs[i];
 }
 
-// What the function's callers have of it, and, returned, all of it.
+// What its callers have of a function that has these rows, and, returned, all
+// of it.
 static struct Cost sum_of(const struct Profile *profile, const double *totals,
-                          uint32_t function, struct Cost *costs, size_t *count)
+                          const uint32_t *rows, size_t row_count,
+                          struct Cost *costs, size_t *count)
 {
-    struct Cost all = {.caller = function};
-    size_t row;
+    struct Cost all = {0};
+    size_t i;
 
     *count = 0;
-    for (row = 0; row < profile->row_count; row++) {
-        double self = (double)profile->rows[row].ns, total;
-        size_t parent = row ? (size_t)profile->rows[row].parent : 0;
+    for (i = 0; i < row_count; i++) {
+        uint32_t row = rows[i], parent = profile->rows[row].parent;
+        double self = (double)profile->rows[row].ns;
+        double total = is_nested(profile, row) ? 0 : totals[row];
         struct Cost *by;
 
-        if (profile->rows[row].function != function)
-            continue;
-        total = is_nested(profile, row) ? 0 : totals[row];
         all.self += self;
         all.total += row ? total : self; // the root's own
         if (!parent)
@@ -149,15 +165,13 @@ static struct Cost sum_of(const struct Profile *profile, const double *totals,
     return all;
 }
 
-static void put_function(const struct Profile *profile, const double *totals,
-                         uint32_t number, struct Cost *costs, struct Bytes *out)
+static void put_function(const struct Profile *profile, uint32_t number,
+                         struct Cost all, const struct Cost *costs,
+                         size_t count, struct Bytes *out)
 {
     const struct ProfileFunction *function = &profile->functions[number];
-    size_t count, i;
-    struct Cost all = sum_of(profile, totals, number, costs, &count);
+    size_t i;
 
-    if (!(all.total > 0 || all.self > 0))
-        return;
     put_key(out, function);
     begin_tuple(out, 5);
     put_cost(out, function->calls, all.self, all.total);
@@ -173,18 +187,49 @@ static void put_function(const struct Profile *profile, const double *totals,
     Bytes_put_u8(out, '0');
 }
 
+struct Sums {
+    double *totals;     // of rows
+    struct Cost *costs; // of one function's callers
+    uint32_t *order, *ends;
+};
+
+static void put_functions(const struct Profile *profile, struct Sums *sums,
+                          struct Bytes *out)
+{
+    uint32_t number, begin = 0;
+
+    sum_up(profile, sums->totals);
+    group(profile, sums->order, sums->ends);
+    for (number = 0; number < profile->function_count; number++) {
+        size_t count;
+        struct Cost all =
+            sum_of(profile, sums->totals, sums->order + begin,
+                   sums->ends[number] - begin, sums->costs, &count);
+
+        begin = sums->ends[number];
+        if (all.total > 0 || all.self > 0)
+            put_function(profile, number, all, sums->costs, count, out);
+    }
+}
+
 void Pstats_write(const struct Profile *profile, struct Bytes *out)
 {
-    double *totals = sum_up(profile);
-    struct Cost *costs = Heap_alloc((profile->row_count + 1) * sizeof *costs);
-    uint32_t i;
+    size_t rows = profile->row_count + 1;
+    struct Sums sums = {
+        .totals = Heap_zeroed(rows, sizeof *sums.totals),
+        .costs = Heap_zeroed(rows, sizeof *sums.costs),
+        .order = Heap_zeroed(rows, sizeof *sums.order),
+        .ends = Heap_zeroed(profile->function_count, sizeof *sums.ends),
+    };
 
     Bytes_put_u8(out, '{');
-    for (i = 0; totals && costs && i < profile->function_count; i++)
-        put_function(profile, totals, i, costs, out);
-    Bytes_put_u8(out, '0');
-    if (!totals || !costs)
+    if (sums.totals && sums.costs && sums.order && sums.ends)
+        put_functions(profile, &sums, out);
+    else
         out->error = -ENOMEM;
-    Heap_free(totals);
-    Heap_free(costs);
+    Bytes_put_u8(out, '0');
+    Heap_free(sums.totals);
+    Heap_free(sums.costs);
+    Heap_free(sums.order);
+    Heap_free(sums.ends);
 }

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define ALIGN UINT64_C(4096) // a hole is of whole pages
-#define SPARE_PART 20        // of the file system's size stays free, but
+#define SPARE_PART 20 // a 20th of the file system stays free, but at most
 #define SPARE_MOST (UINT64_C(1) << 30)
 
 struct Spill {

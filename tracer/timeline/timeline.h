@@ -2,9 +2,8 @@
 // The flight recorder: the newest events of every thread, in chunks, within a
 // byte limit. The collector adds, and a traced thread whose ring is full at
 // threshold 0; any thread may freeze a view and read it while recording goes
-// on. When the limit is reached the oldest chunk of all
-// threads goes to a file, if one was named, or is forgotten, and the timeline
-// says so.
+// on. When the limit is reached the oldest chunk of all threads goes to a file,
+// if one was named, or is forgotten, and the timeline says so.
 #ifndef OCULAR_TRACER_TIMELINE_TIMELINE_H
 #define OCULAR_TRACER_TIMELINE_TIMELINE_H
 

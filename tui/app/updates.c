@@ -2,28 +2,12 @@
 // See updates.h.
 #include "tui/app/updates.h"
 
+#include "ipc/file_kind.h"
 #include "tui/text/number.h"
 #include "tui/views/navigation.h"
 
 #include <errno.h>
 #include <string.h>
-
-// Sampled stacks, for other tools (tracer/timeline/profile_file.h).
-static bool is_profile(const char *path)
-{
-    static const char *const endings[] = {".folded", ".speedscope.json",
-                                          ".pstats", ".pb"};
-    size_t i;
-
-    for (i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const char *found = strstr(path, endings[i]);
-        const char *rest = found ? found + strlen(endings[i]) : "x";
-
-        if (!*rest || !strcmp(rest, ".gz"))
-            return true;
-    }
-    return false;
-}
 
 static void show_export(struct Ui *ui, const struct Answer *answer)
 {
@@ -37,9 +21,9 @@ static void show_export(struct Ui *ui, const struct Answer *answer)
                *answer->text ? answer->text : strerror(answer->error));
     else if (answer->done)
         Ui_say_path(ui, path, false,
-                    is_profile(path) ? "Stacks written: %s, %s."
-                                     : "Timeline written: %s, %s. "
-                                       "ui.perfetto.dev opens it.",
+                    FileKind_is_profile(path) ? "Stacks written: %s, %s."
+                                              : "Timeline written: %s, %s. "
+                                                "ui.perfetto.dev opens it.",
                     path, size);
     else
         Ui_say(ui, false, "Exporting the timeline: %s, %s so far. Esc stops.",

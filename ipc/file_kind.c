@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// See file_kind.h.
+#include "ipc/file_kind.h"
+
+#include <string.h>
+
+// Of a name of `length` bytes; one that is nothing but an ending has none.
+static bool ends_in(const char *name, size_t length, const char *ending)
+{
+    size_t size = strlen(ending);
+
+    return length > size && !memcmp(name + length - size, ending, size);
+}
+
+struct FileKind FileKind_of(const char *path)
+{
+    static const struct {
+        const char *ending;
+        enum FileContent content;
+    } all[] = {
+        {".speedscope.json", FILE_SPEEDSCOPE}, // before what it ends in
+        {".json", FILE_JSON},
+        {".pftrace", FILE_PFTRACE},
+        {".folded", FILE_FOLDED},
+        {".pstats", FILE_PSTATS},
+        {".pb", FILE_PPROF},
+    };
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t length = strlen(name), i;
+    struct FileKind kind = {.content = FILE_JSON};
+
+    kind.gzipped = ends_in(name, length, ".gz");
+    if (kind.gzipped)
+        length -= 3;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!ends_in(name, length, all[i].ending))
+            continue;
+        kind.content = all[i].content;
+        length -= strlen(all[i].ending);
+        break;
+    }
+    kind.stem = (size_t)(name - path) + length;
+    return kind;
+}
+
+bool FileKind_is_profile(const char *path)
+{
+    enum FileContent content = FileKind_of(path).content;
+
+    return content != FILE_JSON && content != FILE_PFTRACE;
+}
