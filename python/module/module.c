@@ -11,6 +11,7 @@
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 #include "python/module/control.h"
+#include "python/module/marks.h"
 #include "python/module/measures.h"
 #include "python/module/program.h"
 #include "python/module/start.h"
@@ -400,6 +401,7 @@ static int initialise(PyObject *module)
         return -1;
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
         PyModule_AddFunctions(module, Measures_methods) < 0 ||
+        PyModule_AddFunctions(module, Marks_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
         PyModule_AddIntMacro(module, BY_WRITING_CHILD) < 0 ||

@@ -59,6 +59,7 @@ try:
     # The last is for the extension: imported at the start, it could find a lock of
     # the import system that a thread of the parent held when this process was forked.
     from . import _ocular, _probes, _progress, _settings  # noqa: F401
+    from ._marks import mark, span
     from ._ocular import __version__
 except ImportError as error:
     _explain(error)
@@ -81,8 +82,10 @@ __all__ = [
     "__version__",
     "export",
     "is_tracing",
+    "mark",
     "serve",
     "snapshot",
+    "span",
     "start_tracing",
     "stop_serving",
     "stop_tracing",

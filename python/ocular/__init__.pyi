@@ -2,7 +2,7 @@
 # The types of the public functions; the docstrings are in __init__.py. A test compares
 # the names, arguments and defaults of both (tests/python/test_types.py).
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -11,8 +11,10 @@ __all__ = [
     "__version__",
     "export",
     "is_tracing",
+    "mark",
     "serve",
     "snapshot",
+    "span",
     "start_tracing",
     "stop_serving",
     "stop_tracing",
@@ -58,6 +60,8 @@ def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...
 def export(path: _Path) -> int: ...
 def is_tracing() -> bool: ...
+def mark(name: str, /, **args: object) -> None: ...
+def span(name: str, /, **args: object) -> AbstractContextManager[None]: ...
 def serve(
     mode: _Mode = "adaptive",
     perfetto: bool = True,

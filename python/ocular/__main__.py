@@ -327,6 +327,10 @@ def main(arguments=None):
     """Parses our options, and runs the program, which starts tracing."""
     if arguments is None:
         arguments = sys.argv[1:]
+    if arguments[:1] == ["merge"] and not os.path.exists("merge"):
+        from ocular import _merge
+
+        sys.exit(_merge.main(arguments[1:]))
     parser = _parser()
     ours, rest = _split(parser, arguments)
     options = parser.parse_args(ours)

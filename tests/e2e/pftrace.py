@@ -2,6 +2,7 @@
 """Reads Perfetto's protobuf, as far as Ocular writes it, and says the same in
 JSON's words: both files of a timeline are equal documents. Unknown fields fail."""
 
+import json
 import re
 import struct
 from collections import defaultdict
@@ -10,28 +11,43 @@ from collections import defaultdict
 TABLE = """
 Trace: 1 packet* Packet
 Packet: 6 clocks Clocks, 8 time uint, 10 sequence uint, 11 event Event,
-    12 interned Interned, 13 flags uint, 59 defaults Defaults, 60 track Track
+    12 interned Interned, 13 flags uint, 58 clock uint, 59 defaults Defaults,
+    60 track Track, 66 sample Sample
 Clocks: 1 clock* Clock, 2 primary uint
 Clock: 1 id uint, 2 time uint, 3 incremental bool
 Defaults: 58 clock uint, 11 event EventDefaults
 EventDefaults: 11 track uint
-Track: 1 uuid uint, 3 process Owner, 4 thread Owner
+Track: 1 uuid uint, 2 name text, 3 process Owner, 4 thread Owner, 5 parent uint,
+    8 counter Counter
+Counter: 6 unit text
 Owner: 1 pid uint, 2 tid uint, 3 sort_index uint, 5 name text, 6 name text
 Interned: 1 category* Named, 2 name* Named, 3 note* Named, 4 place* Named,
-    29 text* Named
+    5 function* Named, 6 frame* Frame, 7 stack* Stack, 17 path* Named,
+    19 mapping* Mapping, 29 text* Named
+Frame: 1 iid uint, 2 name uint, 3 mapping uint, 4 pc uint
+Stack: 1 iid uint, 2 frame* uint
+Mapping: 1 iid uint, 7 path uint
+Sample: 2 pid uint, 3 tid uint, 4 stack uint, 5 mode uint
 Named: 1 iid uint, 2 name text, 3 function text, 4 line uint
-Event: 3 category uint, 4 note* Note, 9 type uint, 10 name_iid uint, 23 name text,
-    34 place uint
-Note: 1 name_iid uint, 2 value bool, 3 value uint, 5 value double, 6 value text,
-    7 value pointer, 10 name text, 17 text uint
+Event: 3 category uint, 4 note* Note, 9 type uint, 10 name_iid uint, 11 track uint,
+    22 said text, 23 name text, 34 place uint, 44 value double
+Note: 1 name_iid uint, 2 value bool, 3 value uint, 4 value int, 5 value double,
+    6 value text, 7 value pointer, 9 value json, 10 name text, 17 text uint
 """
 MESSAGES = {
     kind: {int(n): (name, of) for n, name, of in map(str.split, fields.split(","))}
     for kind, fields in re.findall(r"^(\w+):((?:.|\n +)+)", TABLE, re.M)
 }
-VARINTS = {"uint": int, "bool": bool, "pointer": hex}
+VARINTS = {
+    "uint": int,
+    "int": lambda value: value - (value >> 63 << 64),
+    "bool": bool,
+    "pointer": hex,
+}
+TEXTS = {"text": bytes.decode, "json": json.loads}
 STATE_CLEARED = 1
-BEGIN, END, INSTANT = 1, 2, 3
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+BOOT = 6  # Perfetto's number of that clock
 
 
 def varint(data, at):
@@ -61,7 +77,7 @@ def message(kind, data):
             size, at = varint(data, at)
             value, at = data[at : at + size], at + size
             assert len(value) == size
-            value = value.decode() if is_of == "text" else message(is_of, value)
+            value = TEXTS[is_of](value) if is_of in TEXTS else message(is_of, value)
         if name.endswith("*"):
             out.setdefault(name[:-1], []).append(value)
         else:
@@ -76,7 +92,7 @@ class Sequence:
     def __init__(self):
         self.known = {kind[:-1]: {} for kind, _ in MESSAGES["Interned"].values()}
         self.codes = {}  # name's iid -> code_ptr, which comes once
-        self.clocks, self.defaults = {}, None
+        self.clocks, self.defaults, self.boot = {}, None, None
 
     def take(self, packet):
         for kind, entries in packet.get("interned", {}).items():
@@ -84,11 +100,16 @@ class Sequence:
                 assert self.known[kind].setdefault(entry["iid"], entry) is entry
         self.defaults = packet.get("defaults", self.defaults)
         for clock in packet.get("clocks", {}).get("clock", ()):
+            if clock["id"] == BOOT:
+                self.boot = clock["time"]
             if clock.get("incremental"):
                 assert clock["id"] not in self.clocks, "a clock is set back"
                 self.clocks[clock["id"]] = clock["time"]
 
     def ns(self, packet):
+        if "clock" in packet:
+            assert packet["clock"] == BOOT
+            return packet["time"] - self.boot
         self.clocks[self.defaults["clock"]] += packet["time"]
         return self.clocks[self.defaults["clock"]]
 
@@ -98,7 +119,7 @@ class Sequence:
             name = note.get("name") or self.known["note"][note["name_iid"]]["name"]
             text = self.known["text"].get(note.get("text"), {}).get("name")
             args[name] = note.get("value", text)
-        if event["type"] == BEGIN:
+        if "place" in event:
             place = self.known["place"][event["place"]]
             args |= {"file": place["name"], "line": place["line"]}
             code = self.codes.setdefault(event["name_iid"], args.get("code_ptr"))
@@ -122,9 +143,53 @@ def words(sequence, event, stack):
     return {"ph": "i", "s": "t", "cat": category["name"], "name": name, "args": args}
 
 
+def about(sequence, event):
+    args = sequence.args(event)
+    rest = {"args": args} if args else {}
+    return {"cat": event["said"], "name": event["name"], **rest}
+
+
+def counted(event, track, tracks, threads):
+    of, name = track["parent"], track["name"]
+    if of in threads:
+        name += f" of {threads[of]} ({tracks[of]['tid']})"
+    return {"ph": "C", "name": name, "args": {track["counter"]["unit"]: event["value"]}}
+
+
+def said(sequence, event, names):
+    """What the program said; `names` are those of the spans by their tracks."""
+    args = sequence.args(event)
+    rest = {"args": args} if args else {}
+    if "track" not in event:
+        return {"ph": "i", "s": "t", **about(sequence, event)}
+    number, ends = event["track"] & 0x7FFFFFFF, event["type"] == END
+    assert number != event["track"] & 0xFFFFFFFF and event["type"] in (BEGIN, END)
+    name = names.pop(number) if ends else names.setdefault(number, event["name"])
+    ids = {"cat": "span", "id2": {"local": hex(number)}, "name": name}
+    return {"ph": "e" if ends else "b", **ids, **rest}
+
+
+def samples(data):
+    """(ns since the start, tid, names from the outermost on) of each."""
+    sequences, found = {}, []
+    for packet in message("Trace", data)["packet"]:
+        if packet.get("flags") == STATE_CLEARED:
+            sequences[packet["sequence"]] = Sequence()
+        sequence = sequences[packet["sequence"]]
+        sequence.take(packet)
+        if "sample" in packet:
+            sample, known = packet["sample"], sequence.known
+            frames = [known["frame"][n] for n in known["stack"][sample["stack"]]["frame"]]
+            assert all(frame["mapping"] in known["mapping"] for frame in frames)
+            names = [known["function"][frame["name"]]["name"] for frame in frames]
+            found.append((sequence.ns(packet), sample["tid"], names))
+    return found
+
+
 def document(data):
     """The document that trace.check() takes."""
     sequences, tracks, stacks, events = {}, {}, defaultdict(list), []
+    spans, parents, threads = {}, {}, {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:
             sequences[packet["sequence"]] = Sequence()
@@ -132,16 +197,33 @@ def document(data):
         sequence.take(packet)
         if "track" in packet:
             track = packet["track"]
+            if "parent" in track:
+                assert track["uuid"] not in parents
+                assert track["name"] == "spans" or "counter" in track
+                parents[track["uuid"]] = track
+                continue
             kind = "thread" if "thread" in track else "process"
             of = track[kind]
             ids = {"pid": of["pid"], "tid": of.get("tid", of["pid"])}
             tracks[track["uuid"]] = ids
+            if kind == "thread":
+                threads[track["uuid"]] = of["name"]
             for key in ("name", "sort_index") if kind == "thread" else ("name",):
                 named = {"name": f"{kind}_{key}", "args": {key: of[key]}}
                 events.append({"ph": "M", **ids, **named})
         if "event" in packet:
             uuid = sequence.defaults["event"]["track"]
-            event = words(sequence, packet["event"], stacks[uuid])
+            event = packet["event"]
+            track = parents.get(event.get("track"), {})
+            assert event["type"] == COUNTER or track.get("parent", uuid) == uuid
+            if "counter" in track:
+                event = counted(event, track, tracks, threads)
+            elif event.get("said") == "specialisation":
+                event = {"ph": "i", "s": "p", **about(sequence, event)}
+            elif "track" in event or "said" in event:
+                event = said(sequence, event, spans)
+            else:
+                event = words(sequence, event, stacks[uuid])
             events.append({**event, **tracks[uuid], "ts": sequence.ns(packet) / 1000})
     other = events.pop(1)
     assert other["name"] == "about this trace"

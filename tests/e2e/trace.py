@@ -27,6 +27,9 @@ class Trace:
     calls: dict = field(default_factory=lambda: defaultdict(list))
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
+    counters: dict = field(default_factory=lambda: defaultdict(list))  # name -> (ts, value)
+    changes: list = field(default_factory=list)  # what was specialised
+    spans: dict = field(default_factory=dict)  # id -> its begin and, or None, its end
     events: int = 0
 
     def names(self, thread=None):
@@ -68,6 +71,14 @@ def check(document):
             if event["name"] == "thread_name":
                 trace.threads[key] = event["args"]["name"]
             continue
+        if event["ph"] == "C":
+            (value,) = event["args"].values()
+            trace.counters[event["name"]].append((event["ts"], value))
+            continue
+        if event.get("s") == "p":
+            assert event["cat"] == "specialisation" and event["args"]["function"]
+            trace.changes.append(event)
+            continue
         stack = open_calls[key]
         assert event["ts"] >= last[key] >= 0, "time runs backwards"
         last[key] = event["ts"]
@@ -88,6 +99,17 @@ def check(document):
                     event.get("args", {}),
                 )
             )
+        elif event["ph"] == "b":
+            number = event["pid"], event["id2"]["local"]
+            assert number not in trace.spans
+            trace.spans[number] = event, None
+        elif event["ph"] == "e":
+            number = event["pid"], event["id2"]["local"]
+            begin, end = trace.spans[number]
+            names = {begin["name"], event["name"]} - {"(lost)"}
+            assert end is None and len(names) < 2
+            assert event["cat"] == begin["cat"] == "span"
+            trace.spans[number] = begin, event
         else:
             assert event["ph"] == "i" and event["s"] == "t"
             if event["cat"] == "loop":

@@ -278,16 +278,16 @@ static void loops_have_their_numbers_at_both_ends(void **state)
 
     (void)state;
     Ring_push(ring, 2000, EVENT_LOOP, Event_loop(0, 0, 0));
-    Ring_push(ring, (UINT64_C(1) << 60) - 1, EVENT_LOOP,
+    Ring_push(ring, (UINT64_C(1) << 59) - 1, EVENT_LOOP,
               Event_loop(UINT64_MAX, UINT64_MAX, 65535));
-    Ring_push(ring, (UINT64_C(1) << 60) - 1, EVENT_LOST, UINT64_MAX);
+    Ring_push(ring, (UINT64_C(1) << 59) - 1, EVENT_LOST, UINT64_MAX);
     add_thread(timeline, 0, ring);
     write_file(timeline);
     for (i = 0; i < 2; i++) {
         const struct Field *packet = nth_event(TYPE_INSTANT, i + 1, &event);
 
         assert_int_equal(get(packet, PACKET_TIME),
-                         i ? (UINT64_C(1) << 60) - 2001 : 1000);
+                         i ? (UINT64_C(1) << 59) - 2001 : 1000);
         assert_true(find(&event, TRACK_EVENT_NOTE, 0, &note));
         assert_int_equal(get(&note, NOTE_NAME_IID), NAME_UOPS);
         assert_int_equal(get(&note, NOTE_NUMBER), i ? UINT16_MAX : 0);

@@ -16,7 +16,7 @@
 
 static void an_event_packs(void **state)
 {
-    struct Event event = {123456789u << 4 | EVENT_RAISE,
+    struct Event event = {Event_when(123456789u, EVENT_RAISE),
                           Event_call(4000000000u, 70000)};
     struct Event loop = {EVENT_LOOP, Event_loop(UINT64_MAX, 70000, 65535)};
     struct Event small = {EVENT_LOOP, Event_loop(7, 8, 9)};

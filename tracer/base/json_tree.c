@@ -34,3 +34,19 @@ struct json_object *JsonTree_text(const char *value)
 
     return json_object_new_string_len(clean, (int)length);
 }
+
+struct json_object *JsonTree_parse(const char *text, size_t size)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    struct json_object *object = NULL;
+
+    if (!tokener)
+        return NULL;
+    if (size)
+        object = json_tokener_parse_ex(tokener, text, (int)size);
+    json_tokener_free(tokener);
+    if (object && json_object_is_type(object, json_type_object))
+        return object;
+    json_object_put(object);
+    return json_object_new_object();
+}

@@ -5,6 +5,7 @@
 #define OCULAR_TRACER_BASE_JSON_TREE_H
 
 #include <json-c/json.h>
+#include <stddef.h>
 
 #define JSON_TREE_TEXT 4096 // bytes of a text, with its NUL
 
@@ -14,5 +15,7 @@ void JsonTree_add(struct json_object **object, const char *key,
 void JsonTree_append(struct json_object **array, struct json_object *value);
 // Valid UTF-8, whatever it was; NULL is "".
 struct json_object *JsonTree_text(const char *value);
+// What so many bytes of JSON say; an empty object where that is none.
+struct json_object *JsonTree_parse(const char *text, size_t size);
 
 #endif

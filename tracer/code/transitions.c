@@ -263,3 +263,22 @@ size_t Transitions_bytes(struct Transitions *transitions)
     pthread_mutex_unlock(&transitions->mutex);
     return bytes;
 }
+
+void Transitions_tell(struct Transitions *transitions, uint64_t *from,
+                      void (*tell)(void *context, const struct Change *change),
+                      void *context)
+{
+    const struct ChangeLog *logs[] = {&transitions->first,
+                                      &transitions->turned};
+    const struct Change *change;
+    size_t i, taken;
+
+    pthread_mutex_lock(&transitions->mutex);
+    for (i = 0; i < sizeof logs / sizeof *logs; i++)
+        for (taken = 0; (change = newest(logs[i], taken)) != NULL &&
+                        change->order >= *from;
+             taken++)
+            tell(context, change);
+    *from = transitions->count;
+    pthread_mutex_unlock(&transitions->mutex);
+}

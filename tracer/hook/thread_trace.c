@@ -96,6 +96,7 @@ uint64_t ThreadTrace_cpu_ns(const struct ThreadTrace *trace)
 
 void ThreadTrace_restart_cpu(struct ThreadTrace *trace)
 {
+    trace->counted_ns = 0;
     trace->cpu_start_ns = thread_ns(trace);
 }
 

@@ -102,7 +102,10 @@ struct ThreadTrace {
     pid_t tid;
     char name[64];         // under ThreadTraces.mutex
     unsigned name_asks;    // left, until the program has named it; its thread's
-    struct Track *track;   // in the timeline, NULL = not yet; the collector's
+    struct Track *track;   // in the timeline, NULL = not yet; the collector's,
+                           // as are the next two
+    uint64_t counted_ns;   // CPU time that the timeline was last told of
+    bool counted_busy;     // it had used some
     uint64_t cpu_start_ns; // of its thread's CPU clock; under the same mutex
     uint64_t cpu_end_ns;   // once it has ended
     _Atomic bool ended;    // its thread is gone; the collector may free it

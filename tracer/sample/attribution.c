@@ -294,5 +294,8 @@ double Attribution_add(struct Attribution *attribution,
     // Whoever reads all of it has its lock for some time.
     if (cpu_ns > 0 && attribution->flame)
         Flame_add(attribution->flame, now, &path);
+    if (cpu_ns > 0 && attribution->sink.take)
+        attribution->sink.take(attribution->sink.context, &path, stack->tid,
+                               stack->ticks);
     return code && top == 0 ? 0 : cpu_ns;
 }

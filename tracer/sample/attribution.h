@@ -12,7 +12,18 @@
 #include "tracer/sample/flame.h"
 #include "tracer/sample/walk.h"
 
+#include <sys/types.h>
+
+// Who else gets each sample of a running thread: its path, which is theirs
+// until they return, and when it was taken. On the sampler's thread.
+struct SampleSink {
+    void *context;
+    void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
+                 uint64_t ticks); // NULL: nobody
+};
+
 struct SampledStack {
+    pid_t tid;          // whose
     uint32_t newest_id; // code adopted later is not on it,
     uint64_t ticks;     // ... nor code that had gone by then
     bool cut;           // there is more below than `frames` has
@@ -27,8 +38,9 @@ struct Attribution {
     struct Registry *registry; // borrowed, as all of these
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    struct Edges *edges;  // callers of dark code, for the hooks' side
-    struct Flame *flame;  // or NULL
+    struct Edges *edges; // callers of dark code, for the hooks' side
+    struct Flame *flame; // or NULL
+    struct SampleSink sink;
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
     uint32_t stamp;       // of the newest
 };

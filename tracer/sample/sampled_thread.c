@@ -16,7 +16,7 @@ void SampledThread_init(struct SampledThread *thread, uintptr_t state,
 {
     memset(thread, 0, sizeof(*thread));
     thread->state = state;
-    thread->tid = tid;
+    thread->tid = thread->stack.tid = tid;
 }
 
 static enum Observation begin(struct SampledThread *thread)

@@ -162,6 +162,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
         .registry = parts->registry,
         .opcodes = parts->opcodes,
         .code_bytecode = parts->layout->code_bytecode,
+        .sink = parts->sink,
     };
 
     Sampling_init(sampling, &attribution, parts->clock);

@@ -47,6 +47,7 @@ struct SamplerParts {
     const struct Opcodes *opcodes;
     const struct Clock *counter;
     const struct SampleClock *clock; // NULL: the kernel's
+    struct SampleSink sink;          // gets them, too
     int signal;                      // to be used; 0: any that is free,
                                      // below 0: none, observations alone
 };

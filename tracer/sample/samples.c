@@ -14,6 +14,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     Counter_add(&samples->unknown, (head->flags & SAMPLE_TORN) != 0);
     Counter_add(&samples->truncated, (head->flags & SAMPLE_TRUNCATED) != 0);
     Counter_add(&samples->ours, (head->flags & SAMPLE_OURS) != 0);
+    stack->tid = thread->tid;
     stack->newest_id = head->newest_id;
     stack->ticks = head->ticks;
     stack->depth = head->depth;

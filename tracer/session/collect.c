@@ -10,8 +10,7 @@
 #define SPARE_S 3.0 // without a snapshot, and no memory is kept for the next
 
 // `tracks` is held.
-static void drain_ring(struct Session *session, struct ThreadTrace *trace,
-                       bool ended)
+static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
 
@@ -20,11 +19,8 @@ static void drain_ring(struct Session *session, struct ThreadTrace *trace,
         trace->track =
             Timeline_begin(session->timeline, trace->number, trace->tid, name);
     }
-    if (!trace->track) // memory is out: it is tried again
-        return;
-    Timeline_drain(session->timeline, trace->track, trace->ring);
-    if (ended)
-        Timeline_end(session->timeline, trace->track);
+    if (trace->track) // else memory is out: it is tried again
+        Timeline_drain(session->timeline, trace->track, trace->ring);
 }
 
 static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
@@ -34,7 +30,10 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     if (!trace->ring || !session->timeline)
         return;
     pthread_mutex_lock(&session->tracks);
-    drain_ring(session, trace, ended);
+    drain_ring(session, trace);
+    Counters_add(&session->counters, trace);
+    if (ended && trace->track)
+        Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
 }
 
@@ -42,10 +41,14 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
 // does so itself: it needs no collector that runs. Its program pays for it.
 static void empty_ring(void *context, void *producer)
 {
+    struct Session *session = context;
     struct ThreadTrace *trace = producer;
     uint64_t began = Clock_counter();
 
-    drain_trace(context, trace, false);
+    pthread_mutex_lock(&session->tracks);
+    if (session->timeline)
+        drain_ring(session, trace);
+    pthread_mutex_unlock(&session->tracks);
     Counter_add(&trace->overhead, Clock_counter() - began);
 }
 
@@ -73,6 +76,7 @@ static void reclaim(struct Session *session)
 
 static void drain(struct Session *session)
 {
+    Counters_begin(&session->counters, session->timeline);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
 }
@@ -147,5 +151,8 @@ void Collect_init(struct Session *session)
         session->engine->traces.overflow =
             (struct RingOverflow){empty_ring, session};
     session->collected_s = 0;
+    session->counters.source =
+        (struct CounterSource){&session->account, session->engine->registry,
+                               &session->transitions, &session->engine->clock};
     Collector_init(&session->collector, &work);
 }

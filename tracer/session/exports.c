@@ -33,6 +33,7 @@ static void describe(void *context, struct PerfettoTrace *trace)
     trace->start_unix_ns = session->start_unix_ns;
     trace->start_boot_ns = boot_time_of(session->start_unix_ns);
     trace->hz = Clock_hz(&engine->clock);
+    trace->opcodes = &engine->opcodes;
 }
 
 static int profile(void *context, const char *path, struct Bytes *out)

@@ -50,6 +50,20 @@ static bool check_signal(struct Session *session, char *why, size_t why_size)
     return false;
 }
 
+// On the sampler's thread.
+static void keep_sample(void *context, const struct FlameSample *sample,
+                        pid_t tid, uint64_t ticks)
+{
+    struct Session *session = context;
+    const struct TimelineSample kept = {.ticks = ticks,
+                                        .tid = tid,
+                                        .in_c = sample->in_c,
+                                        .path = sample->path,
+                                        .depth = sample->depth};
+
+    SampleTrack_add(&session->samples, session->timeline, &kept);
+}
+
 static int start_threads(struct Session *session, char *why, size_t why_size)
 {
     struct Engine *engine = session->engine;
@@ -61,6 +75,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .layout = &engine->layout,
             .opcodes = &engine->opcodes,
             .counter = &engine->clock,
+            .sink = {session, session->timeline ? keep_sample : NULL},
             .signal = session->config.signal,
         };
 

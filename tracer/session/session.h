@@ -11,11 +11,13 @@
 #include "tracer/code/retired.h"
 #include "tracer/code/transitions.h"
 #include "tracer/session/collector.h"
+#include "tracer/session/counters.h"
 #include "tracer/session/details.h"
 #include "tracer/session/engine.h"
 #include "tracer/session/persistent_server.h"
 #include "tracer/session/publish.h"
 #include "tracer/timeline/export.h"
+#include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/timeline.h"
 
 #include <limits.h>
@@ -46,8 +48,9 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    struct Timeline *timeline; // NULL: not wanted
-    struct Sampler *sampler;   // NULL: no shares
+    struct Timeline *timeline;  // NULL: not wanted
+    struct SampleTrack samples; // the sampler's thread's
+    struct Sampler *sampler;    // NULL: no shares
     struct FlameTable *stacks; // of the run, once the sampler has gone; or NULL
     bool sampler_refused;      // one was wanted
     struct Server *server;     // NULL: not serving; or config.persistent's
@@ -60,6 +63,7 @@ struct Session {
     pthread_mutex_t tracks;   // after it: who empties rings into the timeline
     double collected_s;       // when the newest snapshot was built; the
                               // collector's
+    struct Counters counters; // under `draining`
     struct Publish publish;
     struct Export export;
     struct Retired retired; // functions whose code objects are gone

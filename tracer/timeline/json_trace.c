@@ -3,103 +3,16 @@
 // of its events, once; an event copies that and adds its digits. perfetto.c
 // calls it, on the writing thread.
 #include "tracer/timeline/json_trace.h"
-#include "tracer/base/json_tree.h"
+#include "tracer/timeline/digits.h"
+#include "tracer/timeline/json_aside.h"
+#include "tracer/timeline/json_event.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DIGITS 24 // of a time, at most
-
-// An event's beginning, up to its name. It differs by thread.
-struct Prefix {
-    size_t size;
-    char text[64];
-};
-
-struct JsonWriter {
-    struct TraceWriter base;
-    pid_t tid;
-    struct Prefix begin; // ,\n{"ph":"B","pid":1,"tid":2,"name":
-    struct Prefix end;
-    struct Prefix mark;
-};
-
-// --- Values ------------------------------------------------------------------
-
-static struct json_object *number(uint64_t value)
-{
-    return json_object_new_uint64(value);
-}
-
-// Microseconds, with the nanoseconds' digits.
-static struct json_object *micros(uint64_t ns)
-{
-    char digits[32];
-
-    snprintf(digits, sizeof digits, "%" PRIu64 ".%03u", ns / 1000,
-             (unsigned)(ns % 1000));
-    return json_object_new_double_s((double)ns / 1000, digits);
-}
-
-// Its text, which is the object's; NULL: memory.
-static struct EncodedPiece print(struct json_object *object)
-{
-    struct EncodedPiece piece = {NULL, 0};
-
-    if (object)
-        piece.data = json_object_to_json_string_length(
-            object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
-            &piece.size);
-    return piece;
-}
-
-// A text, then an object where there is one, which is owned.
-static int put(struct JsonWriter *json, const char *before,
-               struct json_object *object)
-{
-    struct EncodedPiece piece = print(object);
-    int error = object && !piece.data ? -ENOMEM : 0;
-
-    if (!error)
-        error = TraceWriter_put(&json->base, before, strlen(before));
-    if (!error)
-        error = TraceWriter_put(&json->base, piece.data, piece.size);
-    json_object_put(object);
-    return error;
-}
-
 // --- Events: pieces that are there already, and digits -----------------------
-
-static uint8_t *copy(uint8_t *at, const void *data, size_t size)
-{
-    memcpy(at, data, size);
-    return at + size;
-}
-
-static uint8_t *put_digits(uint8_t *at, uint64_t value)
-{
-    uint8_t digits[DIGITS], *first = digits + sizeof digits;
-
-    do {
-        *--first = (uint8_t)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    return copy(at, first, (size_t)(digits + sizeof digits - first));
-}
-
-static uint8_t *put_micros(uint8_t *at, uint64_t ns)
-{
-    unsigned rest = (unsigned)(ns % 1000);
-
-    at = put_digits(at, ns / 1000);
-    *at++ = '.';
-    *at++ = (uint8_t)('0' + rest / 100);
-    *at++ = (uint8_t)('0' + rest / 10 % 10);
-    *at++ = (uint8_t)('0' + rest % 10);
-    return at;
-}
 
 // What is around an event's time: a prefix, the entry's name, `key`.
 static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
@@ -119,19 +32,20 @@ static uint8_t *put_head(struct JsonWriter *json, const struct Prefix *prefix,
     if (!at)
         return NULL;
     json->base.last = ticks;
-    at = copy(at, prefix->text, prefix->size);
-    at = copy(at, Encoded_first(&json->base.encoded, entry), entry->first);
-    at = copy(at, key, key_size);
-    return put_micros(at, TraceWriter_ns(&json->base, ticks));
+    at = Digits_copy(at, prefix->text, prefix->size);
+    at = Digits_copy(at, Encoded_first(&json->base.encoded, entry),
+                     entry->first);
+    at = Digits_copy(at, key, key_size);
+    return Digits_put_micros(at, TraceWriter_ns(&json->base, ticks));
 }
 
-#define PUT(at, constant) copy(at, constant, sizeof(constant) - 1)
+#define PUT(at, constant) Digits_copy(at, constant, sizeof(constant) - 1)
 
 // `"WORD":true`
 static uint8_t *put_word(uint8_t *at, const char *word)
 {
     at = PUT(at, "\"");
-    at = copy(at, word, strlen(word));
+    at = Digits_copy(at, word, strlen(word));
     return PUT(at, "\":true");
 }
 
@@ -148,7 +62,7 @@ static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
                                          struct json_object *name,
                                          struct EncodedPiece second)
 {
-    struct EncodedPiece first = print(name);
+    struct EncodedPiece first = JsonEvent_print(name);
     const struct EncodedEntry *entry = NULL;
 
     if (first.data && second.data)
@@ -171,8 +85,8 @@ static const struct EncodedEntry *encode_function(struct JsonWriter *json,
     snprintf(address, sizeof address, "0x%" PRIxPTR, name.address);
     JsonTree_add(&args, "code_ptr", JsonTree_text(address));
     JsonTree_add(&args, "file", JsonTree_text(name.file));
-    JsonTree_add(&args, "line", number(name.line));
-    piece = print(args);
+    JsonTree_add(&args, "line", JsonEvent_number(name.line));
+    piece = JsonEvent_print(args);
     if (piece.data)
         piece.size--;
     entry =
@@ -244,7 +158,8 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
     if (!at)
         return json->base.error;
     at = PUT(at, ",\"args\":");
-    at = copy(at, Encoded_second(&json->base.encoded, entry), entry->second);
+    at = Digits_copy(at, Encoded_second(&json->base.encoded, entry),
+                     entry->second);
     if (how != CALL_ENTERED) {
         at = PUT(at, ",");
         at = put_word(at, Trace_begin_word(how));
@@ -281,10 +196,11 @@ static int write_loop(struct TraceWriter *writer, uint64_t ticks,
     if (!at)
         return json->base.error;
     at = PUT(at, ",\"s\":\"t\",\"args\":{\"uOps\":");
-    at = put_digits(at, Event_instructions(event));
+    at = Digits_put(at, Event_instructions(event));
     at = PUT(at, ",\"Hardware Cycles\":");
-    at = put_digits(at, Event_cycles(event));
-    at = copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    at = Digits_put(at, Event_cycles(event));
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
     return finish_event(json, at);
 }
 
@@ -297,29 +213,9 @@ static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
 
     if (!at)
         return json->base.error;
-    at = copy(at, Encoded_second(&writer->encoded, entry), entry->second);
+    at =
+        Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
     return finish_event(json, at);
-}
-
-// An event with what they all have; copies `name`.
-static struct json_object *event_of(const struct JsonWriter *json,
-                                    const char *phase, const char *name)
-{
-    struct json_object *event = json_object_new_object();
-
-    JsonTree_add(&event, "ph", json_object_new_string(phase));
-    JsonTree_add(&event, "pid", json_object_new_int64(json->base.trace->pid));
-    JsonTree_add(&event, "tid", json_object_new_int64(json->tid));
-    JsonTree_add(&event, "name", JsonTree_text(name));
-    return event;
-}
-
-static int put_event(struct JsonWriter *json, struct json_object *event)
-{
-    int error =
-        event ? put(json, json->base.events ? ",\n" : "\n", event) : -ENOMEM;
-
-    return error ? error : TraceWriter_count(&json->base);
 }
 
 static int write_gap(struct TraceWriter *writer, uint64_t ticks,
@@ -330,26 +226,26 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
     char name[64];
 
     snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
-    event = event_of(json, "i", name);
-    JsonTree_add(&args, "events", number(count));
+    event = JsonEvent_new(json, "i", name);
+    JsonTree_add(&args, "events", JsonEvent_number(count));
     JsonTree_add(&event, "cat", JsonTree_text("ocular"));
-    JsonTree_add(&event, "ts", micros(TraceWriter_ns(writer, ticks)));
+    JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
     JsonTree_add(&event, "s", JsonTree_text("t"));
     JsonTree_add(&event, "args", args);
     writer->last = ticks;
-    return put_event(json, event);
+    return JsonEvent_put(json, event);
 }
 
 // An M event: `name` says what `key` is the value of.
 static int put_meta(struct JsonWriter *json, const char *name, const char *key,
                     struct json_object *value)
 {
-    struct json_object *event = event_of(json, "M", name);
+    struct json_object *event = JsonEvent_new(json, "M", name);
     struct json_object *args = json_object_new_object();
 
     JsonTree_add(&args, key, value);
     JsonTree_add(&event, "args", args);
-    return put_event(json, event);
+    return JsonEvent_put(json, event);
 }
 
 static struct json_object *value_of(const struct TraceFact *fact)
@@ -357,8 +253,8 @@ static struct json_object *value_of(const struct TraceFact *fact)
     if (fact->kind == FACT_TEXT)
         return JsonTree_text(fact->text);
     if (fact->kind == FACT_NUMBER)
-        return number(fact->number);
-    return fact->kind == FACT_NS ? micros(fact->number)
+        return JsonEvent_number(fact->number);
+    return fact->kind == FACT_NS ? JsonEvent_micros(fact->number)
                                  : json_object_new_double(fact->real);
 }
 
@@ -376,9 +272,10 @@ static int write_head(struct TraceWriter *writer)
     json->tid = trace->pid;
     error = -ENOMEM;
     if (other)
-        error = put(json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
+        error = JsonWriter_put(
+            json, "{\"displayTimeUnit\":\"ns\",\"otherData\":", other);
     if (!error)
-        error = put(json, ",\"traceEvents\":[", NULL);
+        error = JsonWriter_put(json, ",\"traceEvents\":[", NULL);
     if (error)
         return error;
     return put_meta(json, "process_name", "name",
@@ -407,12 +304,12 @@ static int write_thread(struct TraceWriter *writer,
     error = put_meta(json, "thread_name", "name", JsonTree_text(thread->name));
     return error ? error
                  : put_meta(json, "thread_sort_index", "sort_index",
-                            number(thread->number));
+                            JsonEvent_number(thread->number));
 }
 
 static int write_tail(struct TraceWriter *writer)
 {
-    return put((struct JsonWriter *)writer, "\n]}\n", NULL);
+    return JsonWriter_put((struct JsonWriter *)writer, "\n]}\n", NULL);
 }
 
 const struct TraceFormat JsonTrace_format = {
@@ -424,5 +321,8 @@ const struct TraceFormat JsonTrace_format = {
     .loop = write_loop,
     .dark = write_dark,
     .gap = write_gap,
+    .said = JsonAside_said,
+    .counter = JsonAside_counter,
+    .change = JsonAside_change,
     .tail = write_tail,
 };

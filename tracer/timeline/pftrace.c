@@ -3,151 +3,17 @@
 // number from then on; a time is the ns since the event before it; a thread's
 // track is its packets' default. perfetto.c calls it, on the writing thread.
 #include "tracer/timeline/pftrace.h"
-#include "tracer/base/protobuf.h"
-#include "tracer/timeline/pftrace_fields.h"
+#include "tracer/timeline/pftrace_aside.h"
+#include "tracer/timeline/pftrace_packet.h"
+#include "tracer/timeline/pftrace_samples.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define EVENT_BYTES 16u // a TrackEvent without annotations, at most
 #define NOTES_BYTES 40u // the annotations of a call or a loop, at most
 #define PACKET_BYTES (64u + EVENT_BYTES + NOTES_BYTES)
-
-struct Pftrace {
-    struct TraceWriter base;
-    struct Bytes packet; // one with text, while it is made
-    uint64_t ns;         // of the newest event of this track
-    uint64_t names;      // numbers given to names, in this sequence
-    uint64_t places;     // and to source locations
-    uint32_t sequence;
-    uint32_t tracks;
-    size_t sequence_size;
-    uint8_t sequence_field[EVENT_BYTES]; // as each packet has it
-};
-
-// --- Packets with text -------------------------------------------------------
-
-// Begins a packet in pf->packet. Returns what end_packet is to be given.
-static size_t begin_packet(struct Pftrace *pf, unsigned flags)
-{
-    size_t from;
-
-    Bytes_clear(&pf->packet);
-    from = Protobuf_open(&pf->packet, TRACE_PACKET);
-    Protobuf_add(&pf->packet, PACKET_SEQUENCE, pf->sequence);
-    Protobuf_add(&pf->packet, PACKET_FLAGS, flags);
-    return from;
-}
-
-static int end_packet(struct Pftrace *pf, size_t from)
-{
-    Protobuf_close(&pf->packet, from);
-    if (pf->packet.error)
-        return pf->packet.error;
-    return TraceWriter_put(&pf->base, pf->packet.data, pf->packet.size);
-}
-
-// Takes the time of an event: ns since the one before it.
-static uint64_t take_time(struct Pftrace *pf, uint64_t ticks)
-{
-    uint64_t ns = TraceWriter_ns(&pf->base, ticks), before = pf->ns;
-
-    if (ns < before)
-        return 0;
-    pf->ns = ns;
-    return ns - before;
-}
-
-static void add_interned(struct Bytes *out, unsigned field, uint64_t iid,
-                         const char *name)
-{
-    size_t from = Protobuf_open(out, field);
-
-    Protobuf_add(out, IID, iid);
-    Protobuf_add_text(out, IID_NAME, name);
-    Protobuf_close(out, from);
-}
-
-// The names that annotations and categories have in every sequence.
-static void add_fixed_names(struct Bytes *out)
-{
-    size_t from = Protobuf_open(out, PACKET_INTERNED);
-    unsigned how;
-
-    add_interned(out, INTERNED_CATEGORY, CATEGORY_OCULAR, "ocular");
-    add_interned(out, INTERNED_NOTE, NAME_CYCLES, "Hardware Cycles");
-    add_interned(out, INTERNED_NOTE, NAME_UOPS, "uOps");
-    add_interned(out, INTERNED_NOTE, NAME_CODE, "code_ptr");
-    add_interned(out, INTERNED_NOTE, NAME_EVENTS, "events");
-    add_interned(out, INTERNED_NOTE, NAME_NOTE, "note");
-    for (how = CALL_RAISED; how <= CALL_PARKED; how++)
-        add_interned(out, INTERNED_NOTE, NAME_END + how, Trace_end_word(how));
-    for (how = CALL_EARLIER; how <= CALL_RESUMED; how++)
-        add_interned(out, INTERNED_NOTE, NAME_BEGIN + how,
-                     Trace_begin_word(how));
-    add_interned(out, INTERNED_TEXT, TEXT_DARK, TRACE_DARK_NOTE);
-    Protobuf_close(out, from);
-}
-
-static void add_clock(struct Bytes *out, unsigned id, uint64_t ns,
-                      bool incremental)
-{
-    size_t from = Protobuf_open(out, CLOCKS_CLOCK);
-
-    Protobuf_add(out, CLOCK_ID, id);
-    Protobuf_add(out, CLOCK_TIME, ns);
-    if (incremental)
-        Protobuf_add(out, CLOCK_IS_INCREMENTAL, 1);
-    Protobuf_close(out, from);
-}
-
-// The track's clock begins at 0, which is the start. It counts on from the
-// event before: Perfetto refuses a clock that is set back.
-static void add_clocks(struct Bytes *out, const struct PerfettoTrace *trace,
-                       unsigned clock, bool first)
-{
-    size_t from = Protobuf_open(out, PACKET_CLOCKS);
-
-    add_clock(out, clock, 0, true);
-    add_clock(out, CLOCK_BOOT, trace->start_boot_ns, false);
-    if (first) {
-        add_clock(out, CLOCK_REAL, trace->start_unix_ns, false);
-        Protobuf_add(out, CLOCKS_PRIMARY, CLOCK_BOOT);
-    }
-    Protobuf_close(out, from);
-}
-
-// What packets are of from here on: this track.
-static int begin_track(struct Pftrace *pf, uint64_t uuid)
-{
-    unsigned place = pf->tracks++ % CLOCKS_OURS, clock = CLOCK_OURS + place;
-    struct Bytes *out = &pf->packet;
-    size_t packet, defaults, event;
-    uint8_t *end;
-
-    if (place == 0) {
-        pf->sequence++;
-        pf->names = pf->places = 0;
-        Encoded_clear(&pf->base.encoded);
-        end = Protobuf_put_field(pf->sequence_field, PACKET_SEQUENCE,
-                                 pf->sequence);
-        pf->sequence_size = (size_t)(end - pf->sequence_field);
-    }
-    pf->ns = 0;
-    packet = begin_packet(pf, place ? FLAG_NEEDS_STATE : FLAG_STATE_CLEARED);
-    defaults = Protobuf_open(out, PACKET_DEFAULTS);
-    Protobuf_add(out, DEFAULTS_CLOCK, clock);
-    event = Protobuf_open(out, DEFAULTS_EVENT);
-    Protobuf_add(out, TRACK_EVENT_TRACK, uuid);
-    Protobuf_close(out, event);
-    Protobuf_close(out, defaults);
-    if (place == 0)
-        add_fixed_names(out);
-    add_clocks(out, pf->base.trace, clock, pf->tracks == 1);
-    return end_packet(pf, packet);
-}
 
 // --- Events: a few bytes into the buffer -------------------------------------
 
@@ -162,7 +28,8 @@ static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
         return pf->base.error;
     pf->base.last = ticks;
     packet[0] = TRACE_PACKET << 3 | 2;
-    at = Protobuf_put_field(packet + 2, PACKET_TIME, take_time(pf, ticks));
+    at = Protobuf_put_field(packet + 2, PACKET_TIME,
+                            Pftrace_take_time(pf, ticks));
     memcpy(at, pf->sequence_field, EVENT_BYTES);
     at += pf->sequence_size;
     *at++ = PACKET_EVENT << 3 | 2;
@@ -208,14 +75,14 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
 {
-    size_t packet = begin_packet(pf, FLAG_NEEDS_STATE);
+    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
     size_t from = Protobuf_open(&pf->packet, PACKET_INTERNED), inside;
     const struct EncodedEntry *entry = NULL;
     uint8_t event[EVENT_BYTES], *at;
 
     at = Protobuf_put_field(event, TRACK_EVENT_TYPE, type);
     at = Protobuf_put_field(at, TRACK_EVENT_NAME_IID, ++pf->names);
-    add_interned(&pf->packet, INTERNED_NAME, pf->names, label);
+    Pftrace_add_interned(&pf->packet, INTERNED_NAME, pf->names, label);
     if (place) {
         at = Protobuf_put_field(at, TRACK_EVENT_PLACE_IID, ++pf->places);
         inside = Protobuf_open(&pf->packet, INTERNED_PLACE);
@@ -228,7 +95,7 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
     if (key == Trace_dark_key((uint32_t)key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
     Protobuf_close(&pf->packet, from);
-    pf->base.error = end_packet(pf, packet);
+    pf->base.error = Pftrace_end(pf, packet);
     if (!pf->base.error)
         entry = Encoded_add(&pf->base.encoded, key,
                             (struct EncodedPiece){event, (size_t)(at - event)},
@@ -325,9 +192,9 @@ static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
 {
     struct Bytes *out = &pf->packet;
 
-    from[0] = begin_packet(pf, FLAG_NEEDS_STATE);
+    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
     pf->base.last = ticks;
-    Protobuf_add(out, PACKET_TIME, take_time(pf, ticks));
+    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
     from[1] = Protobuf_open(out, PACKET_EVENT);
     Protobuf_add(out, TRACK_EVENT_TYPE, TYPE_INSTANT);
     Protobuf_add(out, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
@@ -339,7 +206,7 @@ static int end_instant(struct Pftrace *pf, const size_t from[2])
     int error;
 
     Protobuf_close(&pf->packet, from[1]);
-    error = end_packet(pf, from[0]);
+    error = Pftrace_end(pf, from[0]);
     return error ? error : TraceWriter_count(&pf->base);
 }
 
@@ -378,10 +245,10 @@ static int open_track(struct Pftrace *pf, uint64_t number, unsigned field,
                       size_t from[3])
 {
     pid_t pid = pf->base.trace->pid;
-    uint64_t uuid = (uint64_t)(uint32_t)pid << 32 | number;
-    int error = begin_track(pf, uuid);
+    uint64_t uuid = Pftrace_uuid(pf, number);
+    int error = Pftrace_begin_track(pf, uuid);
 
-    from[0] = begin_packet(pf, FLAG_NEEDS_STATE);
+    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
     from[1] = Protobuf_open(&pf->packet, PACKET_TRACK);
     Protobuf_add(&pf->packet, TRACK_UUID, uuid);
     from[2] = Protobuf_open(&pf->packet, field);
@@ -393,7 +260,7 @@ static int close_track(struct Pftrace *pf, const size_t from[3])
 {
     Protobuf_close(&pf->packet, from[2]);
     Protobuf_close(&pf->packet, from[1]);
-    return end_packet(pf, from[0]);
+    return Pftrace_end(pf, from[0]);
 }
 
 // The process's own track has one instant, about the run.
@@ -423,8 +290,11 @@ static int write_thread(struct TraceWriter *writer,
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     size_t from[3];
-    int error =
-        open_track(pf, (uint64_t)thread->number + 1, TRACK_THREAD, from);
+    int error;
+
+    pf->thread = (uint64_t)thread->number + 1;
+    pf->counters &= ~(1u << ASIDE_CPU);
+    error = open_track(pf, pf->thread, TRACK_THREAD, from);
 
     Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)thread->tid);
     Protobuf_add(&pf->packet, THREAD_SORT, thread->number);
@@ -446,5 +316,10 @@ const struct TraceFormat Pftrace_format = {
     .loop = write_loop,
     .dark = write_dark,
     .gap = write_gap,
+    .said = PftraceAside_said,
+    .counter = PftraceAside_counter,
+    .change = PftraceAside_change,
+    .samples = PftraceSamples_begin,
+    .sample = PftraceSamples_put,
     .release = release,
 };

@@ -14,6 +14,8 @@ enum {
     PACKET_EVENT = 11,
     PACKET_INTERNED = 12,
     PACKET_FLAGS = 13,
+    PACKET_CLOCK = 58,
+    PACKET_SAMPLE = 66,
     PACKET_DEFAULTS = 59,
     PACKET_TRACK = 60
 };
@@ -21,7 +23,14 @@ enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2 };
 enum { CLOCK_ID = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3 };
 enum { DEFAULTS_CLOCK = 58, DEFAULTS_EVENT = 11 };
-enum { TRACK_UUID = 1, TRACK_PROCESS = 3, TRACK_THREAD = 4 };
+enum {
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_THREAD = 4,
+    TRACK_PARENT = 5,
+    TRACK_COUNTER = 8
+};
 enum { DESCRIPTOR_PID = 1 }; // of both
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
@@ -31,17 +40,28 @@ enum {
     TRACK_EVENT_TYPE = 9,
     TRACK_EVENT_NAME_IID = 10,
     TRACK_EVENT_TRACK = 11,
+    TRACK_EVENT_CATEGORY = 22,
     TRACK_EVENT_NAME = 23,
-    TRACK_EVENT_PLACE_IID = 34
+    TRACK_EVENT_PLACE_IID = 34,
+    TRACK_EVENT_REAL = 44
 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+enum { COUNTER_UNIT = 6 };
+// Samples: Perfetto has them of perf, whose words these are.
+enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5 };
+enum { MODE_USER = 2 };
+enum { FRAME_NAME = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
+enum { STACK_FRAME = 2 };
+enum { MAPPING_PATH = 7 };
 enum {
     NOTE_NAME_IID = 1,
     NOTE_BOOL = 2,
     NOTE_NUMBER = 3,
+    NOTE_INT = 4,
     NOTE_REAL = 5,
     NOTE_TEXT = 6,
     NOTE_POINTER = 7,
+    NOTE_JSON = 9,
     NOTE_NAME = 10,
     NOTE_TEXT_IID = 17
 };
@@ -50,6 +70,11 @@ enum {
     INTERNED_NAME = 2,
     INTERNED_NOTE = 3,
     INTERNED_PLACE = 4,
+    INTERNED_FUNCTION = 5,
+    INTERNED_FRAME = 6,
+    INTERNED_STACK = 7,
+    INTERNED_PATH = 17,
+    INTERNED_MAPPING = 19,
     INTERNED_TEXT = 29
 };
 enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };

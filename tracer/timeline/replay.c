@@ -13,6 +13,11 @@ struct Replay {
     size_t depth;
     size_t room;
     uint64_t now;
+    struct MarkText text;
+    uint32_t *spans; // numbers of those that have begun here
+    size_t span_count;
+    size_t span_room;
+    bool heard; // something that the thread did
 };
 
 static int push(struct Replay *replay, uint32_t id, unsigned level,
@@ -75,13 +80,61 @@ static int leave(struct Replay *replay, const struct Event *event,
     return pop(replay, top->id == Event_id(event) ? how : CALL_LOST);
 }
 
+static int open_span(struct Replay *replay, uint32_t number)
+{
+    if (replay->span_count == replay->span_room) {
+        size_t room = replay->span_room ? 2 * replay->span_room : 64;
+        uint32_t *spans = Heap_resize(replay->spans, room * sizeof *spans);
+
+        if (!spans)
+            return -ENOMEM;
+        replay->spans = spans;
+        replay->span_room = room;
+    }
+    replay->spans[replay->span_count++] = number;
+    return 0;
+}
+
+// Most end in the order in which they began, or nearly so.
+static bool close_span(struct Replay *replay, uint32_t number)
+{
+    size_t i = replay->span_count;
+
+    while (i && replay->spans[i - 1] != number)
+        i--;
+    if (!i)
+        return false;
+    replay->span_count--;
+    for (; i <= replay->span_count; i++)
+        replay->spans[i - 1] = replay->spans[i];
+    return true;
+}
+
+static int say(struct Replay *replay, const struct Event *event)
+{
+    struct Mark mark = MarkText_take(&replay->text, event);
+    int error = 0;
+
+    if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
+        return 0; // its beginning is forgotten
+    if (mark.kind == EVENT_SPAN_BEGIN)
+        error = open_span(replay, mark.number);
+    return error ? error
+                 : replay->target->said(replay->target->context, replay->now,
+                                        &mark);
+}
+
 static int play(struct Replay *replay, const struct Event *event)
 {
     const struct ReplayTarget *target = replay->target;
+    enum EventKind kind = Event_kind(event);
 
+    if (kind == EVENT_COUNTER || kind == EVENT_CHANGE)
+        return target->aside(target->context, event);
+    replay->heard = true;
     if (Event_ticks(event) > replay->now)
         replay->now = Event_ticks(event);
-    switch (Event_kind(event)) {
+    switch (kind) {
     case EVENT_ENTER:
         return enter(replay, event, CALL_ENTERED);
     case EVENT_REOPEN:
@@ -94,12 +147,27 @@ static int play(struct Replay *replay, const struct Event *event)
         return leave(replay, event, CALL_RAISED);
     case EVENT_UNWOUND:
         return leave(replay, event, CALL_UNWOUND);
+    case EVENT_TEXT:
+        MarkText_add(&replay->text, event);
+        return 0;
+    case EVENT_MARK:
+    case EVENT_SPAN_BEGIN:
+    case EVENT_SPAN_END:
+        return say(replay, event);
+    case EVENT_LOST:
+        MarkText_clear(&replay->text);
+        // fall through
     case EVENT_LOOP:
     case EVENT_DARK:
-    case EVENT_LOST:
         return target->mark(target->context, replay->now, event,
                             replay->depth ? replay->stack[replay->depth - 1].id
                                           : 0);
+    case EVENT_COUNTER:
+    case EVENT_CHANGE:
+        break; // above
+    case EVENT_FRAME:
+    case EVENT_SAMPLE:
+        break; // in a track of their own
     }
     return 0; // of a kind to come
 }
@@ -128,7 +196,7 @@ static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
 {
     const struct Event *events = EventBuffer_read(buffer, chunk);
-    const struct Event gap = {replay->now << 4 | EVENT_LOST,
+    const struct Event gap = {Event_when(replay->now, EVENT_LOST),
                               chunk->event_count};
     size_t i, open_count, count = events ? chunk->event_count : 0;
     const struct OpenCall *open = EventBuffer_open(buffer, chunk, &open_count);
@@ -151,23 +219,21 @@ int Replay_thread(const struct TimelineView *view,
     struct Replay replay = {.target = target};
     struct EventBuffer buffer = {0};
     uint64_t first = view->first_ticks;
-    bool silent = true;
     size_t i;
     int error = 0;
 
     if (!count)
         return 0;
     replay.now = first > floor ? first : floor;
-    for (i = 0; !error && i < count; i++) {
+    for (i = 0; !error && i < count; i++)
         error = play_chunk(&replay, chunks[i], i == 0, &buffer);
-        silent &= !chunks[i]->event_count;
-    }
     EventBuffer_release(&buffer);
     // A thread of which nothing was heard is where it was.
-    if (silent && view->last_ticks > replay.now)
+    if (!replay.heard && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)
         error = pop_from(&replay, 0, CALL_OPEN);
     Heap_free(replay.stack);
+    Heap_free(replay.spans);
     return error;
 }

@@ -5,6 +5,7 @@
 #ifndef OCULAR_TRACER_TIMELINE_REPLAY_H
 #define OCULAR_TRACER_TIMELINE_REPLAY_H
 
+#include "tracer/timeline/mark.h"
 #include "tracer/timeline/timeline.h"
 
 enum CallEnd {
@@ -32,6 +33,11 @@ struct ReplayTarget {
     // 0 = none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside);
+    // What the program said. A span's end has a beginning, on this thread; a
+    // beginning may have no end.
+    int (*said)(void *context, uint64_t ticks, const struct Mark *mark);
+    // EVENT_COUNTER, EVENT_CHANGE: of their own time.
+    int (*aside)(void *context, const struct Event *event);
 };
 
 // Replays chunks[0..count), which are all of one thread, not before `floor`.

@@ -71,7 +71,7 @@ void Ring_push_slow(struct Ring *ring, struct Event event)
         return;
     }
     if (ring->gap) {
-        struct Event gap = {(event.when & ~UINT64_C(15)) | EVENT_LOST,
+        struct Event gap = {Event_when(Event_ticks(&event), EVENT_LOST),
                             ring->gap};
 
         ring->events[head++ % RING_EVENTS] = gap;

@@ -22,22 +22,40 @@ enum EventKind {
     EVENT_DARK,    // the function's hooks came out; Event_call
     EVENT_LOST,    // what: number of events dropped here
     EVENT_PARK,    // the stack is another greenlet's now: what is open stops
-    EVENT_REOPEN   // after it: this call goes on here; Event_call
+    EVENT_REOPEN,  // after it: this call goes on here; Event_call
+    // What the program says itself (mark.h).
+    EVENT_TEXT,       // what: eight bytes of what the next mark says
+    EVENT_MARK,       // what: number and sizes
+    EVENT_SPAN_BEGIN, // the same; its number is this span's
+    EVENT_SPAN_END,   // the same
+    // What the collector saw (aside.h): it may be of some time before.
+    EVENT_COUNTER,
+    EVENT_CHANGE,
+    // Samples, in a track of their own (sample_track.h).
+    EVENT_FRAME, // what: depth, function
+    EVENT_SAMPLE // of the stack that the frames before make
 };
 
+#define EVENT_KIND_BITS 5
+
 struct Event {
-    uint64_t when; // ticks << 4 | kind
+    uint64_t when; // Event_when
     uint64_t what;
 };
 
+static inline uint64_t Event_when(uint64_t ticks, enum EventKind kind)
+{
+    return ticks << EVENT_KIND_BITS | kind;
+}
+
 static inline enum EventKind Event_kind(const struct Event *event)
 {
-    return (enum EventKind)(event->when & 15);
+    return (enum EventKind)(event->when & ((1u << EVENT_KIND_BITS) - 1));
 }
 
 static inline uint64_t Event_ticks(const struct Event *event)
 {
-    return event->when >> 4;
+    return event->when >> EVENT_KIND_BITS;
 }
 
 // A call's function and its level in the thread's shadow stack (0 = bottom).
@@ -114,7 +132,7 @@ void Ring_push_slow(struct Ring *ring, struct Event event);
 static inline void Ring_push(struct Ring *ring, uint64_t ticks,
                              enum EventKind kind, uint64_t what)
 {
-    struct Event event = {ticks << 4 | kind, what};
+    struct Event event = {Event_when(ticks, kind), what};
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     if (__builtin_expect(head == ring->limit, 0)) {

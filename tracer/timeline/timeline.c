@@ -253,6 +253,20 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
     return error ? error : moved;
 }
 
+int Timeline_add(struct Timeline *timeline, struct Track *track,
+                 const struct Event *event)
+{
+    int error;
+
+    pthread_mutex_lock(&timeline->mutex);
+    timeline->busy = track;
+    error = add_event(timeline, track, event);
+    timeline->busy = NULL;
+    set_age(timeline, track);
+    pthread_mutex_unlock(&timeline->mutex);
+    return error;
+}
+
 void Timeline_end(struct Timeline *timeline, struct Track *track)
 {
     size_t before;

@@ -33,6 +33,9 @@ void Timeline_abandon(struct Timeline *timeline);
 // counts as lost).
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
+// Adds what the collector saw (aside.h). As Timeline_drain. 0 or -ENOMEM.
+int Timeline_add(struct Timeline *timeline, struct Track *track,
+                 const struct Event *event);
 // The thread has ended and its ring is drained: the track is not the caller's
 // to use any more. It goes with its last chunk, and what it lost stays counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);

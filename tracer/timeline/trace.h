@@ -4,6 +4,7 @@
 #ifndef OCULAR_TRACER_TIMELINE_TRACE_H
 #define OCULAR_TRACER_TIMELINE_TRACE_H
 
+#include "tracer/base/opcode.h"
 #include "tracer/timeline/view.h"
 
 // Who a function id is. Text is borrowed until the next call.
@@ -25,6 +26,7 @@ struct PerfettoTrace {
     uint64_t start_unix_ns;
     uint64_t start_boot_ns; // CLOCK_BOOTTIME at the same moment; binary only
     double hz;
+    const struct Opcodes *opcodes; // names
     int descriptor; // of an open file to write to; 0: the one at the path
     const struct Opened *opened; // which file that is
     bool overwrite;              // what is at the path when it is written

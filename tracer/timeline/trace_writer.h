@@ -7,8 +7,10 @@
 #define OCULAR_TRACER_TIMELINE_TRACE_WRITER_H
 
 #include "tracer/base/output.h"
+#include "tracer/timeline/aside.h"
 #include "tracer/timeline/encoded.h"
 #include "tracer/timeline/replay.h"
+#include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/trace.h"
 
 #define TRACE_BUFFER (128u << 10) // more than any event takes
@@ -34,6 +36,20 @@ struct TraceWriter {
     uint8_t buffer[TRACE_BUFFER];
 };
 
+struct TraceCounter {
+    enum AsideCounter which;
+    const struct TimelineThread *thread; // of ASIDE_CPU alone
+    const char *name;
+    const char *unit;
+    double value;
+};
+
+struct TraceChange {
+    char name[2 * 64 + 8]; // "A -> B"
+    uint32_t id;           // the function
+    uint32_t line;         // 0: none
+};
+
 // One format. Its writer begins with a struct TraceWriter. The functions return
 // 0 or -errno; `begin` and `end` are a ReplayTarget's, their context is the
 // writer.
@@ -50,6 +66,17 @@ struct TraceFormat {
     // `count` events are not there; `what` says why in a word.
     int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
                uint64_t count);
+    int (*said)(struct TraceWriter *writer, uint64_t ticks,
+                const struct Mark *mark);
+    // `ns` since the start; the last two are of their own time.
+    int (*counter)(struct TraceWriter *writer, uint64_t ns,
+                   const struct TraceCounter *counter);
+    int (*change)(struct TraceWriter *writer, uint64_t ns,
+                  const struct TraceChange *change);
+    // Before the samples, and each of them, in their own time; may be NULL.
+    int (*samples)(struct TraceWriter *writer);
+    int (*sample)(struct TraceWriter *writer, uint64_t ns,
+                  const struct TimelineSample *sample);
     int (*tail)(struct TraceWriter *writer);     // may be NULL
     void (*release)(struct TraceWriter *writer); // may be NULL
 };
@@ -131,6 +158,11 @@ static inline uint64_t Trace_function_key(uint32_t id)
 static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
 {
     return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_frame_key(uint32_t id)
+{
+    return UINT64_C(3) << 48 | id;
 }
 
 static inline uint64_t Trace_dark_key(uint32_t id)

@@ -179,8 +179,8 @@ struct Chunk *Track_show_newest(const struct Track *track)
     if (count)
         memcpy(chunk->events, newest->events, count * sizeof *chunk->events);
     if (gap && newest)
-        chunk->events[count++] =
-            (struct Event){Chunk_last_ticks(newest) << 4 | EVENT_LOST, gap};
+        chunk->events[count++] = (struct Event){
+            Event_when(Chunk_last_ticks(newest), EVENT_LOST), gap};
     chunk->shown.event_count = count;
     return chunk;
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// See marks.h. A mark goes into the ring of the thread that makes it, between
+// the events of its hooks.
+#include "python/module/marks.h"
+#include "python/hooks/own_trace.h"
+#include "tracer/timeline/mark.h"
+
+#define NUMBERS ((1u << 28) - 1) // of spans; then they begin anew
+
+static bool has_timeline(void)
+{
+    return ocular_state.phase == PHASE_TRACING &&
+           ocular_state.engine.session->timeline;
+}
+
+PyDoc_STRVAR(has_timeline_doc, "has_timeline() -> bool: one is being kept");
+
+static PyObject *has_timeline_now(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    return PyBool_FromLong(has_timeline());
+}
+
+// The calling thread's; NULL: none, or memory is out. While hooks are timed on
+// it, in a signal's handler then, its own all the same.
+static struct Ring *own_ring(uint64_t ticks)
+{
+    struct ThreadTrace *trace = OwnTrace_get(&ocular_state, ticks);
+
+    if (trace && trace->stands_for)
+        trace = trace->stands_for;
+    return trace ? trace->ring : NULL;
+}
+
+static void say(struct Mark *mark)
+{
+    uint64_t ticks;
+    struct Ring *ring;
+
+    if (!has_timeline())
+        return;
+    ticks = Clock_read(&ocular_state.engine.clock);
+    ring = own_ring(ticks);
+    if (ring)
+        Mark_push(ring, ticks, mark);
+}
+
+// Of (name: str, args: str), both UTF-8.
+static bool parse(PyObject *args, const char *format, struct Mark *mark)
+{
+    Py_ssize_t name_size, args_size;
+
+    if (!PyArg_ParseTuple(args, format, &mark->name, &name_size, &mark->args,
+                          &args_size))
+        return false;
+    mark->name_size = (size_t)name_size;
+    mark->args_size = (size_t)args_size;
+    return true;
+}
+
+PyDoc_STRVAR(mark_doc,
+             "mark(name: str, args: str): args is a JSON object, or "
+             "empty. Nothing happens where no timeline is kept.");
+
+static PyObject *mark(PyObject *module, PyObject *args)
+{
+    struct Mark mark = {.kind = EVENT_MARK};
+
+    (void)module;
+    if (!parse(args, "s#s#:mark", &mark))
+        return NULL;
+    say(&mark);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(span_begin_doc,
+             "span_begin(name: str, args: str) -> int: its "
+             "number, for span_end(). As mark().");
+
+static PyObject *span_begin(PyObject *module, PyObject *args)
+{
+    static uint32_t number; // under the interpreter's lock
+    struct Mark mark = {.kind = EVENT_SPAN_BEGIN};
+
+    (void)module;
+    if (!parse(args, "s#s#:span_begin", &mark))
+        return NULL;
+    number = number % NUMBERS + 1;
+    mark.number = number;
+    say(&mark);
+    return PyLong_FromUnsignedLong(number);
+}
+
+PyDoc_STRVAR(span_end_doc, "span_end(number: int, name: str)");
+
+static PyObject *span_end(PyObject *module, PyObject *args)
+{
+    struct Mark mark = {.kind = EVENT_SPAN_END};
+    Py_ssize_t size;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Is#:span_end", &mark.number, &mark.name,
+                          &size))
+        return NULL;
+    mark.name_size = (size_t)size;
+    say(&mark);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef Marks_methods[] = {
+    {"has_timeline", has_timeline_now, METH_NOARGS, has_timeline_doc},
+    {"mark", mark, METH_VARARGS, mark_doc},
+    {"span_begin", span_begin, METH_VARARGS, span_begin_doc},
+    {"span_end", span_end, METH_VARARGS, span_end_doc},
+    {NULL, NULL, 0, NULL},
+};

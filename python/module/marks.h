@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// What the program says in its timeline: marks and spans.
+#ifndef OCULAR_PYTHON_MODULE_MARKS_H
+#define OCULAR_PYTHON_MODULE_MARKS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+// Functions of the module. Interpreter's lock held.
+extern PyMethodDef Marks_methods[];
+
+#endif

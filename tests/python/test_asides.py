@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What the timeline has beside the calls: counters, what was specialised, samples."""
+
+import gzip
+import os
+import threading
+import time
+
+import ocular
+import pytest
+from e2e import pftrace, trace
+from e2e.program import PYTHON, SLOW, run, wait_until, write
+
+pytestmark = pytest.mark.once
+
+
+def burn(seconds):
+    begin = time.thread_time()
+    while time.thread_time() - begin < seconds:
+        add(1, 2)
+
+
+def add(a, b):
+    return a + b
+
+
+def traced(path, program, **settings):
+    ocular.start_tracing(output=path, quiet=True, **settings)
+    try:
+        program()
+    finally:
+        final = ocular.stop_tracing()
+    return final
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
+def test_counters(tmp_path, name):
+    def program():
+        def enough():
+            burn(0.3)
+            ocular.export(tmp_path / name)
+            counters = trace.read(tmp_path / name).counters
+            return (
+                {main, worker()} <= set(counters)
+                and all(len(values) > 1 for values in counters.values())
+                and counters[worker()][-1][1] == 0  # it waits
+            )
+
+        burn(1.2)
+        thread.start()
+        wait_until(enough, SLOW)
+
+    def work():
+        burn(0.2)
+        done.wait()
+
+    def worker():
+        return f"CPU of a worker ({thread.native_id})"
+
+    done = threading.Event()
+    thread = threading.Thread(target=work, name="a worker")
+    main = f"CPU of MainThread ({os.getpid()})"
+    try:
+        traced(tmp_path / f"last-{name}", program, deinstrument_threshold=50)
+    finally:
+        done.set()
+        thread.join()
+    counters = trace.read(tmp_path / f"last-{name}").counters
+    assert {main, worker(), "Ocular's overhead", "hooks that are in"} <= set(counters)
+    for values in counters.values():
+        assert all(value >= 0 for _, value in values)
+        times = [at for at, _ in values]
+        assert times == sorted(times)
+    used = [value for _, value in counters[main]]
+    assert max(used) <= 101
+    assert any(value > 0 for value in used)
+    assert any(value > 0 for _, value in counters[worker()])
+    assert all(value == int(value) for _, value in counters["hooks that are in"])
+    assert any(value > 0 for _, value in counters["hooks that are in"])
+
+
+SPECIALISED = """import time
+
+def add(a, b):
+    return a + b
+
+end = time.monotonic() + {seconds}
+while time.monotonic() < end:
+    for n in range(10000):
+        add(n, n)
+"""
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.pftrace"])
+def test_what_was_specialised(tmp_path, name):
+    for seconds in 3, 10, 30:  # a busy machine is late to look
+        program = write(tmp_path, SPECIALISED.format(seconds=seconds))
+        command = [PYTHON, "-m", "ocular", "--quiet", "--output", f"{seconds}-{name}"]
+        assert run([*command, program], cwd=tmp_path).status == 0
+        changes = trace.read(tmp_path / f"{seconds}-{name}").changes
+        found = [each for each in changes if each["args"]["function"] == "add"]
+        if found:
+            break
+    assert found[0]["name"] == "BINARY_OP -> BINARY_OP_ADD_INT"
+    assert found[0]["args"]["line"] == 4
+    assert found[0]["args"]["file"] == str(program)
+    assert 0 < found[0]["ts"] < 1e6 * seconds + 1e5
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_samples(tmp_path, packed):
+    """Each on the thread that ran, with its whole stack, also of functions that are
+    dark, and none of those that only wait."""
+    path = tmp_path / ("t.pftrace.gz" if packed else "t.pftrace")
+    done = threading.Event()
+    idle = threading.Thread(target=done.wait)
+    worker = threading.Thread(target=burn, args=[0.7])
+
+    def program():
+        idle.start()
+        worker.start()
+        burn(0.7)
+        worker.join()
+
+    begin = time.monotonic_ns()
+    try:
+        final = traced(path, program, deinstrument_threshold=100)
+    finally:
+        done.set()
+        idle.join()
+    took = time.monotonic_ns() - begin
+    data = path.read_bytes()
+    found = pftrace.samples(gzip.decompress(data) if packed else data)
+    assert 0.9 * final["sampler"]["samples"] <= len(found) + 5
+    tids = {tid for _, tid, _ in found}
+    assert tids <= {os.getpid(), worker.native_id} | {
+        thread["tid"] for thread in final["threads"]
+    } - {idle.native_id}
+    assert {os.getpid(), worker.native_id} <= tids
+    mine = [names for _, tid, names in found if tid == worker.native_id]
+    burning = [names for names in mine if any(n.startswith("burn (") for n in names)]
+    assert len(burning) > 0.8 * len(mine)
+    assert all("threading.py" in names[0] for names in burning)
+    assert all(0 <= ns <= took for ns, _, _ in found)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// See counters.h. A timeline that does not get one of them has a gap in a
+// graph: errors are ignored.
+#include "tracer/session/counters.h"
+#include "ipc/base/now.h"
+#include "tracer/base/rcu.h"
+#include "tracer/code/code.h"
+#include "tracer/code/registry.h"
+#include "tracer/timeline/aside.h"
+
+#define PERIOD_S 0.95 // the collector comes once a second
+#define LONGEST_MS 60000
+
+static double count_armed(struct Registry *registry)
+{
+    uint64_t all = 0, sites, dark;
+    const struct Code *code;
+
+    Rcu_read_lock();
+    for (code = Registry_first(registry); code; code = Registry_next(code)) {
+        if (!Code_was_seen(code))
+            continue;
+        Code_count_sites(code, &sites, &dark);
+        all += sites - dark;
+    }
+    Rcu_read_unlock();
+    return (double)all;
+}
+
+static double measured(struct Account *account)
+{
+    const struct Budget *budget = Account_open(account);
+    double share = Budget_window(budget).measured;
+
+    Account_close(account);
+    return share;
+}
+
+void Counters_begin(struct Counters *counters, struct Timeline *timeline)
+{
+    double now = Now_s(CLOCK_MONOTONIC), past = now - counters->then_s;
+
+    counters->first = counters->then_s == 0; // what comes counts from here on
+    counters->timeline = NULL;
+    if (!timeline || (!counters->first && past < PERIOD_S))
+        return;
+    counters->then_s = now;
+    if (counters->first)
+        return;
+    counters->timeline = timeline;
+    counters->teller = NULL;
+    counters->ms =
+        past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) : LONGEST_MS;
+    counters->ticks = Clock_read(counters->source.clock);
+    counters->overhead = measured(counters->source.account);
+    counters->armed = count_armed(counters->source.registry);
+}
+
+static void put(const struct Counters *counters, struct Track *track,
+                enum AsideCounter which, double value)
+{
+    struct Event event;
+
+    if (!(value >= 0)) // not known
+        return;
+    event = Aside_counter(counters->ticks, which, counters->ms,
+                          (uint64_t)(value + 0.5));
+    Timeline_add(counters->timeline, track, &event);
+}
+
+static void put_change(void *context, const struct Change *change)
+{
+    const struct Counters *counters = context;
+    struct Event event = Aside_change(change->ticks, change->id, change->line,
+                                      change->from, change->to);
+
+    Timeline_add(counters->timeline, counters->teller, &event);
+}
+
+// What is the process's is among the events of whichever thread comes first.
+static void tell(struct Counters *counters, struct Track *track)
+{
+    counters->teller = track;
+    Transitions_tell(counters->source.transitions, &counters->change,
+                     put_change, counters);
+    put(counters, track, ASIDE_OVERHEAD, 1e6 * counters->overhead);
+    put(counters, track, ASIDE_ARMED, counters->armed);
+}
+
+void Counters_add(struct Counters *counters, struct ThreadTrace *trace)
+{
+    bool due = counters->timeline != NULL;
+    uint64_t cpu_ns;
+    double used;
+
+    if (!(due || counters->first) || !trace->track)
+        return;
+    if (due && !counters->teller)
+        tell(counters, trace->track);
+    cpu_ns = ThreadTrace_cpu_ns(trace);
+    used =
+        cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
+    // ns a ms are millionths of a core.
+    if (due && (used > 0 || trace->counted_busy))
+        put(counters, trace->track, ASIDE_CPU, used / counters->ms);
+    trace->counted_ns = cpu_ns;
+    trace->counted_busy = used > 0;
+}

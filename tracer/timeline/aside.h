@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What the collector puts into a thread's events beside what that does: values
+// of counters, and instructions that were seen to be specialised. They have
+// times of their own, and no place among the calls.
+#ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
+#define OCULAR_TRACER_TIMELINE_ASIDE_H
+
+#include "tracer/timeline/ring.h"
+
+enum AsideCounter {
+    ASIDE_CPU,      // millionths of a core that the thread had
+    ASIDE_OVERHEAD, // millionths of the program's CPU time
+    ASIDE_ARMED,    // hooks that are in
+    ASIDE_COUNTERS
+};
+
+// Over so many ms before the event, or as of then.
+static inline struct Event Aside_counter(uint64_t ticks,
+                                         enum AsideCounter which, unsigned ms,
+                                         uint64_t value)
+{
+    uint64_t most = (UINT64_C(1) << 40) - 1;
+
+    return (struct Event){Event_when(ticks, EVENT_COUNTER),
+                          (uint64_t)which << 56 |
+                              (uint64_t)(ms & 0xffff) << 40 |
+                              (value < most ? value : most)};
+}
+
+static inline enum AsideCounter Aside_which(const struct Event *event)
+{
+    return (enum AsideCounter)(event->what >> 56);
+}
+
+static inline unsigned Aside_ms(const struct Event *event)
+{
+    return (unsigned)(event->what >> 40 & 0xffff);
+}
+
+static inline uint64_t Aside_value(const struct Event *event)
+{
+    return event->what & ((UINT64_C(1) << 40) - 1);
+}
+
+// An instruction of that function, on that line (0: none).
+static inline struct Event Aside_change(uint64_t ticks, uint32_t id,
+                                        uint32_t line, uint8_t from, uint8_t to)
+{
+    return (struct Event){Event_when(ticks, EVENT_CHANGE),
+                          (uint64_t)(line < UINT16_MAX ? line : 0) << 48 |
+                              (uint64_t)from << 40 | (uint64_t)to << 32 | id};
+}
+
+static inline uint32_t Aside_line(const struct Event *event)
+{
+    return (uint32_t)(event->what >> 48);
+}
+
+static inline uint8_t Aside_from(const struct Event *event)
+{
+    return (uint8_t)(event->what >> 40);
+}
+
+static inline uint8_t Aside_to(const struct Event *event)
+{
+    return (uint8_t)(event->what >> 32);
+}
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// See json_aside.h.
+#include "tracer/timeline/json_aside.h"
+#include "tracer/timeline/json_event.h"
+
+#include <stdio.h>
+
+// Of this process: files of several may be merged.
+static struct json_object *span_id(uint32_t number)
+{
+    struct json_object *id = json_object_new_object();
+    char text[16];
+
+    snprintf(text, sizeof text, "0x%x", (unsigned)number);
+    JsonTree_add(&id, "local", JsonTree_text(text));
+    return id;
+}
+
+// A span is asynchronous: it may begin in one call and end in another.
+int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *mark)
+{
+    static const char *const phases[] = {
+        [EVENT_MARK] = "i", [EVENT_SPAN_BEGIN] = "b", [EVENT_SPAN_END] = "e"};
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    bool is_span = mark->kind != EVENT_MARK;
+    char name[MARK_NAME + 1];
+    struct json_object *event;
+
+    snprintf(name, sizeof name, "%.*s", (int)mark->name_size, mark->name);
+    event = JsonEvent_new(json, phases[mark->kind], name);
+    JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
+    JsonTree_add(&event, "cat", JsonTree_text(is_span ? "span" : "mark"));
+    if (is_span)
+        JsonTree_add(&event, "id2", span_id(mark->number));
+    else
+        JsonTree_add(&event, "s", JsonTree_text("t"));
+    if (mark->args_size)
+        JsonTree_add(&event, "args",
+                     JsonTree_parse(mark->args, mark->args_size));
+    writer->last = ticks;
+    return JsonEvent_put(json, event);
+}
+
+static int put_aside(struct JsonWriter *json, struct json_object *event,
+                     uint64_t ns, struct json_object *args)
+{
+    JsonTree_add(&event, "ts", JsonEvent_micros(ns));
+    JsonTree_add(&event, "args", args);
+    return JsonEvent_put(json, event);
+}
+
+// Counters are the process's: a thread's has that one's name and number.
+int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
+                      const struct TraceCounter *counter)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object();
+    const struct TimelineThread *thread = counter->thread;
+    char name[128];
+
+    if (thread)
+        snprintf(name, sizeof name, "%s of %s (%d)", counter->name,
+                 thread->name, (int)thread->tid);
+    else
+        snprintf(name, sizeof name, "%s", counter->name);
+    JsonTree_add(&args, counter->unit, json_object_new_double(counter->value));
+    return put_aside(json, JsonEvent_new(json, "C", name), ns, args);
+}
+
+int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
+                     const struct TraceChange *change)
+{
+    struct JsonWriter *json = (struct JsonWriter *)writer;
+    struct json_object *args = json_object_new_object();
+    struct json_object *event = JsonEvent_new(json, "i", change->name);
+    struct TraceName name;
+
+    TraceWriter_name(writer, change->id, &name);
+    JsonTree_add(&event, "cat", JsonTree_text("specialisation"));
+    JsonTree_add(&event, "s", JsonTree_text("p"));
+    JsonTree_add(&args, "function", JsonTree_text(name.name));
+    JsonTree_add(&args, "file", JsonTree_text(name.file));
+    if (change->line)
+        JsonTree_add(&args, "line", JsonEvent_number(change->line));
+    return put_aside(json, event, ns, args);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What stands beside the calls in the JSON file: marks and spans of the
+// program, counters, instructions that were specialised. json_trace.c's.
+#ifndef OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
+#define OCULAR_TRACER_TIMELINE_JSON_ASIDE_H
+
+#include "tracer/timeline/trace_writer.h"
+
+// The functions of a TraceFormat.
+int JsonAside_said(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Mark *mark);
+int JsonAside_counter(struct TraceWriter *writer, uint64_t ns,
+                      const struct TraceCounter *counter);
+int JsonAside_change(struct TraceWriter *writer, uint64_t ns,
+                     const struct TraceChange *change);
+
+#endif

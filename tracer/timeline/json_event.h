@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Events of the JSON file that json-c makes, one at a time: all but the calls
+// and loops. json_trace.c's and json_aside.c's, on the writing thread.
+#ifndef OCULAR_TRACER_TIMELINE_JSON_EVENT_H
+#define OCULAR_TRACER_TIMELINE_JSON_EVENT_H
+
+#include "tracer/base/json_tree.h"
+#include "tracer/timeline/trace_writer.h"
+
+// An event's beginning, up to its name. It differs by thread.
+struct Prefix {
+    size_t size;
+    char text[64];
+};
+
+struct JsonWriter {
+    struct TraceWriter base;
+    pid_t tid;
+    struct Prefix begin; // ,\n{"ph":"B","pid":1,"tid":2,"name":
+    struct Prefix end;
+    struct Prefix mark;
+};
+
+// Values; NULL, as with all objects here: memory is out.
+struct json_object *JsonEvent_number(uint64_t value);
+// Microseconds, with the nanoseconds' digits.
+struct json_object *JsonEvent_micros(uint64_t ns);
+// Its text, which is the object's; NULL: memory.
+struct EncodedPiece JsonEvent_print(struct json_object *object);
+
+// Writes a text, then an object where there is one, which is owned. 0 or
+// -errno.
+int JsonWriter_put(struct JsonWriter *json, const char *before,
+                   struct json_object *object);
+// An event with what they all have; copies `name`.
+struct json_object *JsonEvent_new(const struct JsonWriter *json,
+                                  const char *phase, const char *name);
+// Writes it; it is owned. 0 or -errno.
+int JsonEvent_put(struct JsonWriter *json, struct json_object *event);
+
+#endif

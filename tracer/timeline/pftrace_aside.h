@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What stands beside the calls in Perfetto's protobuf: marks and spans of the
+// program, counters, instructions that were specialised. pftrace.c's.
+#ifndef OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
+#define OCULAR_TRACER_TIMELINE_PFTRACE_ASIDE_H
+
+#include "tracer/timeline/trace_writer.h"
+
+// The functions of a TraceFormat.
+int PftraceAside_said(struct TraceWriter *writer, uint64_t ticks,
+                      const struct Mark *mark);
+int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
+                         const struct TraceCounter *counter);
+int PftraceAside_change(struct TraceWriter *writer, uint64_t ns,
+                        const struct TraceChange *change);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// See pftrace_samples.h. A frame goes into the file once, and so does a stack:
+// from then on a sample is a thread and a number.
+#include "tracer/timeline/pftrace_samples.h"
+#include "tracer/timeline/pftrace_packet.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+// Perfetto wants to know which file a frame's code is mapped from. They all are
+// of this one.
+#define MAPPING 1
+
+int PftraceSamples_begin(struct TraceWriter *writer)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    size_t packet, from, inside;
+    int error;
+
+    Pftrace_end_sequence(pf);
+    error = Pftrace_begin_track(pf, Pftrace_uuid(pf, 0));
+    if (error)
+        return error;
+    pf->frames = pf->stacks = 0;
+    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from = Protobuf_open(out, PACKET_INTERNED);
+    Pftrace_add_interned(out, INTERNED_PATH, MAPPING, "Python");
+    inside = Protobuf_open(out, INTERNED_MAPPING);
+    Protobuf_add(out, IID, MAPPING);
+    Protobuf_add(out, MAPPING_PATH, MAPPING);
+    Protobuf_close(out, inside);
+    Protobuf_close(out, from);
+    return Pftrace_end(pf, packet);
+}
+
+// The number kept under that key; 0: none.
+static uint64_t find(const struct Pftrace *pf, uint64_t key)
+{
+    const struct EncodedEntry *entry = Encoded_find(&pf->base.encoded, key);
+    uint64_t number = 0;
+
+    if (entry)
+        memcpy(&number, Encoded_first(&pf->base.encoded, entry), sizeof number);
+    return number;
+}
+
+// 0 or -ENOMEM.
+static int keep(struct Pftrace *pf, uint64_t key, uint64_t number)
+{
+    const struct EncodedPiece first = {(const char *)&number, sizeof number};
+    const struct EncodedPiece none = {NULL, 0};
+
+    return Encoded_add(&pf->base.encoded, key, first, none) ? 0 : -ENOMEM;
+}
+
+// Adds the frame to the interned data that is being made. 0 or -ENOMEM.
+static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
+{
+    struct Bytes *out = &pf->packet;
+    char label[TRACE_NAME + TRACE_TEXT + 32];
+    struct TraceName name;
+    size_t from;
+
+    if (id) {
+        TraceWriter_name(&pf->base, id, &name);
+        snprintf(label, sizeof label, "%s (%s:%u)", name.name, name.file,
+                 (unsigned)name.line);
+    } else {
+        snprintf(label, sizeof label, "(deeper stacks)");
+    }
+    Pftrace_add_interned(out, INTERNED_FUNCTION, number, label);
+    from = Protobuf_open(out, INTERNED_FRAME);
+    Protobuf_add(out, IID, number);
+    Protobuf_add(out, FRAME_NAME, number);
+    Protobuf_add(out, FRAME_MAPPING, MAPPING);
+    Protobuf_add(out, FRAME_PC, id);
+    Protobuf_close(out, from);
+    return keep(pf, Trace_frame_key(id), number);
+}
+
+// FNV-1a of the path; apart from the other keys.
+static uint64_t stack_key(const struct TimelineSample *sample)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t i;
+
+    for (i = 0; i < sample->depth; i++)
+        hash = (hash ^ sample->path[i]) * UINT64_C(0x100000001b3);
+    return hash | UINT64_C(1) << 63;
+}
+
+static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample)
+{
+    int error = 0;
+    size_t i;
+
+    for (i = 0; !error && i < sample->depth; i++)
+        if (!find(pf, Trace_frame_key(sample->path[i])))
+            error = add_frame(pf, sample->path[i], ++pf->frames);
+    return error;
+}
+
+// Its number; 0: pf->base.error says why there is none.
+static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
+{
+    struct Bytes *out = &pf->packet;
+    uint64_t key = stack_key(sample), number = find(pf, key);
+    size_t packet, from, inside, i;
+    int error;
+
+    if (number)
+        return number;
+    number = ++pf->stacks;
+    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from = Protobuf_open(out, PACKET_INTERNED);
+    error = add_frames(pf, sample);
+    inside = Protobuf_open(out, INTERNED_STACK);
+    Protobuf_add(out, IID, number);
+    for (i = 0; i < sample->depth; i++)
+        Protobuf_add(out, STACK_FRAME,
+                     find(pf, Trace_frame_key(sample->path[i])));
+    Protobuf_close(out, inside);
+    Protobuf_close(out, from);
+    if (!error)
+        error = Pftrace_end(pf, packet);
+    if (!error)
+        error = keep(pf, key, number);
+    pf->base.error = error;
+    return error ? 0 : number;
+}
+
+// What ran in no traced function has no stack, and is none here.
+int PftraceSamples_put(struct TraceWriter *writer, uint64_t ns,
+                       const struct TimelineSample *sample)
+{
+    struct Pftrace *pf = (struct Pftrace *)writer;
+    struct Bytes *out = &pf->packet;
+    uint64_t stack;
+    size_t packet, from;
+    int error;
+
+    if (!sample->depth)
+        return 0;
+    stack = intern(pf, sample);
+    if (!stack)
+        return writer->error;
+    packet = Pftrace_begin_at(pf, ns);
+    from = Protobuf_open(out, PACKET_SAMPLE);
+    Protobuf_add(out, SAMPLE_PID, (uint64_t)writer->trace->pid);
+    Protobuf_add(out, SAMPLE_TID, (uint64_t)sample->tid);
+    Protobuf_add(out, SAMPLE_STACK, stack);
+    Protobuf_add(out, SAMPLE_MODE, MODE_USER);
+    Protobuf_close(out, from);
+    error = Pftrace_end(pf, packet);
+    return error ? error : TraceWriter_count(writer);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// See sample_track.h.
+#include "tracer/timeline/sample_track.h"
+
+static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)
+{
+    return (struct Event){Event_when(ticks, EVENT_FRAME),
+                          (uint64_t)depth << 32 | id};
+}
+
+static struct Event sample_event(const struct TimelineSample *sample,
+                                 size_t depth)
+{
+    return (struct Event){Event_when(sample->ticks, EVENT_SAMPLE),
+                          (uint64_t)depth << 32 | (uint64_t)sample->in_c << 63 |
+                              (uint32_t)sample->tid};
+}
+
+void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
+                     const struct TimelineSample *sample)
+{
+    size_t depth =
+        sample->depth < SAMPLE_TRACK_DEPTH ? sample->depth : SAMPLE_TRACK_DEPTH;
+    struct Event event;
+    size_t i = 0;
+    int error = 0;
+
+    if (!samples->track)
+        samples->track =
+            Timeline_begin(timeline, SAMPLE_TRACK_NUMBER, 0, "samples");
+    if (!samples->track)
+        return;
+    if (samples->since++ % SAMPLE_TRACK_WHOLE)
+        while (i < depth && i < samples->depth &&
+               samples->path[i] == sample->path[i])
+            i++;
+    for (; !error && i < depth; i++) {
+        samples->path[i] = sample->path[i];
+        event = frame_event(sample->ticks, i, sample->path[i]);
+        error = Timeline_add(timeline, samples->track, &event);
+    }
+    event = sample_event(sample, depth);
+    if (!error)
+        error = Timeline_add(timeline, samples->track, &event);
+    samples->depth = depth;
+    if (error) // what a reader has is not what is here
+        samples->since = 0;
+}
+
+bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
+                       struct TimelineSample *sample)
+{
+    size_t depth = (size_t)(event->what >> 32 & 0x7fffffff);
+
+    if (Event_kind(event) == EVENT_FRAME && depth < SAMPLE_TRACK_DEPTH) {
+        reader->whole |= depth == 0;
+        reader->path[depth] = Event_id(event);
+    }
+    if (Event_kind(event) != EVENT_SAMPLE || depth > SAMPLE_TRACK_DEPTH ||
+        (!reader->whole && depth))
+        return false;
+    *sample = (struct TimelineSample){.ticks = Event_ticks(event),
+                                      .tid = (pid_t)(uint32_t)event->what,
+                                      .in_c = event->what >> 63,
+                                      .path = reader->path,
+                                      .depth = depth};
+    return true;
+}

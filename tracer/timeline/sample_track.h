@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The samples of all threads as a track of the timeline: of each stack the
+// frames that the one before has not, outermost first, and then the sample. The
+// first of a track, and now and then one, has all of them, so that what is
+// before may be forgotten. One thread at a time.
+#ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
+#define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
+
+#include "tracer/timeline/timeline.h"
+
+#include <stdbool.h>
+
+#define SAMPLE_TRACK_DEPTH 512         // frames, at most: the outermost
+#define SAMPLE_TRACK_WHOLE 256         // every so many samples one is whole
+#define SAMPLE_TRACK_NUMBER UINT32_MAX // as of a thread; it is the last
+
+struct SampleTrack {
+    struct Track *track; // NULL: there was none yet
+    unsigned since;      // the newest whole one
+    size_t depth;
+    uint32_t path[SAMPLE_TRACK_DEPTH]; // functions, outermost first
+};
+
+struct TimelineSample {
+    uint64_t ticks;
+    pid_t tid;
+    bool in_c; // in a C function that the innermost has called
+    const uint32_t *path;
+    size_t depth;
+};
+
+// Where memory is out it is not recorded.
+void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
+                     const struct TimelineSample *sample);
+
+// Reads one: each event in turn. true: it ends a sample, whose path is valid
+// until the next call.
+struct SampleReader {
+    bool whole; // since the first whole one
+    size_t depth;
+    uint32_t path[SAMPLE_TRACK_DEPTH];
+};
+bool SampleReader_take(struct SampleReader *reader, const struct Event *event,
+                       struct TimelineSample *sample);
+
+#endif
