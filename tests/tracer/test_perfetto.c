@@ -560,6 +560,32 @@ static struct Maker big(unsigned calls)
     return maker;
 }
 
+// Of 700 calls in each other, the innermost with a loop's event.
+static void calls_that_are_too_deep(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root, *mark;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 700; i++)
+        put(&maker, EVENT_ENTER, i, i);
+    Ring_push(maker.ring, maker.now, EVENT_LOOP, Event_loop(5, 9, 1));
+    for (; i > 0; i--)
+        put(&maker, EVENT_LEAVE, i - 1, i - 1);
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_LEAVE, 1, 0);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 500 + 1);
+    mark = nth(root, "i", NULL, 0);
+    assert_string_equal(get_text(mark, "name"),
+                        "deeper than 500 calls: 401 events");
+    assert_int_equal(get_number(args_of(mark), "events"), 401);
+    assert_null(nth(root, "i", NULL, 1));
+    json_object_put(root);
+}
+
 static void gzip_and_speed(void **state)
 {
     unsigned i;
@@ -891,6 +917,7 @@ int main(void)
         cmocka_unit_test(a_forgotten_start_is_synthesised),
         cmocka_unit_test(nonsense_is_balanced),
         cmocka_unit_test(times_before_the_start_are_zero),
+        cmocka_unit_test(calls_that_are_too_deep),
         cmocka_unit_test(gzip_and_speed),
         cmocka_unit_test(cancelled_half_way),
         cmocka_unit_test(a_full_disk_is_reported),

@@ -14,10 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
+// Perfetto keeps 512 levels of a track: a call beyond them gets no end there,
+// and its end closes another. Those are left out and counted in their place.
+// Some levels are for what is inside of the deepest call.
+#define DEEPEST 500
+
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
     const struct TimelineThread *thread; // whose events are read
+    size_t depth;                        // calls that are open, of this thread
+    uint64_t left_out; // events, since the last mark that says so
 };
 
 // --- What a replay tells -----------------------------------------------------
@@ -25,24 +32,41 @@ struct Walk {
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
-    const struct Walk *walk = context;
+    struct Walk *walk = context;
 
+    if (walk->depth++ >= DEEPEST) {
+        walk->left_out++;
+        return 0;
+    }
     return walk->format->begin(walk->writer, ticks, id, how);
 }
 
 static int end_call(void *context, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
-    const struct Walk *walk = context;
+    struct Walk *walk = context;
+    int error = 0;
 
-    return walk->format->end(walk->writer, ticks, id, how);
+    if (--walk->depth >= DEEPEST) {
+        walk->left_out++;
+        return 0;
+    }
+    if (walk->left_out)
+        error = walk->format->gap(walk->writer, ticks, "deeper than 500 calls",
+                                  walk->left_out);
+    walk->left_out = 0;
+    return error ? error : walk->format->end(walk->writer, ticks, id, how);
 }
 
 static int mark(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside)
 {
-    const struct Walk *walk = context;
+    struct Walk *walk = context;
 
+    if (Event_kind(event) == EVENT_LOOP && walk->depth > DEEPEST) {
+        walk->left_out++;
+        return 0;
+    }
     if (Event_kind(event) == EVENT_LOOP)
         return walk->format->loop(walk->writer, ticks, event, inside);
     if (Event_kind(event) == EVENT_DARK)
