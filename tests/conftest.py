@@ -15,6 +15,7 @@ LONG = [
     "tui/test_live.py",
     "tui/test_screen.py",
     "test_install.py",
+    "e2e/test_trace_processor.py",
     "e2e/test_plain.py",
     "python/test_calibration.py",
     "python/test_stacks.py",

@@ -18,6 +18,7 @@ class Call:
     parent: str | None
     begin_args: dict
     end_args: dict
+    depth: int
 
 
 @dataclass
@@ -97,6 +98,7 @@ def check(document):
                     stack[-1]["name"] if stack else None,
                     begin["args"],
                     event.get("args", {}),
+                    len(stack),
                 )
             )
         elif event["ph"] == "b":

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: MIT
+"""What Perfetto's own trace processor says of our files, by SQL: the calls, times and
+names that our reader finds and that the snapshot counted, and no complaint."""
+
+import json
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+from e2e import trace, trace_processor
+from e2e.program import BUILD, script
+
+if reason := trace_processor.missing():
+    pytest.skip(reason, allow_module_level=True)
+
+pytestmark = pytest.mark.once  # what is written is the engine's
+DEEPEST = 500  # as in tracer/timeline/perfetto.c
+NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
+
+# Runs main() once for each file. It calls begin() and end(), and so both are frames of
+# the program: one is on the stack when the trace starts, the other when it ends.
+PROGRAM = """
+import json, ocular, sys
+
+def begin():
+    ocular.start_tracing(output=name, quiet=True, **settings)
+
+def end():
+    final = ocular.stop_tracing()
+    with open(name + ".final", "w") as file:
+        json.dump(final, file)
+
+def leaf(n=0):
+    return n
+"""
+RUN = """
+for name in sys.argv[1:]:
+    main()
+"""
+# Everything that a call can be.
+WHOLE = r"""
+import asyncio, threading, time
+from ocular.demo import pure
+
+settings = {"deinstrument_threshold": 0}
+sys.setrecursionlimit(12_000)
+ODD = ['a"b\\c\n\t\x01', "\u2028\u00e9\U0001f468", "\udc80\ud800", "", "</script><b>%s%n",
+       "\u202etxt", "n\u00e4" * 60, "loop", "null", "{}", "B", "\x7f\x1b[31m"]
+
+def make_odd(name):
+    space = {}
+    exec(compile("def f(): pass", name, "exec"), space)
+    space["f"].__code__ = space["f"].__code__.replace(co_qualname=name)
+    return space["f"]
+
+def down(n):
+    return down(n - 1) if n else 0
+
+def count(n):
+    while n:
+        n -= 1
+        if n % 3 == 0:
+            continue
+        for inner in range(2):
+            pass
+
+def naps():
+    nap()
+    nap()
+
+def nap():
+    time.sleep(0.02)
+
+# --- Tasks, and threads: more than two sequences of packets have clocks for
+
+async def numbers(count):
+    for number in range(count):
+        await asyncio.sleep(0)
+        yield number
+
+async def adds(count):
+    return sum([number async for number in numbers(count)])
+
+async def fails():
+    await asyncio.sleep(0)
+    raise KeyError
+
+async def tasks():
+    await asyncio.gather(*map(adds, range(9)), fails(), return_exceptions=True)
+
+def start_threads():
+    for name in ["one", "two \u00e4", "%s\u202e", "x" * 300, *ODD, *map(str, range(140))]:
+        thread = threading.Thread(target=leaf, name=name)
+        thread.start()
+        thread.join()
+    barrier = threading.Barrier(3)
+    together = [threading.Thread(target=barrier.wait) for _ in range(3)]
+    for thread in together:
+        thread.start()
+    for thread in together:
+        thread.join()
+
+# --- The start and the end are in the middle
+
+def steps():
+    for _ in range(3):
+        leaf()
+        yield
+
+def inner(generator):
+    begin()
+    next(generator)
+    leaf()
+
+def outer():
+    generator = steps()
+    next(generator)
+    inner(generator)
+    leaf()
+    list(generator)
+
+def ends(depth):
+    ends(depth - 1) if depth else end()
+
+def main():
+    functions = [make_odd(name) for name in ODD]
+    outer()
+    for function in functions:
+        function()
+        function()
+    for name in "recursion", "generators", "exceptions", "classes", "parsing":
+        pure.CASES[name]()
+    down(10_000)
+    count(100)
+    naps()
+    asyncio.run(tasks())
+    start_threads()
+    ends(3)
+"""
+DARK = """
+settings = {"deinstrument_threshold": 50}
+
+def main():
+    begin()
+    for n in range(300):
+        leaf(n)
+    end()
+"""
+FORGOTTEN = """
+settings = {"deinstrument_threshold": 0, "timeline_limit": 1 << 20, "timeline_spill": False}
+
+def main():
+    begin()
+    for n in range(36_000):
+        leaf(n)
+    end()
+"""
+SOURCES = {"whole": WHOLE, "dark": DARK, "forgotten": FORGOTTEN}
+
+# An event that cannot be read is often of severity "info".
+COMPLAINTS = """
+select name, idx, severity, value from stats where value > 0 and (
+    severity in ('error', 'data_loss') or name like '%error%' or name like '%fail%'
+    or name like '%skipped%')
+"""
+ON_THREADS = """
+slice join thread_track on track_id = thread_track.id join thread using (utid)
+"""
+IS_CALL = "(ifnull(category, 'python') = 'python' and slice.name not glob 'loop @*')"
+CALLS = f"select tid, slice.name, ts, dur, depth from {ON_THREADS} where {IS_CALL}"
+ARGUMENT = (
+    "ifnull(extract_arg(arg_set_id, 'args.{0}'), extract_arg(arg_set_id, 'debug.{0}'))"
+)
+INSTANTS = f"""
+select tid, slice.name, ifnull(category, 'loop'), ts, dur, {ARGUMENT.format("uOps")},
+    {ARGUMENT.format("Hardware Cycles")}, {ARGUMENT.format("note")}
+from {ON_THREADS} where not {IS_CALL}
+"""
+PLACES = f"""
+select distinct slice.name,
+    ifnull(extract_arg(arg_set_id, 'source.file_name'), {ARGUMENT.format("file")}),
+    ifnull(extract_arg(arg_set_id, 'source.line_number'), {ARGUMENT.format("line")})
+from {ON_THREADS} where {IS_CALL}
+"""
+FLAGS = """
+select replace(replace(key, 'debug.', ''), 'args.', ''), count(*) from slice
+join args using (arg_set_id) where int_value = 1 and display_value = 'true' group by 1
+"""
+THREADS = "select pid, tid, thread.name from thread join process using (upid) where tid > 0"
+PROCESSES = "select pid, name from process where pid > 0"
+
+
+def unescape(cell):
+    """A text of a JSON file. Perfetto (v52) leaves the escapes in one without a `"`."""
+    if cell == "[No name]":
+        return ""
+    has_escapes = isinstance(cell, str) and "\\" in cell and '"' not in cell
+    return json.loads(f'"{cell}"') if has_escapes else cell
+
+
+@dataclass
+class Answers:
+    """What Perfetto says of a file, and what our reader does."""
+
+    ours: trace.Trace
+    final: dict  # the snapshot
+    complaints: list
+    calls: list
+    instants: list
+    places: list
+    flags: list
+    threads: list
+    processes: list
+
+
+@pytest.fixture(scope="module")
+def ask():
+    """ask(path, sql): the answer's rows."""
+    with trace_processor.TraceProcessor() as processor:
+        yield processor.query
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory, ask):
+    """answers(source, name): the Answers for that file of it."""
+    folders, known = {}, {}
+    queries = COMPLAINTS, CALLS, INSTANTS, PLACES, FLAGS, THREADS, PROCESSES
+
+    def answers(source, name):
+        if source not in folders:
+            folders[source] = tmp_path_factory.mktemp(source)
+            done = script(folders[source], PROGRAM + SOURCES[source] + RUN, *NAMES)
+            assert done.status == 0, done.err
+        path = folders[source] / name
+        if path not in known:
+            final = json.loads(path.with_name(name + ".final").read_text())
+            rows = [ask(path, query) for query in queries]
+            if "json" in name:
+                rows = [[tuple(map(unescape, row)) for row in each] for each in rows]
+            known[path] = Answers(trace.read(path), final, *rows)
+        return known[path]
+
+    return answers
+
+
+def since(first, rows, place):
+    """The rows with the time at that place counted from the first call."""
+    return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
+
+
+def our_calls(timeline):
+    """What CALLS asks for, by our reader."""
+    rows = []
+    for (_, tid), calls in timeline.calls.items():
+        for call in calls:
+            begin, end = round(1000 * call.begin), round(1000 * call.end)
+            rows.append((tid, call.name, begin, end - begin, call.depth))
+    return rows
+
+
+def first_call(rows):
+    return min(row[2] for row in rows)
+
+
+def check_calls(theirs, ours):
+    assert since(first_call(theirs), theirs, 2) == since(first_call(ours), ours, 2)
+
+
+# --- A program's files -------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_calls(answers, name):
+    """Each is a slice: of its thread, with its depth and its times to the nanosecond."""
+    of = answers("whole", name)
+    assert of.complaints == []
+    check_calls(of.calls, our_calls(of.ours))
+    counted = Counter()
+    for row in of.final["functions"] + of.final["retired"]:
+        counted[row["name"]] += row["calls"]
+    assert of.final["lost"] == counted["main"] == 0
+    counted["main"] = 1  # it was called before, and went on
+    assert counted["down"] == 10_001
+    counted["down"] = DEEPEST - 1
+    assert Counter(row[1] for row in of.calls) == +counted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_deep_recursion(answers, name):
+    """More than 500 levels are left out: with more than 512, Perfetto takes the ends of
+    others for theirs."""
+    of = answers("whole", name)
+    depths = sorted(depth for _, called, _, _, depth in of.calls if called == "down")
+    assert depths == list(range(1, DEEPEST))
+    marks = [mark["name"] for mark in of.ours.marks if mark["name"].startswith("deeper")]
+    out = 2 * (10_001 - len(depths))
+    assert marks == [f"deeper than {DEEPEST} calls: {out} events"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_times_of_functions(answers, name):
+    """The snapshot's are of the same clock, but for what the hooks of a call take."""
+    of = answers("whole", name)
+    sums = Counter()
+    for _, called, _, duration, _ in of.calls:
+        sums[called] += duration
+    for row in of.final["functions"]:
+        if row["name"] in ("nap", "naps"):
+            s = row["total_cycles"] / of.final["tsc_hz"]
+            assert s >= 0.04
+            assert 0.999 * s < sums[row["name"]] / 1e9 < 1.5 * s
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_how_calls_began_and_ended(answers, name):
+    of = answers("whole", name)
+    ours = Counter()
+    for calls in of.ours.calls.values():
+        for call in calls:
+            args = {**call.begin_args, **call.end_args}
+            ours.update(key for key, value in args.items() if value is True)
+    assert {"raised", "open"} <= set(ours)
+    assert dict(of.flags) == ours
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_places_and_odd_names(answers, name):
+    of = answers("whole", name)
+    rows = of.final["functions"] + of.final["retired"]
+    rows = [row for row in rows if row["calls"] or row["name"] == "main"]
+    ours = {(row["name"], row["file"], row["line"]) for row in rows}
+    if "pftrace" in name:  # its names of files have Windows' separators replaced
+        ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}
+    assert set(of.places) == ours
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_threads(answers, name):
+    of = answers("whole", name)
+    assert {(pid, tid): said for pid, tid, said in of.threads} == of.ours.threads
+    names = list(of.ours.threads.values())
+    assert {"MainThread", "one", "two ä", *map(str, range(140))} <= set(names)
+    assert of.processes == [(of.final["pid"], of.ours.other["command"])]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("whole", "x.json"),
+        ("whole", "x.pftrace"),
+        ("dark", "x.json"),
+        ("dark", "x.pftrace"),
+        ("forgotten", "x.json"),  # the longest
+    ],
+)
+def test_instants(answers, source, name):
+    """Loops, darkness and what is not in the file."""
+    of = answers(source, name)
+    assert of.complaints == []
+    ours = []
+    for event in of.ours.loops + of.ours.marks:
+        args, at = event["args"], round(1000 * event["ts"])
+        numbers = args.get("uOps"), args.get("Hardware Cycles"), args.get("note")
+        ours.append((event["tid"], event["name"], event["cat"], at, 0, *numbers))
+    word = {"whole": "loop @", "dark": "dark: leaf", "forgotten": "forgotten: "}[source]
+    assert any(row[1].startswith(word) for row in ours)
+    first, our_first = first_call(of.calls), first_call(our_calls(of.ours))
+    assert since(first, of.instants, 3) == since(our_first, ours, 3)
+
+
+# --- No program's ------------------------------------------------------------
+
+
+def test_random_timelines(ask, tmp_path):
+    """Nothing in them is sound, as in tests/python/test_formats.py."""
+    make = BUILD / "obj" / "tests" / "tracer" / "make_traces"
+    subprocess.run([make, tmp_path, "5", "2"], check=True)
+    for path in sorted(tmp_path.iterdir()):
+        assert ask(path, COMPLAINTS) == []
+        theirs = ask(path, CALLS)
+        if path.suffix == ".json":
+            theirs = [tuple(map(unescape, row)) for row in theirs]
+        document = trace.load(path)
+        events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
+        ours = our_calls(trace.check({**document, "traceEvents": events}))
+        if max(row[2] for row in ours) > 1 << 53:
+            continue  # our reader has its times as floats
+        # One of the names is a loop's, which CALLS takes it for.
+        check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
+
+
+def test_complaints_are_found(ask, tmp_path):
+    """Of a file that is not ours: of two calls, one overlaps the other."""
+    path = tmp_path / "x.json"
+    call = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "dur": 9}
+    path.write_text(json.dumps({"traceEvents": [{**call, "ts": 1}, {**call, "ts": 3}]}))
+    ((name, *_, value),) = ask(path, COMPLAINTS)
+    assert (name, value) == ("slice_drop_overlapping_complete_event", 1)
+    path.write_text(path.read_text()[:50])
+    with pytest.raises(AssertionError, match="incomplete"):
+        ask(path, COMPLAINTS)
