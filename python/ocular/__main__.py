@@ -21,19 +21,40 @@ from importlib.machinery import BuiltinImporter
 import ocular
 from ocular import _ocular, _settings
 
+DESCRIPTION = """\
+Runs a Python program, traced. Three things people do:
+  ocular script.py                       a report and a timeline at its end
+  ocular --serve script.py; ocular-top   watch it, from another terminal
+  ocular --idle script.py                full speed until ocular-top looks"""
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Wider for options than usual, so that all of them fit a screen."""
+
+    def __init__(self, prog, **more):
+        super().__init__(prog, max_help_position=26, **more)
+
 
 def _parser():
     parser = argparse.ArgumentParser(
         prog="ocular",
         allow_abbrev=False,
+        formatter_class=_Help,
         usage="ocular [options] (script.py | -m module | -c code | -) [args...]",
-        description="Run a Python program under Ocular's tracer.",
-        epilog="While it runs with --serve: ocular-top --pid PID",
+        description=DESCRIPTION,
     )
     parser.add_argument(
         "--version", action="version", version=f"ocular {ocular.__version__}"
     )
-    add = parser.add_argument
+    _add_program(parser.add_argument_group("the program"))
+    _add_cost(parser.add_argument_group("what is traced, and at what cost"))
+    _add_output(parser.add_argument_group("what is written"))
+    _add_children(parser.add_argument_group("its children"))
+    return parser
+
+
+def _add_program(group):
+    add = group.add_argument
     add(
         "-m",
         dest="module",
@@ -50,15 +71,18 @@ def _parser():
     add(
         "--idle",
         action="store_true",
-        help="trace only while ocular-top looks, as ocular.serve() does; "
-        "nothing is written",
+        help="trace only while ocular-top looks; write nothing",
     )
+
+
+def _add_cost(group):
+    add = group.add_argument
     add(
         "--mode",
         default="adaptive",
         metavar="MODE",
-        help="adaptive: functions and blocks (default); precise: every "
-        "instruction too, in its generic form",
+        help="adaptive: functions and blocks (default); precise: "
+        "every instruction too, in its generic form",
     )
     add(
         "--threshold",
@@ -66,20 +90,7 @@ def _parser():
         metavar="N",
         dest="deinstrument_threshold",
         default=_settings.DEFAULT_THRESHOLD,
-        help="hits after which a site's hook is taken out; 0 = never (default %(default)s)",
-    )
-    add(
-        "--exclude",
-        action="append",
-        metavar="TEXT",
-        help="leave out code whose path or qualified name holds TEXT "
-        "(may be given several times)",
-    )
-    add(
-        "--include-only",
-        action="append",
-        metavar="TEXT",
-        help="trace only code whose path or qualified name holds TEXT",
+        help="hits after which a site's hook is taken out; 0: never (default %(default)s)",
     )
     add(
         "--budget",
@@ -91,13 +102,29 @@ def _parser():
         "or --mode precise)",
     )
     add(
+        "--exclude",
+        action="append",
+        metavar="TEXT",
+        help="leave out code whose path or qualified name has TEXT in it "
+        "(may be given several times)",
+    )
+    add(
+        "--include-only",
+        action="append",
+        metavar="TEXT",
+        help="trace only code that has TEXT there (likewise)",
+    )
+
+
+def _add_output(group):
+    add = group.add_argument
+    add(
         "--output",
         default=_settings.DEFAULT_OUTPUT,
         metavar="FILE",
-        help="where the timeline goes (default %(default)s); a name that ends in"
-        " .pftrace is Perfetto's own format, smaller and faster; in .folded, "
-        ".speedscope.json, .pstats or .pb.gz: the sampled stacks for other tools, "
-        "and no timeline",
+        help="where the timeline goes (default %(default)s); "
+        ".pftrace: Perfetto's own format, smaller and faster; "
+        ".folded, .speedscope.json, .pstats, .pb.gz: sampled stacks for other tools",
     )
     add("--no-perfetto", action="store_false", dest="perfetto", help="keep no timeline")
     add(
@@ -105,23 +132,28 @@ def _parser():
         type=int,
         metavar="BYTES",
         default=_settings.DEFAULT_TIMELINE_LIMIT,
-        help="memory for the timeline, whose file has 8 to 15 times as many "
+        help="memory for the timeline; JSON has 8 to 15 times as many "
         "bytes (default %(default)s)",
     )
     add(
         "--timeline-spill",
         metavar="DIR",
-        help="where a file takes what has no room in memory (with --threshold 0 "
-        "that of the output)",
+        help="where a file takes what has no room in memory (with --threshold 0: "
+        "beside the output)",
     )
     add(
         "--output-seconds",
         type=float,
         metavar="S",
         default=_settings.DEFAULT_OUTPUT_SECONDS,
-        help="how long writing the timeline may take at exit or SIGTERM; the newest "
-        "part is written where all takes longer (default %(default)g)",
+        help="how long writing may take at exit or SIGTERM: all, or "
+        "else the newest part (default %(default)g)",
     )
+    add("--quiet", action="store_true", help="no report and no progress on stderr")
+
+
+def _add_children(group):
+    add = group.add_argument
     add(
         "--children",
         action="store_true",
@@ -132,14 +164,12 @@ def _parser():
         action="store_true",
         help="trace the Python programs that it starts as well",
     )
-    for verb, what in ("install", "write"), ("remove", "remove"):
-        add(
-            f"--{verb}-follow",
-            action="store_true",
-            help=f"{what} what --follow needs in this environment's site-packages",
-        )
-    add("--quiet", action="store_true", help="no report and no progress on stderr")
-    return parser
+    add(
+        "--install-follow",
+        action="store_true",
+        help="write what --follow needs in this environment's site-packages",
+    )
+    add("--remove-follow", action="store_true", help="remove that again")
 
 
 def _split(parser, arguments):

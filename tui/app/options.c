@@ -18,12 +18,14 @@
 
 const char OPTIONS_USAGE[] =
     "usage: ocular-top [options]\n"
-    "Watches the evaluation loop of a running CPython program that Ocular "
-    "traces.\n"
+    "Shows live where a Python program that Ocular traces spends its time.\n"
+    "  ocular-top                        the one that serves, or a list of "
+    "them\n"
+    "  ocular-top -p PID                 this one, also in a container (as "
+    "root)\n"
+    "  ocular-top -p PID --once --json   its numbers, for scripts\n"
     "\n"
-    "  -p, --pid PID      the process; without it the one that serves, or a "
-    "list\n"
-    "                     (5 s are waited for one that is still coming up)\n"
+    "  -p, --pid PID      the process; waits 5 s for one that is coming up\n"
     "  -d, --delay SEC    seconds between snapshots, 0.1 to 60 (1)\n"
     "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
     "(share)\n"
@@ -35,8 +37,7 @@ const char OPTIONS_USAGE[] =
     "      --json         print snapshots, or what --keys lead to, as JSON "
     "lines\n"
     "      --keys KEYS    press keys first (\"jj<F6>/parse<Enter>\"), print "
-    "the "
-    "screen\n"
+    "the screen\n"
     "      --size WxH     the size of what is printed; without it all rows "
     "are,\n"
     "                     after --keys 40 lines\n"
@@ -48,10 +49,9 @@ const char OPTIONS_USAGE[] =
     "  -V, --version      print the version\n"
     "  -h, --help         print this\n"
     "\n"
-    "To be watched a program is started so:  python -m ocular --serve "
-    "script.py\n"
+    "A program can be watched if it was started so: ocular --serve script.py\n"
     "or calls ocular.start_tracing(serve=True), or, at no cost until somebody\n"
-    "looks, ocular.serve().\n";
+    "looks, ocular.serve(). See also ocular-top(1).\n";
 
 enum Long {
     LONG_ONCE = 256,
