@@ -89,7 +89,7 @@ static const struct {
     {STYLE_ALERT, "unread",
      "of the samples: stacks that could not be read, in no share"},
     {STYLE_ALERT, "too deep",
-     "of the samples: stacks of more than 128 calls, cut there"},
+     "of the samples: stacks of more than 256 calls, cut there"},
     {STYLE_ALERT, "-> deopt!",
      "in annotate: was specialised, is its base again"},
     {STYLE_FAINT, "-> never",
