@@ -227,7 +227,7 @@ formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
 	python/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
-	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh
+	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh $(wildcard docs/completion/bash/*)
 lint_tool := build/lint/bin/
 
 build/lint/complete: .ci/lint-requirements.txt

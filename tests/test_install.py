@@ -168,6 +168,28 @@ def test_the_metadata(user):
     assert names > {"__init__.py", "__init__.pyi", "py.typed", "demo"}
 
 
+SHARED = (
+    "man/man1/ocular.1",
+    "man/man1/ocular-top.1",
+    "bash-completion/completions/ocular",
+    "bash-completion/completions/ocular-top",
+    "zsh/site-functions/_ocular",
+    "zsh/site-functions/_ocular-top",
+    "fish/vendor_completions.d/ocular.fish",
+    "fish/vendor_completions.d/ocular-top.fish",
+)
+
+
+def shared(root):
+    """The files below share/, with CPython's own left out."""
+    share = root / "share"
+    return {str(path.relative_to(share)) for path in share.rglob("*") if path.is_file()}
+
+
+def test_manuals_and_completion(user):
+    assert shared(user.path) >= set(SHARED)
+
+
 def test_another_python_says_so(user, tmp_path):
     """The import explains an extension for another Python, and a missing library."""
     (library,) = user.path.glob("lib/*/site-packages/ocular")
@@ -298,9 +320,14 @@ def test_make_installs_and_removes(tmp_path):
     words = [f"PYTHON={PYTHON}", f"DESTDIR={tmp_path}/a root", "PREFIX=/usr"]
     words += ["PYTHONDIR=/usr/lib/python3/dist-packages", "-s", "-C", ROOT]
     quiet = {**ENVIRONMENT, "MAKEFLAGS": ""}
-    run("make", "install", *words, env=quiet)
     root = tmp_path / "a root" / "usr"
     library = root / "lib/python3/dist-packages"
+    library.mkdir(parents=True)
+    for folder in root, library:
+        folder.chmod(0o755)
+    run("make", "install", *words, env=quiet)
+    assert [folder.stat().st_mode & 0o777 for folder in (root, library)] == [0o755] * 2
+    assert shared(root) == set(SHARED)
     path = ENVIRONMENT | {"PYTHONPATH": str(library)}
     assert run(root / "bin/ocular-top", "--version").stdout
     assert run(root / "bin/ocular", "--version", env=path).stdout

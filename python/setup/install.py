@@ -7,6 +7,7 @@ can read as well. PREFIX, DESTDIR and PYTHONDIR are environment variables.
 
 import csv
 import os
+import re
 import shutil
 import site
 import sys
@@ -57,6 +58,16 @@ def _write_programs(folder):
         (folder / name).chmod(0o755)
 
 
+def _copy(tree, place):
+    """Copies the files below a folder. The folders that are there keep their modes,
+    which shutil.copytree changes."""
+    for source in tree.rglob("*"):
+        if source.is_file():
+            path = place / source.relative_to(tree)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, path)
+
+
 def remove(packages, root):
     """Removes the files in RECORD and the empty folders. Returns the number of files."""
     count = 0
@@ -78,22 +89,20 @@ def remove(packages, root):
     return count
 
 
-def install(packages, programs, extension, viewer):
+def install(packages, root, extension, viewer):
     with tempfile.TemporaryDirectory() as tree:
         tree = Path(tree)
         package.write_tree(tree, extension, viewer)
         (tree / package.INFO / "INSTALLER").write_text("make\n")
-        scripts = tree / package.SCRIPTS
-        _write_programs(scripts)
-        lines = package.record(tree).splitlines(keepends=True)
-        beside = os.path.relpath(programs, packages)
-        lines = [line.replace(package.SCRIPTS, beside, 1) for line in lines]
-        (tree / package.INFO / "RECORD").write_text("".join(lines))
-        programs.mkdir(parents=True, exist_ok=True)
-        for path in scripts.iterdir():
-            shutil.copy(path, programs)
-        shutil.rmtree(scripts.parent)
-        shutil.copytree(tree, packages, dirs_exist_ok=True, copy_function=shutil.copy)
+        _write_programs(tree / package.SCRIPTS)
+        lines = package.record(tree)
+        for part, place in (package.SCRIPTS, root / "bin"), (package.DATA, root):
+            beside = os.path.relpath(place, packages)
+            lines = re.sub(f"^{re.escape(part)}", beside, lines, flags=re.M)
+            _copy(tree / part, place)
+        (tree / package.INFO / "RECORD").write_text(lines)
+        shutil.rmtree((tree / package.DATA).parent)
+        _copy(tree, packages)
 
 
 def main(arguments):
@@ -110,8 +119,11 @@ def main(arguments):
             f"ocular: {removed} files removed" if removed else f"ocular: not in {packages}"
         )
         return
-    install(packages, root / "bin", *map(Path, arguments))
-    print(f"ocular: {packages}/{package.NAME}, {root}/bin/ocular and ocular-top")
+    install(packages, root, *map(Path, arguments))
+    print(
+        f"ocular: {packages}/{package.NAME}, {root}/bin/ocular and ocular-top, "
+        f"manual pages and completion in {root}/share"
+    )
 
 
 if __name__ == "__main__":

@@ -39,6 +39,14 @@ VERSION = re.search(
 STEM = f"{NAME}-{VERSION}"
 INFO = f"{STEM}.dist-info"
 SCRIPTS = f"{STEM}.data/scripts"
+DATA = f"{STEM}.data/data"
+# What else is installed, below the prefix: {folder of the sources: its place}.
+SHARED = {
+    "docs/man": "share/man/man1",
+    "docs/completion/bash": "share/bash-completion/completions",
+    "docs/completion/zsh": "share/zsh/site-functions",
+    "docs/completion/fish": "share/fish/vendor_completions.d",
+}
 
 
 def metadata():
@@ -173,6 +181,7 @@ def write_tree(tree, extension, viewer):
     shutil.copyfile(extension, tree / NAME / extension.name)
     (tree / NAME / extension.name).chmod(0o755)
     write_program(tree, viewer.read_bytes())
+    write_shared(tree)
     write_info(tree)
 
 
@@ -182,6 +191,16 @@ def write_program(tree, content):
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     path.chmod(0o755)
+
+
+def write_shared(tree):
+    """Writes manual pages and completion into the folder that an installer copies to
+    the prefix."""
+    for folder, place in SHARED.items():
+        for source in _walk(folder):
+            path = Path(tree, DATA, place, source.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, path)
 
 
 def record(tree):

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Completes ocular-top(1) in fish.
+
+complete -c ocular-top -f
+complete -c ocular-top -s p -l pid -x -a '(__fish_complete_pids)' -d 'The process'
+complete -c ocular-top -s d -l delay -x -d 'Seconds between snapshots'
+complete -c ocular-top -s s -l sort -x -a 'share trend total% c% wait% calls/s calls avg min p50 p99 self total waited state sites spec function file' -d 'Sort by this column'
+complete -c ocular-top -s F -l filter -x -d 'Only functions that have this text'
+complete -c ocular-top -s n -l count -x -d 'Leave after so many snapshots'
+complete -c ocular-top -l batch -d 'Print frames as text'
+complete -c ocular-top -l once -d 'Print one frame'
+complete -c ocular-top -l json -d 'Print snapshots as JSON'
+complete -c ocular-top -l keys -x -d 'Press these keys first'
+complete -c ocular-top -l size -x -d 'The size of what is printed, as 150x40'
+complete -c ocular-top -l record -r -F -d 'Store what the process sends'
+complete -c ocular-top -l replay -r -F -d 'Show what was recorded'
+complete -c ocular-top -s C -l no-color -d 'No colours'
+complete -c ocular-top -s U -l ascii -d 'ASCII only'
+complete -c ocular-top -s M -l no-mouse -d 'Leave the mouse to the terminal'
+complete -c ocular-top -s V -l version -d 'Print the version'
+complete -c ocular-top -s h -l help -d 'Print all options'
