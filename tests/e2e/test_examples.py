@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The examples of README.md and of the documents for users: each block that is
+marked `python`, `sh` or `pth` is run as it stands, in a folder with a script.py and
+beside a process that serves. What needs a person's hands (make, pip, sudo) has no such
+mark."""
+
+import os
+import re
+
+import pytest
+from e2e.program import PYTHON, ROOT, TOP, Running, run, write
+
+DOCUMENTS = (
+    "README.md docs/usage.md docs/troubleshooting.md docs/metrics.md docs/security.md"
+)
+
+# What a reader has: a program of some tenths of a second, and work to trace.
+SCRIPT = """
+import time
+def work(n=100):
+    return sum(range(n))
+end = time.monotonic() + 0.3
+while time.monotonic() < end:
+    work()
+"""
+SERVES = """
+import ocular, sys
+def work(n):
+    return sum(range(n))
+ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+work(100)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def examples(language):
+    """The blocks in that language, each with its document and its line."""
+    found = []
+    for name in DOCUMENTS.split():
+        text = (ROOT / name).read_text("utf-8")
+        for block in re.finditer(rf"^```{language}\n(.*?)^```$", text, re.M | re.S):
+            line = text.count("\n", 0, block.start()) + 1
+            found.append(pytest.param(block[1], id=f"{name}:{line}"))
+    return found
+
+
+@pytest.mark.parametrize("source", examples("python"))
+@pytest.mark.parametrize("serve", ["", "1"])
+def test_python(tmp_path, source, serve):
+    path = write(tmp_path, f"import ocular\n{SCRIPT}\n{source}\n")
+    done = run([PYTHON, path], cwd=tmp_path, env={"OCULAR_SERVE": serve})
+    assert done.status == 0 and "Traceback" not in done.err, done.err
+    assert "warning" not in done.err
+    wanted = re.findall(r'output="(.*?)"', source)
+    assert all((tmp_path / name).stat().st_size for name in wanted)
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory):
+    """A folder with the commands, in an environment that --install-follow may change."""
+    folder = tmp_path_factory.mktemp("environment")
+    done = run([PYTHON, "-m", "venv", "--without-pip", folder])
+    assert done.status == 0, done.err
+    for name, words in (
+        ("ocular", f'{folder}/bin/python -m ocular "$@"'),
+        (
+            "ocular-top",
+            f'{TOP} "$@"',
+        ),
+    ):
+        (folder / "bin" / name).write_text(f"#!/bin/sh\nexec {words}\n")
+        (folder / "bin" / name).chmod(0o755)
+    return folder / "bin"
+
+
+def commands_of(block, pid):
+    """The commands of a block. The viewer without a terminal would print until the
+    program ends: it prints once."""
+    for line in block.splitlines():
+        line = line.split(" #")[0].strip().replace("1234", str(pid))
+        if "ocular-top" in line and "--once" not in line:
+            line = line.replace("ocular-top", f"ocular-top --pid {pid} --once")
+        if line and not line.startswith("#"):
+            yield line
+
+
+@pytest.mark.parametrize("block", examples("sh"))
+def test_sh(tmp_path, commands, block):
+    path = os.pathsep.join([str(commands), os.environ["PATH"]])
+    write(tmp_path, SCRIPT, "script.py")
+    (tmp_path / "serving").mkdir()
+    with Running(tmp_path / "serving", SERVES) as serving:
+        for line in commands_of(block, serving.pid):
+            done = run(["sh", "-c", line], cwd=tmp_path, env={"PATH": path})
+            assert done.status == 0, f"{line}: {done.err}"
+            assert "warning" not in done.err, f"{line}: {done.err}"
+            if line.startswith("ocular-top"):
+                assert str(serving.pid) in done.out
+    wanted = re.findall(r"--output (\S+)", block)
+    assert all((tmp_path / name).stat().st_size for name in wanted)
+
+
+@pytest.mark.parametrize("line", examples("pth"))
+def test_pth(commands, line):
+    """A line for a file in site-packages: with the variable each Python serves."""
+    (folder,) = commands.parent.glob("lib/python*/site-packages")
+    path = write(folder, line, "ocular-serve.pth")
+    code = "import sys; print('ocular' in sys.modules)"
+    for wish, answer in ("1", "True\n"), ("0", "False\n"):
+        done = run([commands / "python", "-c", code], env={"OCULAR_SERVE": wish})
+        assert (done.out, done.err) == (answer, "")
+    path.unlink()
+
+
+def test_there_are_examples():
+    assert len(examples("python")) >= 2 and len(examples("pth")) == 1
+    assert len(examples("sh")) >= 5

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: MIT
+"""What manual pages, completion, the help and docs/ say is what the sources have:
+options, columns, settings, messages. tests/e2e/test_examples.py runs the examples."""
+
+import inspect
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import ocular
+import pytest
+from ocular import __main__ as command
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+TOP = os.environ.get("OCULAR_TOP", str(ROOT / "build/bin/ocular-top"))
+OPTION = re.compile(r"(?<![\w<-])--?[A-Za-z][\w-]*")
+
+
+def text_of(name):
+    return (ROOT / name).read_text("utf-8")
+
+
+# --- Options ------------------------------------------------------------------
+
+
+def options_of_ocular():
+    actions = command._parser()._actions
+    return {option for action in actions for option in action.option_strings}
+
+
+def options_of_top():
+    """By the table that getopt_long() is given."""
+    rows = re.findall(
+        r'\{"([\w-]+)", (?:no|required)_argument, NULL, (?:\'(\w)\'|LONG_\w+)\}',
+        text_of("tui/app/options.c"),
+    )
+    assert len(rows) > 10
+    return {f"--{long}" for long, _ in rows} | {f"-{short}" for _, short in rows if short}
+
+
+OPTIONS = {"ocular": options_of_ocular, "ocular-top": options_of_top}
+both = pytest.mark.parametrize("program", OPTIONS)
+
+
+def in_manual(program):
+    """The options that have a paragraph: in the line after each .TP."""
+    page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
+    terms = re.findall(r"^\.TP\n(.*)$", page, re.M)
+    return {option for term in terms for option in OPTION.findall(term.replace('"', " "))}
+
+
+def in_bash(program):
+    text = text_of(f"docs/completion/bash/{program}")
+    (words,) = re.findall(r"local (?:words|options)='([^']*)'", text)
+    return set(words.split())
+
+
+def in_zsh(program):
+    """What stands before the "[" of an explanation."""
+    text = text_of(f"docs/completion/zsh/_{program}")
+    specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
+    return {option for spec in specs for option in OPTION.findall(spec)}
+
+
+def in_fish(program):
+    found = set()
+    for line in text_of(f"docs/completion/fish/{program}.fish").splitlines():
+        line = line.split(" -d ")[0]
+        found |= {f"-{short}" for short in re.findall(r" -s (\w)", line)}
+        found |= {f"--{long}" for long in re.findall(r" -l ([\w-]+)", line)}
+    return found
+
+
+@both
+@pytest.mark.parametrize("where", [in_manual, in_bash, in_zsh, in_fish])
+def test_all_options_are_there_and_no_other(program, where):
+    known = OPTIONS[program]()
+    found = where(program)
+    assert (known - found, found - known) == (set(), set())
+
+
+@pytest.mark.parametrize("program", OPTIONS)
+def test_a_manual_names_no_option_that_is_not_there(program):
+    """Anywhere in the text; those of the other one, and python's, may be named."""
+    page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
+    named = {word for word in OPTION.findall(page) if word.startswith("--")}
+    assert named <= options_of_ocular() | options_of_top()
+
+
+def test_defaults_in_the_manual():
+    paragraphs = text_of("docs/man/ocular.1").replace("\\-", "-").split(".TP\n")
+    for action in command._parser()._actions:
+        if type(action.default) in (int, float):
+            start = f".BI {action.option_strings[0]} "
+            (paragraph,) = [each for each in paragraphs if each.startswith(start)]
+            assert f"({action.default:.10g})" in paragraph
+
+
+@both
+def test_variables_in_the_manual(program):
+    """Those that it explains are read somewhere."""
+    part = text_of(f"docs/man/{program}.1").split(".SH ENVIRONMENT")[1].split(".SH")[0]
+    terms = " ".join(re.findall(r"^\.TP\n(.*)$", part, re.M))
+    named = re.findall("[A-Z_]{4,}", terms)
+    code = messages()
+    assert len(named) > 2
+    assert not [name for name in named if f'("{name}"' not in code]
+
+
+def test_columns_by_name():
+    """--sort's words, wherever they are listed."""
+    names = re.findall(r'\.name = "(.*?)"', text_of("tui/model/column.c"))
+    assert len(names) > 10
+    page = text_of("docs/man/ocular-top.1")
+    (listed,) = re.findall(r"Sort by this column \(share\):\n((?:\.BR .*\n)+)", page)
+    words = listed.replace(".BR", "").replace(" or ", "").replace('"', "").split()
+    assert [word for word in words if word not in ".,"] == names
+    for shell, pattern in (
+        ("bash/ocular-top", r"columns='([^']*)'"),
+        ("zsh/_ocular-top", r":column:\((.*)\)'"),
+        ("fish/ocular-top.fish", r"-l sort -x -a '(.*?)'"),
+    ):
+        (words,) = re.findall(pattern, text_of(f"docs/completion/{shell}"))
+        assert words.split() == names
+
+
+@pytest.mark.skipif(not shutil.which("man"), reason="no man")
+@both
+def test_manuals_are_well_formed(program):
+    done = subprocess.run(
+        ["man", "--warnings", "-E", "UTF-8", "-l", DOCS / "man" / f"{program}.1"],
+        env={**os.environ, "MANWIDTH": "80", "MANPAGER": "cat"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"{program.upper()}(1)")
+
+
+# --- Completion ---------------------------------------------------------------
+
+COMPLETES = """
+. "$1" || exit
+shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+mine=$(complete -p "$1") || exit
+mine=${mine% *}
+"${mine##* }"
+[ ${#COMPREPLY[@]} = 0 ] || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def completed(*words, **more):
+    """What bash offers for the last of these words."""
+    done = subprocess.run(
+        [
+            "bash",
+            "--norc",
+            "-c",
+            COMPLETES,
+            "-",
+            DOCS / "completion/bash" / words[0],
+            *words,
+        ],
+        capture_output=True,
+        text=True,
+        **more,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        ("ocular --idl", "--idle"),
+        ("ocular --serve --output-", "--output-seconds"),
+        ("ocular --mode ", "adaptive precise"),
+        ("ocular --mode = p", "precise"),
+        ("ocular --mode = precise --thr", "--threshold"),
+        ("ocular --output --q", ""),
+        ("ocular script.py --qui", ""),
+        ("ocular -m module --qui", ""),
+        ("ocular-top --re", "--record --replay"),
+        ("ocular-top --once --sort wai", "wait% waited"),
+        ("ocular-top --sort = spe", "spec"),
+        ("ocular-top --size 8", ""),
+    ],
+)
+def test_bash_completes(words, offered):
+    assert completed(*words.split(" ")) == offered.split()
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+def test_bash_completes_processes():
+    with (
+        tempfile.TemporaryDirectory(prefix="oc-") as folder,  # short, for an address
+        socket.socket(socket.AF_UNIX) as listener,
+    ):
+        listener.bind(f"{folder}/4711.sock")
+        Path(folder, "4712.sock").touch()  # no socket
+        environment = {"PATH": os.environ["PATH"], "OCULAR_DIR": folder}
+        assert "4711" in completed("ocular-top", "-p", "47", env=environment)
+        assert "4712" not in completed("ocular-top", "-p", "47", env=environment)
+
+
+@pytest.mark.parametrize("shell, suffix", [("bash", ""), ("zsh", ""), ("fish", ".fish")])
+def test_completion_parses(shell, suffix):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+    for path in (DOCS / "completion" / shell).iterdir():
+        done = subprocess.run([shell, "-n", path], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert path.suffix == suffix
+
+
+# --- The help -----------------------------------------------------------------
+
+
+def help_of(*command):
+    done = subprocess.run(
+        [*command, "--help"],
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    return done.stdout.splitlines()
+
+
+@both
+def test_the_help_fits_a_screen(program):
+    """It begins with three examples, and has all options."""
+    python = os.environ.get("PYTHON", "python3")
+    lines = help_of(TOP) if program == "ocular-top" else help_of(python, "-m", "ocular")
+    assert len(lines) <= 60 and max(map(len, lines)) <= 80
+    begin = [line for line in lines[:8] if re.match(rf"  {program} ", line)]
+    assert len(begin) == 3
+    assert OPTIONS[program]() <= set(OPTION.findall("\n".join(lines)))
+
+
+# --- Columns ------------------------------------------------------------------
+
+
+def titles(name):
+    """The titles of the columns in a table in C, in order."""
+    return re.findall(
+        r'(?:\.title = |^ +\[THREADS_BY_\w+\] = \{)"(.*?)"', text_of(name), re.M
+    )
+
+
+def test_each_column_has_its_paragraph():
+    """In the order of the screen, with the name that --sort takes."""
+    text = text_of("docs/metrics.md")
+    main, threads = re.split(r"^## .*$", text, flags=re.M)[1:3]
+    found = re.findall(r"^\*\*(.*?)\*\* \(`(.*?)`\): ", main, re.M)
+    names = re.findall(r'\.name = "(.*?)"', text_of("tui/model/column.c"))
+    wanted = [title.strip() for title in titles("tui/views/table.c")]
+    assert found == list(zip(wanted, names, strict=True))
+    found = re.findall(r"^\*\*(.*?)\*\*: ", threads, re.M)
+    assert found == titles("tui/views/threads_list.c") and len(found) > 3
+
+
+def test_each_column_says_how_sure_it_is():
+    main = re.split(r"^## .*$", text_of("docs/metrics.md"), flags=re.M)[1]
+    for paragraph in main.strip().split("\n\n"):
+        name = paragraph.split("**")[1]
+        if name not in ("P99", "TOTAL", "FUNCTION"):  # as the one above; CPython's
+            assert re.search("ounted|sampled|exact|`python/hooks/", paragraph), name
+
+
+# --- Settings -----------------------------------------------------------------
+
+
+def test_settings_in_usage():
+    """Each default in the table is the default, each option there is one."""
+    parameters = inspect.signature(ocular.start_tracing).parameters
+    rows = re.findall(r"^\| (`\w+=.*?) \| (.*?) \|", text_of("docs/usage.md"), re.M)
+    assert len(rows) > 8
+    for settings, option in rows:
+        for name, value in re.findall(r"`(\w+)=(.*?)`", settings):
+            default = parameters[name].default
+            shown = {"overhead_budget": 0.01}.get(name, default)
+            assert not value or value.replace('"', "'") == repr(shown), name
+        assert set(OPTION.findall(option)) <= options_of_ocular()
+
+
+def test_functions_in_the_readme():
+    rows = re.findall(
+        r"^\| (`.*?) \|", text_of("README.md").split("| in Python |")[1], re.M
+    )
+    named = {name for row in rows[:6] for name in re.findall(r"`@?(?:with )?(\w+)", row)}
+    assert named == set(ocular.__all__) - {"__version__"}
+
+
+# --- Messages -----------------------------------------------------------------
+
+
+def messages():
+    """The sources, with each literal joined over its lines, as echo joins those of a
+    shell script."""
+    found = []
+    for folder in ("ipc", "tracer", "tui", "python"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            script = path.parent.name == "setup" and path.is_file() and not path.suffix
+            if script or path.suffix in (".c", ".h", ".py"):
+                text = path.read_text("utf-8")
+                between = r'"\s*\\\n\s*"' if script else r'"\s*f?"'
+                found.append(re.sub(between, " " if script else "", text))
+    return "\n".join(found)
+
+
+def quoted(name):
+    """The messages that a document quotes: its lines that begin with ">"."""
+    return re.findall(r"^> (.*)$", text_of(name), re.M)
+
+
+def parts_of(message):
+    """What of a message does not differ."""
+    return [part for part in message.split("...") if part.strip(" .():;,")]
+
+
+def test_messages_in_troubleshooting_exist():
+    sources = messages()
+    found = quoted("docs/troubleshooting.md")
+    assert len(found) > 20
+    missing = [
+        part for message in found for part in parts_of(message) if part not in sources
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_a_message_that_is_not_there_is_found():
+    assert "no process serves here." in messages()
+    assert "no process serves there." not in messages()
+    assert parts_of("process ... does not serve (...)") == ["process ", " does not serve ("]
