@@ -72,7 +72,7 @@ static void check_order(void)
         const struct Row *x = Model_row(&model, i - 1);
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
-        if (column->sampled && Row_is_idle(x) != Row_is_idle(y)) {
+        if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
             assert_true(Row_is_idle(y)); // either way
             continue;
         }

@@ -5,72 +5,31 @@
 #include <math.h>
 #include <strings.h>
 
-#define KEY(name, value)                                                       \
-    static double name##_key(const struct Row *row)                            \
+// Where a column's numbers come from.
+enum Origin {
+    COUNTED,
+    SAMPLED, // shares: the column is there only while something samples them
+    RECENT,  // shares of the window: there, idle functions come last, too
+    TEXT     // none: the column sorts by text, a to z
+};
+
+#define COLUMN(id, text, origin, kind, value)                                  \
+    static double key_of_##id(const struct Row *row)                           \
     {                                                                          \
+        (void)row;                                                             \
         return value;                                                          \
     }
+#include "tui/model/columns.def"
 
-KEY(share, Row_share(row))
-KEY(trend, row->trend[TREND_LENGTH - 1] - row->trend[TREND_LENGTH - 5])
-KEY(total_share, row->part ? NAN : row->now->total_share)
-KEY(c_share, row->part ? NAN : row->now->c_share)
-KEY(wait_share, row->part ? NAN : row->now->wait_share)
-KEY(rate, row->now->calls_per_s)
-KEY(calls, Row_best_calls(row))
-KEY(avg, row->now->avg_cycles)
-KEY(min, row->now->min_cycles)
-KEY(p50, row->now->p50_cycles)
-KEY(p99, row->now->p99_cycles)
-KEY(self, Row_self(row))
-KEY(total, Row_total(row))
-KEY(waited, Row_waited(row))
-// Armed functions come first, then partial, then dark ones; among each, those
-// with the oldest data.
-KEY(state, (double)row->now->state * 1e12 +
-               (isfinite(row->now->age_s) ? row->now->age_s : 0))
-KEY(sites, Row_u64(row->now->sites) - Row_u64(row->now->dark_sites))
-KEY(spec, row->now->specializable_sites > 0
-              ? Row_u64(row->now->specialized_sites) /
-                    Row_u64(row->now->specializable_sites)
-              : NAN)
-
+#define COLUMN(id, text, origin, kind, value)                                  \
+    [COLUMN_##id] = {.name = text,                                             \
+                     .sampled = origin == SAMPLED || origin == RECENT,         \
+                     .recent = origin == RECENT,                               \
+                     .by_text = origin == TEXT,                                \
+                     .change = kind,                                           \
+                     .key = key_of_##id},
 const struct Column COLUMNS[COLUMN_COUNT] = {
-    [COLUMN_SHARE] = {.name = "share",
-                      .sampled = true,
-                      .change = CHANGE_SHARE,
-                      .key = share_key},
-    [COLUMN_TREND] = {.name = "trend", .sampled = true, .key = trend_key},
-    [COLUMN_TOTAL_SHARE] = {.name = "total%",
-                            .sampled = true,
-                            .change = CHANGE_SHARE,
-                            .key = total_share_key},
-    [COLUMN_C_SHARE] = {.name = "c%",
-                        .sampled = true,
-                        .change = CHANGE_SHARE,
-                        .key = c_share_key},
-    [COLUMN_WAIT_SHARE] = {.name = "wait%",
-                           .sampled = true,
-                           .change = CHANGE_SHARE,
-                           .key = wait_share_key},
-    [COLUMN_RATE] = {.name = "calls/s", .change = CHANGE_RATE, .key = rate_key},
-    [COLUMN_CALLS] = {.name = "calls",
-                      .change = CHANGE_COUNT,
-                      .key = calls_key},
-    [COLUMN_AVG] = {.name = "avg", .change = CHANGE_CYCLES, .key = avg_key},
-    [COLUMN_MIN] = {.name = "min", .change = CHANGE_CYCLES, .key = min_key},
-    [COLUMN_P50] = {.name = "p50", .change = CHANGE_CYCLES, .key = p50_key},
-    [COLUMN_P99] = {.name = "p99", .change = CHANGE_CYCLES, .key = p99_key},
-    [COLUMN_SELF] = {.name = "self", .change = CHANGE_SUM, .key = self_key},
-    [COLUMN_TOTAL] = {.name = "total", .change = CHANGE_SUM, .key = total_key},
-    [COLUMN_WAITED] = {.name = "waited",
-                       .change = CHANGE_SUM,
-                       .key = waited_key},
-    [COLUMN_STATE] = {.name = "state", .key = state_key},
-    [COLUMN_SITES] = {.name = "sites", .key = sites_key},
-    [COLUMN_SPEC] = {.name = "spec", .change = CHANGE_PART, .key = spec_key},
-    [COLUMN_FUNCTION] = {.name = "function", .by_text = true},
-    [COLUMN_FILE] = {.name = "file", .by_text = true},
+#include "tui/model/columns.def"
 };
 
 enum ColumnId Column_find(const char *name)

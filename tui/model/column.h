@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The columns of the main table as data, one row of a table each: their names,
-// what they sort by, and how they compare with the baseline. views/table.h says
-// how they look. Pure functions, any thread.
+// The columns of the main table as data, which columns.def lists: their names,
+// what they sort by, and how they compare with the baseline.
+// views/table_column.h says how they look. Pure functions, any thread.
 #ifndef OCULAR_TUI_MODEL_COLUMN_H
 #define OCULAR_TUI_MODEL_COLUMN_H
 
@@ -24,9 +24,10 @@ enum Change {
 struct Column {
     const char *name; // for -s and messages
     bool sampled;     // it is there only while something samples shares
+    bool recent;      // sorted by it, idle functions come last
     bool by_text;     // it sorts by text, a to z
     enum Change change;
-    double (*key)(const struct Row *row); // NULL for by_text
+    double (*key)(const struct Row *row); // its value; NaN: null, or by_text
 };
 
 extern const struct Column COLUMNS[COLUMN_COUNT];

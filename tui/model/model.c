@@ -223,8 +223,7 @@ void Model_baseline(struct Model *model)
     for (size_t i = 0; model->baseline && i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
         for (int id = 0; id < COLUMN_COUNT; id++)
-            row->mark[id] =
-                row->now && COLUMNS[id].key ? COLUMNS[id].key(row) : NAN;
+            row->mark[id] = row->now ? COLUMNS[id].key(row) : NAN;
     }
     if (model->baseline)
         Mark_take(&model->baseline_mark, model->snapshot);

@@ -11,25 +11,8 @@
 #include <stdbool.h>
 
 enum ColumnId { // in the order of the screen
-    COLUMN_SHARE,
-    COLUMN_TREND,
-    COLUMN_TOTAL_SHARE,
-    COLUMN_C_SHARE,
-    COLUMN_WAIT_SHARE,
-    COLUMN_RATE,
-    COLUMN_CALLS,
-    COLUMN_AVG,
-    COLUMN_MIN,
-    COLUMN_P50,
-    COLUMN_P99,
-    COLUMN_SELF,
-    COLUMN_TOTAL,
-    COLUMN_WAITED,
-    COLUMN_STATE,
-    COLUMN_SITES,
-    COLUMN_SPEC,
-    COLUMN_FUNCTION,
-    COLUMN_FILE,
+#define COLUMN(id, ...) COLUMN_##id,
+#include "tui/model/columns.def"
     COLUMN_COUNT
 };
 

@@ -139,7 +139,7 @@ size_t RowOrder_make(uint32_t *order, const struct RowTable *table,
     struct SortItem *items = malloc((table->count + 1) * sizeof *items);
     const struct Column *column = &COLUMNS[wish->column];
     struct SortWay way = {.by_text = column->by_text,
-                          .sinks = column->sampled,
+                          .sinks = column->recent,
                           .sign = wish->invert ? -1 : 1};
     *hidden = 0;
     if (!items)

@@ -10,7 +10,6 @@
 #include "tui/views/header_line.h"
 #include "tui/views/header_since.h"
 #include "tui/views/table.h"
-#include "tui/views/table_cell.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one cell of the main table says, and in which style. Written by
-// table_cell.c and table_change.c, drawn by the main view. One thread.
+// table_column.c and table_change.c, drawn by the main view. One thread.
 #ifndef OCULAR_TUI_VIEWS_TABLE_TEXT_H
 #define OCULAR_TUI_VIEWS_TABLE_TEXT_H
 

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT
+// See table_column.h.
+#include "tui/views/table_column.h"
+
+#include "tui/model/window.h"
+#include "tui/screen/gauge.h"
+#include "tui/text/number.h"
+#include "tui/text/text.h"
+#include "tui/views/display.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Rounds an estimate that rests on few samples; NaN: their number is not known.
+static double by_samples(double value, double samples)
+{
+    return samples < WINDOW_FEW ? Window_one_digit(value) : value;
+}
+
+// Dims what was measured long ago.
+static void fade(struct TableText *out, const struct Row *row)
+{
+    if (Row_is_old(row))
+        out->style = STYLE_FAINT;
+}
+
+// --- Cells, from the value that the column sorts by
+
+static void put_share(struct TableText *out, const struct TableCell *cell)
+{
+    TableText_share(out, &cell->row->window, cell->value);
+}
+
+static void put_trend(struct TableText *out, const struct TableCell *cell)
+{
+    const float *last = cell->row->trend + TREND_LENGTH - TREND_CELLS;
+    double most = 0.01; // a curve of next to nothing stays flat
+    bool known = false, sampled = false;
+    for (int i = 0; i < TREND_CELLS; i++) {
+        most = fmax(most, 1.15 * last[i]);
+        known |= isfinite(last[i]);
+        sampled |= Window_basis(&cell->row->window, last[i]) != BASIS_NONE;
+    }
+    TableText_put(out, STYLE_FAINT, "");
+    if (known && !sampled)
+        return;
+    Gauge_trend(out->text, sizeof out->text, last, TREND_CELLS, most);
+    out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
+}
+
+static void put_wait_share(struct TableText *out, const struct TableCell *cell)
+{
+    char text[NUMBER_MAX];
+    TableText_put(out, cell->value >= 0.01 ? STYLE_PLAIN : STYLE_FAINT,
+                  Window_plain_share(text, cell->value));
+}
+
+// An older version does not report this; then the state tells.
+static bool is_rate_estimated(const struct Row *row)
+{
+    return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
+                                                : row->now->rate_estimated != 0;
+}
+
+static void put_rate(struct TableText *out, const struct TableCell *cell)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 1] = "~";
+    double rate = cell->value, samples = Row_rate_samples(cell->row);
+    TableText_number(out, rate, Number_rate);
+    if (rate == 0)
+        out->style = STYLE_FAINT;
+    if (!isfinite(rate) || !is_rate_estimated(cell->row))
+        return;
+    strcpy(text + 1, Number_rate(number, by_samples(rate, samples)));
+    TableText_put(out, samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+                  samples < WINDOW_LEAST ? "" : text);
+}
+
+static void put_calls(struct TableText *out, const struct TableCell *cell)
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    const struct Row *row = cell->row;
+    double calls = cell->value, seen = Row_calls(row);
+    double samples = Row_u64(row->now->run_samples);
+    const char *mark = "~";
+    // Most of the number is an estimate.
+    bool rough = samples < WINDOW_FEW && calls > 2 * seen;
+    if (Row_calls_exact(row))
+        mark = "";
+    else if (isnan(Row_estimated(row)) || (samples == 0 && calls <= seen))
+        mark = ">=";
+    else if (rough)
+        calls = Window_one_digit(calls);
+    snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
+    TableText_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
+                  isfinite(calls) ? text : "");
+}
+
+static void put_avg(struct TableText *out, const struct TableCell *cell)
+{
+    char mean[NUMBER_MAX], text[NUMBER_MAX + 1];
+    const struct Row *row = cell->row;
+    double cycles = cell->value;
+    bool estimated = row->now->avg_estimated == 1;
+    double samples = Row_u64(row->now->run_samples);
+
+    TableText_put(out, STYLE_PLAIN, "");
+    if (!isfinite(cycles) || (estimated && samples == 0))
+        return;
+    if (estimated)
+        cycles = by_samples(cycles, samples);
+    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
+             Display_mean(mean, cycles, cell->display));
+    TableText_put(out,
+                  estimated && samples < WINDOW_FEW ? STYLE_FAINT : STYLE_PLAIN,
+                  text);
+    fade(out, row);
+}
+
+static void put_cost(struct TableText *out, const struct TableCell *cell)
+{
+    TableText_cost(out, cell->value, cell->display);
+    fade(out, cell->row);
+}
+
+static void put_cycles(struct TableText *out, const struct TableCell *cell)
+{
+    TableText_cycles(out, cell->value, cell->display);
+}
+
+static void put_state(struct TableText *out, const struct TableCell *cell)
+{
+    static const char *const marks[] = {"●", "◐", "○"};
+    static const enum Style styles[] = {STYLE_ARMED, STYLE_PARTIAL, STYLE_DARK};
+    char age[NUMBER_MAX];
+    const struct Row *row = cell->row;
+    uint64_t state = row->now->state;
+    bool stale = Row_is_stale(row);
+    if (state > STATE_DARK) {
+        TableText_put(out, STYLE_FAINT, "");
+        return;
+    }
+    if (isfinite(row->now->age_s))
+        Number_age(age, row->now->age_s);
+    else
+        age[0] = 0;
+    snprintf(out->text, sizeof out->text, "%s %s%s", marks[state], age,
+             stale ? "!" : "");
+    out->style = (uint8_t)(stale ? STYLE_ALERT : styles[state]);
+}
+
+static void put_sites(struct TableText *out, const struct TableCell *cell)
+{
+    double sites = Row_u64(cell->row->now->sites), armed = cell->value;
+    char first[NUMBER_MAX], second[NUMBER_MAX], text[2 * NUMBER_MAX];
+    snprintf(text, sizeof text, "%s/%s", Number_count(first, armed),
+             Number_count(second, sites));
+    TableText_put(out, armed > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                  isfinite(armed) ? text : "");
+}
+
+static void put_spec(struct TableText *out, const struct TableCell *cell)
+{
+    bool deopt = cell->row->deopt;
+    out->text[0] = 0;
+    if (isfinite(cell->value))
+        snprintf(out->text, sizeof out->text, "%.0f%%%s", cell->value * 100,
+                 deopt ? "!" : " ");
+    out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
+}
+
+static void put_function(struct TableText *out, const struct TableCell *cell)
+{
+    TableText_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
+                  Text_tail(Column_text_key(COLUMN_FUNCTION, cell->row), 960));
+}
+
+static void put_file(struct TableText *out, const struct TableCell *cell)
+{
+    const struct Row *row = cell->row;
+    const char *file = Column_text_key(COLUMN_FILE, row);
+    TableText_put(out, STYLE_FAINT, Text_tail(file, 960));
+    if (row->now->line != NULL_U64 && *file)
+        snprintf(out->text + strlen(out->text), 24, ":%llu",
+                 (unsigned long long)row->now->line);
+}
+
+// --- The columns
+
+const struct TableColumn TABLE[COLUMN_COUNT] = {
+    [COLUMN_SHARE] =
+        {.title = "SHARE",
+         .about = "share of one core spent running in it, over the window",
+         .width = 6,
+         .importance = 1,
+         .room = 16,
+         .format = put_share},
+    [COLUMN_TREND] =
+        {.title = "TREND",
+         .about = "its share over the last snapshots; sorts by the rise",
+         .width = TREND_CELLS,
+         .importance = 5,
+         .room = 24,
+         .left = true,
+         .format = put_trend},
+    [COLUMN_TOTAL_SHARE] = {.title = "TOTAL%",
+                            .about = "share with the functions it called",
+                            .width = 6,
+                            .importance = 15,
+                            .room = 48,
+                            .format = put_share},
+    [COLUMN_C_SHARE] = {.title = "IN C",
+                        .about = "share spent in C code it called",
+                        .width = 6,
+                        .importance = 14,
+                        .room = 48,
+                        .format = put_share},
+    [COLUMN_WAIT_SHARE] = {.title = "WAIT",
+                           .about = "share of time in it but off the CPU",
+                           .width = 6,
+                           .importance = 13,
+                           .room = 48,
+                           .format = put_wait_share},
+    [COLUMN_RATE] = {.title = "CALLS/s",
+                     .about = "calls a second (~ estimated: dark lately)",
+                     .width = 7,
+                     .importance = 3,
+                     .room = 18,
+                     .format = put_rate},
+    [COLUMN_CALLS] =
+        {.title = "CALLS",
+         .about = "calls (~ estimated, >= at least: it was dark for a time)",
+         .width = 7,
+         .importance = 8,
+         .room = 26,
+         .format = put_calls},
+    [COLUMN_AVG] = {.title = "AVG cyc",
+                    .time_title = "AVG",
+                    .about = "mean self time of a call",
+                    .width = 7,
+                    .importance = 4,
+                    .room = 20,
+                    .format = put_avg},
+    [COLUMN_MIN] = {.title = "MIN",
+                    .about = "least self time of a call",
+                    .width = 6,
+                    .importance = 18,
+                    .room = 48,
+                    .format = put_cost},
+    [COLUMN_P50] = {.title = "P50",
+                    .about = "half of the calls took less self time",
+                    .width = 6,
+                    .importance = 10,
+                    .room = 28,
+                    .format = put_cost},
+    [COLUMN_P99] = {.title = "P99",
+                    .about = "99 of 100 calls took less self time",
+                    .width = 6,
+                    .importance = 9,
+                    .room = 26,
+                    .format = put_cost},
+    [COLUMN_SELF] = {.title = "SELF cyc",
+                     .time_title = "SELF",
+                     .about = "time in it, without the functions it called",
+                     .width = 8,
+                     .importance = 6,
+                     .room = 26,
+                     .format = put_cycles},
+    [COLUMN_TOTAL] = {.title = "TOTAL",
+                      .about = "time in it, with the functions it called",
+                      .width = 7,
+                      .importance = 12,
+                      .room = 46,
+                      .format = put_cycles},
+    [COLUMN_WAITED] = {.title = "WAITED",
+                       .about = "time in it while another thread ran",
+                       .width = 7,
+                       .importance = 17,
+                       .room = 48,
+                       .format = put_cycles},
+    [COLUMN_STATE] = {.title = "STATE",
+                      .about =
+                          "armed, partial or dark, and the age of its data",
+                      .width = 7,
+                      .importance = 2,
+                      .room = 18,
+                      .left = true,
+                      .format = put_state},
+    [COLUMN_SITES] = {.title = "SITES",
+                      .about = "armed sites of all its sites",
+                      .width = 9,
+                      .importance = 16,
+                      .room = 48,
+                      .format = put_sites},
+    [COLUMN_SPEC] =
+        {.title = "SPEC ",
+         .about = "instructions CPython has specialised (! loses them now)",
+         .width = 5,
+         .importance = 11,
+         .room = 28,
+         .format = put_spec},
+    [COLUMN_FUNCTION] = {.title = "FUNCTION",
+                         .about = "qualified name",
+                         .width = 20,
+                         .importance = 0,
+                         .room = 0,
+                         .left = true,
+                         .cut = CUT_START,
+                         .format = put_function},
+    [COLUMN_FILE] = {.title = "FILE:LINE",
+                     .about = "where it is defined",
+                     .width = 20,
+                     .importance = 7,
+                     .room = 22,
+                     .left = true,
+                     .cut = CUT_START,
+                     .format = put_file},
+};
