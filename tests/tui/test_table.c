@@ -213,6 +213,32 @@ static void test_few_samples(void **state)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &row, &cycles), "");
 }
 
+// It is of the whole run: the window has nothing to do with it.
+static void test_share_of_the_run(void **state)
+{
+    struct Function function = nothing();
+    struct Row row = row_of(&function);
+    (void)state;
+    row.window = (struct Window){30, 100, 100};
+    function.share = function.cpu_share = 0; // not any more
+    function.run_share = .314;
+    function.run_samples = 4000;
+    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "31.4%");
+    assert_int_equal(cell.style, STYLE_HEAT_5);
+    function.run_samples = NULL_U64; // not reported
+    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "31.4%");
+    function.run_share = .0134;
+    function.run_samples = 3;
+    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "1%");
+    assert_int_equal(cell.style, STYLE_FAINT);
+    function.run_share = 0;
+    function.run_samples = 0;
+    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
+    function.run_share = .314;
+    row.part = true; // one thread is chosen, and this is of all of them
+    assert_string_equal(says(COLUMN_RUN_SHARE, &row, &cycles), "");
+}
+
 static void test_estimates_from_few_samples(void **state)
 {
     struct Function function = nothing();
@@ -348,7 +374,7 @@ static void test_cells_fit_their_columns(void **state)
         function.min_cycles = function.p50_cycles = value;
         function.p99_cycles = function.age_s = value;
         function.share = function.c_share = function.wait_share = value;
-        function.total_share = value;
+        function.total_share = function.run_share = value;
         function.state = whole % 3;
         function.calls_exact = 0;
         function.specialized_sites = function.specializable_sites = whole;
@@ -466,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_state_and_stale),
         cmocka_unit_test(test_shares_and_specialisation),
         cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_share_of_the_run),
         cmocka_unit_test(test_estimates_from_few_samples),
         cmocka_unit_test(test_idle_is_dimmed),
         cmocka_unit_test(test_trend),

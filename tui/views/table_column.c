@@ -32,6 +32,15 @@ static void put_share(struct TableText *out, const struct TableCell *cell)
     TableText_share(out, &cell->row->window, cell->value);
 }
 
+// It rests on all samples of the run, not on the window's.
+static void put_run_share(struct TableText *out, const struct TableCell *cell)
+{
+    const struct Function *now = cell->row->now;
+    struct Window run = {.per_share =
+                             Row_u64(now->run_samples) / now->run_share};
+    TableText_share(out, &run, cell->value);
+}
+
 static void put_trend(struct TableText *out, const struct TableCell *cell)
 {
     const float *last = cell->row->trend + TREND_LENGTH - TREND_CELLS;
@@ -204,6 +213,13 @@ const struct TableColumn TABLE[COLUMN_COUNT] = {
          .room = 24,
          .left = true,
          .format = put_trend},
+    [COLUMN_RUN_SHARE] = {.title = "RUN%",
+                          .about = "its share since tracing began, however it "
+                                   "runs now",
+                          .width = 6,
+                          .importance = 19,
+                          .room = 48,
+                          .format = put_run_share},
     [COLUMN_TOTAL_SHARE] = {.title = "TOTAL%",
                             .about = "share with the functions it called",
                             .width = 6,
