@@ -90,6 +90,24 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
+// Its next snapshot is due at once, or where the last one was due just now when
+// the highest rate would have the next one. RATE's period begins anew then.
+static int hurry(struct Viewer *viewer, const struct Message *message,
+                 uint64_t now)
+{
+    const uint64_t least = (uint64_t)(RATE_MIN_S * 1000);
+    uint64_t left = viewer->due_ms > now ? viewer->due_ms - now : 0;
+    uint64_t passed = viewer->period_ms > left ? viewer->period_ms - left : 0;
+    uint64_t wait = passed < least ? least - passed : 0;
+    struct Message reply = {.type = MESSAGE_REPLY, .request = message->request};
+
+    if (wait > left)
+        wait = left;
+    viewer->due_ms = now + wait;
+    reply.value = (double)wait / 1000;
+    return Viewer_say(viewer, &reply);
+}
+
 // It is opened by the viewer, with the viewer's rights.
 static int refuse_export(const struct DispatchContext *context,
                          struct Viewer *viewer, const struct Message *message)
@@ -112,6 +130,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     switch (message->type) {
     case MESSAGE_RATE:
         return set_rate(viewer, message, now);
+    case MESSAGE_NOW:
+        return hurry(viewer, message, now);
     case MESSAGE_DETAIL:
     case MESSAGE_REARM:
     case MESSAGE_BUDGET:

@@ -60,6 +60,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_EXPORT_PATH: // what it holds is not looked at any more
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
+    case MESSAGE_NOW:
         return 0;
     }
     return 0;

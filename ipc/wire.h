@@ -34,8 +34,9 @@ enum MessageType {
     MESSAGE_EXPORT_PATH = 20, // older viewers': had us open the file; refused
     MESSAGE_CANCEL = 21,      // stop the export that is under way
     MESSAGE_FLAME = 22,       // the stacks seen lately
-    MESSAGE_EXPORT = 23       // write the timeline to a file: its name; the
+    MESSAGE_EXPORT = 23,      // write the timeline to a file: its name; the
                               // descriptor goes along
+    MESSAGE_NOW = 24          // a snapshot at once, not when one is due
 };
 
 // One decoded message. Text is NUL-terminated and owned by the message;
@@ -48,7 +49,8 @@ struct Message {
                       // REPLY: bytes written; ERROR: errno
     int descriptor;   // EXPORT: the file that goes along, not part of the
                       // bytes; borrowed; 0 = none
-    double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1
+    double value;     // RATE: s; BUDGET: share; REPLY: progress 0..1; to NOW:
+                      // s until the snapshot is made
     char *text; // for Heap_free(). HELLO: version; EXPORT, REPLY: its name;
                 // ERROR: what went wrong and what to do;
                 // NOTICE: what it waits for

@@ -49,6 +49,21 @@ def test_rate():
         assert times == sorted(set(times))
 
 
+def test_now():
+    """One that is to come in a minute comes when it is asked for."""
+    with (
+        ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
+        Client(ocular._ocular.socket_path()) as viewer,
+    ):
+        viewer.rate(60)
+        times = [(viewer.snapshots or [viewer.snapshot()])[0]["uptime_s"]]
+        for _ in range(3):
+            assert 0 <= viewer.ask(client.NOW)[1] <= 0.1
+            times.append(viewer.snapshot()["uptime_s"])
+        assert times == sorted(set(times))
+        assert times[-1] - times[0] < 50
+
+
 def test_wrong_version(path):
     with Client(path, hello=False) as viewer:
         viewer.send(client.HELLO, viewer.hello(version=999))

@@ -323,6 +323,50 @@ static void test_rates(void **state)
     halt(&tracer);
 }
 
+// The seconds until it is made.
+static double ask_now(struct Client *client)
+{
+    struct Message message;
+    double value;
+
+    ask(client, MESSAGE_NOW, 0);
+    expect(client, &message, MESSAGE_REPLY);
+    value = message.value;
+    Message_release(&message);
+    return value;
+}
+
+static void test_a_snapshot_now(void **state)
+{
+    struct Tracer tracer;
+    struct Client *client;
+    struct Message message;
+    double begin, wait;
+
+    (void)state;
+    start(&tracer, 1);
+    client = join(&tracer);
+    expect(client, &message, MESSAGE_SNAPSHOT);
+    Message_release(&message);
+    ask(client, MESSAGE_RATE, 60);
+    expect(client, &message, MESSAGE_REPLY);
+    Message_release(&message);
+    begin = seconds();
+    for (int i = 1; i <= 6; i++) {
+        tracer.snapshot->uptime_s = i; // another one
+        wait = ask_now(client);
+        assert_true(wait >= 0 && wait <= .1);
+        assert_int_equal(Client_wait(client, &message, LIMIT_MS), 1);
+        assert_int_equal(message.type, MESSAGE_SNAPSHOT);
+        assert_true(message.snapshot->uptime_s == i);
+        Message_release(&message);
+    }
+    assert_true(seconds() - begin >= .3); // at most ten a second
+    assert_true(seconds() - begin < 50);  // and not when RATE says
+    Client_close(client);
+    halt(&tracer);
+}
+
 static void test_odd_rates_are_refused(void **state)
 {
     static const double odd[] = {0, -1, 0.05, 61, INFINITY, NAN};
@@ -1375,7 +1419,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_hello_and_first_snapshot),
         TEST(test_rates),
-        TEST(test_odd_rates_are_refused),
+        TEST(test_a_snapshot_now),
+        cmocka_unit_test(test_odd_rates_are_refused),
         TEST(test_many_viewers_share_one_encoding),
         TEST(test_none_is_shown_twice),
         TEST(test_too_many_viewers),

@@ -240,6 +240,7 @@ static void test_message_round_trips(void **state)
     check_message((struct Message){.type = MESSAGE_EXPORT_PATH, .request = 1});
     check_message((struct Message){.type = MESSAGE_CANCEL, .request = 1});
     check_message((struct Message){.type = MESSAGE_FLAME, .request = 1});
+    check_message((struct Message){.type = MESSAGE_NOW, .request = 1});
 }
 
 // docs/protocol.md shows this frame; other people's viewers rely on it.
