@@ -38,6 +38,7 @@ KEYS = {
     "Ctrl-L": "\x0c",
     "F1": "\x1bOP",
     "F4": "\x1bOS",
+    "F5": "\x1b[15~",
     "F6": "\x1b[17~",
     "F10": "\x1b[21~",
     # The mouse, somewhere in the body.

@@ -239,6 +239,7 @@ EFFECTS = {
         "a": (FIND, "Done: the function will be measured anew, as the budget allows"),
         "A": ([], "Done: all functions will be measured anew, as the budget allows"),
         "B": ([], "Overhead budget, in per cent of CPU time: 1_"),
+        "F5": ([], "A snapshot is made now"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },
     # Ctrl-L, q and F10 have tests of their own.

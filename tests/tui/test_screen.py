@@ -138,6 +138,24 @@ def test_moving(top):
         )
 
 
+def test_a_snapshot_now(start):
+    server = start.server()
+    viewer = start("-p", str(server.pid), "-d", "60")
+    viewer.wait("Plan.execute")
+    for sent in (3, 4):  # one came at once, one after the first second
+        wait_until(
+            lambda sent=sent: server.requests().count("snapshot ") == sent - 1,
+            SLOW,
+            "the one before",
+        )
+        viewer.press("F5")
+        wait_until(
+            lambda sent=sent: server.requests().count("snapshot ") == sent,
+            30,  # without F5 it is a minute
+            "a snapshot",
+        )
+
+
 def test_flame(quick):
     top = quick
     top.press("f")

@@ -452,6 +452,7 @@ static void test_what_cannot_be_asked(void **state)
         const char *label, *about;
     } keys[] = {{'a', "a Re-arm", "re-arm the selected function"},
                 {'A', NULL, "re-arm all functions"},
+                {PRESS_F1 + 4, NULL, "a snapshot now"},
                 {'B', "B Budget", "change the overhead budget"},
                 {'e', "e Export", "export the timeline"},
                 {'p', "p Processes", "the list of processes"}};

@@ -58,6 +58,9 @@ static void ask_process(struct Ui *ui, int request)
     case REQUEST_REARM:
         rearm(ui);
         break;
+    case REQUEST_REFRESH:
+        Ui_say_asked(ui, Feed_refresh(ui->feed), "A snapshot is made now.");
+        break;
     case REQUEST_REARM_ALL:
         Ui_say_asked(ui, Feed_rearm(ui->feed, 0), "Re-arming all functions…");
         break;

@@ -348,6 +348,12 @@ int Feed_rate(struct Feed *feed, double rate_s)
     return request(feed, &message);
 }
 
+int Feed_refresh(struct Feed *feed)
+{
+    struct Message message = {.type = MESSAGE_NOW};
+    return request(feed, &message);
+}
+
 int Feed_rearm(struct Feed *feed, uint64_t function)
 {
     struct Message message = {.type = MESSAGE_REARM, .number = function};

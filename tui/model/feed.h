@@ -93,6 +93,7 @@ bool Feed_is_exporting(const struct Feed *feed);
 
 // Requests: 0 or -errno (-EPIPE: it has ended).
 int Feed_rate(struct Feed *feed, double rate_s);
+int Feed_refresh(struct Feed *feed);                  // a snapshot now
 int Feed_rearm(struct Feed *feed, uint64_t function); // 0: all
 int Feed_budget(struct Feed *feed, double share);     // of CPU time
 // One export at a time (-EBUSY); also the errors of ExportFile_open. The last
