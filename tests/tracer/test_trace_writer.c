@@ -90,9 +90,10 @@ static void every_end_but_a_plain_one_has_a_word(void **state)
 
 static void keys_differ(void **state)
 {
-    const uint64_t keys[] = {
-        Trace_function_key(UINT32_MAX), Trace_loop_key(UINT32_MAX, 0),
-        Trace_loop_key(UINT32_MAX, 65535), Trace_dark_key(UINT32_MAX)};
+    const uint64_t keys[] = {Trace_function_key(UINT32_MAX),
+                             Trace_loop_key(UINT32_MAX, 0),
+                             Trace_loop_key(UINT32_MAX, 65535),
+                             Trace_instant_key(UINT32_MAX, EVENT_DARK)};
     size_t i, j;
 
     (void)state;

@@ -4,6 +4,7 @@
 // calls it, on the writing thread.
 #include "tracer/timeline/json_trace.h"
 #include "tracer/timeline/digits.h"
+#include "tracer/timeline/instant.h"
 #include "tracer/timeline/json_aside.h"
 #include "tracer/timeline/json_event.h"
 
@@ -132,17 +133,19 @@ static const struct EncodedEntry *find_loop(struct JsonWriter *json,
     return encode_label(json, key, what, offset);
 }
 
-static const struct EncodedEntry *find_dark(struct JsonWriter *json,
-                                            uint32_t id)
+static const struct EncodedEntry *find_instant(struct JsonWriter *json,
+                                               uint32_t id, enum EventKind kind)
 {
-    uint64_t key = Trace_dark_key(id);
+    uint64_t key = Trace_instant_key(id, kind);
     const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
+    const struct Instant *instant = Instant_of(kind);
+    char args[160];
 
     if (entry)
         return entry;
-    return encode_label(json, key, "dark",
-                        ",\"s\":\"t\",\"args\":{\"note\":\"" TRACE_DARK_NOTE
-                        "\"}}");
+    snprintf(args, sizeof args, ",\"s\":\"t\",\"args\":{\"note\":\"%s\"",
+             instant->note);
+    return encode_label(json, key, instant->word, args);
 }
 
 // --- The format --------------------------------------------------------------
@@ -204,10 +207,12 @@ static int write_loop(struct TraceWriter *writer, uint64_t ticks,
     return finish_event(json, at);
 }
 
-static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
+static int write_instant(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Event *event, uint32_t id)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
-    const struct EncodedEntry *entry = find_dark(json, id);
+    enum EventKind kind = Event_kind(event);
+    const struct EncodedEntry *entry = find_instant(json, id, kind);
     uint8_t *at = put_head(json, &json->mark, entry,
                            ",\"cat\":\"ocular\",\"ts\":", ticks);
 
@@ -215,7 +220,11 @@ static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
         return json->base.error;
     at =
         Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
-    return finish_event(json, at);
+    if (Instant_of(kind)->lasts) {
+        at = PUT(at, ",\"ns\":");
+        at = Digits_put(at, TraceWriter_span_ns(writer, event->what));
+    }
+    return finish_event(json, PUT(at, "}}"));
 }
 
 static int write_gap(struct TraceWriter *writer, uint64_t ticks,
@@ -319,7 +328,7 @@ const struct TraceFormat JsonTrace_format = {
     .begin = begin_call,
     .end = end_call,
     .loop = write_loop,
-    .dark = write_dark,
+    .instant = write_instant,
     .gap = write_gap,
     .said = JsonAside_said,
     .counter = JsonAside_counter,

@@ -6,6 +6,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/file_kind.h"
 #include "tracer/timeline/event_buffer.h"
+#include "tracer/timeline/instant.h"
 #include "tracer/timeline/json_trace.h"
 #include "tracer/timeline/pftrace.h"
 #include "tracer/timeline/tid_guard.h"
@@ -69,9 +70,13 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
     }
     if (Event_kind(event) == EVENT_LOOP)
         return walk->format->loop(walk->writer, ticks, event, inside);
-    if (Event_kind(event) == EVENT_DARK)
-        return walk->format->dark(walk->writer, ticks, Event_id(event));
-    return walk->format->gap(walk->writer, ticks, "lost", event->what);
+    if (Event_kind(event) == EVENT_LOST)
+        return walk->format->gap(walk->writer, ticks, "lost", event->what);
+    if (!Instant_of(Event_kind(event))->lasts)
+        inside = Event_id(event);
+    else if (!inside) // in no function that is traced
+        return 0;
+    return walk->format->instant(walk->writer, ticks, event, inside);
 }
 
 static int said(void *context, uint64_t ticks, const struct Mark *mark)

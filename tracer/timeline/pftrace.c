@@ -3,7 +3,9 @@
 // number from then on; a time is the ns since the event before it; a thread's
 // track is its packets' default. perfetto.c calls it, on the writing thread.
 #include "tracer/timeline/pftrace.h"
+#include "tracer/timeline/instant.h"
 #include "tracer/timeline/pftrace_aside.h"
+#include "tracer/timeline/pftrace_note.h"
 #include "tracer/timeline/pftrace_packet.h"
 #include "tracer/timeline/pftrace_samples.h"
 
@@ -54,19 +56,6 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
                      entry->first, notes, notes_size);
 }
 
-// An annotation whose value is a varint.
-static uint8_t *put_note(uint8_t *at, unsigned name, unsigned field,
-                         uint64_t value)
-{
-    uint8_t *note = at;
-
-    at = Protobuf_put_field(at + 2, NOTE_NAME_IID, name);
-    at = Protobuf_put_field(at, field, value);
-    note[0] = TRACK_EVENT_NOTE << 3 | 2;
-    note[1] = (uint8_t)(at - note - 2);
-    return at;
-}
-
 // --- What is encoded once ----------------------------------------------------
 
 // Writes names (and a place, if `file`), and keeps the event that has their
@@ -92,7 +81,7 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
         Protobuf_add(&pf->packet, PLACE_LINE, place->line);
         Protobuf_close(&pf->packet, inside);
     }
-    if (key == Trace_dark_key((uint32_t)key))
+    if (Trace_is_instant(key))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
     Protobuf_close(&pf->packet, from);
     pf->base.error = Pftrace_end(pf, packet);
@@ -135,10 +124,10 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
         TraceWriter_name(&pf->base, id, &name);
         entry =
             intern(pf, Trace_function_key(id), TYPE_BEGIN, name.name, &name);
-        at = put_note(at, NAME_CODE, NOTE_POINTER, name.address);
+        at = PftraceNote_put(at, NAME_CODE, NOTE_POINTER, name.address);
     }
     if (how != CALL_ENTERED)
-        at = put_note(at, NAME_BEGIN + how, NOTE_BOOL, 1);
+        at = PftraceNote_put(at, NAME_BEGIN + how, NOTE_BOOL, 1);
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
@@ -151,7 +140,7 @@ static int end_call(void *context, uint64_t ticks, uint32_t id,
 
     (void)id;
     if (how != CALL_LEFT)
-        at = put_note(at, NAME_END + how, NOTE_BOOL, 1);
+        at = PftraceNote_put(at, NAME_END + how, NOTE_BOOL, 1);
     return put_event(context, ticks, event, 2, notes, (size_t)(at - notes));
 }
 
@@ -168,21 +157,26 @@ static int write_loop(struct TraceWriter *writer, uint64_t ticks,
         snprintf(what, sizeof what, "loop @%u", 2 * Event_unit(event));
         entry = intern_label(pf, key, what);
     }
-    at = put_note(at, NAME_UOPS, NOTE_NUMBER, Event_instructions(event));
-    at = put_note(at, NAME_CYCLES, NOTE_NUMBER, Event_cycles(event));
+    at = PftraceNote_put(at, NAME_UOPS, NOTE_NUMBER, Event_instructions(event));
+    at = PftraceNote_put(at, NAME_CYCLES, NOTE_NUMBER, Event_cycles(event));
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-static int write_dark(struct TraceWriter *writer, uint64_t ticks, uint32_t id)
+static int write_instant(struct TraceWriter *writer, uint64_t ticks,
+                         const struct Event *event, uint32_t id)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    uint64_t key = Trace_dark_key(id);
+    enum EventKind kind = Event_kind(event);
+    uint64_t key = Trace_instant_key(id, kind);
     const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
     uint8_t notes[NOTES_BYTES], *at;
 
     if (!entry)
-        entry = intern_label(pf, key, "dark");
-    at = put_note(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_DARK);
+        entry = intern_label(pf, key, Instant_of(kind)->word);
+    at = PftraceNote_put(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_INSTANT + kind);
+    if (Instant_of(kind)->lasts)
+        at = PftraceNote_put(at, NAME_NS, NOTE_NUMBER,
+                             TraceWriter_span_ns(writer, event->what));
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
@@ -314,7 +308,7 @@ const struct TraceFormat Pftrace_format = {
     .begin = begin_call,
     .end = end_call,
     .loop = write_loop,
-    .dark = write_dark,
+    .instant = write_instant,
     .gap = write_gap,
     .said = PftraceAside_said,
     .counter = PftraceAside_counter,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See pftrace_packet.h.
 #include "tracer/timeline/pftrace_packet.h"
+#include "tracer/timeline/instant.h"
 
 size_t Pftrace_begin(struct Pftrace *pf, unsigned flags)
 {
@@ -35,7 +36,7 @@ void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
 static void add_fixed_names(struct Bytes *out)
 {
     size_t from = Protobuf_open(out, PACKET_INTERNED);
-    unsigned how;
+    unsigned how, kind;
 
     Pftrace_add_interned(out, INTERNED_CATEGORY, CATEGORY_OCULAR, "ocular");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_CYCLES, "Hardware Cycles");
@@ -43,13 +44,17 @@ static void add_fixed_names(struct Bytes *out)
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_CODE, "code_ptr");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_EVENTS, "events");
     Pftrace_add_interned(out, INTERNED_NOTE, NAME_NOTE, "note");
+    Pftrace_add_interned(out, INTERNED_NOTE, NAME_NS, "ns");
     for (how = CALL_RAISED; how <= CALL_PARKED; how++)
         Pftrace_add_interned(out, INTERNED_NOTE, NAME_END + how,
                              Trace_end_word(how));
     for (how = CALL_EARLIER; how <= CALL_RESUMED; how++)
         Pftrace_add_interned(out, INTERNED_NOTE, NAME_BEGIN + how,
                              Trace_begin_word(how));
-    Pftrace_add_interned(out, INTERNED_TEXT, TEXT_DARK, TRACE_DARK_NOTE);
+    for (kind = 0; kind < INSTANT_KINDS; kind++)
+        if (Instant_of(kind))
+            Pftrace_add_interned(out, INTERNED_TEXT, TEXT_INSTANT + kind,
+                                 Instant_of(kind)->note);
     Protobuf_close(out, from);
 }
 

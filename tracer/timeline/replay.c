@@ -4,6 +4,7 @@
 #include "tracer/timeline/replay.h"
 #include "ipc/base/heap.h"
 #include "tracer/timeline/event_buffer.h"
+#include "tracer/timeline/instant.h"
 
 #include <errno.h>
 
@@ -157,19 +158,13 @@ static int play(struct Replay *replay, const struct Event *event)
     case EVENT_LOST:
         MarkText_clear(&replay->text);
         // fall through
-    case EVENT_LOOP:
-    case EVENT_DARK:
+    default:
+        if (kind != EVENT_LOOP && kind != EVENT_LOST && !Instant_of(kind))
+            return 0; // of a kind to come
         return target->mark(target->context, replay->now, event,
                             replay->depth ? replay->stack[replay->depth - 1].id
                                           : 0);
-    case EVENT_COUNTER:
-    case EVENT_CHANGE:
-        break; // above
-    case EVENT_FRAME:
-    case EVENT_SAMPLE:
-        break; // in a track of their own
     }
-    return 0; // of a kind to come
 }
 
 // The calls that were open before the first event.

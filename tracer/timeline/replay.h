@@ -29,8 +29,8 @@ struct ReplayTarget {
     int (*begin)(void *context, uint64_t ticks, uint32_t id,
                  enum CallBegin how);
     int (*end)(void *context, uint64_t ticks, uint32_t id, enum CallEnd how);
-    // EVENT_LOOP, EVENT_DARK, EVENT_LOST; `inside` is the innermost open call,
-    // 0 = none.
+    // EVENT_LOOP, EVENT_LOST, an instant (instant.h); `inside` is the innermost
+    // open call, 0 = none.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside);
     // What the program said. A span's end has a beginning, on this thread; a

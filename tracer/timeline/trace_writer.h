@@ -62,7 +62,9 @@ struct TraceFormat {
     int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    int (*dark)(struct TraceWriter *writer, uint64_t ticks, uint32_t id);
+    // Of a kind that instant.h has, about the function `id`.
+    int (*instant)(struct TraceWriter *writer, uint64_t ticks,
+                   const struct Event *event, uint32_t id);
     // `count` events are not there; `what` says why in a word.
     int (*gap)(struct TraceWriter *writer, uint64_t ticks, const char *what,
                uint64_t count);
@@ -101,7 +103,6 @@ struct TraceName {
 // The word for how a call begins or ends; NULL where there is nothing to say.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
-#define TRACE_DARK_NOTE "from here on its calls are not recorded"
 
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace);
@@ -116,14 +117,21 @@ int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
 // Reports progress, if it is time to. 0 or -ECANCELED.
 int TraceWriter_look(struct TraceWriter *writer);
 
+// Nanoseconds that so many ticks are.
+static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
+                                           uint64_t ticks)
+{
+    return (uint64_t)((unsigned __int128)ticks * writer->scale >>
+                      writer->shift);
+}
+
 // Nanoseconds since the start, in which no event is earlier.
 static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
                                       uint64_t ticks)
 {
     uint64_t start = writer->trace->start_ticks;
-    uint64_t past = ticks > start ? ticks - start : 0;
 
-    return (uint64_t)((unsigned __int128)past * writer->scale >> writer->shift);
+    return TraceWriter_span_ns(writer, ticks > start ? ticks - start : 0);
 }
 
 // To be called for each event. 0 or -ECANCELED.
@@ -165,9 +173,14 @@ static inline uint64_t Trace_frame_key(uint32_t id)
     return UINT64_C(3) << 48 | id;
 }
 
-static inline uint64_t Trace_dark_key(uint32_t id)
+static inline uint64_t Trace_instant_key(uint32_t id, enum EventKind kind)
 {
-    return UINT64_C(2) << 48 | id;
+    return UINT64_C(2) << 48 | (uint64_t)kind << 32 | id;
+}
+
+static inline bool Trace_is_instant(uint64_t key)
+{
+    return key >> 48 == 2;
 }
 
 #endif

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// See instant.h.
+#include "tracer/timeline/instant.h"
+
+#include <stddef.h>
+
+static const struct Instant instants[INSTANT_KINDS] = {
+    [EVENT_DARK] = {.word = "dark",
+                    .note = "from here on its calls are not recorded"},
+};
+
+const struct Instant *Instant_of(unsigned kind)
+{
+    return kind < INSTANT_KINDS && instants[kind].word ? &instants[kind] : NULL;
+}
