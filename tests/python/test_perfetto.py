@@ -98,6 +98,37 @@ def test_exceptions_end_calls_as_raised(record):
     assert calls["raises"].end < calls["catches"].end - 900
 
 
+def test_waits_are_marked(record):
+    """Where other threads run in a call for long."""
+
+    def rests():
+        time.sleep(0.05)
+
+    def step():
+        pass
+
+    def works():
+        while not done:
+            step()
+
+    def both():
+        thread = threading.Thread(target=works)
+        thread.start()
+        rests()
+        done.append(True)
+        thread.join()
+
+    done = []
+    timeline, _ = record(both)
+    calls = [call for each in timeline.calls.values() for call in each]
+    (call,) = (call for call in calls if call.name.endswith("rests"))
+    (wait,) = (mark for mark in timeline.marks if mark["name"] == f"waited: {call.name}")
+    assert call.begin <= wait["ts"] <= call.end
+    # The hook's own cost may come in.
+    assert wait["ts"] + wait["args"]["ns"] / 1000 <= call.end + 100
+    assert wait["args"]["ns"] >= 49e6
+
+
 def test_what_is_open_at_the_end_is_closed(record, tmp_path):
     def stops():
         ocular.export(tmp_path / "inside.json")

@@ -81,7 +81,7 @@ static void push(struct Ring *ring, uint64_t *now)
         return;
     }
     if (below(10) == 0)
-        kind = (enum EventKind)below(EVENT_REOPEN + 1);
+        kind = (enum EventKind)below(EVENT_WAIT + 1);
     else if (below(4) == 0)
         kind = EVENT_LOOP;
     if (kind == EVENT_LOOP)

@@ -382,6 +382,31 @@ static void calls_loops_and_marks(void **state)
     json_object_put(root);
 }
 
+// A wait is about the call that is open; outside of all of them it is nobody's.
+static void waits(void **state)
+{
+    struct Maker maker = maker_of(1 << 20);
+    struct json_object *root, *event;
+
+    (void)state;
+    put(&maker, EVENT_ENTER, 1, 0);
+    put(&maker, EVENT_ENTER, 2, 1);
+    Ring_push(maker.ring, maker.now, EVENT_WAIT, 5200000);
+    put(&maker, EVENT_LEAVE, 2, 1);
+    put(&maker, EVENT_LEAVE, 1, 0);
+    Ring_push(maker.ring, maker.now, EVENT_WAIT, 5200000);
+    drain(&maker, 0);
+    root = write_and_read(&maker);
+    assert_int_equal(check(root), 2);
+    event = nth(root, "i", "waited", 0);
+    assert_string_equal(get_text(event, "name"), "waited: f2");
+    assert_string_equal(get_text(event, "cat"), "ocular");
+    assert_int_equal(get_number(args_of(event), "ns"), 5200000);
+    assert_non_null(get_text(args_of(event), "note"));
+    assert_null(nth(root, "i", "waited", 1));
+    json_object_put(root);
+}
+
 // Greenlets: what is open is parked, and goes on later.
 static void parked_calls(void **state)
 {
@@ -910,6 +935,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_timeline),
         cmocka_unit_test(calls_loops_and_marks),
+        cmocka_unit_test(waits),
         cmocka_unit_test(parked_calls),
         cmocka_unit_test(what_is_not_utf8_is_found),
         cmocka_unit_test(hostile_names),

@@ -1055,6 +1055,37 @@ static void test_dark_events(void **state)
                   {600, EVENT_LEAVE, Event_call(a->hot.id, 0)});
 }
 
+// A tenth of a millisecond and less is not worth an event.
+static void test_waits_on_the_timeline(void **state)
+{
+    struct Fixture *f = *state;
+    struct Code *a = add(f, 0), *b = add(f, 0);
+
+    with_timeline(f);
+    ThreadTrace_reset(f->trace, NOTHING, 0);
+    Contention_init(&f->contention, 1e9);
+    f->contention.preempted = false;
+    Contention_share(&f->contention, 0.005);
+    f->contention.last_trace = f->trace;
+    enter(f, a, 1, 1000);
+    f->contention.last_trace = NULL;
+    enter(f, b, 2, 51000);
+    leave(f, b, 2, 52000);
+    f->contention.last_trace = NULL;
+    leave(f, a, 1, 352000);
+    f->contention.last_trace = NULL;
+    enter(f, a, 1, 900000);  // nothing was open that could have waited
+    leave(f, a, 1, 5900001); // one tick more than a turn
+    EXPECT_EVENTS(f, {1000, EVENT_ENTER, Event_call(a->hot.id, 0)},
+                  {51000, EVENT_ENTER, Event_call(b->hot.id, 1)},
+                  {52000, EVENT_LEAVE, Event_call(b->hot.id, 1)},
+                  {52000, EVENT_WAIT, 300000},
+                  {352000, EVENT_LEAVE, Event_call(a->hot.id, 0)},
+                  {900000, EVENT_ENTER, Event_call(a->hot.id, 0)},
+                  {900000, EVENT_WAIT, 5000001},
+                  {5900001, EVENT_LEAVE, Event_call(a->hot.id, 0)});
+}
+
 static void branch(struct Fixture *f, struct Code *code, uint16_t to,
                    uint64_t ticks)
 {
@@ -1607,6 +1638,7 @@ int main(void)
         TEST(test_reset),
         TEST(test_events),
         TEST(test_dark_events),
+        TEST(test_waits_on_the_timeline),
         TEST(test_loops),
         TEST(test_loops_of_calls_in_turn),
         TEST(test_loops_of_calls_at_the_same_time),

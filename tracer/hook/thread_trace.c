@@ -187,9 +187,20 @@ static int64_t preempted(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
+// The span began where the event before it had been handled. It is in the ring
+// before the event that ends it; of a thread that has no call open nobody asks.
+static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
+{
+    if (trace->ring && trace->top != trace->bottom &&
+        waited > trace->contention->brief_span)
+        Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
+}
+
 int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
+    // Late by the cost of this event, which is in the overhead already.
+    int64_t begin = trace->last + (int64_t)Counter_own(&trace->overhead) - span;
     bool alone =
         contention->last_trace == trace && span <= contention->long_span;
     int64_t taken = preempted(trace, span);
@@ -202,6 +213,7 @@ int64_t ThreadTrace_check_span(struct ThreadTrace *trace, int64_t span)
         return span - taken;
     if (span > 0 && trace->top->waited != FRAME_PARTIAL)
         trace->top->waited += span - taken;
+    emit_wait(trace, begin, span - taken);
     return 0;
 }
 

@@ -7,6 +7,9 @@
 static const struct Instant instants[INSTANT_KINDS] = {
     [EVENT_DARK] = {.word = "dark",
                     .note = "from here on its calls are not recorded"},
+    [EVENT_WAIT] = {.word = "waited",
+                    .note = "other threads ran in the time from here on",
+                    .lasts = true},
 };
 
 const struct Instant *Instant_of(unsigned kind)

@@ -23,6 +23,7 @@ enum EventKind {
     EVENT_LOST,    // what: number of events dropped here
     EVENT_PARK,    // the stack is another greenlet's now: what is open stops
     EVENT_REOPEN,  // after it: this call goes on here; Event_call
+    EVENT_WAIT,    // a span begins in which others run; what: its ticks
     // What the program says itself (mark.h).
     EVENT_TEXT,       // what: eight bytes of what the next mark says
     EVENT_MARK,       // what: number and sizes
