@@ -4,7 +4,7 @@
 complete -c ocular-top -f
 complete -c ocular-top -s p -l pid -x -a '(__fish_complete_pids)' -d 'The process'
 complete -c ocular-top -s d -l delay -x -d 'Seconds between snapshots'
-complete -c ocular-top -s s -l sort -x -a 'share trend total% c% wait% calls/s calls avg min p50 p99 self total waited state sites spec function file' -d 'Sort by this column'
+complete -c ocular-top -s s -l sort -x -a 'share trend run% total% c% wait% calls/s calls avg min p50 p99 self total waited state sites spec function file' -d 'Sort by this column'
 complete -c ocular-top -s F -l filter -x -d 'Only functions that have this text'
 complete -c ocular-top -s n -l count -x -d 'Leave after so many snapshots'
 complete -c ocular-top -l batch -d 'Print frames as text'
