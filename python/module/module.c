@@ -10,6 +10,7 @@
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
+#include "python/module/child_files.h"
 #include "python/module/control.h"
 #include "python/module/marks.h"
 #include "python/module/measures.h"
@@ -402,6 +403,7 @@ static int initialise(PyObject *module)
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
         PyModule_AddFunctions(module, Measures_methods) < 0 ||
         PyModule_AddFunctions(module, Marks_methods) < 0 ||
+        PyModule_AddFunctions(module, ChildFiles_methods) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
         PyModule_AddIntMacro(module, BY_WRITING_CHILD) < 0 ||

@@ -163,9 +163,10 @@ def start_tracing(
                             written, as it is where the disk is full.
                             stop_tracing() takes as long as it takes.
     quiet                   no report and no progress on stderr at stop.
-    children                forked children, which are traced where this process
-                            is served, write timelines of their own at their
-                            ends, with their process ids in the names. Else
+    children                so many forked children, which are traced where
+                            this process is served, write timelines of their
+                            own at their ends, with their process ids in the
+                            names; True: 8. From others, and where it is False,
                             only a viewer can have one written.
 
     Raises TypeError, ValueError or OSError for a bad argument, RuntimeError
@@ -216,6 +217,8 @@ def _start(settings, by=_ocular.BY_PROGRAM):
         by,
     )
     _kept["running"] = settings
+    if settings.children and by == _ocular.BY_PROGRAM:
+        _ocular.child_files_begin()
 
 
 def _warn_of_jit():
@@ -277,11 +280,21 @@ def _stop(seconds):
         progress.end()
     if not _kept["running"].quiet:  # what a thread was starting is through by now
         _say(report)
+        _say_of_children(_kept["running"].children)
     if trouble:
         _say(f"ocular: {trouble}\n")
     if interruption is not None:
         raise interruption
     return final
+
+
+def _say_of_children(most):
+    asked = _ocular.child_files() if most else 0
+    if asked > most:
+        _say(
+            f"ocular: {most} forked children write timelines, {asked - most} more do not "
+            f"(children={most})\n"
+        )
 
 
 def snapshot():
@@ -502,9 +515,8 @@ def _inherit(traces):
         _ocular.serve(_arm, _GRACE_S)
     if traces:
         settings = _kept["running"]._replace(quiet=True, spill_asked=False)
-        _start(
-            settings, _ocular.BY_WRITING_CHILD if settings.children else _ocular.BY_CHILD
-        )
+        writes = settings.children and _ocular.child_files_take() < settings.children
+        _start(settings, _ocular.BY_WRITING_CHILD if writes else _ocular.BY_CHILD)
 
 
 def _after_fork():

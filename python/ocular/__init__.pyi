@@ -39,7 +39,7 @@ class _Settings(TypedDict, total=False):
     timeline_spill: _Path | Literal[False] | None
     output_seconds: float | None
     quiet: bool
-    children: bool
+    children: bool | int
 
 def start_tracing(
     mode: _Mode = "adaptive",
@@ -54,7 +54,7 @@ def start_tracing(
     timeline_spill: _Path | Literal[False] | None = None,
     output_seconds: float | None = 10.0,
     quiet: bool = False,
-    children: bool = False,
+    children: bool | int = False,
 ) -> None: ...
 def stop_tracing() -> _Snapshot | None: ...
 def snapshot() -> _Snapshot: ...

@@ -156,8 +156,13 @@ def _add_children(group):
     add = group.add_argument
     add(
         "--children",
-        action="store_true",
-        help="with --serve: forked and followed children write timelines of their own",
+        nargs="?",
+        type=int,
+        metavar="N",
+        const=_settings.DEFAULT_CHILDREN,
+        default=False,
+        help="with --serve: followed children, and N forked ones (--children=N, else "
+        "%(const)d), write timelines of their own",
     )
     add(
         "--follow",

@@ -13,6 +13,7 @@ DEFAULT_OUTPUT = "ocular_trace.json"
 # An event is 16 bytes here and 127 to 226 bytes of JSON, the most where names and
 # paths are long: so the file stays below 100 MB.
 DEFAULT_TIMELINE_LIMIT = 6 << 20
+DEFAULT_CHILDREN = 8
 DEFAULT_OUTPUT_SECONDS = 10.0
 DEFAULT_BUDGET = 0.01  # of CPU time, when serving
 LEAST_TIMELINE = 1 << 20
@@ -49,6 +50,13 @@ def _flag(name, value):
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return value
+
+
+def _children(value):
+    """How many of them may write."""
+    if isinstance(value, bool):
+        return DEFAULT_CHILDREN if value else 0
+    return _whole("children", value, 0)
 
 
 def _whole(name, value, least):
@@ -251,7 +259,7 @@ def check(
         spill_asked=bool(timeline_spill),
         output_seconds=_seconds(output_seconds),
         quiet=_flag("quiet", quiet),
-        children=_flag("children", children),
+        children=_children(children),
         signal=_signal(),
     )
 

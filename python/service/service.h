@@ -26,6 +26,8 @@ struct Service {
     bool child_serves;   // in a child: its parent has served idly,
     bool child_traces;   // or has a trace of its own that is served
 
+    _Atomic unsigned *child_files; // children that have asked to write a
+                                   // timeline, shared with them; or NULL
     struct ChildStarter child_starter;
     struct Activation activation;
     struct Governor *governor;      // NULL: no session

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import pytest
-from e2e.program import PYTHON, SLOW, write
+from e2e.program import PYTHON, SLOW, run, write
 
 PROGRAM = """
 import json, os, sys, time
@@ -86,6 +86,39 @@ print(json.dumps({each.__name__: in_child(each) for each in
 assert armed() == 300
 ocular.stop_tracing()
 """
+
+
+SEVERAL = """
+import os, sys, time
+import ocular
+
+def work():
+    return sum(range(100))
+
+ocular.start_tracing(output="t.json", serve=True, children=CHILDREN)
+for number in range(4):
+    if os.fork() == 0:
+        end = time.monotonic() + 60
+        while not ocular.is_tracing() and time.monotonic() < end:
+            time.sleep(0.01)
+        work()
+        sys.exit(0)
+for number in range(4):
+    os.wait()
+ocular.stop_tracing()
+"""
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("children, files", [(True, 5), (2, 3), (False, 1), (0, 1)])
+def test_so_many_write_timelines(tmp_path, sockets, children, files):
+    source = SEVERAL.replace("CHILDREN", repr(children))
+    done = run([PYTHON, write(tmp_path, source)], cwd=tmp_path)
+    assert done.status == 0, done.err
+    assert len(list(tmp_path.glob("t*.json"))) == files
+    said = "2 forked children write timelines, 2 more do not (children=2)"
+    assert (said in done.err) == (children == 2)
+    assert "forked children write" not in done.err.replace(said, "")
 
 
 @pytest.mark.parametrize(
