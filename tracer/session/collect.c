@@ -31,10 +31,10 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
         return;
     pthread_mutex_lock(&session->tracks);
     drain_ring(session, trace);
-    Counters_add(&session->counters, trace);
     if (ended && trace->track)
         Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
+    Counters_add(&session->counters, trace);
 }
 
 // The record's own thread waits for whoever empties a ring just now, and then

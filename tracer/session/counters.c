@@ -36,8 +36,30 @@ static double measured(struct Account *account)
     return share;
 }
 
+static void put(const struct Counters *counters, enum AsideCounter which,
+                double value, unsigned thread)
+{
+    struct Event event;
+
+    if (!(value >= 0)) // not known
+        return;
+    event = Aside_counter(counters->ticks, which, counters->ms,
+                          (uint64_t)(value + 0.5), thread);
+    Timeline_add(counters->timeline, &event, 1);
+}
+
+static void put_change(void *context, const struct Change *change)
+{
+    const struct Counters *counters = context;
+    struct Event event = Aside_change(change->ticks, change->id, change->line,
+                                      change->from, change->to);
+
+    Timeline_add(counters->timeline, &event, 1);
+}
+
 void Counters_begin(struct Counters *counters, struct Timeline *timeline)
 {
+    const struct CounterSource *source = &counters->source;
     double now = Now_s(CLOCK_MONOTONIC), past = now - counters->then_s;
 
     counters->first = counters->then_s == 0; // what comes counts from here on
@@ -48,43 +70,13 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
     if (counters->first)
         return;
     counters->timeline = timeline;
-    counters->teller = NULL;
     counters->ms =
         past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) : LONGEST_MS;
-    counters->ticks = Clock_read(counters->source.clock);
-    counters->overhead = measured(counters->source.account);
-    counters->armed = count_armed(counters->source.registry);
-}
-
-static void put(const struct Counters *counters, struct Track *track,
-                enum AsideCounter which, double value)
-{
-    struct Event event;
-
-    if (!(value >= 0)) // not known
-        return;
-    event = Aside_counter(counters->ticks, which, counters->ms,
-                          (uint64_t)(value + 0.5));
-    Timeline_add(counters->timeline, track, &event);
-}
-
-static void put_change(void *context, const struct Change *change)
-{
-    const struct Counters *counters = context;
-    struct Event event = Aside_change(change->ticks, change->id, change->line,
-                                      change->from, change->to);
-
-    Timeline_add(counters->timeline, counters->teller, &event);
-}
-
-// What is the process's is among the events of whichever thread comes first.
-static void tell(struct Counters *counters, struct Track *track)
-{
-    counters->teller = track;
-    Transitions_tell(counters->source.transitions, &counters->change,
-                     put_change, counters);
-    put(counters, track, ASIDE_OVERHEAD, 1e6 * counters->overhead);
-    put(counters, track, ASIDE_ARMED, counters->armed);
+    counters->ticks = Clock_read(source->clock);
+    Transitions_tell(source->transitions, &counters->change, put_change,
+                     counters);
+    put(counters, ASIDE_OVERHEAD, 1e6 * measured(source->account), 0);
+    put(counters, ASIDE_ARMED, count_armed(source->registry), 0);
 }
 
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace)
@@ -93,16 +85,14 @@ void Counters_add(struct Counters *counters, struct ThreadTrace *trace)
     uint64_t cpu_ns;
     double used;
 
-    if (!(due || counters->first) || !trace->track)
+    if (!(due || counters->first) || trace->number >= ASIDE_THREADS)
         return;
-    if (due && !counters->teller)
-        tell(counters, trace->track);
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
     // ns a ms are millionths of a core.
     if (due && (used > 0 || trace->counted_busy))
-        put(counters, trace->track, ASIDE_CPU, used / counters->ms);
+        put(counters, ASIDE_CPU, used / counters->ms, trace->number);
     trace->counted_ns = cpu_ns;
     trace->counted_busy = used > 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Once a second the timeline gets what a graph is drawn of: the overhead, how
 // many hooks are in, each thread's CPU time; and the instructions that were
-// specialised since. The collector's thread, as it drains.
+// specialised since. Whoever drains.
 #ifndef OCULAR_TRACER_SESSION_COUNTERS_H
 #define OCULAR_TRACER_SESSION_COUNTERS_H
 
@@ -25,17 +25,14 @@ struct Counters {
     // While they are added.
     struct Timeline *timeline; // NULL: it is not time
     bool first;
-    struct Track *teller; // who has what is the process's; NULL: nobody yet
     unsigned ms;
     uint64_t ticks;
-    double overhead; // share of the program's CPU time; NaN: not known
-    double armed;    // hooks that are in
 };
 
-// Before the threads are visited: is it time?
+// Before the threads are visited: where it is time, what is the process's. One
+// thread at a time.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
-// For each thread that has a track, after its ring was drained; one thread at a
-// time.
+// For each thread.
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace);
 
 #endif

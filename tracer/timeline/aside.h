@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the collector puts into a thread's events beside what that does: values
-// of counters, and instructions that were seen to be specialised. They have
-// times of their own, and no place among the calls.
+// What the collector puts into the track of our own threads: values of
+// counters, and instructions that were seen to be specialised.
 #ifndef OCULAR_TRACER_TIMELINE_ASIDE_H
 #define OCULAR_TRACER_TIMELINE_ASIDE_H
 
@@ -14,32 +13,40 @@ enum AsideCounter {
     ASIDE_COUNTERS
 };
 
-// Over so many ms before the event, or as of then.
+#define ASIDE_THREADS (1u << 20) // threads of higher numbers are not counted
+
+// Over so many ms before the event, or as of then; of the thread of that
+// number.
 static inline struct Event Aside_counter(uint64_t ticks,
                                          enum AsideCounter which, unsigned ms,
-                                         uint64_t value)
+                                         uint64_t value, unsigned thread)
 {
-    uint64_t most = (UINT64_C(1) << 40) - 1;
+    uint64_t most = (UINT64_C(1) << 24) - 1;
 
-    return (struct Event){Event_when(ticks, EVENT_COUNTER),
-                          (uint64_t)which << 56 |
-                              (uint64_t)(ms & 0xffff) << 40 |
-                              (value < most ? value : most)};
+    return (struct Event){
+        Event_when(ticks, EVENT_COUNTER),
+        (uint64_t)which << 60 | (uint64_t)(ms & 0xffff) << 44 |
+            (value < most ? value : most) << 20 | thread % ASIDE_THREADS};
 }
 
 static inline enum AsideCounter Aside_which(const struct Event *event)
 {
-    return (enum AsideCounter)(event->what >> 56);
+    return (enum AsideCounter)(event->what >> 60);
 }
 
 static inline unsigned Aside_ms(const struct Event *event)
 {
-    return (unsigned)(event->what >> 40 & 0xffff);
+    return (unsigned)(event->what >> 44 & 0xffff);
 }
 
 static inline uint64_t Aside_value(const struct Event *event)
 {
-    return event->what & ((UINT64_C(1) << 40) - 1);
+    return event->what >> 20 & ((UINT64_C(1) << 24) - 1);
+}
+
+static inline unsigned Aside_thread(const struct Event *event)
+{
+    return (unsigned)(event->what % ASIDE_THREADS);
 }
 
 // An instruction of that function, on that line (0: none).

@@ -5,14 +5,13 @@
 #include "tracer/timeline/perfetto.h"
 #include "ipc/base/heap.h"
 #include "ipc/file_kind.h"
-#include "tracer/timeline/event_buffer.h"
 #include "tracer/timeline/instant.h"
 #include "tracer/timeline/json_trace.h"
+#include "tracer/timeline/own_events.h"
 #include "tracer/timeline/pftrace.h"
 #include "tracer/timeline/tid_guard.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 // Perfetto keeps 512 levels of a track: a call beyond them gets no end there,
@@ -23,8 +22,7 @@
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
-    const struct TimelineThread *thread; // whose events are read
-    size_t depth;                        // calls that are open, of this thread
+    size_t depth;      // calls that are open, of this thread
     uint64_t left_out; // events, since the last mark that says so
 };
 
@@ -86,57 +84,6 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
     return walk->format->said(walk->writer, ticks, mark);
 }
 
-// --- What the collector saw --------------------------------------------------
-
-static int put_counter(const struct Walk *walk, const struct Event *event)
-{
-    struct TraceWriter *writer = walk->writer;
-    static const struct {
-        const char *name, *unit;
-        double scale; // of what the event has
-    } all[] = {
-        [ASIDE_CPU] = {"CPU", "% of a core", 1e-4},
-        [ASIDE_OVERHEAD] = {"Ocular's overhead", "% of the CPU time", 1e-4},
-        [ASIDE_ARMED] = {"hooks that are in", "hooks", 1},
-    };
-    enum AsideCounter which = Aside_which(event);
-    uint64_t ns = TraceWriter_ns(writer, Event_ticks(event));
-    uint64_t before = Aside_ms(event) * UINT64_C(1000000);
-
-    if (which >= ASIDE_COUNTERS)
-        return 0; // of a kind to come
-    return walk->format->counter(
-        writer, ns > before ? ns - before : 0,
-        &(struct TraceCounter){
-            .which = which,
-            .thread = which == ASIDE_CPU ? walk->thread : NULL,
-            .name = all[which].name,
-            .unit = all[which].unit,
-            .value = all[which].scale * (double)Aside_value(event)});
-}
-
-static int put_change(const struct Walk *walk, const struct Event *event)
-{
-    struct TraceWriter *writer = walk->writer;
-    const struct Opcodes *opcodes = writer->trace->opcodes;
-    struct TraceChange change = {.id = Event_id(event),
-                                 .line = Aside_line(event)};
-
-    snprintf(change.name, sizeof change.name, "%s -> %s",
-             Opcodes_text(opcodes, Aside_from(event)),
-             Opcodes_text(opcodes, Aside_to(event)));
-    return walk->format->change(
-        writer, TraceWriter_ns(writer, Event_ticks(event)), &change);
-}
-
-static int aside(void *context, const struct Event *event)
-{
-    const struct Walk *walk = context;
-
-    return Event_kind(event) == EVENT_COUNTER ? put_counter(walk, event)
-                                              : put_change(walk, event);
-}
-
 // --- Threads -----------------------------------------------------------------
 
 // The thread's chunks, which come next in the view.
@@ -151,11 +98,11 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
     return writer->chunk - from;
 }
 
+// *written: it is in the file.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
-                        struct TidGuard *guard)
+                        struct TidGuard *guard, bool *written)
 {
-    const struct ReplayTarget target = {walk, begin_call, end_call,
-                                        mark, said,       aside};
+    const struct ReplayTarget target = {walk, begin_call, end_call, mark, said};
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, thread->number);
@@ -166,10 +113,10 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     // A thread that nothing has been recorded of, yet or any more.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
+    *written = true;
     if (*end > floor)
         floor = *end;
     writer->last = floor;
-    walk->thread = thread;
     error = walk->format->thread(writer, thread);
     if (!error && thread->forgotten) {
         uint64_t at = view->first_ticks > floor ? view->first_ticks : floor;
@@ -182,56 +129,24 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     return error;
 }
 
-static int write_chunk_of_samples(struct Walk *walk,
-                                  const struct TimelineChunk *chunk,
-                                  struct EventBuffer *buffer,
-                                  struct SampleReader *reader)
-{
-    const struct Event *events = EventBuffer_read(buffer, chunk);
-    struct TraceWriter *writer = walk->writer;
-    struct TimelineSample sample;
-    size_t i, count = events ? chunk->event_count : 0;
-    int error = 0;
-
-    if (!events) // what comes next is not whole
-        *reader = (struct SampleReader){0};
-    for (i = 0; !error && i < count; i++)
-        if (SampleReader_take(reader, &events[i], &sample))
-            error = walk->format->sample(
-                writer, TraceWriter_ns(writer, sample.ticks), &sample);
-    return error;
-}
-
-static int write_samples(struct Walk *walk, unsigned number)
+static int write_threads(struct Walk *walk)
 {
     struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
-    size_t i = writer->chunk, end = i + take_chunks(writer, number);
-    struct SampleReader reader = {0};
-    struct EventBuffer buffer = {0};
-    int error = 0;
-
-    if (!walk->format->sample || i == end)
-        return 0;
-    error = walk->format->samples(writer);
-    for (; !error && i < end; i++)
-        error = write_chunk_of_samples(walk, view->chunks[i], &buffer, &reader);
-    EventBuffer_release(&buffer);
-    return error;
-}
-
-static int write_threads(struct Walk *walk)
-{
-    const struct TimelineView *view = walk->writer->trace->view;
+    bool *written = Heap_zeroed(view->thread_count + 1, sizeof *written);
     struct TidGuard guard;
     int error = TidGuard_init(&guard, view->thread_count);
     size_t i;
 
+    if (!written)
+        error = -ENOMEM;
     for (i = 0; !error && i < view->thread_count; i++)
-        error = view->threads[i].number == SAMPLE_TRACK_NUMBER
-                    ? write_samples(walk, view->threads[i].number)
-                    : write_thread(walk, &view->threads[i], &guard);
+        if (view->threads[i].number != TIMELINE_OWN)
+            error = write_thread(walk, &view->threads[i], &guard, &written[i]);
+    if (!error) // what is left of the chunks
+        error = OwnEvents_write(writer, walk->format, written);
     TidGuard_release(&guard);
+    Heap_free(written);
     return error;
 }
 

@@ -287,7 +287,6 @@ static int write_thread(struct TraceWriter *writer,
     int error;
 
     pf->thread = (uint64_t)thread->number + 1;
-    pf->counters &= ~(1u << ASIDE_CPU);
     error = open_track(pf, pf->thread, TRACK_THREAD, from);
 
     Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)thread->tid);
@@ -313,7 +312,7 @@ const struct TraceFormat Pftrace_format = {
     .said = PftraceAside_said,
     .counter = PftraceAside_counter,
     .change = PftraceAside_change,
-    .samples = PftraceSamples_begin,
+    .own = PftraceSamples_begin,
     .sample = PftraceSamples_put,
     .release = release,
 };

@@ -111,7 +111,7 @@ static int end_aside(struct Pftrace *pf, size_t event, size_t packet)
     return error ? error : TraceWriter_count(&pf->base);
 }
 
-static int put_counter_track(struct Pftrace *pf, uint64_t uuid,
+static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
                              const struct TraceCounter *counter)
 {
     struct Bytes *out = &pf->packet;
@@ -119,8 +119,7 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid,
     size_t from = Protobuf_open(out, PACKET_TRACK), inside;
 
     Protobuf_add(out, TRACK_UUID, uuid);
-    Protobuf_add(out, TRACK_PARENT,
-                 Pftrace_uuid(pf, counter->thread ? pf->thread : 0));
+    Protobuf_add(out, TRACK_PARENT, parent);
     Protobuf_add_text(out, TRACK_NAME, counter->name);
     inside = Protobuf_open(out, TRACK_COUNTER);
     Protobuf_add_text(out, COUNTER_UNIT, counter->unit);
@@ -129,21 +128,33 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid,
     return Pftrace_end(pf, packet);
 }
 
+// Describes its track, the first time.
+static int know_counter(struct Pftrace *pf, uint64_t uuid, uint32_t thread,
+                        const struct TraceCounter *counter)
+{
+    const struct EncodedPiece known = {"", 1}, none = {NULL, 0};
+    uint64_t key = Trace_counter_key(thread, counter->which);
+
+    if (Encoded_find(&pf->base.encoded, key))
+        return 0;
+    if (!Encoded_add(&pf->base.encoded, key, known, none))
+        return -ENOMEM;
+    return put_counter_track(pf, uuid, Pftrace_uuid(pf, thread), counter);
+}
+
 int PftraceAside_counter(struct TraceWriter *writer, uint64_t ns,
                          const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    uint64_t of = counter->thread ? pf->thread : 0;
-    uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | of << 4 | counter->which);
+    // A thread's track, as pftrace.c numbers it; 0: the process's.
+    uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
+    uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
+                                         counter->which);
     size_t packet, event;
-    int error;
+    int error = know_counter(pf, uuid, thread, counter);
 
-    if (!(pf->counters & 1u << counter->which)) {
-        error = put_counter_track(pf, uuid, counter);
-        if (error)
-            return error;
-        pf->counters |= 1u << counter->which;
-    }
+    if (error)
+        return error;
     packet = Pftrace_begin_at(pf, ns);
     event = Protobuf_open(&pf->packet, PACKET_EVENT);
     Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, TYPE_COUNTER);

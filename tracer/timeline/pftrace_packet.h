@@ -19,7 +19,6 @@ struct Pftrace {
     uint64_t thread;     // the number of its track
     uint64_t frames;     // numbers given to frames of samples
     uint64_t stacks;     // and to their stacks
-    unsigned counters;   // whose tracks there are, a bit each
     uint32_t sequence;
     uint32_t tracks;
     size_t sequence_size;

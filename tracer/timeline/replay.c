@@ -18,7 +18,6 @@ struct Replay {
     uint32_t *spans; // numbers of those that have begun here
     size_t span_count;
     size_t span_room;
-    bool heard; // something that the thread did
 };
 
 static int push(struct Replay *replay, uint32_t id, unsigned level,
@@ -130,9 +129,6 @@ static int play(struct Replay *replay, const struct Event *event)
     const struct ReplayTarget *target = replay->target;
     enum EventKind kind = Event_kind(event);
 
-    if (kind == EVENT_COUNTER || kind == EVENT_CHANGE)
-        return target->aside(target->context, event);
-    replay->heard = true;
     if (Event_ticks(event) > replay->now)
         replay->now = Event_ticks(event);
     switch (kind) {
@@ -214,17 +210,20 @@ int Replay_thread(const struct TimelineView *view,
     struct Replay replay = {.target = target};
     struct EventBuffer buffer = {0};
     uint64_t first = view->first_ticks;
+    bool silent = true;
     size_t i;
     int error = 0;
 
     if (!count)
         return 0;
     replay.now = first > floor ? first : floor;
-    for (i = 0; !error && i < count; i++)
+    for (i = 0; !error && i < count; i++) {
         error = play_chunk(&replay, chunks[i], i == 0, &buffer);
+        silent &= !chunks[i]->event_count;
+    }
     EventBuffer_release(&buffer);
     // A thread of which nothing was heard is where it was.
-    if (!replay.heard && view->last_ticks > replay.now)
+    if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)
         error = pop_from(&replay, 0, CALL_OPEN);

@@ -36,8 +36,6 @@ struct ReplayTarget {
     // What the program said. A span's end has a beginning, on this thread; a
     // beginning may have no end.
     int (*said)(void *context, uint64_t ticks, const struct Mark *mark);
-    // EVENT_COUNTER, EVENT_CHANGE: of their own time.
-    int (*aside)(void *context, const struct Event *event);
 };
 
 // Replays chunks[0..count), which are all of one thread, not before `floor`.

@@ -29,10 +29,10 @@ enum EventKind {
     EVENT_MARK,       // what: number and sizes
     EVENT_SPAN_BEGIN, // the same; its number is this span's
     EVENT_SPAN_END,   // the same
-    // What the collector saw (aside.h): it may be of some time before.
+    // In the track of our own threads: what the collector saw (aside.h),
     EVENT_COUNTER,
     EVENT_CHANGE,
-    // Samples, in a track of their own (sample_track.h).
+    // and samples (sample_track.h).
     EVENT_FRAME, // what: depth, function
     EVENT_SAMPLE // of the stack that the frames before make
 };

@@ -19,32 +19,23 @@ static struct Event sample_event(const struct TimelineSample *sample,
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample)
 {
+    struct Event events[SAMPLE_TRACK_DEPTH + 1];
     size_t depth =
         sample->depth < SAMPLE_TRACK_DEPTH ? sample->depth : SAMPLE_TRACK_DEPTH;
-    struct Event event;
-    size_t i = 0;
-    int error = 0;
+    size_t i = 0, count = 0;
 
-    if (!samples->track)
-        samples->track =
-            Timeline_begin(timeline, SAMPLE_TRACK_NUMBER, 0, "samples");
-    if (!samples->track)
-        return;
     if (samples->since++ % SAMPLE_TRACK_WHOLE)
         while (i < depth && i < samples->depth &&
                samples->path[i] == sample->path[i])
             i++;
-    for (; !error && i < depth; i++) {
+    for (; i < depth; i++) {
         samples->path[i] = sample->path[i];
-        event = frame_event(sample->ticks, i, sample->path[i]);
-        error = Timeline_add(timeline, samples->track, &event);
+        events[count++] = frame_event(sample->ticks, i, sample->path[i]);
     }
-    event = sample_event(sample, depth);
-    if (!error)
-        error = Timeline_add(timeline, samples->track, &event);
+    events[count++] = sample_event(sample, depth);
     samples->depth = depth;
-    if (error) // what a reader has is not what is here
-        samples->since = 0;
+    if (Timeline_add(timeline, events, count))
+        samples->since = 0; // what a reader has is not what is here
 }
 
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The samples of all threads as a track of the timeline: of each stack the
-// frames that the one before has not, outermost first, and then the sample. The
-// first of a track, and now and then one, has all of them, so that what is
-// before may be forgotten. One thread at a time.
+// The samples of all threads, in the track of our own threads: of each stack
+// the frames that the one before has not, outermost first, and then the sample.
+// The first, and now and then one, has all of them, so that what is before may
+// be forgotten. One thread at a time.
 #ifndef OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 #define OCULAR_TRACER_TIMELINE_SAMPLE_TRACK_H
 
@@ -10,13 +10,11 @@
 
 #include <stdbool.h>
 
-#define SAMPLE_TRACK_DEPTH 512         // frames, at most: the outermost
-#define SAMPLE_TRACK_WHOLE 256         // every so many samples one is whole
-#define SAMPLE_TRACK_NUMBER UINT32_MAX // as of a thread; it is the last
+#define SAMPLE_TRACK_DEPTH 512 // frames, at most: the outermost
+#define SAMPLE_TRACK_WHOLE 256 // every so many samples one is whole
 
 struct SampleTrack {
-    struct Track *track; // NULL: there was none yet
-    unsigned since;      // the newest whole one
+    unsigned since; // the newest whole one
     size_t depth;
     uint32_t path[SAMPLE_TRACK_DEPTH]; // functions, outermost first
 };

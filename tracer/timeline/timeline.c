@@ -24,6 +24,8 @@ struct Timeline {
     size_t ended;                 // tracks whose thread has ended
     struct EvictionHeap eviction; // tracks with a chunk that may leave memory
     const struct Track *busy;     // being drained: its newest chunk is in use
+    struct Track *own; // gets its events a few at a time, so that its newest
+                       // chunk stays; NULL: there were none yet
 };
 
 struct Timeline *Timeline_new(size_t limit_bytes)
@@ -105,8 +107,8 @@ static void drop_track(struct Timeline *timeline, struct Track *track)
 static void set_age(struct Timeline *timeline, struct Track *track)
 {
     const struct Chunk *oldest = Track_resident(track);
-    bool may_leave =
-        oldest && (track != timeline->busy || oldest != track->newest);
+    bool in_use = track == timeline->busy || track == timeline->own;
+    bool may_leave = oldest && !(in_use && oldest == track->newest);
 
     if (!may_leave)
         EvictionHeap_remove(&timeline->eviction, track);
@@ -253,16 +255,22 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
     return error ? error : moved;
 }
 
-int Timeline_add(struct Timeline *timeline, struct Track *track,
-                 const struct Event *event)
+int Timeline_add(struct Timeline *timeline, const struct Event *events,
+                 size_t count)
 {
-    int error;
+    size_t i;
+    int error = 0;
 
     pthread_mutex_lock(&timeline->mutex);
-    timeline->busy = track;
-    error = add_event(timeline, track, event);
-    timeline->busy = NULL;
-    set_age(timeline, track);
+    if (!timeline->own) {
+        timeline->own = Track_new(TIMELINE_OWN, 0, "ocular");
+        if (timeline->own)
+            link_track(timeline, timeline->own);
+    }
+    if (!timeline->own)
+        error = -ENOMEM;
+    for (i = 0; !error && i < count; i++)
+        error = add_event(timeline, timeline->own, &events[i]);
     pthread_mutex_unlock(&timeline->mutex);
     return error;
 }

@@ -33,9 +33,11 @@ void Timeline_abandon(struct Timeline *timeline);
 // counts as lost).
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
-// Adds what the collector saw (aside.h). As Timeline_drain. 0 or -ENOMEM.
-int Timeline_add(struct Timeline *timeline, struct Track *track,
-                 const struct Event *event);
+// Adds what our own threads have to say, to a track that is theirs. Any thread.
+// 0 or -ENOMEM.
+int Timeline_add(struct Timeline *timeline, const struct Event *events,
+                 size_t count);
+#define TIMELINE_OWN UINT32_MAX // that track's number; it is the last one
 // The thread has ended and its ring is drained: the track is not the caller's
 // to use any more. It goes with its last chunk, and what it lost stays counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);

@@ -75,8 +75,9 @@ struct TraceFormat {
                    const struct TraceCounter *counter);
     int (*change)(struct TraceWriter *writer, uint64_t ns,
                   const struct TraceChange *change);
-    // Before the samples, and each of them, in their own time; may be NULL.
-    int (*samples)(struct TraceWriter *writer);
+    // Before the last three, which come after all threads; may be NULL, as may
+    // be samples.
+    int (*own)(struct TraceWriter *writer);
     int (*sample)(struct TraceWriter *writer, uint64_t ns,
                   const struct TimelineSample *sample);
     int (*tail)(struct TraceWriter *writer);     // may be NULL
@@ -166,6 +167,11 @@ static inline uint64_t Trace_function_key(uint32_t id)
 static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
 {
     return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
+}
+
+static inline uint64_t Trace_counter_key(uint32_t id, enum AsideCounter which)
+{
+    return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
 }
 
 static inline uint64_t Trace_frame_key(uint32_t id)
