@@ -151,6 +151,7 @@ void Collect_init(struct Session *session)
         session->engine->traces.overflow =
             (struct RingOverflow){empty_ring, session};
     session->collected_s = 0;
+    session->counters.then_s = Now_s(CLOCK_MONOTONIC);
     session->counters.source =
         (struct CounterSource){&session->account, session->engine->registry,
                                &session->transitions, &session->engine->clock};

@@ -62,13 +62,10 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
     const struct CounterSource *source = &counters->source;
     double now = Now_s(CLOCK_MONOTONIC), past = now - counters->then_s;
 
-    counters->first = counters->then_s == 0; // what comes counts from here on
     counters->timeline = NULL;
-    if (!timeline || (!counters->first && past < PERIOD_S))
+    if (!timeline || past < PERIOD_S)
         return;
     counters->then_s = now;
-    if (counters->first)
-        return;
     counters->timeline = timeline;
     counters->ms =
         past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) : LONGEST_MS;
@@ -81,17 +78,16 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
 
 void Counters_add(struct Counters *counters, struct ThreadTrace *trace)
 {
-    bool due = counters->timeline != NULL;
     uint64_t cpu_ns;
     double used;
 
-    if (!(due || counters->first) || trace->number >= ASIDE_THREADS)
+    if (!counters->timeline || trace->number >= ASIDE_THREADS)
         return;
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
     // ns a ms are millionths of a core.
-    if (due && (used > 0 || trace->counted_busy))
+    if (used > 0 || trace->counted_busy)
         put(counters, ASIDE_CPU, used / counters->ms, trace->number);
     trace->counted_ns = cpu_ns;
     trace->counted_busy = used > 0;

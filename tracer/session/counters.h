@@ -20,11 +20,10 @@ struct CounterSource {
 
 struct Counters {
     struct CounterSource source;
-    double then_s;   // of CLOCK_MONOTONIC, when it was last done; 0: never
+    double then_s;   // of CLOCK_MONOTONIC, when it was last done, or the start
     uint64_t change; // the next one to tell of
     // While they are added.
     struct Timeline *timeline; // NULL: it is not time
-    bool first;
     unsigned ms;
     uint64_t ticks;
 };
