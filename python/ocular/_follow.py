@@ -6,9 +6,8 @@ $OCULAR_FOLLOW; that holds the settings."""
 
 import json
 import os
-import site
-import sysconfig
-from pathlib import Path
+
+from ocular import _pth
 
 VARIABLE = "OCULAR_FOLLOW"
 NAME = "ocular-follow.pth"
@@ -18,40 +17,19 @@ SOURCE = "try: from ocular._follow import _begin; _begin()\nexcept Exception: pa
 LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
 
 
-def _folders():
-    """Where CPython looks for .pth files."""
-    folders = [sysconfig.get_path("platlib"), *site.getsitepackages()]
-    if site.ENABLE_USER_SITE:
-        folders.append(site.getusersitepackages())
-    return [Path(folder) for folder in dict.fromkeys(folders)]
-
-
 def is_installed():
     """Whether the line is there, for this interpreter."""
-    return any((folder / NAME).is_file() for folder in _folders())
+    return bool(_pth.find(NAME))
 
 
 def install():
     """Writes the file: its path. OSError where that is not allowed."""
-    folder = _folders()[0]
-    package = Path(__file__).resolve().parent.parent
-    lines = [LINE] if package == folder else [str(_import_path()), LINE]
-    path = folder / NAME
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def _import_path():
-    """The folder that the package is imported from, links kept."""
-    return Path(os.path.abspath(__file__)).parent.parent
+    return _pth.install(NAME, LINE)
 
 
 def remove():
     """Removes what install() has written, wherever it is: the paths."""
-    found = [folder / NAME for folder in _folders() if (folder / NAME).is_file()]
-    for path in found:
-        path.unlink()
-    return found
+    return _pth.remove(NAME)
 
 
 def announce(settings):
