@@ -201,9 +201,11 @@ static int explain(const struct Search *search, char *why, size_t why_size)
     snprintf(why, why_size,
              "process %d (%.60s) does not serve%s. Start it with `python -m "
              "ocular --serve script.py`, or have it call "
-             "ocular.start_tracing(serve=True)",
+             "ocular.start_tracing(serve=True), or attach to it as it runs: "
+             "ocular-top --attach --pid %d",
              (int)search->process.pid, search->found->command,
-             search->stale ? " any more (it left a stale socket)" : "");
+             search->stale ? " any more (it left a stale socket)" : "",
+             (int)search->process.pid);
     return -ENOENT;
 }
 

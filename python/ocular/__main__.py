@@ -208,6 +208,7 @@ NOT_IDLE = (
     "children",
     "follow",
 )  # what --idle has no use for
+COMMANDS = ("attach", "detach", "enable", "disable", "status")  # ./attach is a script
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 
@@ -362,10 +363,10 @@ def main(arguments=None):
     """Parses our options, and runs the program, which starts tracing."""
     if arguments is None:
         arguments = sys.argv[1:]
-    if arguments[:1] == ["merge"] and not os.path.exists("merge"):
-        from ocular import _merge
+    if arguments and arguments[0] in COMMANDS:
+        from ocular import _commands
 
-        sys.exit(_merge.main(arguments[1:]))
+        sys.exit(_commands.run(arguments))
     parser = _parser()
     ours, rest = _split(parser, arguments)
     options = parser.parse_args(ours)

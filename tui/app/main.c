@@ -3,6 +3,7 @@
 // terminal or as the batch. The only file of the viewer that reports errors and
 // exits.
 #include "ipc/version.h"
+#include "tui/app/attaching.h"
 #include "tui/app/chooser.h"
 #include "tui/app/options.h"
 #include "tui/app/pick.h"
@@ -40,6 +41,7 @@ static int no_process(void)
         "Start one so that it does:  python -m ocular --serve script.py\n"
         "or in the program:          ocular.start_tracing(serve=True)\n"
         "or, at no cost until then:  ocular.serve()\n"
+        "or have one do so that runs:  ocular-top --attach --pid PID\n"
         "or name one of another user or container:  ocular-top --pid PID\n",
         stderr);
     return EXIT_RUNTIME;
@@ -92,18 +94,45 @@ static int go_round(const struct Options *options, const struct Served *served,
     return error < 0 ? error : 0;
 }
 
+// --list: every process that serves, a line each.
+static int list(void)
+{
+    struct Chooser chooser = {0};
+    struct Bytes lines;
+    Bytes_init(&lines);
+    Chooser_refresh(&chooser);
+    Chooser_write(&chooser, &lines);
+    if (!lines.error)
+        fwrite(lines.data, 1, lines.size, stdout);
+    Bytes_release(&lines);
+    Chooser_release(&chooser);
+    return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
+}
+
+// The process of --pid. Where it does not serve, it may be attached to.
+static int find_one(const struct Options *options, struct Served *served,
+                    struct Attaching *attaching, char *why)
+{
+    int error = options->attach
+                    ? Address_find(served, options->pid, why, WHY)
+                    : Startup_find(served, options->pid, STARTUP_PATIENCE_S,
+                                   stderr, why, WHY);
+    if (error == -ENOENT)
+        error = Attaching_begin(attaching, options, served, why, WHY);
+    return error;
+}
+
 // Finds the process to begin with, or *several. 0, -errno with `why`, or -ESRCH
 // without: no process serves.
 static int find(const struct Options *options, struct Served *served,
-                bool *several, char *why)
+                struct Attaching *attaching, bool *several, char *why)
 {
     struct Chooser chooser = {0};
     *several = false;
     if (options->replay)
         return 0; // no process is needed
     if (options->pid)
-        return Startup_find(served, options->pid, STARTUP_PATIENCE_S, stderr,
-                            why, WHY);
+        return find_one(options, served, attaching, why);
     long count = Chooser_refresh(&chooser);
     *several = count > 1;
     if (count == 1)
@@ -118,9 +147,10 @@ static int run(const struct Options *options)
 {
     struct Served served = {.pid = options->pid};
     struct Terminal *terminal = NULL;
-    char why[WHY] = "";
+    struct Attaching attaching = {0};
+    char why[WHY] = "", end[WHY] = "";
     bool several, leave;
-    int error = find(options, &served, &several, why);
+    int error = find(options, &served, &attaching, &several, why);
     if (error == -ESRCH && !*why)
         return no_process();
     if (!error && several && options->batch)
@@ -135,9 +165,23 @@ static int run(const struct Options *options)
             error = go_round(options, several ? NULL : &served, terminal, why);
         Terminal_close(terminal);
     }
+    int left = Attaching_end(&attaching, options, end, WHY);
+    if (left)
+        fail(EXIT_RUNTIME, end);
     if (error)
         return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
-    return EXIT_FINE;
+    return left ? EXIT_RUNTIME : EXIT_FINE;
+}
+
+// --attach-only and --detach.
+static int command(const struct Options *options)
+{
+    char why[WHY] = "";
+    int error = Attaching_command(options, why, WHY);
+    if (error)
+        return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
+    printf("ocular-top: %s\n", why);
+    return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
 static void read_environment(struct Options *options)
@@ -169,5 +213,9 @@ int main(int argc, char **argv)
         return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
     }
     read_environment(&options);
+    if (options.list)
+        return list();
+    if (options.attach_only || options.detach)
+        return command(&options);
     return run(&options);
 }

@@ -26,6 +26,12 @@ const char OPTIONS_USAGE[] =
     "  ocular-top -p PID --once --json   its numbers, for scripts\n"
     "\n"
     "  -p, --pid PID      the process; waits 5 s for one that is coming up\n"
+    "      --attach       with --pid: where it does not serve, have it do so "
+    "until\n"
+    "                     the viewer leaves\n"
+    "      --attach-only  have it serve, and leave\n"
+    "      --detach       end what --attach-only began\n"
+    "      --list         print which processes serve\n"
     "  -d, --delay SEC    seconds between snapshots, 0.1 to 60 (1)\n"
     "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
     "(share)\n"
@@ -60,7 +66,12 @@ enum Long {
     LONG_KEYS,
     LONG_SIZE,
     LONG_RECORD,
-    LONG_REPLAY
+    LONG_REPLAY,
+    LONG_ATTACH,
+    LONG_ATTACH_ONLY,
+    LONG_DETACH,
+    LONG_LIST,
+    LONG_PACKAGE
 };
 
 static const struct option longs[] = {
@@ -76,6 +87,11 @@ static const struct option longs[] = {
     {"size", required_argument, NULL, LONG_SIZE},
     {"record", required_argument, NULL, LONG_RECORD},
     {"replay", required_argument, NULL, LONG_REPLAY},
+    {"attach", no_argument, NULL, LONG_ATTACH},
+    {"attach-only", no_argument, NULL, LONG_ATTACH_ONLY},
+    {"detach", no_argument, NULL, LONG_DETACH},
+    {"list", no_argument, NULL, LONG_LIST},
+    {"package", required_argument, NULL, LONG_PACKAGE},
     {"no-color", no_argument, NULL, 'C'},
     {"ascii", no_argument, NULL, 'U'},
     {"no-mouse", no_argument, NULL, 'M'},
@@ -161,6 +177,31 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
+// What attaching needs; false: the option is another.
+static bool take_attaching(struct Options *options, int option,
+                           const char *value)
+{
+    switch (option) {
+    case LONG_ATTACH:
+        options->attach = true;
+        return true;
+    case LONG_ATTACH_ONLY:
+        options->attach_only = true;
+        return true;
+    case LONG_DETACH:
+        options->detach = true;
+        return true;
+    case LONG_LIST:
+        options->list = true;
+        return true;
+    case LONG_PACKAGE:
+        options->package = value;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static int take(struct Options *options, int option, const char *value,
                 const struct Complaint *complaint)
 {
@@ -215,7 +256,7 @@ static int take(struct Options *options, int option, const char *value,
         options->version = true;
         return 0;
     default:
-        options->help = true;
+        options->help = !take_attaching(options, option, value);
         return 0;
     }
 }
@@ -245,6 +286,10 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
         return complain(&complaint,
                         "--replay goes with neither --record nor --pid",
                         options->replay);
+    if (!error && !options->pid &&
+        (options->attach || options->attach_only || options->detach))
+        return complain(&complaint, "--attach and --detach need --pid PID",
+                        argv[argc - 1]);
     if (options->keys || options->width)
         options->batch = true;
     return error;

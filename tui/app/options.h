@@ -25,6 +25,11 @@ struct Options {
     bool mono;
     bool ascii;
     bool no_mouse;
+    bool attach;         // a process that does not serve: have it serve
+    bool attach_only;    // and no more than that
+    bool detach;         // end that
+    bool list;           // print which processes serve
+    const char *package; // folder with an ocular/ for --attach, or NULL
     bool help;
     bool version;
 };

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""What `ocular attach` and `ocular detach` have a program do (tui/attach/script.c), on
+a thread of its own. What fails is told to who attaches; nothing is printed here."""
+
+import ocular
+from ocular import _ocular
+
+
+def begin():
+    """The program serves, idly, until end()."""
+    with ocular._Shared.lock:
+        if ocular.is_tracing() or _ocular.is_serving():
+            raise RuntimeError("Ocular traces or serves this program already")
+        ocular.serve()
+        ocular._kept["attached"] = True
+
+
+def end():
+    """Nothing is left of what begin() began: no thread, hook, socket or timer. Nothing
+    happens where that is over already."""
+    with ocular._Shared.lock:
+        if ocular.is_tracing() and not _ocular.is_armed():
+            raise RuntimeError(
+                "the program itself is tracing (start_tracing), which ends by its own "
+                "stop_tracing()"
+            )
+        if _ocular.is_serving() and not ocular._kept.get("attached"):
+            raise RuntimeError(
+                "nobody attached to this program: it serves because it asked for that, "
+                "and ocular.stop_serving() or its end ends it"
+            )
+        ocular.stop_serving()
+        ocular._kept["attached"] = False

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""A program that nobody prepared is attached to, watched, and let go: it is as before,
+and has printed nothing."""
+
+import json
+import os
+import signal
+import time
+
+import pytest
+from attach.programs import BLOCKED, TIGHT, WAITS, WORKS, Program, files
+from e2e.program import PYTHON, TOP, run, start, top, wait_until
+
+
+@pytest.fixture(autouse=True)
+def no_files_left():
+    before = files()
+    yield
+    assert files() <= before
+
+
+def functions(done):
+    assert (done.status, done.err) == (0, ""), done
+    last = json.loads(done.out.splitlines()[-1])
+    return {row["name"]: row for row in last["functions"]}
+
+
+def test_it_is_watched_and_as_before(tmp_path):
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        done = program.attach()
+        assert (done.status, done.err) == (0, "")
+        assert f"process {program.pid} serves now" in done.out
+        assert f"{program.pid}" in top("--list").out
+        assert {"busy", "work"} <= set(functions(program.snapshot()))
+        done = program.detach()
+        assert (done.status, done.err) == (0, "")
+        assert program.state() == before
+        assert f"{program.pid}" not in top("--list").out
+        out, err = program.end()
+        assert out == "names busy select sys time work\n" and err == ""
+
+
+def test_the_viewer_attaches_and_lets_go(tmp_path):
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        assert "busy" in functions(program.snapshot("--attach"))
+        assert program.state() == before
+        done = top("--pid", program.pid, "--once")
+        assert done.status == 1
+        assert f"ocular-top --attach --pid {program.pid}" in done.err
+        assert program.end()[1] == ""
+
+
+def test_its_own_environment_comes_first(tmp_path):
+    with Program(tmp_path, WORKS, PYTHONPATH=os.environ["PYTHONPATH"]) as program:
+        assert program.attach("--package", tmp_path).status == 0
+        assert program.detach().status == 0
+        assert program.end()[1] == ""
+
+
+def test_another_package_of_that_name(tmp_path):
+    (tmp_path / "ocular").mkdir()
+    with Program(tmp_path, WORKS) as program:
+        assert program.attach().status == 0
+        assert program.detach().status == 0
+
+
+def test_again_and_again(tmp_path):
+    with Program(tmp_path, WORKS) as program:
+        for _ in range(3):
+            assert program.attach().status == 0
+            assert program.detach().status == 0
+        before, size = program.state(), resident(program.pid)
+        for _ in range(20):
+            assert program.attach().status == 0
+            assert program.detach().status == 0
+        assert program.state() == before
+        assert resident(program.pid) < size + 1024
+        assert program.end()[1] == ""
+
+
+def resident(pid):
+    """KiB of anonymous memory that it has."""
+    with open(f"/proc/{pid}/status") as file:
+        return int(file.read().split("\nRssAnon:")[1].split()[0])
+
+
+@pytest.mark.parametrize("source", [TIGHT, WAITS], ids=["tight", "waits"])
+def test_programs_whose_main_thread_is_busy(tmp_path, source):
+    with Program(tmp_path, source) as program:
+        before = program.state()
+        assert program.attach().status == 0
+        assert program.snapshot().status == 0
+        assert program.detach().status == 0
+        assert program.state() == before
+        assert program.process.poll() is None
+
+
+def test_fifty_threads(tmp_path):
+    source = WAITS.replace("range(3)", "range(50)")
+    with Program(tmp_path, source) as program:
+        assert program.attach().status == 0
+        assert "work" in functions(program.snapshot())
+        assert program.detach().status == 0
+        assert program.process.poll() is None
+
+
+def test_a_program_blocked_in_c(tmp_path):
+    with Program(tmp_path, BLOCKED) as program:
+        before = program.state()
+        begin = time.monotonic()
+        done = program.attach()
+        assert 4 < time.monotonic() - begin < 30
+        assert done.status == 1 and "its main thread is in the system call read" in done.err
+        assert program.state() == before
+        program.process.stdin.write("x")
+        program.process.stdin.flush()
+        assert program.process.stdout.readline() == "after\n"
+        time.sleep(0.3)
+        assert program.state() == before
+        assert program.end() == ("", "")
+
+
+def test_signals_are_the_programs(tmp_path):
+    source = WORKS.replace("print(", "import signal\nprint(", 1)
+    with Program(tmp_path, source) as program:
+        assert program.attach().status == 0
+        program.process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in program.process.communicate()[1]
+
+
+# How long after its start the attaching side is killed, in seconds.
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+def test_the_attaching_side_dies(tmp_path, kind):
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        for step in range(30):
+            attaching = start([TOP, "--attach-only", "--pid", program.pid])
+            time.sleep(0.003 * step)
+            attaching.send_signal(kind)
+            attaching.communicate()
+        done = program.detach()
+        assert done.status == 0 or "does not serve" in done.err
+        wait_until(lambda: program.state() == before, what="nothing is left")
+        time.sleep(3)
+        assert program.attach().status == 0  # cleans up
+        assert "busy" in functions(program.snapshot())
+        assert program.detach().status == 0
+        assert program.end()[1] == ""
+
+
+def test_the_attaching_side_dies_while_it_waits(tmp_path):
+    with Program(tmp_path, BLOCKED) as program:
+        attaching = start([TOP, "--attach-only", "--pid", program.pid])
+        time.sleep(0.5)
+        attaching.kill()
+        attaching.communicate()
+        program.process.stdin.write("x")
+        program.process.stdin.flush()
+        assert program.process.stdout.readline() == "after\n"
+        wait_until(lambda: not files(), what="the program cleans up")
+        assert program.end() == ("", "")
+
+
+def test_the_python_command(tmp_path):
+    with Program(tmp_path, WORKS) as program:
+        done = run([PYTHON, "-m", "ocular", "attach", program.pid])
+        assert (done.status, done.err) == (0, "")
+        done = run([PYTHON, "-m", "ocular", "status"])
+        assert f"{program.pid}" in done.out
+        done = run([PYTHON, "-m", "ocular", "attach", program.pid])
+        assert done.status == 0 and "serves already" in done.out
+        assert run([PYTHON, "-m", "ocular", "detach", program.pid]).status == 0
+        done = run([PYTHON, "-m", "ocular", "detach", program.pid])
+        assert done.status == 1 and "nothing to end" in done.err

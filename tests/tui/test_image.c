@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Exported symbols are found in the memory of a process, here our own, and
+// whatever lies there instead of a library, the search ends.
+#define _GNU_SOURCE 1 // dladdr
+#include "tui/attach/image.h"
+
+#include "tests/random.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define ROUNDS 20000
+#define BEGINNING 2048 // bytes: the header and the segments
+
+// Where the C library begins in memory.
+static uint64_t library(void)
+{
+    Dl_info info;
+    void *function = dlsym(RTLD_DEFAULT, "getppid");
+    assert_true(dladdr(function, &info) != 0);
+    return (uintptr_t)info.dli_fbase;
+}
+
+static void test_symbols_are_found(void **state)
+{
+    struct Image image;
+    struct Symbol found;
+    (void)state;
+    assert_int_equal(Image_load(&image, getpid(), library()), 0);
+    assert_int_equal(Image_find(&image, "getppid", &found), 0);
+    assert_true(found.address == (uintptr_t)dlsym(RTLD_DEFAULT, "getppid"));
+    assert_int_equal(Image_find(&image, "_PyRuntime", &found), -ENOENT);
+    assert_int_equal(Image_find(&image, "", &found), -ENOENT);
+}
+
+static void test_what_is_no_image_is_refused(void **state)
+{
+    struct Image image;
+    char text[BEGINNING] = "no library";
+    (void)state;
+    assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
+    assert_int_equal(Image_load(&image, getpid(), 0), -EFAULT);
+    assert_int_equal(Image_load(&image, 1 << 30, library()), -ESRCH);
+    memset(text, 0, sizeof text);
+    memcpy(text, ELFMAG, SELFMAG);
+    text[EI_CLASS] = ELFCLASS64;
+    assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
+}
+
+// Bytes of the beginning are changed at random, and then the numbers that lead
+// to the table of symbols.
+static void test_garbage_ends(void **state)
+{
+    struct Image good;
+    char *copy = malloc(BEGINNING);
+    (void)state;
+    assert_non_null(copy);
+    assert_int_equal(Image_load(&good, getpid(), library()), 0);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct Image image;
+        struct Symbol found;
+        memcpy(copy, (const void *)(uintptr_t)library(), BEGINNING);
+        for (int j = 0; j < 4; j++)
+            copy[random_u64() % BEGINNING] = (char)random_u64();
+        if (Image_load(&image, getpid(), (uintptr_t)copy) == 0)
+            Image_find(&image, "getppid", &found);
+        image = good;
+        uint64_t *fields[] = {&image.symbols, &image.names, &image.hash};
+        *fields[i % 3] += random_u64() % 100000;
+        Image_find(&image, "getppid", &found);
+    }
+    free(copy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_symbols_are_found),
+        cmocka_unit_test(test_what_is_no_image_is_refused),
+        cmocka_unit_test(test_garbage_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// See attaching.h.
+#include "tui/app/attaching.h"
+
+#include "tui/attach/attach.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct AttachWish wish_of(const struct Options *options)
+{
+    return (struct AttachWish){options->pid, options->package};
+}
+
+int Attaching_command(const struct Options *options, char *why, size_t why_size)
+{
+    struct AttachWish wish = wish_of(options);
+    int pid = (int)options->pid, error;
+    if (options->detach) {
+        error = Attach_end(&wish, why, why_size);
+        if (!error)
+            snprintf(why, why_size, "process %d serves no more", pid);
+        return error;
+    }
+    error = Attach_begin(&wish, why, why_size);
+    if (!error)
+        snprintf(why, why_size,
+                 "process %d serves now: ocular-top --pid %d shows it, and "
+                 "ocular-top --detach --pid %d ends it",
+                 pid, pid, pid);
+    return error == -EALREADY ? 0 : error;
+}
+
+static bool is_wanted(const struct Options *options)
+{
+    int answer, rest;
+    if (options->attach)
+        return true;
+    if (options->batch || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return false;
+    fprintf(stderr,
+            "Process %d does not serve. Attach to it, until you leave? [y/N] ",
+            (int)options->pid);
+    answer = rest = getchar();
+    while (rest != '\n' && rest != EOF)
+        rest = getchar();
+    return answer == 'y' || answer == 'Y';
+}
+
+int Attaching_begin(struct Attaching *attaching, const struct Options *options,
+                    struct Served *served, char *why, size_t why_size)
+{
+    struct AttachWish wish = wish_of(options);
+    if (!is_wanted(options))
+        return -ENOENT;
+    int error = Attach_begin(&wish, why, why_size);
+    attaching->begun = !error;
+    if (error && error != -EALREADY)
+        return error;
+    return Address_find(served, options->pid, why, why_size);
+}
+
+int Attaching_end(struct Attaching *attaching, const struct Options *options,
+                  char *why, size_t why_size)
+{
+    struct AttachWish wish = wish_of(options);
+    if (!attaching->begun)
+        return 0;
+    attaching->begun = false;
+    int error = Attach_end(&wish, why, why_size);
+    return error == -ESRCH ? 0 : error; // it has ended before us
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// See attach.h.
+#include "tui/attach/attach.h"
+
+#include "ipc/address.h"
+#include "ipc/base/now.h"
+#include "ipc/base/opened.h"
+#include "ipc/process.h"
+#include "tui/attach/blocked.h"
+#include "tui/attach/package.h"
+#include "tui/attach/request.h"
+#include "tui/attach/script.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OTHERS_NS 2000000000u // the main thread alone is asked for so long
+#define PATIENCE_NS 5000000000u
+#define IMPORT_NS 60000000000u // once begun, on a machine that is busy
+#define PAUSE_NS 10000000
+#define SETTLE_NS 50000000 // a thread that has seen the flag opens the file
+
+// --- What can be seen from outside
+
+// A stopped program runs nothing, and one that is traced is another debugger's.
+static int check_state(pid_t pid, char *why, size_t why_size)
+{
+    char path[64], status[8192];
+    int tracer = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (Opened_read(path, status, sizeof status) < 0)
+        return 0; // what comes next says why
+    const char *state = strstr(status, "\nState:");
+    const char *traced = strstr(status, "\nTracerPid:");
+    if (traced && sscanf(traced + 11, "%d", &tracer) == 1 && tracer) {
+        snprintf(why, why_size,
+                 "process %d is held by another debugger, process %d: end that "
+                 "first",
+                 (int)pid, tracer);
+        return -EPERM;
+    }
+    if (state && strspn(state + 7, " \t") &&
+        state[7 + strspn(state + 7, " \t")] == 'T') {
+        snprintf(why, why_size,
+                 "process %d is stopped (Ctrl-Z?): let it go on with `kill "
+                 "-CONT %d`",
+                 (int)pid, (int)pid);
+        return -EBUSY;
+    }
+    return 0;
+}
+
+// Who closes the door of newer versions means all of them.
+static int check_wish(pid_t pid, char *why, size_t why_size)
+{
+    char value[8];
+    if (Process_variable(pid, "PYTHON_DISABLE_REMOTE_DEBUG", value,
+                         sizeof value) != 1)
+        return 0;
+    snprintf(
+        why, why_size,
+        "process %d was started with PYTHON_DISABLE_REMOTE_DEBUG in its "
+        "environment: start it without, or with `python -m ocular --serve`",
+        (int)pid);
+    return -EACCES;
+}
+
+static int check(struct Interpreter *interpreter, pid_t pid, char *why,
+                 size_t why_size)
+{
+    int error = check_state(pid, why, why_size);
+    if (!error)
+        error = check_wish(pid, why, why_size);
+    return error ? error : Interpreter_find(interpreter, pid, why, why_size);
+}
+
+// --- Waiting for the answer
+
+static bool is_there(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+static void explain_silence(pid_t pid, char *why, size_t why_size)
+{
+    char where[128];
+    Blocked_describe(pid, where, sizeof where);
+    snprintf(why, why_size,
+             "process %d has run no Python code for %u s: its main thread %s. "
+             "Nothing was changed; try again when it has work",
+             (int)pid, (unsigned)(PATIENCE_NS / 1000000000u), where);
+}
+
+// Ctrl-C and what else ends us waits until the request is taken back.
+static int hold_signals(sigset_t *before)
+{
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    return sigprocmask(SIG_BLOCK, &ours, before);
+}
+
+static bool is_interrupted(void)
+{
+    sigset_t waiting;
+    return sigpending(&waiting) == 0 &&
+           (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+            sigismember(&waiting, SIGHUP));
+}
+
+// Waits until the script is through. 0, or -errno with `why`, and the process
+// will not run it any more.
+// *all: more threads than the main one were asked.
+static int await(const struct Interpreter *interpreter,
+                 const struct Script *script, bool *all, char *why,
+                 size_t why_size)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t start = Now_ns(CLOCK_MONOTONIC), now = start;
+    enum ScriptState state = SCRIPT_WAITS;
+    *why = '\0';
+    while ((state = Script_look(script, why, why_size)) != SCRIPT_DONE) {
+        now = Now_ns(CLOCK_MONOTONIC);
+        if (!is_there(interpreter->pid)) {
+            snprintf(why, why_size, "process %d has ended",
+                     (int)interpreter->pid);
+            return -ESRCH;
+        }
+        if (state == SCRIPT_WAITS && !*all && now - start > OTHERS_NS) {
+            *all = true;
+            if (!Script_mark(script, SCRIPT_SHARED))
+                Request_ask(interpreter, script->path, true, why, why_size);
+        }
+        bool interrupted = is_interrupted();
+        if (state == SCRIPT_WAITS &&
+            (interrupted || now - start > PATIENCE_NS) &&
+            Script_revoke(script)) {
+            explain_silence(interpreter->pid, why, why_size);
+            return interrupted ? -EINTR : -ETIMEDOUT;
+        }
+        if (now - start > IMPORT_NS) {
+            snprintf(why, why_size,
+                     "process %d has begun to load Ocular and is not through "
+                     "with it after 60 s; it may still serve later",
+                     (int)interpreter->pid);
+            return -ETIMEDOUT;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return *why ? -EIO : 0;
+}
+
+// What the script says is a sentence without its beginning.
+static void complete(pid_t pid, int error, char *why, size_t why_size)
+{
+    if (error != -EIO)
+        return;
+    char *said = strdup(why);
+    snprintf(why, why_size, "in process %d: %s", (int)pid, said ? said : "");
+    free(said);
+}
+
+// --- Both ways
+
+static int ask(const struct AttachWish *wish,
+               const struct Interpreter *interpreter, const char *verb,
+               char *why, size_t why_size)
+{
+    const struct timespec settle = {0, SETTLE_NS};
+    struct Script script;
+    bool all = false, only = false;
+    char folder[PATH_MAX] = "";
+    Package_find(interpreter, wish->package, folder);
+    int error = Script_write(&script, wish->pid, verb, folder, why, why_size);
+    if (error)
+        return error;
+    error = Script_mark(&script, SCRIPT_ASKED);
+    if (!error)
+        error = Request_ask(interpreter, script.path, false, why, why_size);
+    if (!error) {
+        error = await(interpreter, &script, &all, why, why_size);
+        complete(wish->pid, error, why, why_size);
+        only = !Request_withdraw(interpreter);
+        if (error || all)
+            nanosleep(&settle, NULL);
+    }
+    Script_remove(&script, only);
+    return error;
+}
+
+static int run(const struct AttachWish *wish, const char *verb, char *why,
+               size_t why_size)
+{
+    struct Interpreter interpreter;
+    sigset_t before;
+    int error = check(&interpreter, wish->pid, why, why_size);
+    if (error)
+        return error;
+    hold_signals(&before);
+    error = ask(wish, &interpreter, verb, why, why_size);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
+{
+    struct Served served;
+    int error = Address_find(&served, wish->pid, why, why_size);
+    if (!error) {
+        snprintf(why, why_size, "process %d serves already", (int)wish->pid);
+        return -EALREADY;
+    }
+    if (error != -ENOENT)
+        return error;
+    return run(wish, "begin", why, why_size);
+}
+
+int Attach_end(const struct AttachWish *wish, char *why, size_t why_size)
+{
+    struct Served served;
+    int error = Address_find(&served, wish->pid, why, why_size);
+    if (error == -ENOENT)
+        snprintf(why, why_size,
+                 "process %d does not serve, so there is nothing to end",
+                 (int)wish->pid);
+    return error ? error : run(wish, "end", why, why_size);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Has a program that nobody prepared serve, and ends that. The program is
+// refused in words, and left as it was, where that cannot be done. Called by
+// main, on its thread.
+#ifndef OCULAR_TUI_ATTACH_ATTACH_H
+#define OCULAR_TUI_ATTACH_ATTACH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct AttachWish {
+    pid_t pid;
+    const char *package; // the folder with an ocular/ for it, or NULL
+};
+
+// 0: it serves. -EALREADY: it did already; -errno; `why` says so in words.
+int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
+// 0: what Attach_begin began is over. -errno with `why`.
+int Attach_end(const struct AttachWish *wish, char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What the main thread of another process does instead of running Python.
+// Called by attach.c, for a message.
+#ifndef OCULAR_TUI_ATTACH_BLOCKED_H
+#define OCULAR_TUI_ATTACH_BLOCKED_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+// As the end of a sentence: "waits in the system call futex (a lock)".
+void Blocked_describe(pid_t pid, char *out, size_t size);
+
+#endif

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// See pending.h. These versions do not say where their queue of calls is, and
+// patch versions differ. It is found before anything is written: it is the one
+// place that the machine code of _PyEval_AddPendingCall() names and that holds
+// what such a queue holds.
+#include "tui/attach/pending.h"
+
+#include "tui/attach/memory.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CODE_MOST 1024
+#define CALLS 24  // offset of the array of calls in the queue
+#define TEXT_AT 8 // the text lies in calls that nobody uses, from this one on
+#define TEXT_MOST 380
+#define QUEUE_FROM 0x200 // the main thread's queue is there in _PyRuntime,
+#define QUEUE_TO 0x4000  // 0x7e0 in 3.12.1 and 0xa68 in 3.13.15
+#define MAIN_MOST 32     // calls that it may hold in 3.13
+#define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
+#define THREADS_MOST 1024
+
+// Where things are in one version. Offsets in bytes.
+struct Layout {
+    unsigned main_interpreter; // in _PyRuntime
+    unsigned main_thread;      // in _PyRuntime; 0: not needed
+    unsigned ceval;            // in the interpreter: recursion limit
+    unsigned queue;            // in the interpreter
+    unsigned threads_head;     // in the interpreter
+    unsigned breaker;          // in the interpreter, or in each thread
+    unsigned lock;             // in the queue, as all that follow
+    unsigned count;
+    unsigned call_size;
+    unsigned capacity;
+};
+
+static const struct Layout layouts[] = {
+    [12] = {0x30, 0, 0x178, 0x190, 0x48, 0x170, 8, 16, 16, 32},
+    [13] = {0x280, 0x298, 8, 0x20, 0, 24, 8, 12, 24, 300},
+};
+
+struct Queue {
+    const struct Interpreter *interpreter;
+    const struct Layout *layout;
+    uint64_t state;    // address of the main interpreter's state
+    uint64_t address;  // of the queue
+    uint64_t function; // PyRun_SimpleString
+    char text[TEXT_MOST];
+};
+
+static int read_at(const struct Queue *queue, uint64_t address, void *out,
+                   size_t size)
+{
+    return Memory_read(queue->interpreter->pid, address, out, size);
+}
+
+static int write_at(const struct Queue *queue, uint64_t address,
+                    const void *data, size_t size)
+{
+    return Memory_write(queue->interpreter->pid, address, data, size);
+}
+
+// --- Finding it
+
+static int32_t number_at(const unsigned char *code)
+{
+    int32_t number;
+    memcpy(&number, code, sizeof number);
+    return number;
+}
+
+struct Code {
+    unsigned char bytes[CODE_MOST];
+    uint64_t address, size, runtime;
+};
+
+// Does the code name that address in _PyRuntime: by its offset, as it is, or by
+// the distance from the instruction's end?
+static bool names(const struct Code *code, uint64_t address)
+{
+    for (size_t i = 0; i + 4 <= code->size; i++) {
+        uint64_t number = (uint64_t)(int64_t)number_at(code->bytes + i);
+        uint64_t target = code->address + i + 4 + number;
+        if (number == address - code->runtime || number == address ||
+            target == address || target + 1 == address || target + 4 == address)
+            return true;
+    }
+    return false;
+}
+
+static int read_code(struct Code *code, const struct Interpreter *interpreter)
+{
+    struct Symbol add;
+    if (interpreter->image.machine != EM_X86_64 ||
+        Image_find(&interpreter->image, "_PyEval_AddPendingCall", &add) ||
+        !add.size || add.size > sizeof code->bytes)
+        return -ENOTSUP;
+    code->address = add.address;
+    code->size = add.size;
+    code->runtime = interpreter->runtime;
+    return Memory_read(interpreter->pid, add.address, code->bytes, add.size);
+}
+
+static uint64_t ends_of(const struct Queue *queue)
+{
+    return queue->address + CALLS +
+           (uint64_t)queue->layout->capacity * queue->layout->call_size;
+}
+
+// Whose place is free: 3.12 has a semaphore in memory of its own, 3.13 a byte.
+static int read_lock(const struct Queue *queue, bool *free)
+{
+    uint64_t at = queue->address + queue->layout->lock;
+    uint64_t semaphore;
+    int32_t value;
+    unsigned char mutex = 0;
+    int error;
+    if (queue->interpreter->minor == 13) {
+        error = read_at(queue, at, &mutex, 1);
+        *free = mutex == 0;
+        return error || mutex > 3 ? -ENOTSUP : 0;
+    }
+    error = read_at(queue, at, &semaphore, sizeof semaphore);
+    if (!error)
+        error = read_at(queue, semaphore, &value, sizeof value);
+    *free = !error && value == 1;
+    return error || value < 0 || value > 1 ? -ENOTSUP : 0;
+}
+
+// Does it hold what a queue holds?
+static bool is_queue(const struct Queue *queue)
+{
+    int32_t ends[2], count, limits[2] = {MAIN_MOST, 0};
+    int32_t capacity = (int32_t)queue->layout->capacity;
+    bool free;
+    return !read_at(queue, ends_of(queue), ends, sizeof ends) &&
+           !read_at(queue, queue->address + queue->layout->count, &count,
+                    sizeof count) &&
+           (queue->interpreter->minor != 13 ||
+            !read_at(queue, queue->address + 16, limits, sizeof limits)) &&
+           ends[0] >= 0 && ends[0] < capacity && ends[1] >= 0 &&
+           ends[1] < capacity && count >= 0 && count <= capacity &&
+           limits[0] == MAIN_MOST && limits[1] == 0 && !read_lock(queue, &free);
+}
+
+// The main thread's: 0, or -ENOTSUP: there is none, or more than one.
+static int find_queue(struct Queue *queue)
+{
+    struct Code code;
+    uint64_t found = 0, runtime = queue->interpreter->runtime;
+    if (read_code(&code, queue->interpreter))
+        return -ENOTSUP;
+    for (uint64_t at = QUEUE_FROM; at < QUEUE_TO; at += 8) {
+        queue->address = runtime + at;
+        if (!names(&code, queue->address) &&
+            !names(&code, queue->address + queue->layout->lock) &&
+            !names(&code, queue->address + queue->layout->count))
+            continue;
+        if (is_queue(queue) && found)
+            return -ENOTSUP;
+        if (is_queue(queue))
+            found = queue->address;
+    }
+    queue->address = found;
+    return found ? 0 : -ENOTSUP;
+}
+
+// What an interpreter that runs has there, and nothing else would: a recursion
+// limit, a lock that lies within its state, and that this is its own.
+static bool is_interpreter(const struct Queue *queue)
+{
+    struct {
+        int32_t limit, padding;
+        uint64_t lock;
+        int32_t own;
+    } ceval;
+    const struct Interpreter *interpreter = queue->interpreter;
+    uint64_t end = interpreter->runtime + interpreter->runtime_size;
+    return queue->state > interpreter->runtime && queue->state < end &&
+           !read_at(queue, queue->state + queue->layout->ceval, &ceval,
+                    sizeof ceval) &&
+           ceval.limit > 0 && ceval.own == 1 && ceval.lock > queue->state &&
+           ceval.lock < end;
+}
+
+// --- The queue
+
+static uint64_t text_of(const struct Queue *queue)
+{
+    return queue->address + CALLS +
+           (uint64_t)TEXT_AT * queue->layout->call_size;
+}
+
+// Is its first call ours, of somebody who was killed, say?
+static bool holds_ours(const struct Queue *queue)
+{
+    uint64_t call[2]; // the function, and its argument
+    return !read_at(queue, queue->address + CALLS, call, sizeof call) &&
+           call[0] == queue->function && call[1] == text_of(queue);
+}
+
+// 0: nothing but a call of ours is in it, and no thread changes it at this
+// moment. -EAGAIN, -ENOTSUP.
+static int check_empty(const struct Queue *queue)
+{
+    int32_t ends[2], count;
+    bool free;
+    int error = read_at(queue, ends_of(queue), ends, sizeof ends);
+    if (!error)
+        error = read_at(queue, queue->address + queue->layout->count, &count,
+                        sizeof count);
+    if (!error)
+        error = read_lock(queue, &free);
+    if (error)
+        return error;
+    if (!free)
+        return -EAGAIN;
+    if (ends[0] == 0 && ends[1] == 1 && holds_ours(queue))
+        return 0;
+    return count || ends[0] != ends[1] ? -EAGAIN : 0;
+}
+
+// The call becomes the first one of the empty queue, and its text lies behind.
+static int put_call(const struct Queue *queue)
+{
+    const int32_t ends[2] = {0, 1}, count = 1;
+    const struct {
+        uint64_t function, argument;
+        uint64_t flags; // _Py_PENDING_MAINTHREADONLY, which nobody reads later
+    } call = {queue->function, text_of(queue), 1};
+    int error =
+        write_at(queue, text_of(queue), queue->text, strlen(queue->text) + 1);
+    if (!error)
+        error = write_at(queue, queue->address + CALLS, &call,
+                         queue->layout->call_size);
+    if (!error)
+        error = write_at(queue, ends_of(queue), ends, sizeof ends);
+    if (!error)
+        error = write_at(queue, queue->address + queue->layout->count, &count,
+                         sizeof count);
+    return error;
+}
+
+// --- Waking threads up
+
+static int wake_thread(const struct Queue *queue, uint64_t thread)
+{
+    uint64_t at = thread + queue->layout->breaker, breaker, interp;
+    // prev, next, interp: a thread's state begins with these.
+    int error = read_at(queue, thread + 16, &interp, sizeof interp);
+    if (!error && interp != queue->state)
+        error = -ENOTSUP;
+    if (!error)
+        error = read_at(queue, at, &breaker, sizeof breaker);
+    breaker |= CALLS_BIT;
+    return error ? error : write_at(queue, at, &breaker, sizeof breaker);
+}
+
+// 3.12 has one flag for all threads, 3.13 one in each.
+static int wake(const struct Queue *queue, bool all)
+{
+    const int32_t one = 1;
+    uint64_t table[10], thread;
+    if (queue->interpreter->minor == 12)
+        return write_at(queue, queue->state + queue->layout->breaker, &one,
+                        sizeof one);
+    int error = read_at(queue, queue->interpreter->runtime, table,
+                        sizeof table); // of _Py_DebugOffsets
+    if (!error && table[9] > 100000)
+        error = -ENOTSUP;
+    if (!error)
+        error = read_at(queue,
+                        all ? queue->state + table[9]
+                            : queue->interpreter->runtime +
+                                  queue->layout->main_thread,
+                        &thread, sizeof thread);
+    for (int i = 0; !error && thread && i < (all ? THREADS_MOST : 1); i++) {
+        error = wake_thread(queue, thread);
+        if (!error)
+            error = read_at(queue, thread + 8, &thread, sizeof thread);
+    }
+    return error;
+}
+
+// --- Both together
+
+static int find(struct Queue *queue, const struct Interpreter *interpreter,
+                const char *script, bool all)
+{
+    const struct Layout *layout = &layouts[interpreter->minor];
+    struct Symbol run;
+    *queue = (struct Queue){.interpreter = interpreter, .layout = layout};
+    // The program's own names stay as they are, and so does what it may have
+    // put in place of open() and exec().
+    int size = snprintf(queue->text, sizeof queue->text,
+                        "try: __import__('builtins').exec(__import__('io')"
+                        ".open('%s').read(), {})\nexcept BaseException: pass\n",
+                        script);
+    if (size >= (int)sizeof queue->text ||
+        Image_find(&interpreter->image, "PyRun_SimpleString", &run) ||
+        find_queue(queue))
+        return -ENOTSUP;
+    queue->function = run.address;
+    int error = read_at(queue, interpreter->runtime + layout->main_interpreter,
+                        &queue->state, sizeof queue->state);
+    if (error || !is_interpreter(queue))
+        return -ENOTSUP;
+    if (all)
+        queue->address = queue->state + layout->queue;
+    return 0;
+}
+
+int Pending_ask(const struct Interpreter *interpreter, const char *script,
+                bool all, char *why, size_t why_size)
+{
+    struct Queue queue;
+    int error = find(&queue, interpreter, script, all);
+    if (!error)
+        error = check_empty(&queue);
+    if (!error)
+        error = put_call(&queue);
+    if (!error)
+        error = wake(&queue, all);
+    if (error == -EAGAIN)
+        snprintf(
+            why, why_size,
+            "process %d has other calls to make first (Py_AddPendingCall), "
+            "and its main thread does not come to them: try again later",
+            (int)interpreter->pid);
+    else if (error)
+        snprintf(
+            why, why_size,
+            "this build of Python 3.%u in process %d does not keep its "
+            "pending calls where this Ocular knows them: start the program "
+            "with `python -m ocular --serve`",
+            interpreter->minor, (int)interpreter->pid);
+    return error;
+}
+
+// Where it is not alone, it becomes a call that does nothing.
+static void withdraw(const struct Queue *queue)
+{
+    struct Symbol check;
+    int32_t ends[2], none = 0;
+    bool free = false;
+    if (read_at(queue, ends_of(queue), ends, sizeof ends) || ends[0] != 0 ||
+        ends[1] == 0 || !holds_ours(queue) ||
+        Image_find(&queue->interpreter->image, "PyCallable_Check", &check))
+        return;
+    const uint64_t call[2] = {check.address, 0}; // of NULL, that is false
+    write_at(queue, queue->address + CALLS, call, sizeof call);
+    if (ends[1] != 1 || read_lock(queue, &free) || !free)
+        return;
+    ends[1] = 0;
+    write_at(queue, ends_of(queue), ends, sizeof ends);
+    write_at(queue, queue->address + queue->layout->count, &none, sizeof none);
+}
+
+void Pending_withdraw(const struct Interpreter *interpreter)
+{
+    struct Queue queue;
+    for (int all = 0; all < 2; all++) {
+        if (!find(&queue, interpreter, "", all))
+            withdraw(&queue);
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Asks a process to run a script between two of its instructions, by the way
+// that its interpreter has: the door (door.h) or a pending call (pending.h).
+// Called by attach.c, on the main thread.
+#ifndef OCULAR_TUI_ATTACH_REQUEST_H
+#define OCULAR_TUI_ATTACH_REQUEST_H
+
+#include "tui/attach/interpreter.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// `script` names a file as the process sees it. 0, or -errno with `why`, and
+// the process is as it was.
+int Request_ask(const struct Interpreter *interpreter, const char *script,
+                bool all, char *why, size_t why_size);
+// Takes back what was asked and not done yet: 0, or -errno.
+int Request_withdraw(const struct Interpreter *interpreter);
+
+#endif

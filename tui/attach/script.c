@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// See script.h.
+#define _GNU_SOURCE 1 // O_PATH
+#include "tui/attach/script.h"
+
+#include "tui/model/as_user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXT_MOST (PATH_MAX * 2 + 4096)
+#define PREFIX (SCRIPT_PREFIX + 5) // within /tmp
+#define OLD_S 2                    // one that is younger may not be locked yet
+
+// Runs on a thread of its own: signal handlers of the program stay with its
+// main thread, which goes on at once. Arguments: folder of the files; folder of
+// the package, in hexadecimal; verb.
+static const char text[] =
+    "import _thread\n"
+    "where = '%s'\n"
+    "def say(text):\n"
+    "    import os\n"
+    "    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC\n"
+    "    file = os.open(where + '/answer.new', flags, 0o600)\n"
+    "    try:\n"
+    "        os.write(file, text.encode('utf-8', 'replace')[:500])\n"
+    "    finally:\n"
+    "        os.close(file)\n"
+    "    os.rename(where + '/answer.new', where + '/answer')\n"
+    "def is_alone():\n"
+    "    import fcntl, os\n"
+    "    try:\n"
+    "        file = os.open(where + '/begun', os.O_RDONLY | os.O_CLOEXEC)\n"
+    "    except FileNotFoundError:\n"
+    "        return False\n"
+    "    try:\n"
+    "        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)\n"
+    "        return os.fstat(file).st_nlink > 0\n" // else we have read all
+    "    except OSError:\n"
+    "        return False\n"
+    "    finally:\n"
+    "        os.close(file)\n"
+    "def clean():\n"
+    "    import os\n"
+    "    names = os.listdir(where)\n"
+    "    if '" SCRIPT_SHARED
+    "' in names:\n" // other threads may yet open attach.py
+    "        return\n"
+    "    for name in names:\n"
+    "        os.unlink(where + '/' + name)\n"
+    "    os.rmdir(where)\n"
+    "def is_ours(spec):\n"
+    "    import os\n"
+    "    places = spec and spec.submodule_search_locations or ()\n"
+    "    return any(os.path.exists(place + '/_attach.py') for place in "
+    "places)\n"
+    "def load(sys, spec):\n"
+    "    import importlib.util\n"
+    "    module = importlib.util.module_from_spec(spec)\n"
+    "    sys.modules['ocular'] = module\n"
+    "    try:\n"
+    "        spec.loader.exec_module(module)\n"
+    "    except BaseException:\n"
+    "        for name in list(sys.modules):\n"
+    "            if name == 'ocular' or name.startswith('ocular.'):\n"
+    "                del sys.modules[name]\n"
+    "        raise\n"
+    "def find(sys, folder):\n"
+    "    import importlib.machinery, importlib.util\n"
+    "    if 'ocular' in sys.modules:\n"
+    "        if is_ours(sys.modules['ocular'].__spec__):\n"
+    "            return\n"
+    "        raise ImportError('the program has another module that is named "
+    "'\n"
+    "            'ocular')\n"
+    "    why = 'none'\n"
+    "    spec = importlib.util.find_spec('ocular')\n"
+    "    if is_ours(spec):\n"
+    "        try:\n"
+    "            return load(sys, spec)\n"
+    "        except ImportError as error:\n"
+    "            why = str(error)\n"
+    "    if folder:\n"
+    "        path = importlib.machinery.PathFinder\n"
+    "        return load(sys, path.find_spec('ocular', [folder]))\n"
+    "    version = '3.' + str(sys.version_info[1])\n"
+    "    raise ImportError('there is no Ocular for Python ' + version + ' in "
+    "its '\n"
+    "        'environment (' + why + '), and none beside this ocular-top that "
+    "it '\n"
+    "        'may read: install Ocular where its packages are, with '\n"
+    "        + sys.executable + ' -m pip')\n"
+    "def work():\n"
+    "    import os, sys\n"
+    "    folder = os.fsdecode(bytes.fromhex('%s'))\n"
+    "    answer = ''\n"
+    "    kept = sys.dont_write_bytecode\n"
+    "    try:\n"
+    "        if is_alone():\n"
+    "            return clean()\n"
+    "        sys.dont_write_bytecode = True\n"
+    "        try:\n"
+    "            find(sys, folder)\n"
+    "            from ocular import _attach\n"
+    "            _attach.%s()\n"
+    "        finally:\n"
+    "            sys.dont_write_bytecode = kept\n"
+    "    except BaseException as error:\n"
+    "        answer = str(error) or type(error).__name__\n"
+    "    try:\n"
+    "        say(answer)\n"
+    "        if is_alone():\n"
+    "            clean()\n"
+    "            if not answer:\n"
+    "                _attach.end()\n"
+    "    except BaseException:\n"
+    "        pass\n"
+    "def begin():\n"
+    "    import os\n"
+    "    try:\n"
+    "        os.rename(where + '/wanted', where + '/begun')\n"
+    "    except OSError:\n"
+    "        return\n"
+    "    try:\n"
+    "        _thread.start_new_thread(work, ())\n"
+    "    except Exception as error:\n"
+    "        say(str(error))\n"
+    "try:\n"
+    "    begin()\n"
+    "except Exception:\n"
+    "    pass\n"
+    "except BaseException:\n"
+    "    _thread.interrupt_main()\n";
+
+// --- The folder
+
+// The one that is locked goes last.
+static const char *const names[] = {"attach.py",  "wanted", "revoked",
+                                    "answer.new", "answer", SCRIPT_SHARED,
+                                    SCRIPT_ASKED, "begun"};
+
+static void remove_folder(const char *folder)
+{
+    char path[SCRIPT_PATH + 16];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static bool has(const char *folder, const char *name)
+{
+    char path[SCRIPT_PATH + 16];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+// Does a process still hold the lock of that folder?
+static bool is_locked(const char *folder)
+{
+    char path[SCRIPT_PATH + 16];
+    snprintf(path, sizeof path, "%s/%s", folder,
+             has(folder, "begun") ? "begun" : "wanted");
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return errno != ENOENT;
+    bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    close(fd);
+    return locked;
+}
+
+// What somebody left who was killed. Where the process was asked already and
+// lives, it removes the folder itself when it comes to the script; but not
+// `own`, which waits for none any more.
+static void remove_old(int tmp, pid_t own)
+{
+    char path[64];
+    const struct dirent *entry;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", tmp);
+    DIR *stream = opendir(path);
+    while (stream && (entry = readdir(stream))) {
+        char folder[SCRIPT_PATH];
+        struct stat status;
+        long pid = strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0
+                       ? strtol(entry->d_name + strlen(PREFIX), NULL, 10)
+                       : 0;
+        if (pid <= 0 || snprintf(folder, sizeof folder, "%s/%s", path,
+                                 entry->d_name) >= (int)sizeof folder)
+            continue;
+        bool lives = kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+        if (lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
+            status.st_mtime + OLD_S < time(NULL) && !is_locked(folder) &&
+            (!lives || pid == own || !has(folder, SCRIPT_ASKED)))
+            remove_folder(folder);
+    }
+    if (stream)
+        closedir(stream);
+}
+
+// Opens the directory for temporary files that the process has: it may have
+// another root than we.
+static int open_tmp(pid_t pid)
+{
+    char root[64];
+    snprintf(root, sizeof root, "/proc/%d/root", (int)pid);
+    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int tmp = openat(fd, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = tmp < 0 ? -errno : 0;
+    close(fd);
+    return error ? error : tmp;
+}
+
+// Descriptor or -errno.
+static int make_file(const struct Script *script, const char *name)
+{
+    char path[SCRIPT_PATH + 16];
+    snprintf(path, sizeof path, "%s/%s", script->here, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+static int write_text(const struct Script *script, const char *verb,
+                      const char *folder)
+{
+    char *whole = malloc(TEXT_MOST), *hex = calloc(2, PATH_MAX);
+    char where[SCRIPT_PATH];
+    int fd = -1, error = whole && hex ? 0 : -ENOMEM;
+    for (size_t i = 0; !error && folder[i] && i < PATH_MAX - 1; i++)
+        sprintf(hex + 2 * i, "%02x", (unsigned char)folder[i]);
+    memcpy(where, script->path, sizeof where);
+    *strrchr(where, '/') = '\0';
+    if (!error)
+        fd = make_file(script, "attach.py");
+    if (!error && fd < 0)
+        error = fd;
+    if (!error) {
+        int size = snprintf(whole, TEXT_MOST, text, where, hex, verb);
+        ssize_t written = write(fd, whole, (size_t)size);
+        error = written < 0 ? -errno : written < size ? -ENOSPC : 0;
+    }
+    if (fd >= 0)
+        close(fd);
+    free(whole);
+    free(hex);
+    return error;
+}
+
+static int make_folder(struct Script *script, pid_t pid)
+{
+    char path[SCRIPT_PATH];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s%d-XXXXXX", script->tmp,
+             PREFIX, (int)pid);
+    if (!mkdtemp(path))
+        return -errno;
+    memcpy(script->here, path, sizeof path);
+    snprintf(script->path, sizeof script->path, "/tmp%s/attach.py",
+             strrchr(path, '/'));
+    script->lock = make_file(script, "wanted");
+    if (script->lock < 0)
+        return script->lock;
+    return flock(script->lock, LOCK_EX | LOCK_NB) ? -errno : 0;
+}
+
+int Script_write(struct Script *script, pid_t pid, const char *verb,
+                 const char *folder, char *why, size_t why_size)
+{
+    struct AsUser as;
+    *script = (struct Script){.pid = pid, .tmp = -1, .lock = -1};
+    int error = Process_user(&script->user, pid);
+    if (!error)
+        error = AsUser_begin(&as, &script->user);
+    if (!error) {
+        script->tmp = open_tmp(pid);
+        error = script->tmp < 0 ? script->tmp : make_folder(script, pid);
+        if (!error)
+            error = write_text(script, verb, folder);
+        AsUser_end(&as);
+    }
+    if (!error)
+        return 0;
+    snprintf(why, why_size,
+             "a file for process %d cannot be written into its /tmp: %s",
+             (int)pid, strerror(-error));
+    Script_remove(script, false);
+    return error;
+}
+
+enum ScriptState Script_look(const struct Script *script, char *answer,
+                             size_t size)
+{
+    char path[SCRIPT_PATH + 16];
+    snprintf(path, sizeof path, "%s/answer", script->here);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, answer, size - 1);
+        answer[got > 0 ? got : 0] = '\0';
+        close(fd);
+        return SCRIPT_DONE;
+    }
+    snprintf(path, sizeof path, "%s/wanted", script->here);
+    return access(path, F_OK) ? SCRIPT_BEGUN : SCRIPT_WAITS;
+}
+
+bool Script_revoke(const struct Script *script)
+{
+    char from[SCRIPT_PATH + 16], to[SCRIPT_PATH + 16];
+    struct AsUser as;
+    snprintf(from, sizeof from, "%s/wanted", script->here);
+    snprintf(to, sizeof to, "%s/revoked", script->here);
+    if (AsUser_begin(&as, &script->user))
+        return false;
+    bool revoked = rename(from, to) == 0;
+    AsUser_end(&as);
+    return revoked;
+}
+
+int Script_mark(const struct Script *script, const char *name)
+{
+    struct AsUser as;
+    int error = AsUser_begin(&as, &script->user);
+    if (error)
+        return error;
+    int fd = make_file(script, name);
+    AsUser_end(&as);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
+void Script_remove(struct Script *script, bool only)
+{
+    struct AsUser as;
+    if (*script->here && !AsUser_begin(&as, &script->user)) {
+        remove_folder(script->here);
+        remove_old(script->tmp, only ? script->pid : 0);
+        AsUser_end(&as);
+    }
+    if (script->lock >= 0)
+        close(script->lock);
+    if (script->tmp >= 0)
+        close(script->tmp);
+    *script = (struct Script){.tmp = -1, .lock = -1};
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// See stop.h.
+#define _GNU_SOURCE 1 // __WALL
+#include "tui/attach/stop.h"
+
+#include "ipc/base/now.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define PATIENCE_NS 1000000000u // a thread has this long to stop
+#define PAUSE_NS 200000
+#define PASSES_MOST 32 // while new threads appear
+
+static bool has(const struct Stop *stop, pid_t id)
+{
+    for (size_t i = 0; i < stop->count; i++) {
+        if (stop->threads[i].id == id)
+            return true;
+    }
+    return false;
+}
+
+// Waits until it has stopped: 0, -ESRCH: it has ended, or -EBUSY.
+static int await(struct StoppedThread *thread)
+{
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t until = Now_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+    for (;;) {
+        int status;
+        pid_t got = waitpid(thread->id, &status, __WALL | WNOHANG);
+        if (got < 0)
+            return -ESRCH;
+        if (got > 0 && !WIFSTOPPED(status))
+            return -ESRCH;
+        if (got > 0) {
+            // Our own stop, or a signal that came first and must not be lost.
+            bool ours = status >> 16 == PTRACE_EVENT_STOP;
+            thread->signal = ours ? 0 : WSTOPSIG(status);
+            return 0;
+        }
+        if (Now_ns(CLOCK_MONOTONIC) > until)
+            return -EBUSY;
+        nanosleep(&pause, NULL);
+    }
+}
+
+// 0, also where the thread has ended meanwhile, or -errno.
+static int stop_one(struct Stop *stop, pid_t id)
+{
+    struct StoppedThread thread = {id, 0}, *threads;
+    if (ptrace(PTRACE_SEIZE, id, NULL, NULL) < 0)
+        return errno == ESRCH ? 0 : -errno;
+    threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
+    if (!threads)
+        return -ENOMEM; // our end releases it
+    stop->threads = threads;
+    if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
+        return errno == ESRCH ? 0 : -errno;
+    int error = await(&thread);
+    if (!error)
+        threads[stop->count++] = thread;
+    return error == -ESRCH ? 0 : error;
+}
+
+// Stops the threads that are not stopped yet: their number, or -errno.
+static long stop_new(struct Stop *stop, pid_t pid)
+{
+    char name[64];
+    struct dirent *entry;
+    long count = 0;
+    int error = 0;
+    snprintf(name, sizeof name, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(name);
+    if (!tasks)
+        return -errno;
+    while (!error && (entry = readdir(tasks))) {
+        pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (id <= 0 || has(stop, id))
+            continue;
+        error = stop_one(stop, id);
+        count++;
+    }
+    closedir(tasks);
+    return error ? error : count;
+}
+
+static void explain(int error, pid_t pid, char *why, size_t why_size)
+{
+    if (error == -EPERM)
+        snprintf(why, why_size,
+                 "process %d may not be attached to: another debugger holds it "
+                 "(see TracerPid in /proc/%d/status), or run this as root (see "
+                 "`man ptrace`, \"ptrace_scope\")",
+                 (int)pid, (int)pid);
+    else if (error == -EBUSY)
+        snprintf(why, why_size,
+                 "process %d does not stop for a moment: the kernel holds a "
+                 "thread of it, in input or output of a disk, say; try again",
+                 (int)pid);
+    else
+        snprintf(why, why_size, "process %d has ended", (int)pid);
+}
+
+int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size)
+{
+    long new = 1;
+    *stop = (struct Stop){0};
+    for (int i = 0; i<PASSES_MOST &&new> 0; i++)
+        new = stop_new(stop, pid);
+    if (new == 0 && stop->count)
+        return 0;
+    Stop_release(stop);
+    int error = new < 0 ? (int)new : new ? -EBUSY : -ESRCH;
+    explain(error, pid, why, why_size);
+    return error;
+}
+
+void Stop_release(struct Stop *stop)
+{
+    for (size_t i = 0; i < stop->count; i++)
+        ptrace(PTRACE_DETACH, stop->threads[i].id, NULL,
+               (void *)(intptr_t)stop->threads[i].signal);
+    free(stop->threads);
+    *stop = (struct Stop){0};
+}

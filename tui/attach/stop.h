@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// All threads of another process, stopped for the moment in which its state is
+// read and written. No register is changed and no code runs there: where we are
+// killed, the kernel lets the threads go on. Called by request.c, on the main
+// thread.
+#ifndef OCULAR_TUI_ATTACH_STOP_H
+#define OCULAR_TUI_ATTACH_STOP_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct StoppedThread {
+    pid_t id;
+    int signal; // that was about to be delivered; 0: none
+};
+
+struct Stop {
+    struct StoppedThread *threads; // owned
+    size_t count;
+};
+
+// 0, or -errno with `why`, and nothing is stopped: -EPERM: we may not, or
+// another debugger is there; -EBUSY: a thread does not stop.
+int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
+void Stop_release(struct Stop *stop); // lets them go on
+
+#endif
