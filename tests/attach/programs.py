@@ -5,7 +5,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from e2e.program import PYTHON, SLOW, TOP, run, start, write
+from e2e.program import PYTHON, SLOW, TOP, run, start, wait_until, write
 
 # Works in short calls, as most programs do, until its stdin ends.
 WORKS = """
@@ -64,12 +64,15 @@ class Program:
     """A context: it runs, without Ocular in its environment, from its first line of
     output on."""
 
+    pids = set()  # of all that there were
+
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}
         command = [interpreter, *arguments, write(directory, source)]
         # -1: a pipe
         self.process = start(command, stdin=-1, cwd=directory, env=env)
         self.pid = self.process.pid
+        Program.pids.add(self.pid)
         assert self.process.stdout.readline() == "ready\n", self.process.stderr.read()
 
     def __enter__(self):
@@ -107,6 +110,10 @@ class Program:
     def state(self):
         return self.names(), self.descriptors(), self.timers()
 
+    def is_again(self, state):
+        """The thread that was asked has a moment to end."""
+        wait_until(lambda: self.state() == state, what=f"{self.state()} is {state}")
+
     def attach(self, *arguments):
         return run([TOP, "--attach-only", "--pid", self.pid, *arguments])
 
@@ -118,5 +125,9 @@ class Program:
 
 
 def files():
-    """What attaching leaves in /tmp, if anything."""
-    return {path.name for path in Path("/tmp").glob("ocular-attach-*")}
+    """What attaching to programs of this process's tests has left in /tmp."""
+    return {
+        path.name
+        for path in Path("/tmp").glob("ocular-attach-*")
+        if int(path.name.split("-")[2]) in Program.pids
+    }

@@ -35,7 +35,7 @@ def test_it_is_watched_and_as_before(tmp_path):
         assert {"busy", "work"} <= set(functions(program.snapshot()))
         done = program.detach()
         assert (done.status, done.err) == (0, "")
-        assert program.state() == before
+        program.is_again(before)
         assert f"{program.pid}" not in top("--list").out
         out, err = program.end()
         assert out == "names busy select sys time work\n" and err == ""
@@ -45,7 +45,7 @@ def test_the_viewer_attaches_and_lets_go(tmp_path):
     with Program(tmp_path, WORKS) as program:
         before = program.state()
         assert "busy" in functions(program.snapshot("--attach"))
-        assert program.state() == before
+        program.is_again(before)
         done = top("--pid", program.pid, "--once")
         assert done.status == 1
         assert f"ocular-top --attach --pid {program.pid}" in done.err
@@ -75,7 +75,7 @@ def test_again_and_again(tmp_path):
         for _ in range(20):
             assert program.attach().status == 0
             assert program.detach().status == 0
-        assert program.state() == before
+        program.is_again(before)
         assert resident(program.pid) < size + 1024
         assert program.end()[1] == ""
 
@@ -93,7 +93,7 @@ def test_programs_whose_main_thread_is_busy(tmp_path, source):
         assert program.attach().status == 0
         assert program.snapshot().status == 0
         assert program.detach().status == 0
-        assert program.state() == before
+        program.is_again(before)
         assert program.process.poll() is None
 
 
@@ -113,12 +113,12 @@ def test_a_program_blocked_in_c(tmp_path):
         done = program.attach()
         assert 4 < time.monotonic() - begin < 30
         assert done.status == 1 and "its main thread is in the system call read" in done.err
-        assert program.state() == before
+        program.is_again(before)
         program.process.stdin.write("x")
         program.process.stdin.flush()
         assert program.process.stdout.readline() == "after\n"
         time.sleep(0.3)
-        assert program.state() == before
+        program.is_again(before)
         assert program.end() == ("", "")
 
 
@@ -142,7 +142,7 @@ def test_the_attaching_side_dies(tmp_path, kind):
             attaching.communicate()
         done = program.detach()
         assert done.status == 0 or "does not serve" in done.err
-        wait_until(lambda: program.state() == before, what="nothing is left")
+        program.is_again(before)
         time.sleep(3)
         assert program.attach().status == 0  # cleans up
         assert "busy" in functions(program.snapshot())

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OTHERS_NS 2000000000u // the main thread alone is asked for so long
+#define OTHERS_NS 500000000u // the main thread alone is asked for so long
 #define PATIENCE_NS 5000000000u
 #define IMPORT_NS 60000000000u // once begun, on a machine that is busy
 #define PAUSE_NS 10000000
