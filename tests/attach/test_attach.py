@@ -5,6 +5,7 @@ and has printed nothing."""
 import json
 import os
 import signal
+import textwrap
 import time
 
 import pytest
@@ -104,6 +105,40 @@ def test_fifty_threads(tmp_path):
         assert "work" in functions(program.snapshot())
         assert program.detach().status == 0
         assert program.process.poll() is None
+
+
+def test_a_forked_child(tmp_path):
+    """It has its parent's memory, and with that what was asked of its parent."""
+    source = """
+        import os, time
+        print("ready", flush=True)
+        input()
+        if not os.fork():
+            print(os.getpid(), flush=True)
+            while True:
+                sum(range(1000))
+        os.read(0, 1)
+        """
+    with Program(tmp_path, textwrap.dedent(source)) as program:
+        # It is in input(), which no thread of ours can end.
+        assert program.attach().status == 1
+        program.process.stdin.write("\n")
+        program.process.stdin.flush()
+        child = int(program.process.stdout.readline())
+        try:
+            before = tasks(child)
+            for _ in range(2):
+                done = run([TOP, "--attach-only", "--pid", child])
+                assert (done.status, done.err) == (0, "")
+                done = run([TOP, "--detach", "--pid", child])
+                assert (done.status, done.err) == (0, "")
+            wait_until(lambda: tasks(child) == before)
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
+def tasks(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
 
 
 def test_a_program_blocked_in_c(tmp_path):

@@ -110,6 +110,16 @@ def test_another_user(tmp_path):
         assert done.returncode == 1 and "belongs to another user" in done.stderr
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may do it")
+def test_the_kernel_forbids_it(tmp_path):
+    """As ptrace_scope does, or capabilities that the program has."""
+    forbid = "import ctypes\nctypes.CDLL(None).prctl(4, 0)  # PR_SET_DUMPABLE\n"
+    with Program(tmp_path, forbid + WORKS) as program:
+        done = program.attach()
+        assert done.status == 1 and "ptrace_scope" in done.err, done.err
+        assert not files() and program.end()[1] == ""
+
+
 def test_it_serves_by_its_own_wish(tmp_path):
     source = "import ocular\nocular.serve()\n" + WORKS
     with Program(tmp_path, source, PYTHONPATH=os.environ["PYTHONPATH"]) as program:

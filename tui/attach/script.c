@@ -128,6 +128,8 @@ static const char text[] =
     "        pass\n"
     "def begin():\n"
     "    import os\n"
+    "    if os.getpid() != %d:\n" // a fork has copied the request
+    "        return\n"
     "    try:\n"
     "        os.rename(where + '/wanted', where + '/begun')\n"
     "    except OSError:\n"
@@ -248,7 +250,8 @@ static int write_text(const struct Script *script, const char *verb,
     if (!error && fd < 0)
         error = fd;
     if (!error) {
-        int size = snprintf(whole, TEXT_MOST, text, where, hex, verb);
+        int size = snprintf(whole, TEXT_MOST, text, where, hex, verb,
+                            (int)script->inner_pid);
         ssize_t written = write(fd, whole, (size_t)size);
         error = written < 0 ? -errno : written < size ? -ENOSPC : 0;
     }
@@ -280,10 +283,14 @@ int Script_write(struct Script *script, pid_t pid, const char *verb,
 {
     struct AsUser as;
     *script = (struct Script){.pid = pid, .tmp = -1, .lock = -1};
-    int error = Process_user(&script->user, pid);
+    struct Process process;
+    int error = Process_look(&process, pid);
+    if (!error)
+        error = Process_user(&script->user, pid);
     if (!error)
         error = AsUser_begin(&as, &script->user);
     if (!error) {
+        script->inner_pid = process.inner_pid;
         script->tmp = open_tmp(pid);
         error = script->tmp < 0 ? script->tmp : make_folder(script, pid);
         if (!error)

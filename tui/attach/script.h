@@ -17,6 +17,7 @@
 
 struct Script {
     pid_t pid;
+    pid_t inner_pid; // in its own pid namespace
     struct ProcessUser user;
     int tmp;                // descriptor of /tmp, as the process sees it
     int lock;               // of the file that is locked
