@@ -219,9 +219,10 @@ int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size)
         snprintf(why, why_size, "process %d serves already", (int)wish->pid);
         return -EALREADY;
     }
-    if (error != -ENOENT)
-        return error;
-    return run(wish, "begin", why, why_size);
+    // Where its user is ours but the kernel hides it, what follows says why.
+    if (error == -ENOENT || (error == -EACCES && served.pid == wish->pid))
+        return run(wish, "begin", why, why_size);
+    return error;
 }
 
 int Attach_end(const struct AttachWish *wish, char *why, size_t why_size)
