@@ -114,6 +114,11 @@ class Program:
         """The thread that was asked has a moment to end."""
         wait_until(lambda: self.state() == state, what=f"{self.state()} is {state}")
 
+    def await_read(self):
+        """Until its main thread waits for its stdin: read(0, ...)."""
+        path = Path(f"/proc/{self.pid}/syscall")
+        wait_until(lambda: path.read_text().startswith("0 0x0 "), what="read()")
+
     def attach(self, *arguments):
         return run([TOP, "--attach-only", "--pid", self.pid, *arguments])
 

@@ -120,7 +120,7 @@ def test_a_forked_child(tmp_path):
         os.read(0, 1)
         """
     with Program(tmp_path, textwrap.dedent(source)) as program:
-        # It is in input(), which no thread of ours can end.
+        program.await_read()
         assert program.attach().status == 1
         program.process.stdin.write("\n")
         program.process.stdin.flush()
@@ -143,6 +143,7 @@ def tasks(pid):
 
 def test_a_program_blocked_in_c(tmp_path):
     with Program(tmp_path, BLOCKED) as program:
+        program.await_read()
         before = program.state()
         begin = time.monotonic()
         done = program.attach()
@@ -187,6 +188,7 @@ def test_the_attaching_side_dies(tmp_path, kind):
 
 def test_the_attaching_side_dies_while_it_waits(tmp_path):
     with Program(tmp_path, BLOCKED) as program:
+        program.await_read()
         attaching = start([TOP, "--attach-only", "--pid", program.pid])
         time.sleep(0.5)
         attaching.kill()
