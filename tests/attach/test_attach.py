@@ -190,7 +190,7 @@ def test_the_attaching_side_dies_while_it_waits(tmp_path):
     with Program(tmp_path, BLOCKED) as program:
         program.await_read()
         attaching = start([TOP, "--attach-only", "--pid", program.pid])
-        time.sleep(0.5)
+        time.sleep(0.2)
         attaching.kill()
         attaching.communicate()
         program.process.stdin.write("x")
