@@ -25,7 +25,9 @@ DESCRIPTION = """\
 Runs a Python program, traced. Three things people do:
   ocular script.py                       a report and a timeline at its end
   ocular --serve script.py; ocular-top   watch it, from another terminal
-  ocular --idle script.py                full speed until ocular-top looks"""
+  ocular --idle script.py                full speed until ocular-top looks
+Of a program that runs: ocular attach PID, detach PID. Of all programs of this
+environment: ocular enable, disable, status. Timelines: ocular merge."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -208,7 +210,7 @@ NOT_IDLE = (
     "children",
     "follow",
 )  # what --idle has no use for
-COMMANDS = ("attach", "detach", "enable", "disable", "status")  # ./attach is a script
+COMMANDS = ("attach", "detach", "enable", "disable", "merge", "status")  # ./merge: a script
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 

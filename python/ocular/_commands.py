@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`ocular attach PID`, `detach PID`, `enable`, `disable` and `status`. What has to do
-with other processes is ocular-top's: it takes this one's place."""
+"""`ocular attach PID`, `detach PID`, `enable`, `disable`, `status` and `merge`. What has
+to do with other processes is ocular-top's: it takes this one's place."""
 
 import os
 import shutil
@@ -75,6 +75,10 @@ def _status():
 def run(arguments):
     """The exit status."""
     verb, *rest = arguments
+    if verb == "merge":
+        from ocular import _merge
+
+        return _merge.main(rest)
     if len(rest) != (verb in TAKES_PID):
         print(f"{USAGE}\nocular: {verb} takes {_takes(verb)}", file=sys.stderr)
         return 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The examples of README.md and of the documents for users: each block that is
-marked `python`, `sh` or `pth` is run as it stands, in a folder with a script.py and
+marked `python` or `sh` is run as it stands, in a folder with a script.py and
 beside a process that serves. What needs a person's hands (make, pip, sudo) has no such
 mark."""
 
@@ -101,18 +101,6 @@ def test_sh(tmp_path, commands, block):
     assert all((tmp_path / name).stat().st_size for name in wanted)
 
 
-@pytest.mark.parametrize("line", examples("pth"))
-def test_pth(commands, line):
-    """A line for a file in site-packages: with the variable each Python serves."""
-    (folder,) = commands.parent.glob("lib/python*/site-packages")
-    path = write(folder, line, "ocular-serve.pth")
-    code = "import sys; print('ocular' in sys.modules)"
-    for wish, answer in ("1", "True\n"), ("0", "False\n"):
-        done = run([commands / "python", "-c", code], env={"OCULAR_SERVE": wish})
-        assert (done.out, done.err) == (answer, "")
-    path.unlink()
-
-
 def test_there_are_examples():
-    assert len(examples("python")) >= 2 and len(examples("pth")) == 1
+    assert len(examples("python")) >= 2
     assert len(examples("sh")) >= 5

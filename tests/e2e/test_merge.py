@@ -123,5 +123,5 @@ def test_a_script_of_that_name_is_run(tmp_path):
     write(tmp_path, "print('mine')", "merge")
     options = ["--quiet", "--no-perfetto"]
     assert run([PYTHON, "-m", "ocular", *options, "merge"], cwd=tmp_path).out == "mine\n"
-    assert run([PYTHON, "-m", "ocular", "merge"], cwd=tmp_path).out == "mine\n"
+    assert run([PYTHON, "-m", "ocular", "./merge"], cwd=tmp_path).out == "mine\n"
     assert json.loads((tmp_path / "ocular_trace.json").read_text())

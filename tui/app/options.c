@@ -32,6 +32,8 @@ const char OPTIONS_USAGE[] =
     "      --attach-only  have it serve, and leave\n"
     "      --detach       end what --attach-only began\n"
     "      --list         print which processes serve\n"
+    "      --package DIR  where an Ocular for --attach is that the program has "
+    "not\n"
     "  -d, --delay SEC    seconds between snapshots, 0.1 to 60 (1)\n"
     "  -s, --sort COLUMN  share, calls/s, avg, self, state, function... "
     "(share)\n"

@@ -18,8 +18,10 @@
 #define TEXT_MOST 380
 #define QUEUE_FROM 0x200 // the main thread's queue is there in _PyRuntime,
 #define QUEUE_TO 0x4000  // 0x7e0 in 3.12.1 and 0xa68 in 3.13.15
-#define MAIN_MOST 32     // calls that it may hold in 3.13
-#define CALLS_BIT 4      // _PY_CALLS_TO_DO_BIT
+#define MAIN_MOST 32 // calls that it may hold in 3.13, without end at a time,
+#define OTHERS_MOST 300 // and that of all threads, of which so many at a time
+#define OTHERS_LOOP 100
+#define CALLS_BIT 4 // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
 // Where things are in one version. Offsets in bytes.
@@ -129,10 +131,12 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Does it hold what a queue holds?
-static bool is_queue(const struct Queue *queue)
+// Does it hold what a queue holds, the main thread's or that of all?
+static bool is_queue(const struct Queue *queue, bool all)
 {
-    int32_t ends[2], count, limits[2] = {MAIN_MOST, 0};
+    const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
+    const int32_t loop = all ? OTHERS_LOOP : 0;
+    int32_t ends[2], count, limits[2] = {most, loop};
     int32_t capacity = (int32_t)queue->layout->capacity;
     bool free;
     return !read_at(queue, ends_of(queue), ends, sizeof ends) &&
@@ -142,7 +146,7 @@ static bool is_queue(const struct Queue *queue)
             !read_at(queue, queue->address + 16, limits, sizeof limits)) &&
            ends[0] >= 0 && ends[0] < capacity && ends[1] >= 0 &&
            ends[1] < capacity && count >= 0 && count <= capacity &&
-           limits[0] == MAIN_MOST && limits[1] == 0 && !read_lock(queue, &free);
+           limits[0] == most && limits[1] == loop && !read_lock(queue, &free);
 }
 
 // The main thread's: 0, or -ENOTSUP: there is none, or more than one.
@@ -158,9 +162,9 @@ static int find_queue(struct Queue *queue)
             !names(&code, queue->address + queue->layout->lock) &&
             !names(&code, queue->address + queue->layout->count))
             continue;
-        if (is_queue(queue) && found)
+        if (is_queue(queue, false) && found)
             return -ENOTSUP;
-        if (is_queue(queue))
+        if (is_queue(queue, false))
             found = queue->address;
     }
     queue->address = found;
@@ -309,7 +313,7 @@ static int find(struct Queue *queue, const struct Interpreter *interpreter,
         return -ENOTSUP;
     if (all)
         queue->address = queue->state + layout->queue;
-    return 0;
+    return !all || is_queue(queue, true) ? 0 : -ENOTSUP;
 }
 
 int Pending_ask(const struct Interpreter *interpreter, const char *script,

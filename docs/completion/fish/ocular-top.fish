@@ -3,6 +3,11 @@
 
 complete -c ocular-top -f
 complete -c ocular-top -s p -l pid -x -a '(__fish_complete_pids)' -d 'The process'
+complete -c ocular-top -l attach -d 'Have it serve until the viewer leaves'
+complete -c ocular-top -l attach-only -d 'Have it serve, and leave'
+complete -c ocular-top -l detach -d 'End what --attach-only began'
+complete -c ocular-top -l list -d 'Print which processes serve'
+complete -c ocular-top -l package -x -a '(__fish_complete_directories)' -d 'Where an Ocular for it is'
 complete -c ocular-top -s d -l delay -x -d 'Seconds between snapshots'
 complete -c ocular-top -s s -l sort -x -a 'share trend run% total% c% wait% calls/s calls avg min p50 p99 self total waited state sites spec function file' -d 'Sort by this column'
 complete -c ocular-top -s F -l filter -x -d 'Only functions that have this text'
