@@ -153,7 +153,7 @@ def test_time_by_caller(tmp_path):
         + """
 import threading
 
-took = {"often": 0, "work": 0}  # s that it spun for each, or waited meanwhile
+took = {"often": 0, "work": 0}  # s that it spun for each, or waited for a CPU
 
 def often():
     begin = time.perf_counter()
@@ -177,19 +177,21 @@ thread = threading.Thread(target=alone)
 thread.start()
 thread.join()
 work()
-print(100 * took["often"] / sum(took.values()))
+print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.process_time())
 """,
     )
     options = "--budget 0.05 --include-only program.py --exclude row".split()
     done = ocular(tmp_path, *options, path)
     err = done.err
     found = callers(err, "spin")
-    # A busy machine may have the one wait for long, and not the other.
-    wanted = float(done.out)
     assert set(found) == {"often", "work"}, err
     assert list(found.values()) == sorted(found.values(), reverse=True)
-    assert found["often"] == pytest.approx(wanted, abs=20), err
     assert 98 <= sum(found.values()) <= 101
+    # On a busy machine it mostly waits for a CPU, in some seconds of which there are
+    # few observations; where it ran, samples say what it says itself.
+    wanted, slowed = map(float, done.out.split())
+    if slowed < 1.3:
+        assert found["often"] == pytest.approx(wanted, abs=15), err
     assert callers(err, "often") == {"work": 100}
     assert callers(err, "work") == {"<module>": 100}
     assert callers(err, "alone") == {}  # nobody that is traced called it
