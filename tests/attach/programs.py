@@ -5,7 +5,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from e2e.program import PYTHON, SLOW, TOP, run, start, wait_until, write
+from e2e.program import PYTHON, SLOW, TOP, Running, run, wait_until
 
 # Works in short calls, as most programs do, until its stdin ends.
 WORKS = """
@@ -60,28 +60,16 @@ spin()
 """
 
 
-class Program:
-    """A context: it runs, without Ocular in its environment, from its first line of
-    output on."""
+class Program(Running):
+    """It runs without Ocular in its environment."""
 
     pids = set()  # of all that there were
 
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}
-        command = [interpreter, *arguments, write(directory, source)]
-        # -1: a pipe
-        self.process = start(command, stdin=-1, cwd=directory, env=env)
-        self.pid = self.process.pid
+        super().__init__(directory, source, (interpreter, *arguments), env=env)
+        assert self.said == ["ready"]
         Program.pids.add(self.pid)
-        assert self.process.stdout.readline() == "ready\n", self.process.stderr.read()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
 
     def end(self):
         """It ends by itself: what it says on stdout and stderr."""

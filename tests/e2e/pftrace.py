@@ -169,14 +169,21 @@ def said(sequence, event, names):
     return {"ph": "e" if ends else "b", **ids, **rest}
 
 
-def samples(data):
-    """(ns since the start, tid, names from the outermost on) of each."""
-    sequences, found = {}, []
+def packets(data):
+    """Each, and the sequence that it is of, which knows of it."""
+    sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:
             sequences[packet["sequence"]] = Sequence()
         sequence = sequences[packet["sequence"]]
         sequence.take(packet)
+        yield packet, sequence
+
+
+def samples(data):
+    """(ns since the start, tid, names from the outermost on) of each."""
+    found = []
+    for packet, sequence in packets(data):
         if "sample" in packet:
             sample, known = packet["sample"], sequence.known
             frames = [known["frame"][n] for n in known["stack"][sample["stack"]]["frame"]]
@@ -188,13 +195,9 @@ def samples(data):
 
 def document(data):
     """The document that trace.check() takes."""
-    sequences, tracks, stacks, events = {}, {}, defaultdict(list), []
+    tracks, stacks, events = {}, defaultdict(list), []
     spans, parents, threads = {}, {}, {}
-    for packet in message("Trace", data)["packet"]:
-        if packet.get("flags") == STATE_CLEARED:
-            sequences[packet["sequence"]] = Sequence()
-        sequence = sequences[packet["sequence"]]
-        sequence.take(packet)
+    for packet, sequence in packets(data):
         if "track" in packet:
             track = packet["track"]
             if "parent" in track:

@@ -54,9 +54,9 @@ def start(command, **more):
 class Running:
     """A program that works until its stdin ends. A context: gone when left."""
 
-    def __init__(self, directory, source, **more):
+    def __init__(self, directory, source, command=(PYTHON,), **more):
         self.process = start(
-            [PYTHON, write(directory, source)],
+            [*command, write(directory, source)],
             stdin=subprocess.PIPE,
             cwd=directory,
             **more,
