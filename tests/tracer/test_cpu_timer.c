@@ -298,8 +298,10 @@ static void test_a_rate_that_changes(void **state)
         CpuTimer_set(timer, (200 + i % 2) * MS);
         spin(5 * MS);
     }
-    assert_int_equal(taken(timer), 1);
-    assert_true(cpu_ns() - from > 150 * MS); // and not too early
+    assert_true(taken(timer) > 0);
+    // And none too early. On a machine that is taken away from us for a while
+    // its clock jumps: then there may be two.
+    assert_true(cpu_ns() - from > taken(timer) * 150 * MS);
     // Nor does it wait for what was left of a long one.
     CpuTimer_set(timer, 1000000ull * MS);
     CpuTimer_set(timer, 5 * MS);
