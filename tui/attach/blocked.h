@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// As the end of a sentence: "waits in the system call futex (a lock)".
+// As the end of a sentence: "is in the system call futex: it waits for
+// a lock, or for another thread".
 void Blocked_describe(pid_t pid, char *out, size_t size);
 
 #endif

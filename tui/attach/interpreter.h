@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which CPython another process runs, and where its state lies. Called by
-// attach.c and list.c, on the main thread; changes nothing there.
+// attach.c, on the main thread; changes nothing there.
 #ifndef OCULAR_TUI_ATTACH_INTERPRETER_H
 #define OCULAR_TUI_ATTACH_INTERPRETER_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// See request.h.
+// See request.h. The threads are stopped by a child of ours, which ends then:
+// the kernel lets all of them go on, also one that was to stop and has not yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
@@ -7,48 +8,93 @@
 #include "tui/attach/stop.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TRIES 100
 #define PAUSE_NS 10000000
 
-static int ask(const struct Interpreter *interpreter, const char *script,
-               bool all, char *why, size_t why_size)
+struct Request {
+    const struct Interpreter *interpreter;
+    const char *script; // NULL: take back what was asked
+    bool all;
+};
+
+struct Answer {
+    int error;
+    char why[1024];
+};
+
+static int ask(const struct Request *request, char *why, size_t why_size)
 {
+    const struct Interpreter *interpreter = request->interpreter;
+    bool door = interpreter->minor >= INTERPRETER_MINOR_DOOR;
+    if (request->script && door)
+        return Door_ask(interpreter, request->script, request->all, why,
+                        why_size);
+    if (request->script)
+        return Pending_ask(interpreter, request->script, request->all, why,
+                           why_size);
+    if (door)
+        Door_withdraw(interpreter);
+    else
+        Pending_withdraw(interpreter);
+    return 0;
+}
+
+static void work(const struct Request *request, int out)
+{
+    struct Answer answer = {0};
     struct Stop stop;
-    int error = Stop_all(&stop, interpreter->pid, why, why_size);
-    if (error)
-        return error;
-    error = interpreter->minor >= INTERPRETER_MINOR_DOOR
-                ? Door_ask(interpreter, script, all, why, why_size)
-                : Pending_ask(interpreter, script, all, why, why_size);
-    Stop_release(&stop);
-    return error;
+    answer.error = Stop_all(&stop, request->interpreter->pid, answer.why,
+                            sizeof answer.why);
+    if (!answer.error) {
+        answer.error = ask(request, answer.why, sizeof answer.why);
+        Stop_release(&stop);
+    }
+    _exit(write(out, &answer, sizeof answer) != sizeof answer);
+}
+
+// 0, or -errno with `why`.
+static int run(const struct Request *request, char *why, size_t why_size)
+{
+    struct Answer answer = {-EIO, "its request was interrupted"};
+    int ends[2];
+    pid_t child = pipe(ends) < 0 ? -1 : fork();
+    if (child < 0) {
+        snprintf(why, why_size, "no process can be made to ask it");
+        return -ENOMEM;
+    }
+    if (!child)
+        work(request, ends[1]);
+    close(ends[1]);
+    if (read(ends[0], &answer, sizeof answer) != sizeof answer)
+        answer.error = -EIO;
+    close(ends[0]);
+    waitpid(child, NULL, 0);
+    if (answer.error)
+        snprintf(why, why_size, "%s", answer.why);
+    return answer.error;
 }
 
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    int error = ask(interpreter, script, all, why, why_size);
+    const struct Request request = {interpreter, script, all};
+    int error = run(&request, why, why_size);
     for (int i = 0; error == -EAGAIN && i < TRIES; i++) {
         nanosleep(&pause, NULL);
-        error = ask(interpreter, script, all, why, why_size);
+        error = run(&request, why, why_size);
     }
     return error;
 }
 
 int Request_withdraw(const struct Interpreter *interpreter)
 {
-    struct Stop stop;
-    char why[256];
-    int error = Stop_all(&stop, interpreter->pid, why, sizeof why);
-    if (error)
-        return error;
-    if (interpreter->minor >= INTERPRETER_MINOR_DOOR)
-        Door_withdraw(interpreter);
-    else
-        Pending_withdraw(interpreter);
-    Stop_release(&stop);
-    return 0;
+    const struct Request request = {.interpreter = interpreter};
+    char why[64];
+    return run(&request, why, sizeof why);
 }

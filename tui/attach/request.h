@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// `script` names a file as the process sees it. 0, or -errno with `why`, and
-// the process is as it was.
+// `script` names a file as the process sees it. 0, or -errno with `why`; then
+// Request_withdraw takes back what some threads may have been asked.
 int Request_ask(const struct Interpreter *interpreter, const char *script,
                 bool all, char *why, size_t why_size);
 // Takes back what was asked and not done yet: 0, or -errno.

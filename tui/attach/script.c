@@ -24,7 +24,7 @@
 
 // Runs on a thread of its own: signal handlers of the program stay with its
 // main thread, which goes on at once. Arguments: folder of the files; folder of
-// the package, in hexadecimal; verb.
+// the package, in hexadecimal; verb; number of the process.
 static const char text[] =
     "import _thread\n"
     "where = '%s'\n"

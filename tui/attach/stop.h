@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All threads of another process, stopped for the moment in which its state is
 // read and written. No register is changed and no code runs there: where we are
-// killed, the kernel lets the threads go on. Called by request.c, on the main
-// thread.
+// killed, the kernel lets the threads go on. Called by request.c, in a
+// process of its own.
 #ifndef OCULAR_TUI_ATTACH_STOP_H
 #define OCULAR_TUI_ATTACH_STOP_H
 
@@ -19,8 +19,8 @@ struct Stop {
     size_t count;
 };
 
-// 0, or -errno with `why`, and nothing is stopped: -EPERM: we may not, or
-// another debugger is there; -EBUSY: a thread does not stop.
+// 0, or -errno with `why`: -EPERM: we may not, or another debugger is there;
+// -EBUSY: a thread does not stop. That one is let go by the caller's end.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 void Stop_release(struct Stop *stop); // lets them go on
 
