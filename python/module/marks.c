@@ -3,6 +3,7 @@
 // the events of its hooks.
 #include "python/module/marks.h"
 #include "python/hooks/own_trace.h"
+#include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
 #define NUMBERS ((1u << 28) - 1) // of spans; then they begin anew
@@ -79,14 +80,13 @@ PyDoc_STRVAR(span_begin_doc,
 
 static PyObject *span_begin(PyObject *module, PyObject *args)
 {
-    static uint32_t number; // under the interpreter's lock
+    uint32_t number = ocular_service.spans % NUMBERS + 1;
     struct Mark mark = {.kind = EVENT_SPAN_BEGIN};
 
     (void)module;
     if (!parse(args, "s#s#:span_begin", &mark))
         return NULL;
-    number = number % NUMBERS + 1;
-    mark.number = number;
+    ocular_service.spans = mark.number = number;
     say(&mark);
     return PyLong_FromUnsignedLong(number);
 }

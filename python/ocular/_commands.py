@@ -14,7 +14,7 @@ NAME = "ocular-serve.pth"
 SOURCE = "try: import ocular; ocular.serve()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
-USAGE = "usage: ocular attach PID | detach PID | enable | disable | status"
+USAGE = "usage: ocular attach PID | detach PID | enable | disable | status | merge ..."
 
 
 def _viewer():

@@ -26,7 +26,7 @@ def _encode(args):
         text = json.dumps({key: _text(value) for key, value in args.items()})
     if len(text) > MOST:
         text = json.dumps({key: _text(value)[:CUT] for key, value in args.items()})
-    return text if len(text) <= MOST else json.dumps({"...": text[: MOST // 2]})
+    return text if len(text) <= MOST else json.dumps({"...": text[: MOST // 2 - 6]})
 
 
 def _clean(name):
@@ -51,8 +51,9 @@ def span(name, /, **args):
     """`with ocular.span("name", key=value):` is a slice of the timeline from here to
     the block's end, on a track of its own below the thread's. Spans may overlap, as
     those of tasks do. One that ends on another thread than it began stays open.
-    Name and arguments are as mark() has them; what is returned may be used again.
-    Any thread. Raises TypeError for a name that is no str.
+    Name and arguments are as mark() has them; what is returned may be used again,
+    but not by two tasks or threads at a time. Any thread. Raises TypeError for a name
+    that is no str.
     """
     return _Span(_clean(name), args)
 

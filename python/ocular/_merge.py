@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import zlib
 
 TAIL = b"\n]}\n"
 TIME = re.compile(rb'"ts":(\d+)\.(\d\d\d)')
@@ -31,7 +32,7 @@ def _format(path):
 
 def _open(path, mode):
     if path.endswith(".gz"):
-        return gzip.open(path, mode, **({"compresslevel": 6} if "w" in mode else {}))
+        return gzip.open(path, mode, **({"compresslevel": 6} if "x" in mode else {}))
     return open(path, mode)
 
 
@@ -230,7 +231,10 @@ def merge(paths, output):
     try:
         with _open(temporary, "xb") as out:
             (_merge_json if formats == {"json"} else _merge_pftrace)(paths, out)
-        os.link(temporary, output)
+        try:
+            os.link(temporary, output)
+        except PermissionError:  # this file system has no second names
+            os.rename(temporary, output)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -250,7 +254,7 @@ def main(arguments):
     except Refused as error:
         print(f"ocular merge: {error}", file=sys.stderr)
         return 2
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         print(f"ocular merge: {error}", file=sys.stderr)
         return 1
     return 0

@@ -26,6 +26,7 @@ struct Service {
     bool child_serves;   // in a child: its parent has served idly,
     bool child_traces;   // or has a trace of its own that is served
 
+    uint32_t spans;                // the number of the newest
     _Atomic unsigned *child_files; // children that have asked to write a
                                    // timeline, shared with them; or NULL
     struct ChildStarter child_starter;

@@ -142,3 +142,40 @@ def test_samples(tmp_path, packed):
     assert len(burning) > 0.8 * len(mine)
     assert all("threading.py" in names[0] for names in burning)
     assert all(0 <= ns <= took for ns, _, _ in found)
+
+
+SHORT = """import threading, time
+
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+burn(0.1)
+thread = threading.Thread(target=burn, args=[0.2], name="a worker")
+thread.start()
+thread.join()
+time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("signal", ["", "none"])
+def test_a_short_program(tmp_path, signal):
+    """It has counters, too; a thread that has ended uses nothing; samples are of the
+    run, also where threads are only observed."""
+    program = write(tmp_path, SHORT)
+    for name in "t.json", "t.pftrace":
+        done = run(
+            [PYTHON, "-m", "ocular", "--quiet", "--output", name, program],
+            cwd=tmp_path,
+            env={"OCULAR_SIGNAL": signal} if signal else {},
+        )
+        assert (done.status, done.err) == (0, "")
+        timeline = trace.read(tmp_path / name)
+        (worker,) = [name for name in timeline.counters if "a worker" in name]
+        assert timeline.counters[worker][-1][1] == 0
+        assert any(value > 0 for _, value in timeline.counters[worker])
+        assert {"Ocular's overhead", "hooks that are in"} <= set(timeline.counters)
+        assert timeline.other["covered_to_us"] < 60e6
+    samples = pftrace.samples((tmp_path / "t.pftrace").read_bytes())
+    assert samples and all(0 <= ns < 60e9 for ns, _, _ in samples)

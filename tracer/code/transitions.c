@@ -264,21 +264,24 @@ size_t Transitions_bytes(struct Transitions *transitions)
     return bytes;
 }
 
-void Transitions_tell(struct Transitions *transitions, uint64_t *from,
-                      void (*tell)(void *context, const struct Change *change),
-                      void *context)
+size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
+                         struct Change changes[2 * TRANSITIONS_KEPT])
 {
     const struct ChangeLog *logs[] = {&transitions->first,
                                       &transitions->turned};
     const struct Change *change;
-    size_t i, taken;
+    size_t i, taken, count = 0;
 
     pthread_mutex_lock(&transitions->mutex);
     for (i = 0; i < sizeof logs / sizeof *logs; i++)
         for (taken = 0; (change = newest(logs[i], taken)) != NULL &&
                         change->order >= *from;
-             taken++)
-            tell(context, change);
+             taken++) {
+            changes[count] = *change;
+            changes[count].function = changes[count].file = NULL;
+            changes[count++].label = NULL;
+        }
     *from = transitions->count;
     pthread_mutex_unlock(&transitions->mutex);
+    return count;
 }

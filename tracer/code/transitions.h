@@ -89,11 +89,11 @@ void Transitions_add(struct Transitions *transitions,
 // first. false: memory is out, and something is missing.
 bool Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
-// It takes the mutex, and tells of the kept changes from number *from on,
-// newest first; then *from is the next one's.
-void Transitions_tell(struct Transitions *transitions, uint64_t *from,
-                      void (*tell)(void *context, const struct Change *change),
-                      void *context);
+// It takes the mutex. Copies the kept changes from number *from on, without
+// their texts, each log's newest first; then *from is the next one's. Their
+// number.
+size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
+                         struct Change changes[2 * TRANSITIONS_KEPT]);
 // Held by the texts, for memory accounts.
 size_t Transitions_bytes(struct Transitions *transitions);
 

@@ -34,7 +34,7 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     if (ended && trace->track)
         Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
-    Counters_add(&session->counters, trace);
+    Counters_add(&session->counters, trace, ended);
 }
 
 // The record's own thread waits for whoever empties a ring just now, and then

@@ -2,6 +2,7 @@
 // See counters.h. A timeline that does not get one of them has a gap in a
 // graph: errors are ignored.
 #include "tracer/session/counters.h"
+#include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/code.h"
@@ -37,24 +38,35 @@ static double measured(struct Account *account)
 }
 
 static void put(const struct Counters *counters, enum AsideCounter which,
-                double value, unsigned thread)
+                unsigned ms, double value, unsigned thread)
 {
     struct Event event;
 
     if (!(value >= 0)) // not known
         return;
-    event = Aside_counter(counters->ticks, which, counters->ms,
-                          (uint64_t)(value + 0.5), thread);
+    event = Aside_counter(counters->ticks, which, ms, (uint64_t)(value + 0.5),
+                          thread);
     Timeline_add(counters->timeline, &event, 1);
 }
 
-static void put_change(void *context, const struct Change *change)
+// Of more than are kept the oldest are not told of.
+static void put_changes(struct Counters *counters)
 {
-    const struct Counters *counters = context;
-    struct Event event = Aside_change(change->ticks, change->id, change->line,
-                                      change->from, change->to);
+    struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
+    size_t i;
 
-    Timeline_add(counters->timeline, &event, 1);
+    if (!changes) // the next time
+        return;
+    i = Transitions_since(counters->source.transitions, &counters->change,
+                          changes);
+    while (i-- > 0) {
+        const struct Change *change = &changes[i];
+        struct Event event = Aside_change(
+            change->ticks, change->id, change->line, change->from, change->to);
+
+        Timeline_add(counters->timeline, &event, 1);
+    }
+    Heap_free(changes);
 }
 
 void Counters_begin(struct Counters *counters, struct Timeline *timeline)
@@ -62,33 +74,38 @@ void Counters_begin(struct Counters *counters, struct Timeline *timeline)
     const struct CounterSource *source = &counters->source;
     double now = Now_s(CLOCK_MONOTONIC), past = now - counters->then_s;
 
-    counters->timeline = NULL;
-    if (!timeline || past < PERIOD_S)
+    counters->timeline = timeline;
+    counters->due = timeline && (past >= PERIOD_S || counters->last);
+    counters->ticks = Clock_read(source->clock);
+    counters->ms =
+        past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) + 1 : LONGEST_MS;
+    if (!counters->due)
         return;
     counters->then_s = now;
-    counters->timeline = timeline;
-    counters->ms =
-        past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) : LONGEST_MS;
-    counters->ticks = Clock_read(source->clock);
-    Transitions_tell(source->transitions, &counters->change, put_change,
-                     counters);
-    put(counters, ASIDE_OVERHEAD, 1e6 * measured(source->account), 0);
-    put(counters, ASIDE_ARMED, count_armed(source->registry), 0);
+    put_changes(counters);
+    put(counters, ASIDE_OVERHEAD, 0, 1e6 * measured(source->account), 0);
+    put(counters, ASIDE_ARMED, 0, count_armed(source->registry), 0);
 }
 
-void Counters_add(struct Counters *counters, struct ThreadTrace *trace)
+void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
+                  bool ended)
 {
     uint64_t cpu_ns;
     double used;
 
-    if (!counters->timeline || trace->number >= ASIDE_THREADS)
+    if (!counters->timeline || !(counters->due || ended) ||
+        trace->number >= ASIDE_THREADS)
         return;
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
     // ns a ms are millionths of a core.
-    if (used > 0 || trace->counted_busy)
-        put(counters, ASIDE_CPU, used / counters->ms, trace->number);
+    if (used > 0 || trace->counted_busy) {
+        put(counters, ASIDE_CPU, counters->ms, used / counters->ms,
+            trace->number);
+        if (ended)
+            put(counters, ASIDE_CPU, 0, 0, trace->number);
+    }
     trace->counted_ns = cpu_ns;
     trace->counted_busy = used > 0;
 }

@@ -23,7 +23,9 @@ struct Counters {
     double then_s;   // of CLOCK_MONOTONIC, when it was last done, or the start
     uint64_t change; // the next one to tell of
     // While they are added.
-    struct Timeline *timeline; // NULL: it is not time
+    struct Timeline *timeline; // NULL: none is kept
+    bool last;                 // nothing comes later: it is time
+    bool due;
     unsigned ms;
     uint64_t ticks;
 };
@@ -31,7 +33,8 @@ struct Counters {
 // Before the threads are visited: where it is time, what is the process's. One
 // thread at a time.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
-// For each thread.
-void Counters_add(struct Counters *counters, struct ThreadTrace *trace);
+// For each thread; one that has ended uses nothing from now on.
+void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
+                  bool ended);
 
 #endif

@@ -55,12 +55,14 @@ static void keep_sample(void *context, const struct FlameSample *sample,
                         pid_t tid, uint64_t ticks)
 {
     struct Session *session = context;
-    const struct TimelineSample kept = {.ticks = ticks,
-                                        .tid = tid,
-                                        .in_c = sample->in_c,
-                                        .path = sample->path,
-                                        .depth = sample->depth};
+    struct TimelineSample kept = {.ticks = ticks,
+                                  .tid = tid,
+                                  .in_c = sample->in_c,
+                                  .path = sample->path,
+                                  .depth = sample->depth};
 
+    if (ticks == UINT64_MAX) // observed, now, without a timer
+        kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
 }
 
@@ -188,6 +190,7 @@ void Session_finish(struct Session *session)
         Sampler_pause(session->sampler);
         Sampler_collect(session->sampler);
     }
+    session->counters.last = true;
     Collect_build(session);
     pthread_mutex_lock(&session->engine->ending);
     if (session->server)

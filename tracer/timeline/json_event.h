@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Events of the JSON file that json-c makes, one at a time: all but the calls
-// and loops. json_trace.c's and json_aside.c's, on the writing thread.
+// Events of the JSON file that json-c makes, one at a time: all but calls,
+// loops and instants about a function. json_trace.c's and json_aside.c's, on
+// the writing thread.
 #ifndef OCULAR_TRACER_TIMELINE_JSON_EVENT_H
 #define OCULAR_TRACER_TIMELINE_JSON_EVENT_H
 

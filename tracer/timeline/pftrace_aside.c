@@ -36,8 +36,11 @@ static void add_argument(struct Bytes *out, const char *key,
 
 static int add_arguments(struct Bytes *out, const struct Mark *mark)
 {
-    struct json_object *args = JsonTree_parse(mark->args, mark->args_size);
+    struct json_object *args;
 
+    if (!mark->args_size)
+        return 0;
+    args = JsonTree_parse(mark->args, mark->args_size);
     if (!args)
         return -ENOMEM;
     json_object_object_foreach(args, key, value)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The numbers of the fields that pftrace.c writes, by message. They are
+// The numbers of the fields that pftrace*.c write, by message. They are
 // Perfetto's (protos/perfetto/trace in its sources) and never change.
 #ifndef OCULAR_TRACER_TIMELINE_PFTRACE_FIELDS_H
 #define OCULAR_TRACER_TIMELINE_PFTRACE_FIELDS_H

@@ -91,14 +91,20 @@ static uint64_t stack_key(const struct TimelineSample *sample)
     return hash | UINT64_C(1) << 63;
 }
 
-static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample)
+// *numbers: of each frame of the path. 0 or -ENOMEM.
+static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
+                      uint64_t numbers[SAMPLE_TRACK_DEPTH])
 {
     int error = 0;
     size_t i;
 
-    for (i = 0; !error && i < sample->depth; i++)
-        if (!find(pf, Trace_frame_key(sample->path[i])))
-            error = add_frame(pf, sample->path[i], ++pf->frames);
+    for (i = 0; !error && i < sample->depth; i++) {
+        numbers[i] = find(pf, Trace_frame_key(sample->path[i]));
+        if (numbers[i])
+            continue;
+        numbers[i] = ++pf->frames;
+        error = add_frame(pf, sample->path[i], numbers[i]);
+    }
     return error;
 }
 
@@ -107,6 +113,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
 {
     struct Bytes *out = &pf->packet;
     uint64_t key = stack_key(sample), number = find(pf, key);
+    uint64_t numbers[SAMPLE_TRACK_DEPTH];
     size_t packet, from, inside, i;
     int error;
 
@@ -115,12 +122,11 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     number = ++pf->stacks;
     packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
     from = Protobuf_open(out, PACKET_INTERNED);
-    error = add_frames(pf, sample);
+    error = add_frames(pf, sample, numbers);
     inside = Protobuf_open(out, INTERNED_STACK);
     Protobuf_add(out, IID, number);
     for (i = 0; i < sample->depth; i++)
-        Protobuf_add(out, STACK_FRAME,
-                     find(pf, Trace_frame_key(sample->path[i])));
+        Protobuf_add(out, STACK_FRAME, numbers[i]);
     Protobuf_close(out, inside);
     Protobuf_close(out, from);
     if (!error)

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#define SAMPLE_TRACK_DEPTH 512 // frames, at most: the outermost
+#define SAMPLE_TRACK_DEPTH 320 // frames; the sampler reads fewer
 #define SAMPLE_TRACK_WHOLE 256 // every so many samples one is whole
 
 struct SampleTrack {
@@ -35,7 +35,6 @@ void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
 // until the next call.
 struct SampleReader {
     bool whole; // since the first whole one
-    size_t depth;
     uint32_t path[SAMPLE_TRACK_DEPTH];
 };
 bool SampleReader_take(struct SampleReader *reader, const struct Event *event,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The flight recorder: the newest events of every thread, in chunks, within a
-// byte limit. The collector adds, and a traced thread whose ring is full at
-// threshold 0; any thread may freeze a view and read it while recording goes
-// on. When the limit is reached the oldest chunk of all threads goes to a file,
-// if one was named, or is forgotten, and the timeline says so.
+// byte limit. The collector adds, the sampler, and a traced thread whose ring
+// is full at threshold 0; any thread may freeze a view and read it while
+// recording goes on. When the limit is reached the oldest chunk of all threads
+// goes to a file, if one was named, or is forgotten, and the timeline says so.
 #ifndef OCULAR_TRACER_TIMELINE_TIMELINE_H
 #define OCULAR_TRACER_TIMELINE_TIMELINE_H
 
@@ -17,7 +17,7 @@ struct Track; // a thread's part of it
 
 // NULL: memory. The limit may be passed by what cannot be forgotten: the
 // threads that have not ended, with the chunk that is being added to and the
-// open calls.
+// open calls; and the newest chunk of our own track.
 struct Timeline *Timeline_new(size_t limit_bytes);
 void Timeline_free(struct Timeline *timeline);
 // What the limit has no room for goes to a file without a name in this folder,

@@ -70,7 +70,7 @@ struct TraceFormat {
                uint64_t count);
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
-    // `ns` since the start; the last two are of their own time.
+    // `ns` since the start, as of sample: they have times of their own.
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
     int (*change)(struct TraceWriter *writer, uint64_t ns,
