@@ -69,9 +69,10 @@ def test_short_threads_leave_room(tmp_path):
     # thread a mark may be all that is left.)
     seen = {e["tid"] for e in events if e["ph"] != "M"}
     assert named == seen, [e for e in events if e["tid"] in named ^ seen]
-    # 122 events of 16 bytes, and less than 450 bytes for each thread; our own
-    # threads' counters and samples take a chunk.
-    assert len(begun) > (LIMIT - (64 << 10)) / (122 * 16 + 450)
+    # 122 events of 16 bytes, and less than 450 bytes for each thread. A quarter is
+    # for our own threads' counters and samples, which go by CPU time: a busy
+    # machine needs more of it for as many threads.
+    assert len(begun) > LIMIT * 3 / 4 / (122 * 16 + 450)
     other = trace["otherData"]
     assert other["lost_events"] == 0
     assert other["forgotten_events"] > 0
