@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All viewers of a server: who is let in, what each is owed and when, and what
+// All viewers of a server: who is let in, what each is sent and when, and what
 // they ask for. Knows nothing of threads or of waiting: the server's loop asks
 // it what to poll for and tells it what happened. The server's thread only.
 #ifndef OCULAR_IPC_CLIENTS_H

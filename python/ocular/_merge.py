@@ -19,7 +19,7 @@ PACKET, SEQUENCE, TRACK, PROCESS, PID_FIELD = 1, 10, 60, 3, 1
 
 
 class Refused(Exception):
-    """What the user is told."""
+    """What the user is to read."""
 
 
 def _format(path):

@@ -97,7 +97,7 @@ static void rank(struct Governor *governor, double now_s)
 static void note_edges(struct State *state, uint64_t deadline)
 {
     struct Sampler *sampler = state->engine.session->sampler;
-    struct Edge edge;
+    struct CallEdge edge;
 
     while (sampler && Clock_read(&state->engine.clock) < deadline &&
            Sampler_take_edge(sampler, &edge))

@@ -2,7 +2,7 @@
 // Functions that are armed again: those that somebody asked for, all where a
 // viewer wants all, and those of the plan, each paid from the control's means.
 // Owns the plan and what re-arm windows cost. The governor's thread; with the
-// interpreter's lock but for the prices and the end.
+// interpreter's lock but for the costs and the end.
 #ifndef OCULAR_PYTHON_SERVICE_REARMING_H
 #define OCULAR_PYTHON_SERVICE_REARMING_H
 

@@ -360,16 +360,16 @@ def verdict(off, noise):
 
 def judge_rates(truth, snapshots, report):
     """The mean over all looks beside that of the truth. A function that has
-    stopped, and is told to have, has no rate to be told: armed code is counted,
+    stopped, and is reported so, has no rate to report: armed code is counted,
     and knows at once what is in the window for some seconds yet."""
     seen, true = {}, {}
     for each in settled(truth, snapshots):
         lately = truth.between(each["t"] - STOPPED, each["t"])
         for name, (_, rate, _) in truth.window(each["t"]).items():
-            told = value(each["functions"].get(name), "calls_per_s")
-            if told or (name in lately and lately[name][1]):
+            reported = value(each["functions"].get(name), "calls_per_s")
+            if reported or (name in lately and lately[name][1]):
                 true[name] = true.get(name, 0.0) + rate
-                seen[name] = seen.get(name, 0.0) + told
+                seen[name] = seen.get(name, 0.0) + reported
     for name, mine in report["functions"].items():
         mine["rate_off"] = seen.get(name, 0.0) / true[name] - 1 if true.get(name) else None
         mine["rate_miss"] = mine["judged"] and (

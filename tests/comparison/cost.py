@@ -5,7 +5,7 @@ work alone and watched by each tool in a terminal, and the tool's own.
 eval "$(make -s env)"; "$PYTHON" tests/comparison/cost.py
     [--py-spy py-spy] [--memray "python -m memray"] [--tachyon python3.15]
 
-The configurations take turns; medians are told, and the least: what else goes on
+The configurations take turns; medians are reported, and the least: what else goes on
 in a machine only ever adds. A tool that is not named is left
 out. Ocular's interpreter and ocular-top are those of `make env`, and memray must be
 of the same interpreter."""

@@ -66,9 +66,9 @@ class Truth:
         self.file = file
         self.all = dict.fromkeys(PARTS, 0.0)
         self.recent = dict.fromkeys(PARTS, 0.0)
-        self.rounds = self.told_rounds = 0
-        self.began = self.told = time.monotonic()
-        self.cpu_before = self.told_cpu = time.process_time()
+        self.rounds = self.reported_rounds = 0
+        self.began = self.reported = time.monotonic()
+        self.cpu_before = self.reported_cpu = time.process_time()
         self.last = time.perf_counter()
 
     def lap(self, part):
@@ -79,18 +79,18 @@ class Truth:
 
     def end_round(self):
         self.rounds += 1
-        if time.monotonic() - self.told >= 5:
+        if time.monotonic() - self.reported >= 5:
             self.tell()
 
     def tell(self):
         now, cpu = time.monotonic(), time.process_time()
-        seconds = now - self.told
+        seconds = now - self.reported
         self.write(
-            f"{(cpu - self.told_cpu) / seconds:.1%} of a core; "
-            f"{(self.rounds - self.told_rounds) / seconds:.1f} rounds a "
+            f"{(cpu - self.reported_cpu) / seconds:.1%} of a core; "
+            f"{(self.rounds - self.reported_rounds) / seconds:.1f} rounds a "
             f"second; {shares(self.recent)}"
         )
-        self.told, self.told_cpu, self.told_rounds = now, cpu, self.rounds
+        self.reported, self.reported_cpu, self.reported_rounds = now, cpu, self.rounds
         self.recent = dict.fromkeys(PARTS, 0.0)
 
     def end(self):

@@ -144,7 +144,7 @@ def seconds(run):
 
 def hooks_seconds(began):
     """What hooks have cost so far, by the account: little else of ours runs. It
-    has no share where they came to more than all: too much is told."""
+    has no share where they came to more than all: too much is reported."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
@@ -173,11 +173,11 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
     turns = 15 if run is throws else 5  # hooks are but a tenth of its time
-    told, taken = [], []
+    reported, taken = [], []
     end = time.monotonic() + 40
     for _ in range(3):
         run()
-    while len(told) < turns and time.monotonic() < end:
+    while len(reported) < turns and time.monotonic() < end:
         before = seconds(run)
         ocular.start_tracing(
             quiet=True,
@@ -199,11 +199,11 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
         run()
         after = seconds(run)
         if abs(after - before) < 0.1 * before:  # or the machine has changed
-            told.append(math.inf if math.inf in (hooks, already) else hooks - already)
+            reported.append(math.inf if math.inf in (hooks, already) else hooks - already)
             taken.append(traced - (before + after) / 2)
-    if len(told) < turns / 2:
+    if len(reported) < turns / 2:
         pytest.skip("the machine changes its speed all the time")
-    ratio = statistics.median(told) / statistics.median(taken)
+    ratio = statistics.median(reported) / statistics.median(taken)
     figure("reported/taken", ratio, "nearer", goal=1)
 
 
@@ -229,15 +229,15 @@ def test_account_of_an_early_end(figure):
         )
         try:
             began = time.process_time()
-            told = []
+            reported = []
             for run in (throws, ends):
                 run()
                 before = hooks_seconds(began)
                 run()
-                told.append(hooks_seconds(began) - before)
+                reported.append(hooks_seconds(began) - before)
         finally:
             ocular.stop_tracing()
-        ratios.append(told[1] / told[0])
+        ratios.append(reported[1] / reported[0])
     figure("end/throw", statistics.median(ratios), "nearer", goal=1)
 
 
@@ -267,7 +267,7 @@ def call_all(functions):
 
 def hooks_alone():
     """s that hooks have cost so far, by a snapshot alone: of thousands of functions
-    it takes longer to make than what is told there."""
+    it takes longer to make than what is reported there."""
     snapshot = ocular.snapshot()
     share = snapshot["overhead"]["hooks"]
     [used] = [
@@ -296,7 +296,7 @@ def crowd(request):
 
 def test_account_of_new_code(crowd, figure):
     """At the first call a function is adopted, at the second it is given what a
-    distribution takes: that is told, beside its hooks; that others have the CPU
+    distribution takes: that is reported, beside its hooks; that others have the CPU
     meanwhile is not."""
     count, ratios = 2000, []
     for _ in range(9):
@@ -310,17 +310,18 @@ def test_account_of_new_code(crowd, figure):
         )
         try:
             call_all([])
-            traced, told = [], [hooks_alone()]
+            traced, reported = [], [hooks_alone()]
             for _ in range(2):
                 traced.append(seconds(lambda: call_all(new)))
-                told.append(hooks_alone())
+                reported.append(hooks_alone())
         finally:
             ocular.stop_tracing()
         again = [seconds(lambda: call_all(after)) for _ in range(2)]
-        if math.inf not in told:
+        if math.inf not in reported:
             ratios.append(
                 [
-                    (told[n + 1] - told[n]) / (traced[n] - (untraced[n] + again[n]) / 2)
+                    (reported[n + 1] - reported[n])
+                    / (traced[n] - (untraced[n] + again[n]) / 2)
                     for n in range(2)
                 ]
             )
@@ -357,9 +358,9 @@ for _ in range(9):
     forks(10)
     before = spent()
     traced = forks()
-    told = (spent() - before) / 60
+    reported = (spent() - before) / 60
     ocular.stop_tracing()
-    ratios.append(told / (traced - (alone + forks()) / 2))
+    ratios.append(reported / (traced - (alone + forks()) / 2))
 print(sorted(ratios)[4])
 """
 

@@ -72,12 +72,12 @@ def timed(mine):
     return round((mine["self_cycles"] or 0) / (mine["avg_cycles"] or 1))
 
 
-# --- What is told ---------------------------------------------------------------
+# --- What is reported -----------------------------------------------------------
 
 
 def test_being_interrupted_is_a_cost(tracing):
     """On one CPU each look takes it from the program, which is charged with the
-    switches: more is told than our threads themselves have used."""
+    switches: more is reported than our threads themselves have used."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
     try:

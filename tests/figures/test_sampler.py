@@ -337,7 +337,7 @@ def is_woken(spent, rounds):
 
 def keep_apart(cpus):
     """Our thread on one, the sampler's on another: where they share one it takes
-    the CPU away from who has just been woken, and is told less of that."""
+    the CPU away from who has just been woken, and less of that is reported."""
     os.sched_setaffinity(0, {min(cpus)})
 
     def move():
@@ -372,8 +372,10 @@ def test_who_runs_for_less_than_a_look_takes(figure):
     finally:
         ocular.stop_tracing()
         os.sched_setaffinity(0, cpus)
-    told = {name: row(snapshot, name)["run_share"] for name in spent}
-    error = told["is_woken"] / sum(told.values()) - spent["is_woken"] / sum(spent.values())
+    reported = {name: row(snapshot, name)["run_share"] for name in spent}
+    error = reported["is_woken"] / sum(reported.values()) - spent["is_woken"] / sum(
+        spent.values()
+    )
     figure("share, error", 100 * error, "nearer", unit="points", goal=0)
 
 

@@ -76,8 +76,8 @@ class Ring(Exception):
     pass
 
 def calls(name):
-    told = ocular.snapshot()
-    return sum(row["calls"] for row in told["functions"] + told["retired"]
+    reported = ocular.snapshot()
+    return sum(row["calls"] for row in reported["functions"] + reported["retired"]
                if row["name"] == name)
 """
 
@@ -255,11 +255,11 @@ began = time.monotonic()
 """
         + BETWEEN
         + """
-told = ocular.snapshot()
+reported = ocular.snapshot()
 elsewhere = time.monotonic() - began - inside[0]
 seconds = {}
-for row in told["functions"] + told["retired"]:
-    own = (row["total_cycles"] or 0) / told["tsc_hz"]
+for row in reported["functions"] + reported["retired"]:
+    own = (row["total_cycles"] or 0) / reported["tsc_hz"]
     seconds[row["name"]] = seconds.get(row["name"], 0) + own
 print(seconds["handler"] >= 0.99, seconds["f"] < elsewhere)
 ocular.stop_tracing()

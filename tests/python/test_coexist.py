@@ -42,7 +42,7 @@ def is_known(tool, order, settings):
 
     gh-157900: a tool's INSTRUCTION events (opcodes of sys.settrace) end where a
     second tool is armed on the code.
-    gh-155992, from 3.13 on: whether a line is told that a RESUME stands on
+    gh-155992, from 3.13 on: whether a line is reported that a RESUME stands on
     depends on whether some tool has that RESUME armed.
     From 3.14 on BRANCH_LEFT's source is the branch, but where some tool has
     INSTRUCTION armed it is the instruction after it (NOT_TAKEN).
@@ -170,7 +170,7 @@ def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]
     once.start()
-    play("wOwow", once, Ours(load))  # gh-155992: a line may be told late
+    play("wOwow", once, Ours(load))  # gh-155992: a line may be reported late
     every.names = ["RAISE", "PY_UNWIND", "CALL"]
     every.start()
     load()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Loops stay true: FOR_ITER has its specialisation back at once, and what its
-site would have told is told, hit for hit, by the others."""
+site would have counted the others count, hit for hit."""
 
 import collections
 import contextlib

@@ -134,9 +134,10 @@ def test_pstats(written):
 @pytest.mark.skipif(not shutil.which("go"), reason="there is no Go for its pprof")
 def test_pprof(written):
     def pprof(*options):
+        # The first time it is compiled.
         command = ["go", "tool", "pprof", *options, str(written["t.pb.gz"])]
         return subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=SLOW
+            command, capture_output=True, text=True, check=True, timeout=5 * SLOW
         ).stdout
 
     top = pprof("-top", "-unit=ms")

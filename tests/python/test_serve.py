@@ -319,9 +319,9 @@ say("end", tools()[3])
 """
     with Served(tmp_path, sockets, source) as served:
         for _ in range(2):
-            with Client(served.path) as client, pytest.raises(Refused) as told:
+            with Client(served.path) as client, pytest.raises(Refused) as refusal:
                 client.snapshot()
-            assert "tool id" in told.value.args[1]
+            assert "tool id" in refusal.value.args[1]
             with pytest.raises(Ended):
                 client = Client(served.path)
                 while True:
@@ -756,11 +756,11 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             client.rate(0.1)
             client.snapshot()
             say(served, "go on")
-            began, told = time.thread_time(), served.process.stdout
-            while not select.select([told], [], [], 0)[0]:
+            began, output = time.thread_time(), served.process.stdout
+            while not select.select([output], [], [], 0)[0]:
                 pass
             spun = time.thread_time() - began  # what one that spins gets here
-            assert float(told.readline()) < spun / 2
+            assert float(output.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"
 
         def is_served():

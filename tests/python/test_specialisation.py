@@ -56,7 +56,7 @@ def feed(function, pair, times=500):
         function(*pair)
 
 
-def told(snapshot, name, base="BINARY_OP"):
+def reported(snapshot, name, base="BINARY_OP"):
     """The names one function's sites of one family went through, oldest first:
     {offset: [from, to, to...]}. Each change begins where the last one ended."""
     histories = {}
@@ -72,7 +72,7 @@ def told(snapshot, name, base="BINARY_OP"):
 
 
 def history_of(snapshot, name="add"):
-    histories = told(snapshot, name)
+    histories = reported(snapshot, name)
     assert len(histories) <= 1
     return next(iter(histories.values())) if histories else []
 
@@ -212,7 +212,7 @@ def test_a_loop_goes_through_other_iterables(tracing):
     for things in range(5), [1] * 5, (1,) * 5:
         feed(walk, (things,), 300)
         ocular.snapshot()
-    histories = told(ocular.snapshot(), "walk", "FOR_ITER")
+    histories = reported(ocular.snapshot(), "walk", "FOR_ITER")
     assert list(histories.values()) == [
         ["FOR_ITER", "FOR_ITER_RANGE", "FOR_ITER_LIST", "FOR_ITER_TUPLE"]
     ]
@@ -326,7 +326,7 @@ def test_code_that_comes_and_goes(tracing):
     final = ocular.stop_tracing()
     assert len(addresses) < 12, "no address was used again: no test"
     for number in range(12):
-        histories = list(told(final, f"add_{number}").values())
+        histories = list(reported(final, f"add_{number}").values())
         kind = "INT" if number % 2 else "FLOAT"
         assert histories == [["BINARY_OP", "BINARY_OP_ADD_" + kind]]
 
@@ -593,5 +593,5 @@ def test_names_are_whole(tracing):
     tracing()
     exec(compile(source, __file__, "exec"), names)
     feed(names["encode"], ("text",))
-    (history,) = told(ocular.snapshot(), "encode", "CALL").values()
+    (history,) = reported(ocular.snapshot(), "encode", "CALL").values()
     assert history[-1] == "CALL_METHOD_DESCRIPTOR_FAST_WITH_KEYWORDS"

@@ -438,12 +438,12 @@ def finish(soak, process, seconds):
     if process.returncode or err:
         soak.fail(f"the program ended with {process.returncode}: {err[-2000:]}")
         return soak.troubles, soak.misses, []
-    told = json.loads(out.splitlines()[-1])
-    if told["lost"]:
-        soak.fail(f"{told['lost']} events of {told['events']} are lost")
-    if told["threads"] or os.path.exists(soak.path):
-        soak.fail(f"left behind: {told['threads']} {soak.path}")
-    for what, number in sorted(told["counts"].items()):
+    reported = json.loads(out.splitlines()[-1])
+    if reported["lost"]:
+        soak.fail(f"{reported['lost']} events of {reported['events']} are lost")
+    if reported["threads"] or os.path.exists(soak.path):
+        soak.fail(f"left behind: {reported['threads']} {soak.path}")
+    for what, number in sorted(reported["counts"].items()):
         print(f"  {number:8} {what}")
         if not number and seconds > program.FORK_S:
             soak.fail(f"no {what}")

@@ -17,7 +17,7 @@ static struct Registry *registry;
 static struct Code *a, *b, *c, *caller;
 static struct Opcodes opcodes;
 static struct Memory memory;
-static struct Edges edges;
+static struct CallEdges edges;
 static struct Flame flame;
 static struct Breakdown functions; // a thread's
 static struct SampledStack stack;
@@ -326,28 +326,28 @@ static void test_more_callers_than_there_is_room_for(void **state)
 
 static void test_callers_of_dark_code_are_reported_once(void **state)
 {
-    struct Edge edge;
+    struct CallEdge edge;
 
     (void)state;
     STACK(0x1000, 0x2000);
     for (int i = 0; i < 5; i++) // armed: its own hooks see them
         add(10, 0);
-    assert_false(Edges_pop(&edges, &edge));
+    assert_false(CallEdges_pop(&edges, &edge));
     a->hot.dark = true;
     STACK(0x1000, 0x3000);
     add(10, 0); // once may be a mistake
-    assert_false(Edges_pop(&edges, &edge));
+    assert_false(CallEdges_pop(&edges, &edge));
     for (int i = 0; i < 5; i++) {
         STACK(0x1000, 0x3000);
         add(10, 0);
         STACK(0x1000, 0x2000);
         add(0, 10);
     }
-    assert_true(Edges_pop(&edges, &edge));
+    assert_true(CallEdges_pop(&edges, &edge));
     assert_true(edge.caller == c->hot.id && edge.callee == a->hot.id);
-    assert_true(Edges_pop(&edges, &edge));
+    assert_true(CallEdges_pop(&edges, &edge));
     assert_true(edge.caller == b->hot.id && edge.callee == a->hot.id);
-    assert_false(Edges_pop(&edges, &edge));
+    assert_false(CallEdges_pop(&edges, &edge));
 }
 
 // --- Within a function ---

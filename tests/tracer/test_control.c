@@ -908,7 +908,7 @@ static void test_what_is_left_over(void **state)
     none.newest_code = Registry_newest_id(w.registry);
     assert_false(Control_step(&w.control, now + 0.01, &none).attend);
     assert_true(fabs(Control_pause(&w.control, now, true) -
-                     Policy_rush_pause(w.control.rate)) < 1e-9);
+                     Policy_burst_pause(w.control.rate)) < 1e-9);
     decision = Control_step(&w.control, now + 0.01, &none);
     assert_true(decision.attend && !decision.full);
     Control_pause(&w.control, now + 0.01, false);

@@ -219,7 +219,7 @@ static void test_an_edge_is_noted(void **state)
 {
     struct Fixture *f = *state;
     struct Code *other = add(&f->engine, 0x3000);
-    struct Edge edge = {other->hot.id, f->callee->hot.id}, gone = {999, 1};
+    struct CallEdge edge = {other->hot.id, f->callee->hot.id}, gone = {999, 1};
 
     darken_callee(f);
     Engine_note_edge(&f->engine, &edge);

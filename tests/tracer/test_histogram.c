@@ -182,7 +182,7 @@ static void test_age_takes_half_of_everything(void **state)
     assert_true(isfinite(quantile(&histogram, 0.99)));
 }
 
-// It has become three times as slow: two ages later that is what is told.
+// It has become three times as slow: two ages later that is the value.
 static void test_quantiles_follow_a_cost_that_has_changed(void **state)
 {
     struct Histogram histogram = {0};
@@ -206,7 +206,7 @@ static void test_quantiles_follow_a_cost_that_has_changed(void **state)
     assert_true(fabs(quantile(&histogram, 0.5) / 3000 - 1) < 0.035);
 }
 
-// A function that is called for weeks: what it costs lately is what is told,
+// A function that is called for weeks: the value is what it costs lately,
 // and its rare slow calls are not forgotten.
 static void test_millions_of_hits(void **state)
 {

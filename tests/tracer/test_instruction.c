@@ -594,7 +594,7 @@ static unsigned chance(struct Program *p, unsigned of)
 }
 
 // What an instruction takes, always.
-static uint64_t price(unsigned number)
+static uint64_t cost_of(unsigned number)
 {
     return 3 + number * number;
 }
@@ -620,7 +620,7 @@ static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
 
-    p->ticks += 5; // within the call's price, see run_one
+    p->ticks += 5; // within the cost of the call, see run_one
     if (!p->callee_off) {
         p->callee_off = ThreadTrace_enter(trace, p->callee, 2, I_RESUME,
                                           p->ticks, PATH_SLOW);
@@ -652,7 +652,7 @@ static void run_one(struct Program *p, unsigned number)
     }
     if (number == I_CALL && chance(p, 3) == 0)
         run_callee(p);
-    p->ticks += price(number);
+    p->ticks += cost_of(number);
 }
 
 // Where control goes, as it pleases; COUNT: the frame is left by an exception.
@@ -717,13 +717,13 @@ static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed,
         assert_int_equal(at->dark, threshold && ran == threshold);
         // The heart of it: nothing but its own time.
         assert_int_equal(Counter_get(&at->cycles),
-                         Counter_get(&at->timed) * price(i));
+                         Counter_get(&at->timed) * cost_of(i));
         assert_true(Counter_get(&at->timed) <= p.ran[i]);
         timed += Counter_get(&at->timed);
     }
     site = Code_site(p.code, 36);
     assert_int_equal(Counter_get(&site->cycles),
-                     Counter_get(&site->instructions) * price(I_RETURN));
+                     Counter_get(&site->instructions) * cost_of(I_RETURN));
     return timed;
 }
 

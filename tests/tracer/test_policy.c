@@ -348,7 +348,7 @@ static void test_volatile_ones_are_armed_more_often(void **state)
 }
 
 // A second of work in ten: of the little that is earned all are kept fresh.
-static void test_bursts(void **state)
+static void test_a_second_of_work_in_ten(void **state)
 {
     struct World w = long_tail(200, 0.01);
 
@@ -483,8 +483,8 @@ static void test_how_often(void **state)
     assert_float_equal(Policy_rank_pause(0, 0.01), 1, 1e-9);
     assert_float_equal(Policy_rank_pause(0.001, 0.01), 3, 1e-9);
     assert_float_equal(Policy_rank_pause(0.001, 0.001), 10, 1e-9);
-    assert_float_equal(Policy_rush_pause(1), 0.02, 1e-9);
-    assert_float_equal(Policy_rush_pause(0.01), 0.06, 1e-9);
+    assert_float_equal(Policy_burst_pause(1), 0.02, 1e-9);
+    assert_float_equal(Policy_burst_pause(0.01), 0.06, 1e-9);
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         assert_true(Policy_slice_pause(rates[i]) >= POLICY_SLICE_S);
         assert_true(Policy_slice_pause(rates[i]) <= POLICY_SLOWEST_S);
@@ -492,22 +492,22 @@ static void test_how_often(void **state)
         assert_true(Policy_rank_pause(1, rates[i]) <= POLICY_RANK_MOST_S);
         assert_true(Policy_rank_pause(1e-3, rates[i]) >=
                     fmin(1e-3 / (0.05 * rates[i]), POLICY_RANK_MOST_S));
-        assert_true(Policy_rush_pause(rates[i]) >= 0.02);
-        assert_true(150e-6 / Policy_rush_pause(rates[i]) <=
+        assert_true(Policy_burst_pause(rates[i]) >= 0.02);
+        assert_true(150e-6 / Policy_burst_pause(rates[i]) <=
                     0.25 * rates[i] * 1.000001);
     }
 }
 
-static void test_rushes(void **state)
+static void test_bursts(void **state)
 {
     (void)state;
-    assert_false(Policy_is_rush(0, 0));
-    assert_false(Policy_is_rush(7, 0.001)); // few, however quick
-    assert_true(Policy_is_rush(8, 0.2));
-    assert_false(Policy_is_rush(8, 0.21));
-    assert_true(Policy_is_rush(8, -1000)); // the counter has gone back
-    assert_true(Policy_is_rush(1000, 25));
-    assert_false(Policy_is_rush(1000, 26));
+    assert_false(Policy_is_burst(0, 0));
+    assert_false(Policy_is_burst(7, 0.001)); // few, however quick
+    assert_true(Policy_is_burst(8, 0.2));
+    assert_false(Policy_is_burst(8, 0.21));
+    assert_true(Policy_is_burst(8, -1000)); // the counter has gone back
+    assert_true(Policy_is_burst(1000, 25));
+    assert_false(Policy_is_burst(1000, 26));
 }
 
 static void test_what_is_still_to_come(void **state)
@@ -558,14 +558,14 @@ int main(void)
         cmocka_unit_test(test_what_never_runs),
         cmocka_unit_test(test_a_huge_function),
         cmocka_unit_test(test_volatile_ones_are_armed_more_often),
-        cmocka_unit_test(test_bursts),
+        cmocka_unit_test(test_a_second_of_work_in_ten),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_hits),
         cmocka_unit_test(test_hits_of_all),
         cmocka_unit_test(test_costs),
         cmocka_unit_test(test_a_window_without_a_timed_call),
         cmocka_unit_test(test_how_often),
-        cmocka_unit_test(test_rushes),
+        cmocka_unit_test(test_bursts),
         cmocka_unit_test(test_what_is_still_to_come),
         cmocka_unit_test(test_the_most_urgent_first),
     };

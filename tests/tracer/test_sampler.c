@@ -696,7 +696,7 @@ static void test_stacks(void **state)
 
 static void test_callers_of_dark_code(void **state)
 {
-    struct Edge edge;
+    struct CallEdge edge;
     uint64_t from = thread_ns();
 
     (void)state;

@@ -669,7 +669,8 @@ static void test_export_is_cancelled(void **state)
     halt(f);
 }
 
-// A large timeline, packed, which takes longest: progress is told, and rises.
+// A large timeline, packed, which takes longest: progress is reported, and
+// rises.
 static void test_export_tells_its_progress(void **state)
 {
     struct Fixture *f = *state;

@@ -91,7 +91,7 @@ static void expect(struct Fixture *f, const char *expected)
     assert_string_equal(text, expected);
 }
 
-// --- What is told ------------------------------------------------------------
+// --- What is reported --------------------------------------------------------
 
 static void test_ints_floats_strings(void **state)
 {

@@ -264,7 +264,7 @@ static void test_calls_that_wait_are_few(void **state)
 }
 
 // The most urgent function gets the room. The others are planned for a re-arm
-// window: its hits, its price, and only when they are due.
+// window: its hits, its cost, and only when they are due.
 static void test_room_goes_by_urgency(void **state)
 {
     struct Code *early = dark(30), *late = dark(10), *newest = dark(37);

@@ -607,7 +607,7 @@ static void test_a_jump_goes_dark(void **state)
 
 // --- Callers -----------------------------------------------------------------
 
-static void test_edges(void **state)
+static void test_call_edges(void **state)
 {
     struct Fixture *f = *state;
     struct Code *a = add(f, 0), *b = add(f, 0), *callee = add(f, 0);
@@ -1619,7 +1619,7 @@ int main(void)
         TEST(test_going_dark),
         TEST(test_going_dark_in_recursion),
         TEST(test_a_jump_goes_dark),
-        TEST(test_edges),
+        TEST(test_call_edges),
         TEST(test_a_dark_callee),
         TEST(test_clean_again),
         TEST(test_a_caller_met_in_the_dark),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Thin calls into liburcu-bp. Pointers go through the compiler's atomics, which
 // order what they point to and which ThreadSanitizer understands; it cannot see
-// into the library's grace periods, so those are told to it.
+// into the library's grace periods, so they are announced to it.
 //
 // liburcu has a few bytes of thread-local memory, which glibc allocates when a
 // thread first touches them; where memory is out it ends the process. So only

@@ -318,7 +318,7 @@ uint64_t Budget_hits(const struct Budget *budget, uint64_t hits,
     double part = HOOKS * budget->rate;
     double times = clamp(aim / max(spent, aim / HITS_CHANGE), 1 / HITS_CHANGE,
                          HITS_CHANGE);
-    // The price of a call leaves out the hooks of its loops. Where those are
+    // The cost of a call leaves out the hooks of its loops. Where those are
     // many, debt grows, and with it shrinks what every function may spend.
     double least = part * clamp(1 + budget->level / (DEBT * budget->rate),
                                 MINIMUM_RATE, 1);

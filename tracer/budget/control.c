@@ -51,7 +51,7 @@ static double burst_until(const struct Control *control, double now_s,
 {
     uint32_t count = newest_code - control->newest_code;
 
-    if (control->held && Policy_is_rush(count, now_s - control->looked_s))
+    if (control->held && Policy_is_burst(count, now_s - control->looked_s))
         return now_s + BURST_S;
     return control->burst_until_s;
 }
@@ -183,7 +183,7 @@ double Control_pause(struct Control *control, double now_s, bool more)
     control->more = more;
     s = fmin(fmax(s, LEAST_S), POLICY_SLOWEST_S);
     if (more || control->burst)
-        s = fmin(s, Policy_rush_pause(control->rate));
+        s = fmin(s, Policy_burst_pause(control->rate));
     return s;
 }
 

@@ -173,12 +173,12 @@ double Policy_rank_pause(double took, double rate)
     return min(RANK_S + took / (RANK_PART * rate), POLICY_RANK_MOST_S);
 }
 
-bool Policy_is_rush(uint32_t codes, double seconds)
+bool Policy_is_burst(uint32_t codes, double seconds)
 {
     return codes >= RUSH_CODES && codes >= seconds * RUSH_PER_S;
 }
 
-double Policy_rush_pause(double rate)
+double Policy_burst_pause(double rate)
 {
     return max(SLICE_COST_S / (RUSH_PART * rate), RUSH_S);
 }

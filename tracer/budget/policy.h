@@ -84,9 +84,9 @@ double Policy_slice_pause(double rate);
 double Policy_rank_pause(double took, double rate);
 // So much code has come in so many s: is that much? What it costs is looked at
 // often then, and for some time after that,
-bool Policy_is_rush(uint32_t codes, double seconds);
+bool Policy_is_burst(uint32_t codes, double seconds);
 // after so many s each time.
-double Policy_rush_pause(double rate);
+double Policy_burst_pause(double rate);
 // Is it still to come? No time is put further ahead than `most`: where one lies
 // there the counter has gone back, as where a machine was suspended.
 bool Policy_is_ahead(uint64_t time, uint64_t now, uint64_t most);

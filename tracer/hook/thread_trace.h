@@ -104,7 +104,7 @@ struct ThreadTrace {
     unsigned name_asks;    // left, until the program has named it; its thread's
     struct Track *track;   // in the timeline, NULL = not yet; the collector's,
                            // as are the next two
-    uint64_t counted_ns;   // CPU time that the timeline was last told of
+    uint64_t counted_ns;   // CPU time at the last counter of the timeline
     bool counted_busy;     // it had used some
     uint64_t cpu_start_ns; // of its thread's CPU clock; under the same mutex
     uint64_t cpu_end_ns;   // once it has ended

@@ -167,12 +167,12 @@ static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)
 {
-    struct Edge edge = {caller->hot.id, callee->hot.id};
+    struct CallEdge edge = {caller->hot.id, callee->hot.id};
 
     if (part->reported || part->seen < 2 ||
         !atomic_load_explicit(&callee->hot.dark, memory_order_relaxed))
         return;
-    part->reported = Edges_push(attribution->edges, edge);
+    part->reported = CallEdges_push(attribution->edges, edge);
 }
 
 // The innermost frame was called from where the one below it is.

@@ -8,7 +8,7 @@
 
 #include "tracer/code/registry.h"
 #include "tracer/sample/breakdown.h"
-#include "tracer/sample/edges.h"
+#include "tracer/sample/call_edges.h"
 #include "tracer/sample/flame.h"
 #include "tracer/sample/walk.h"
 
@@ -38,8 +38,8 @@ struct Attribution {
     struct Registry *registry; // borrowed, as all of these
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    struct Edges *edges; // callers of dark code, for the hooks' side
-    struct Flame *flame; // or NULL
+    struct CallEdges *edges; // callers of dark code, for the hooks' side
+    struct Flame *flame;     // or NULL
     struct SampleSink sink;
     size_t code_bytecode; // in PyCodeObject: co_code_adaptive
     uint32_t stamp;       // of the newest

@@ -304,9 +304,9 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
     return NULL;
 }
 
-bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge)
+bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge)
 {
-    return Edges_pop(&sampler->sampling.edges, edge);
+    return CallEdges_pop(&sampler->sampling.edges, edge);
 }
 
 uint64_t Sampler_threads_dropped(struct Sampler *sampler)

@@ -95,7 +95,7 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
 // A caller of dark code, seen on a stack: the next one that was not reported
 // yet. false: none. One thread at a time, the one that may write it down.
-bool Sampler_take_edge(struct Sampler *sampler, struct Edge *edge);
+bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
 // The time base of all shares, up to its newest step.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
 // All samples that were taken before then are attributed; UINT64_MAX: none are

@@ -10,7 +10,7 @@
 
 struct Sampling {
     struct Attribution attribution; // its registry is borrowed
-    struct Edges edges;
+    struct CallEdges edges;
     struct Flame flame;
     struct SampledThreads threads;
     struct CpuTimers timers;

@@ -58,7 +58,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold)
     Code_rearm(code, threshold);
 }
 
-void Engine_note_edge(struct Engine *engine, const struct Edge *edge)
+void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge)
 {
     struct Code *caller = Registry_by_id(engine->registry, edge->caller);
     struct Code *callee = Registry_by_id(engine->registry, edge->callee);

@@ -40,7 +40,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold);
 // A stack has shown that one function calls another. Dark, that one could not
 // tell: from now on its time is not taken for the caller's own. Interpreter's
 // lock held.
-void Engine_note_edge(struct Engine *engine, const struct Edge *edge);
+void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // A code object is about to go: no frame points to it any more, its callers'
 // self time is clean again, and the collector frees it. Interpreter's lock
 // held.

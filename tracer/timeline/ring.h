@@ -116,7 +116,7 @@ struct Ring {
     sem_t *half_full; // posted when it is, so that somebody comes; or NULL
     const struct RingOverflow
         *overflow;         // NULL: none; borrowed, set by the owner
-    void *producer;        // what the overflow is told
+    void *producer;        // argument of the overflow's callback
     _Atomic uint64_t lost; // dropped in all
     // The consumer's line.
     _Alignas(64) _Atomic uint64_t tail; // release, read by the producer

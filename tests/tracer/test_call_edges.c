@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tracer/sample/edges: in order, bounded, across two threads.
-#include "tracer/sample/edges.h"
+// tracer/sample/call_edges: in order, bounded, across two threads.
+#include "tracer/sample/call_edges.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,30 +15,30 @@
 
 static void test_full_and_empty(void **state)
 {
-    static struct Edges edges;
-    struct Edge edge;
+    static struct CallEdges edges;
+    struct CallEdge edge;
 
     (void)state;
-    assert_false(Edges_pop(&edges, &edge));
+    assert_false(CallEdges_pop(&edges, &edge));
     for (uint32_t round = 0; round < 3; round++) {
-        for (uint32_t i = 0; i < EDGES_ROOM; i++)
-            assert_true(Edges_push(&edges, (struct Edge){i, round}));
-        assert_false(Edges_push(&edges, (struct Edge){1, 1}));
-        for (uint32_t i = 0; i < EDGES_ROOM; i++) {
-            assert_true(Edges_pop(&edges, &edge));
+        for (uint32_t i = 0; i < CALL_EDGES_ROOM; i++)
+            assert_true(CallEdges_push(&edges, (struct CallEdge){i, round}));
+        assert_false(CallEdges_push(&edges, (struct CallEdge){1, 1}));
+        for (uint32_t i = 0; i < CALL_EDGES_ROOM; i++) {
+            assert_true(CallEdges_pop(&edges, &edge));
             assert_int_equal(edge.caller, i);
             assert_int_equal(edge.callee, round);
         }
-        assert_false(Edges_pop(&edges, &edge));
+        assert_false(CallEdges_pop(&edges, &edge));
     }
 }
 
 static void *push_many(void *argument)
 {
-    struct Edges *edges = argument;
+    struct CallEdges *edges = argument;
 
     for (uint32_t i = 0; i < MANY;)
-        if (Edges_push(edges, (struct Edge){i, ~i}))
+        if (CallEdges_push(edges, (struct CallEdge){i, ~i}))
             i++;
         else
             sched_yield();
@@ -47,15 +47,15 @@ static void *push_many(void *argument)
 
 static void test_two_threads(void **state)
 {
-    static struct Edges edges;
+    static struct CallEdges edges;
     pthread_t thread;
 
     (void)state;
     pthread_create(&thread, NULL, push_many, &edges);
     for (uint32_t i = 0; i < MANY;) {
-        struct Edge edge;
+        struct CallEdge edge;
 
-        if (!Edges_pop(&edges, &edge)) {
+        if (!CallEdges_pop(&edges, &edge)) {
             sched_yield();
             continue;
         }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT
 // A ring with one writer and one reader.
-#include "tracer/sample/edges.h"
+#include "tracer/sample/call_edges.h"
 
-bool Edges_push(struct Edges *edges, struct Edge edge)
+bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // Pairs with the release in Edges_pop: its slot has been read.
+    // Pairs with the release in CallEdges_pop: its slot has been read.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 
-    if (pushed - popped == EDGES_ROOM)
+    if (pushed - popped == CALL_EDGES_ROOM)
         return false;
-    edges->ring[pushed % EDGES_ROOM] = edge;
-    // Pairs with the acquire in Edges_pop.
+    edges->ring[pushed % CALL_EDGES_ROOM] = edge;
+    // Pairs with the acquire in CallEdges_pop.
     atomic_store_explicit(&edges->pushed, pushed + 1, memory_order_release);
     return true;
 }
 
-bool Edges_pop(struct Edges *edges, struct Edge *edge)
+bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge)
 {
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_relaxed);
-    // Pairs with the release in Edges_push.
+    // Pairs with the release in CallEdges_push.
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_acquire);
 
     if (pushed == popped)
         return false;
-    *edge = edges->ring[popped % EDGES_ROOM];
-    // Pairs with the acquire in Edges_push.
+    *edge = edges->ring[popped % CALL_EDGES_ROOM];
+    // Pairs with the acquire in CallEdges_push.
     atomic_store_explicit(&edges->popped, popped + 1, memory_order_release);
     return true;
 }

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The road of an event from the hook to the screen, as docs/architecture.md walks it:
+every function that it names is there, and who follows them reads little."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_layout import functions_of, sources
+
+pytestmark = pytest.mark.once
+ROOT = Path(__file__).resolve().parent.parent
+LINES = 2000
+NAMED = re.compile(r"`(\w+)`")
+
+
+def bodies():
+    """{(file, function): its lines}, of all C in the tree."""
+    return {
+        (path, name): lines
+        for path in sources()
+        for name, lines in functions_of(path.read_text())
+    }
+
+
+def road(text, functions):
+    """The functions that a reader of `text` reads: those that it names, and what these
+    call in their own file. Also the names that look like functions and are none."""
+    names = [name for name in NAMED.findall(text) if re.search(r"[a-z]_[a-z]|^want$", name)]
+    todo = [key for key in functions if key[1] in names]
+    missing = set(names) - {name for _, name in todo}
+    seen = set()
+    while todo:
+        path, name = key = todo.pop()
+        if key not in seen:
+            seen.add(key)
+            called = re.findall(r"\b(\w+)\(", "\n".join(functions[key]))
+            todo += [(path, other) for other in called if (path, other) in functions]
+    return seen, missing
+
+
+def section():
+    text = (ROOT / "docs/architecture.md").read_text()
+    return text.split("## The road of an event")[1].split("\n## ")[0]
+
+
+def test_the_road_of_an_event_is_short():
+    functions = bodies()
+    seen, missing = road(section(), functions)
+    assert not missing
+    files = {path for path, _ in seen}
+    assert len(seen) > 40 and len(files) > 12  # the road is there
+    lines = sum(len(functions[key]) for key in seen)
+    assert lines <= LINES, f"{lines} lines in {len(seen)} functions, {len(files)} files"
+
+
+def test_a_name_that_is_gone_is_found():
+    seen, missing = road("`Builder_gone` and `Builder_snapshot`", bodies())
+    assert missing == {"Builder_gone"}
+    assert "Builder_snapshot" in {name for _, name in seen}
