@@ -40,6 +40,15 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
+// New code: the next session has to see it, so the event stays.
+static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
+                               size_t nargsf, PyObject *names)
+{
+    (void)self, (void)args, (void)nargsf, (void)names;
+    ocular_state.on_silenced();
+    return Py_None;
+}
+
 // CPython does not let a callback disable these.
 static PyObject *do_nothing(PyObject *self, PyObject *const *args,
                             size_t nargsf, PyObject *names)
@@ -56,6 +65,7 @@ void Hooks_silence(struct State *state, void (*on_event)(void))
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call =
             i == ON_UNWIND || i == ON_THROW ? do_nothing : leave_for_good;
+    ((struct Hook *)state->discovery_hook)->call = leave_for_now;
 }
 
 void Hooks_select(struct State *state, bool timeline)
@@ -68,6 +78,7 @@ void Hooks_select(struct State *state, bool timeline)
 
     for (i = 0; i < HOOK_EVENTS; i++)
         ((struct Hook *)state->hooks[i])->call = calls[i];
+    ((struct Hook *)state->discovery_hook)->call = Rare_discover;
 }
 
 static PyObject *make(PyTypeObject *type, vectorcallfunc call)

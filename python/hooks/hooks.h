@@ -13,9 +13,10 @@ int Hooks_init(struct State *state);
 // Chooses the callbacks' path: with or without a timeline, and by the clock.
 // Before the hooks are registered.
 void Hooks_select(struct State *state, bool timeline);
-// From now on each hook that is still in takes itself out at its next event.
-// It records nothing and calls `on_event`. In a forked child, until the session
-// is let go.
+// From now on each hook that is still in takes itself out at its next event,
+// but for the discovery of new code: what were disabled there would be unknown
+// to the next session. They record nothing and call `on_event`. In a forked
+// child, until the session is let go.
 void Hooks_silence(struct State *state, void (*on_event)(void));
 
 #endif

@@ -21,6 +21,7 @@ def made(number):
     return names[f"f{number}"]
 
 functions = [made(number) for number in range(300)]
+young = made(300)
 ocular.start_tracing(**SETTINGS)
 for function in functions:
     function(1)
@@ -65,11 +66,13 @@ def nested():
     return in_child(settled)
 
 def traced_anew():
+    young(1) # the first call of all, when nothing is traced
     ocular.start_tracing(quiet=True, perfetto=False, deinstrument_threshold=0)
     for _ in range(7):
-        functions[0](1)
+        functions[0](1), young(1)
     final = ocular.stop_tracing()
-    return [row["calls"] for row in final["functions"] if row["name"] == "f0"]
+    calls = {row["name"]: row["calls"] for row in final["functions"]}
+    return calls["f0"], calls.get("f300")
 
 def thrown_into():
     def generator():
@@ -143,5 +146,5 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
         assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
         assert answer["nested"] == answer["settled"]
         assert answer["lives_on"] == 0
-    assert answer["traced_anew"] == [7]
+    assert answer["traced_anew"] == [7, 7]
     assert answer["thrown_into"] == 2
