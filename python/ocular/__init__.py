@@ -499,7 +499,8 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
-_ocular.set_package(os.path.dirname(os.path.abspath(__file__)))
+# As its code objects have it: with the ".." of a path that it was imported from.
+_ocular.set_package(os.path.dirname(_start.__code__.co_filename))
 atexit.register(_end)
 
 
