@@ -17,8 +17,8 @@ def judge(result):
     armed = few = 0
     for name, ns in result["truth"].items():
         if ns / all_ns >= LEAST_SHARE:
-            shown = below(result["final"], name)
-            worst_share = max(worst_share, abs(shown - ns / all_ns))
+            share = below(result["final"], name)
+            worst_share = max(worst_share, abs(share - ns / all_ns))
         rate = result["count"][name] / elapsed
         row = rows.get(name, {})
         if rate < 1000:
@@ -30,10 +30,12 @@ def judge(result):
         if row.get("calls_per_s") is not None and not row["rate_estimated"]:
             worst_calls = max(worst_calls, abs(row["calls_per_s"] / rate - 1))
     samples = result["final"]["sampler"]["samples"]
+    # Shares are of the newest samples: the window's, which the header shows, too.
+    shown = min(samples, result["final"]["sampler"]["window_samples"])
     return {
         "samples a CPU second": samples / cpu_s,
         "worst share, points": 100 * worst_share,
-        "three sigma, points": 300 * math.sqrt(0.2 / max(samples, 1)),
+        "three sigma, points": 300 * math.sqrt(0.2 / max(shown, 1)),
         "worst counted calls/s, %": 100 * worst_calls,
         "worst estimated calls, %": worst_estimate(result),
         "armed of the jobs, %": 100 * armed / max(few, 1),
