@@ -128,7 +128,7 @@ only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 perfetto := $(if $(only_python),,build/perfetto/complete)
 
 .PHONY: prepare
-prepare: all $(obj_programs) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled $(perfetto) # all that `make test` runs
+prepare: all $(if $(only_python),,$(obj_programs)) $(test_helpers:%=build/obj/%) $(test_modules) $(here)/tests.compiled $(perfetto) # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@$(if $(only_python),,tests/run_units $(call programs,obj))
@@ -227,7 +227,7 @@ formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
 	python/*/*.[ch] tests/*.[ch] tests/*/*.[ch])
 
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
-	tests/run_units tests/fuzz/run_fuzzers tests/install/fresh $(wildcard docs/completion/bash/*)
+	tests/run_units tests/fuzz/run_fuzzers $(wildcard tests/install/*) $(wildcard docs/completion/bash/*)
 lint_tool := build/lint/bin/
 
 build/lint/complete: .ci/lint-requirements.txt
