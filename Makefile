@@ -30,7 +30,7 @@ endif
 
 # --- Set-up: packages and interpreter, looked at anew by every make ----------
 
-without_setup := help clean format lint
+without_setup := help clean format lint matrix fresh
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test prepare unit asan tsan figures,$(goals)),--tests)
@@ -108,7 +108,7 @@ modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit asan tsan fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint clean help parts wheel sdist install uninstall
+	lint clean help matrix fresh parts wheel sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -181,6 +181,12 @@ soak: all ## an hour within a budget, viewers coming and going (ARGS='--seconds 
 
 regrtest: all ## CPython's own tests under tracing (ARGS='--short', ARGS=test_json)
 	@$(running) '$(interpreter)' tests/regrtest/regrtest.py $(ARGS)
+
+matrix: ## build and test with every CPython that is supported; as root (ARGS=--short)
+	@tests/install/matrix $(ARGS)
+
+fresh: ## demo and test on a Debian with git and make only; as root (ARGS=--short)
+	@tests/install/fresh $(ARGS)
 
 figures: all $(test_modules) venv $(here)/benchmarks/complete ## measure everything, compare with the baseline (ARGS='--only tests')
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What .ci/run says of checks that were not made."""
+"""What .ci/run says of checks that were not made, and what it runs where there is time."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +77,70 @@ def test_nothing_is_said_of_what_was_made(tmp_path):
         "[  PASSED  ] 9 test(s).\nfuzz: frames, 12 inputs in 1 s, nothing found\n"
     )
     assert unchecked(log) == ""
+
+
+# --- What needs a Debian of its own -------------------------------------------
+
+
+def gate(root, can="exit 0", fails="nothing", **environment):
+    """Runs .ci/run with a make that does nothing, and fails for one target."""
+    (root / ".ci").mkdir()
+    for name in "run", "unchecked":
+        shutil.copy(ROOT / ".ci" / name, root / ".ci" / name)
+    for name, text in {
+        "bin/make": f'echo "$*" >>{root}/calls; [ "$1" != {fails} ]',
+        "bin/clang": "",
+        "bin/llvm-symbolizer": "",
+        "python/setup/interpreters": "printf 'ok\\tpython3\\t3.13.0\\tcpython-3.13.0\\n'",
+        "tests/install/system": can,
+    }.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+    path = f"{root / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [root / ".ci" / "run"],
+        env={**os.environ, "PATH": path, **environment},
+        capture_output=True,
+        text=True,
+    )
+    return done, (root / "calls").read_text()
+
+
+def test_the_matrix_is_run_where_there_is_time(tmp_path):
+    done, calls = gate(tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "matrix ARGS=--short\nfresh ARGS=--short\n" in calls
+    assert "not checked here" not in done.stdout
+
+
+def test_the_matrix_is_named_where_there_is_no_time(tmp_path):
+    done, calls = gate(tmp_path, SECONDS="400")
+    assert done.returncode == 0 and "ARGS=--short\nfresh" not in calls
+    _, unmade = done.stdout.split("== not checked here:\n")
+    assert re.match(
+        r"fresh: fresh: skipped, 4\d\d s have passed \(by hand: make fresh", unmade
+    )
+    assert re.search(r"^matrix: matrix: skipped, 4\d\d s have passed", unmade, re.M)
+
+
+def test_the_matrix_is_named_where_it_cannot_run(tmp_path):
+    done, calls = gate(tmp_path, can="echo needs a crane; exit 1")
+    assert done.returncode == 0 and "matrix" not in calls
+    assert "matrix: skipped, needs a crane (by hand: make matrix)\n" in done.stdout
+
+
+def test_the_matrix_that_is_not_done_in_time_is_named(tmp_path):
+    (tmp_path / "bin").mkdir()
+    path = tmp_path / "bin" / "timeout"
+    path.write_text('#!/bin/sh\n[ "$3" = matrix ] && exit 124\nshift; "$@"\n')
+    path.chmod(0o755)
+    done, _ = gate(tmp_path)
+    assert done.returncode == 0
+    assert re.search(r"^matrix: matrix: skipped, not done in \d+ s \(", done.stdout, re.M)
+
+
+def test_a_matrix_that_fails_fails_the_gate(tmp_path):
+    done, _ = gate(tmp_path, fails="matrix")
+    assert done.returncode == 1 and "== failed: matrix\n" in done.stdout
