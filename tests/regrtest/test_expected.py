@@ -51,7 +51,9 @@ def test_it_happens_without_us(entries, tmp_path):
         timeout=100,
     )
     words = done.stdout + done.stderr
-    if re.search(rf"No module named 'test.{module}'|cannot import name '{module}'", words):
+    if re.search(
+        rf"No module named 'test.{module}'|cannot import name '\w+' from 'test'", words
+    ):
         pytest.skip("CPython's own tests are not installed here")
     assert "ocular" not in words
     if done.returncode < 0 and "Result: SUCCESS" in words:
