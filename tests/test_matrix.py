@@ -128,3 +128,11 @@ def test_the_short_form_runs_one_file_of_the_debians(tree):
     done, rows = tree.run("--short")
     assert done.returncode == 0 and "cpython-3.12.1" not in rows
     assert "ARGS=tests/python/test_smoke.py" in (tree.root / "calls").read_text()
+
+
+def test_an_interrupt_ends_all_of_it(tree):
+    tree.interpreters("here", v3_12_1=PASSED, v3_13_0=PASSED)
+    tree.script("bin/make", f"echo called >>{tree.root}/calls\nkill -INT $PPID\nexit 130")
+    done, _ = tree.run()
+    assert done.returncode == 130
+    assert (tree.root / "calls").read_text() == "called\n"
