@@ -194,18 +194,27 @@ pid_t Process_parent(pid_t pid)
     return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
 }
 
-double Process_age_s(pid_t pid)
+uint64_t Process_start(pid_t pid)
 {
     char stat[1024];
     unsigned long long ticks;
 
     if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
-        return NAN;
+        return 0;
     const char *end = strrchr(stat, ')');
     if (!end || sscanf(end,
                        ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
                        "%*d %*d %*d %*d %*d %*d %llu",
                        &ticks) != 1)
+        return 0;
+    return ticks;
+}
+
+double Process_age_s(pid_t pid)
+{
+    uint64_t ticks = Process_start(pid);
+
+    if (!ticks)
         return NAN;
     return (double)Now_ns(CLOCK_BOOTTIME) / 1e9 -
            (double)ticks / (double)sysconf(_SC_CLK_TCK);

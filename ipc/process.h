@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct Process {
@@ -36,6 +37,9 @@ int Process_look(struct Process *process, pid_t pid);
 void Process_command(pid_t pid, char *out, size_t size);
 // The process that started it, or that took it over; 0 if /proc does not say.
 pid_t Process_parent(pid_t pid);
+// When it was forked, in clock ticks since the machine's start; 0 if /proc does
+// not say. With the id it names a process for good.
+uint64_t Process_start(pid_t pid);
 // Seconds since it was forked; NAN if /proc does not say.
 double Process_age_s(pid_t pid);
 // A variable of the environment it was started with. 1 and out, 0 no such

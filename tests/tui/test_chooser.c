@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The list of processes: every size, hostile commands, deep families, and what
 // its keys do.
-#include "tui/app/chooser.h"
+#include "tui/app/chooser_draw.h"
 #include "tui/screen/keymap.h"
 
 #include <locale.h>
@@ -31,7 +31,7 @@ static const char *const commands[] = {
 
 static void set_up(struct Chooser *chooser, long count)
 {
-    *chooser = (struct Chooser){.count = count};
+    *chooser = (struct Chooser){.count = count, .serving = count};
     chooser->rows = calloc((size_t)count + 1, sizeof *chooser->rows);
     assert_non_null(chooser->rows);
     for (long i = 0; i < count; i++) {
@@ -41,6 +41,19 @@ static void set_up(struct Chooser *chooser, long count)
         snprintf(row->user, sizeof row->user, "someone_of_a_long_name");
         snprintf(row->served.command, sizeof row->served.command, "%s",
                  commands[(size_t)i % (sizeof commands / sizeof *commands)]);
+    }
+}
+
+// The last ones do not serve.
+static void add_others(struct Chooser *chooser, long count)
+{
+    chooser->serving = chooser->count - count;
+    for (long i = chooser->serving; i < chooser->count; i++) {
+        struct ChooserRow *row = &chooser->rows[i];
+        row->other = true;
+        row->depth = 0;
+        row->age_s = (double)(i * i * i);
+        snprintf(row->takes, sizeof row->takes, "3.13.10: held by a debugger");
     }
 }
 
@@ -72,20 +85,30 @@ static void check(struct Chooser *chooser, struct Canvas *canvas, int width,
     assert_true(shows(canvas, chooser->help    ? "keys, columns and marks"
                               : chooser->count ? "\n▸"
                                                : "No process serves"));
-    assert_true(shows(canvas, chooser->help ? "Esc Back" : "q Quit"));
+    assert_true(shows(canvas, chooser->help    ? "Esc Back"
+                              : chooser->asked ? "until you leave? y/n"
+                                               : "q Quit"));
+    if (!chooser->help && chooser->count > chooser->serving) {
+        assert_true(shows(canvas, "ATTACHING"));
+        assert_true(shows(canvas, chooser->serving ? "  serves\n"
+                                                   : "No process serves"));
+    }
 }
 
 static void test_every_size(void **state)
 {
     (void)state;
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < 16; round++) {
         struct Chooser chooser;
         struct Canvas canvas;
         set_up(&chooser, round == 3 ? 0 : ROWS);
+        if (round >= 8)
+            add_others(&chooser, round >= 12 ? ROWS : ROWS / 2);
         chooser.users = round & 1;
         chooser.back = round & 2;
         chooser.help = round == 4;
         chooser.list.selected = round;
+        chooser.asked = round == 9 ? 48000 + ROWS - 1 : 0;
         if (round == 5)
             snprintf(chooser.message, sizeof chooser.message, "%s",
                      "process 7 does not answer; q Quit");
@@ -110,7 +133,7 @@ static void test_keys(void **state)
     check(&chooser, &canvas, 80, 24);
     assert_false(shows(&canvas, "Esc Back"));
     assert_int_equal(Chooser_key(&chooser, 'j'), CHOOSER_NONE);
-    assert_int_equal(Chooser_selected(&chooser)->pid, 48001);
+    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48001);
     assert_int_equal(Chooser_key(&chooser, PRESS_LEFT), CHOOSER_NONE);
     assert_int_equal(Chooser_key(&chooser, PRESS_ESCAPE), CHOOSER_QUIT);
     chooser.back = true;
@@ -121,13 +144,92 @@ static void test_keys(void **state)
     assert_int_equal(Chooser_key(&chooser, 'q'), CHOOSER_QUIT);
     assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_CHOSEN);
     assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_NONE);
-    assert_int_equal(Chooser_selected(&chooser)->pid, 48003);
+    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48003);
     assert_int_equal(Chooser_key(&chooser, Key_click(20, 6)), CHOOSER_CHOSEN);
     assert_int_equal(Chooser_key(&chooser, Key_click(20, 1)), CHOOSER_NONE);
     Chooser_select(&chooser, 48009);
-    assert_int_equal(Chooser_selected(&chooser)->pid, 48009);
+    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
     Chooser_select(&chooser, 1); // is not there
-    assert_int_equal(Chooser_selected(&chooser)->pid, 48009);
+    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48009);
+    Canvas_release(&canvas);
+    Chooser_release(&chooser);
+}
+
+static void test_attaching(void **state)
+{
+    struct Chooser chooser;
+    struct Canvas canvas;
+    (void)state;
+    set_up(&chooser, 6);
+    add_others(&chooser, 3);
+    Canvas_init(&canvas, false);
+    check(&chooser, &canvas, 80, 24);
+    assert_true(shows(&canvas, "3 serve, 3 do not"));
+    assert_true(shows(&canvas, "Enter Watch"));
+    assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_CHOSEN);
+    Chooser_select(&chooser, 48004);
+    check(&chooser, &canvas, 80, 24);
+    assert_true(shows(&canvas, "Enter Attach"));
+    const uint32_t refusing[] = {'n', PRESS_ENTER, PRESS_ESCAPE, 'q',
+                                 Key_click(20, 4)};
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_NONE);
+        assert_int_equal(chooser.asked, 48004);
+        check(&chooser, &canvas, 60, 12);
+        assert_int_equal(Chooser_key(&chooser, refusing[i]), CHOOSER_NONE);
+        assert_int_equal(chooser.asked, 0);
+        Chooser_draw(&chooser, &canvas);
+        assert_true(shows(&canvas, "Nothing was changed."));
+    }
+    Chooser_key(&chooser, PRESS_ENTER);
+    chooser.list.selected = 0; // the list has moved meanwhile
+    assert_int_equal(Chooser_key(&chooser, 'y'), CHOOSER_CHOSEN);
+    assert_int_equal(Chooser_selected(&chooser)->served.pid, 48004);
+    Chooser_draw(&chooser, &canvas);
+    assert_true(shows(&canvas, "Attaching to process 48004"));
+    Canvas_release(&canvas);
+    Chooser_release(&chooser);
+}
+
+// All of it can be read, on the smallest terminal, too, and the list goes on.
+static void test_a_refusal(void **state)
+{
+    struct Chooser chooser;
+    struct Canvas canvas;
+    char *why;
+    (void)state;
+    set_up(&chooser, 6);
+    add_others(&chooser, 2);
+    Canvas_init(&canvas, false);
+    Chooser_select(&chooser, 48005);
+    why = chooser.rows[5].why;
+    for (int i = 0; i < 40; i++)
+        sprintf(why + strlen(why), i ? " word%d" : "process%d", i);
+    for (int width = 60; width < 200; width++) {
+        assert_int_equal(Chooser_key(&chooser, PRESS_ENTER), CHOOSER_NONE);
+        assert_int_equal(chooser.asked, 0);
+        assert_int_equal(Canvas_resize(&canvas, width, 12), 0);
+        Chooser_draw(&chooser, &canvas);
+        assert_false(canvas.overdrawn);
+        assert_true(shows(&canvas, "\n▸    48005"));
+        assert_true(shows(&canvas, "\n process0 word1 word2"));
+        assert_true(shows(&canvas, "word39\n"));
+        assert_false(shows(&canvas, "q Quit") || shows(&canvas, "…\n word"));
+        Chooser_key(&chooser, PRESS_HOME);
+        Chooser_draw(&chooser, &canvas);
+        assert_true(shows(&canvas, "q Quit"));
+        Chooser_select(&chooser, 48005);
+    }
+    for (size_t i = 0; i + 1 < sizeof chooser.rows[5].why; i++)
+        why[i] = i % 9 ? '\xc3' : ' ';
+    Chooser_key(&chooser, PRESS_ENTER);
+    Chooser_draw(&chooser, &canvas);
+    assert_false(canvas.overdrawn);
+    memset(why, 'x', sizeof chooser.rows[5].why - 1); // has no blank
+    Chooser_key(&chooser, PRESS_ENTER);
+    assert_int_equal(Canvas_resize(&canvas, 60, 12), 0);
+    Chooser_draw(&chooser, &canvas);
+    assert_true(shows(&canvas, "xxx…"));
     Canvas_release(&canvas);
     Chooser_release(&chooser);
 }
@@ -166,8 +268,8 @@ static void test_help(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_size),
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_every_size), cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_attaching),  cmocka_unit_test(test_a_refusal),
         cmocka_unit_test(test_help),
     };
     if (!setlocale(LC_CTYPE, "C.UTF-8"))

@@ -4,7 +4,7 @@
 // cannot fit. This holds with a prompt open and in the list of processes, too.
 // SIZES=all takes every size, not only some.
 #include "tests/tui/sample.h"
-#include "tui/app/chooser.h"
+#include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/views/navigation.h"
@@ -243,14 +243,18 @@ static void test_little_to_show(void **state)
 static void test_the_list_of_processes(void **state)
 {
     enum { COUNT = 40 };
-    struct Chooser chooser = {.count = COUNT};
+    struct Chooser chooser = {.count = COUNT, .serving = COUNT / 2};
     struct Canvas canvas;
     (void)state;
     chooser.rows = calloc(COUNT, sizeof *chooser.rows);
     assert_non_null(chooser.rows);
     for (int i = 0; i < COUNT; i++) {
         chooser.rows[i].served.pid = i % 2 ? 4194304 : i + 1;
-        chooser.rows[i].depth = i % 17;
+        chooser.rows[i].other = i >= COUNT / 2;
+        chooser.rows[i].depth = chooser.rows[i].other ? 0 : i % 17;
+        chooser.rows[i].age_s = i * i * 1e3;
+        snprintf(chooser.rows[i].takes, sizeof chooser.rows[i].takes,
+                 "3.13.10: held by a debugger");
         snprintf(chooser.rows[i].served.command,
                  sizeof chooser.rows[i].served.command, "%.250s",
                  Sample_hostile((unsigned)i));

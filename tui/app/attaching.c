@@ -2,10 +2,9 @@
 // See attaching.h.
 #include "tui/app/attaching.h"
 
-#include "tui/attach/attach.h"
-
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static struct AttachWish wish_of(const struct Options *options)
@@ -32,7 +31,7 @@ int Attaching_command(const struct Options *options, char *why, size_t why_size)
     return error == -EALREADY ? 0 : error;
 }
 
-static bool is_wanted(const struct Options *options)
+bool Attaching_is_wanted(const struct Options *options)
 {
     int answer, rest;
     if (options->attach)
@@ -48,26 +47,33 @@ static bool is_wanted(const struct Options *options)
     return answer == 'y' || answer == 'Y';
 }
 
-int Attaching_begin(struct Attaching *attaching, const struct Options *options,
+int Attaching_begin(struct Attaching *attaching, const struct AttachWish *wish,
                     struct Served *served, char *why, size_t why_size)
 {
-    struct AttachWish wish = wish_of(options);
-    if (!is_wanted(options))
-        return -ENOENT;
-    int error = Attach_begin(&wish, why, why_size);
-    attaching->begun = !error;
+    pid_t *pids = realloc(attaching->pids,
+                          (attaching->count + 1) * sizeof *attaching->pids);
+    if (!pids) {
+        snprintf(why, why_size, "no memory is left");
+        return -ENOMEM;
+    }
+    attaching->pids = pids;
+    int error = Attach_begin(wish, why, why_size);
+    if (!error)
+        pids[attaching->count++] = wish->pid;
     if (error && error != -EALREADY)
         return error;
-    return Address_find(served, options->pid, why, why_size);
+    return Address_find(served, wish->pid, why, why_size);
 }
 
-int Attaching_end(struct Attaching *attaching, const struct Options *options,
-                  char *why, size_t why_size)
+int Attaching_end(struct Attaching *attaching, const char *package, char *why,
+                  size_t why_size)
 {
-    struct AttachWish wish = wish_of(options);
-    if (!attaching->begun)
-        return 0;
-    attaching->begun = false;
+    struct AttachWish wish = {attaching->pids[--attaching->count], package};
     int error = Attach_end(&wish, why, why_size);
-    return error == -ESRCH ? 0 : error; // it has ended before us
+    if (!attaching->count) {
+        free(attaching->pids);
+        attaching->pids = NULL;
+    }
+    // It has ended, or somebody else has ended it.
+    return error == -ESRCH || error == -ENOENT ? 0 : error;
 }

@@ -59,32 +59,60 @@ static void too_many(const struct Chooser *chooser)
     Bytes_release(&list);
 }
 
+// What is watched, and from where.
+struct Round {
+    const struct Options *options;
+    struct Terminal *terminal;
+    struct Attaching attaching;
+};
+
+// The one that was chosen; attaches to it where it does not serve. 0, or -errno
+// with `why`: *now is as it was.
+static int take_chosen(struct Round *round, const struct ChooserRow *row,
+                       struct Served *now, char *why)
+{
+    struct Served chosen = row->served;
+    struct AttachWish wish = {chosen.pid, round->options->package};
+    int error = 0;
+    if (row->other)
+        error = Attaching_begin(&round->attaching, &wish, &chosen, why, WHY);
+    if (!error)
+        *now = chosen;
+    return error;
+}
+
 // Goes from the list to a process and back, until the user quits. Begins with
 // `served`, NULL: with the list.
-static int go_round(const struct Options *options, const struct Served *served,
-                    struct Terminal *terminal, char *why)
+static int go_round(struct Round *round, const struct Served *served, char *why)
 {
-    struct Chooser chooser = {0};
+    const struct Options *options = round->options;
+    struct Chooser chooser = {.all = true, .package = options->package};
     struct Served now = {0};
     bool leave = !served, picked = false;
     int error = 0;
     if (served)
         now = *served;
     do {
+        int answer = CHOOSER_BACK;
+        error = 0;
         if (leave) {
             Chooser_refresh(&chooser);
-            Chooser_select(&chooser, now.pid);
-            int answer = Pick_run(&chooser, terminal, options->ascii);
+            if (!*chooser.message)
+                Chooser_select(&chooser, now.pid);
+            answer = Pick_run(&chooser, round->terminal, options->ascii);
             error = answer < 0 ? answer : 0;
             if (error || answer == CHOOSER_QUIT)
                 break;
-            if (answer == CHOOSER_CHOSEN)
-                now = *Chooser_selected(&chooser);
             picked = true;
         }
         leave = false;
-        error = Watch_run(options, &now, terminal, &leave, why);
-        chooser.back = !error;
+        *chooser.message = 0;
+        if (answer == CHOOSER_CHOSEN)
+            error = take_chosen(round, Chooser_selected(&chooser), &now, why);
+        if (!error) {
+            error = Watch_run(options, &now, round->terminal, &leave, why);
+            chooser.back = !error;
+        }
         if (error && picked) { // the process is gone meanwhile, or refuses us
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
@@ -117,13 +145,14 @@ static int find_one(const struct Options *options, struct Served *served,
                     ? Address_find(served, options->pid, why, WHY)
                     : Startup_find(served, options->pid, STARTUP_PATIENCE_S,
                                    stderr, why, WHY);
-    if (error == -ENOENT)
-        error = Attaching_begin(attaching, options, served, why, WHY);
+    struct AttachWish wish = {options->pid, options->package};
+    if (error == -ENOENT && Attaching_is_wanted(options))
+        error = Attaching_begin(attaching, &wish, served, why, WHY);
     return error;
 }
 
-// Finds the process to begin with, or *several. 0, -errno with `why`, or -ESRCH
-// without: no process serves.
+// Finds the process to begin with, or *several to choose from. 0, -errno with
+// `why`, or -ESRCH without: no process serves.
 static int find(const struct Options *options, struct Served *served,
                 struct Attaching *attaching, bool *several, char *why)
 {
@@ -134,23 +163,23 @@ static int find(const struct Options *options, struct Served *served,
     if (options->pid)
         return find_one(options, served, attaching, why);
     long count = Chooser_refresh(&chooser);
-    *several = count > 1;
+    *several = count > 1 || (count == 0 && !options->batch);
     if (count == 1)
-        *served = *Chooser_selected(&chooser);
+        *served = chooser.rows->served;
     else if (count > 1 && options->batch)
         too_many(&chooser);
     Chooser_release(&chooser);
-    return count > 0 ? 0 : -ESRCH;
+    return count > 0 || *several ? 0 : -ESRCH;
 }
 
 static int run(const struct Options *options)
 {
     struct Served served = {.pid = options->pid};
-    struct Terminal *terminal = NULL;
-    struct Attaching attaching = {0};
+    struct Round round = {.options = options};
+    struct Attaching *attaching = &round.attaching;
     char why[WHY] = "", end[WHY] = "";
-    bool several, leave;
-    int error = find(options, &served, &attaching, &several, why);
+    bool several, leave, left = false;
+    int error = find(options, &served, attaching, &several, why);
     if (error == -ESRCH && !*why)
         return no_process();
     if (!error && several && options->batch)
@@ -159,15 +188,19 @@ static int run(const struct Options *options)
         error = Watch_run(options, &served, NULL, &leave, why);
     } else if (!error) {
         error = Terminal_open(
-            &terminal, (struct TerminalWish){options->mono, options->no_mouse},
-            why, sizeof why);
+            &round.terminal,
+            (struct TerminalWish){options->mono, options->no_mouse}, why,
+            sizeof why);
         if (!error)
-            error = go_round(options, several ? NULL : &served, terminal, why);
-        Terminal_close(terminal);
+            error = go_round(&round, several ? NULL : &served, why);
+        Terminal_close(round.terminal);
     }
-    int left = Attaching_end(&attaching, options, end, WHY);
-    if (left)
+    while (attaching->count) {
+        if (!Attaching_end(attaching, options->package, end, WHY))
+            continue;
         fail(EXIT_RUNTIME, end);
+        left = true;
+    }
     if (error)
         return fail(EXIT_RUNTIME, *why ? why : strerror(-error));
     return left ? EXIT_RUNTIME : EXIT_FINE;

@@ -2,7 +2,34 @@
 // See pick.h.
 #include "tui/app/pick.h"
 
+#include "tui/app/chooser_draw.h"
+
 #define REFRESH_MS 1000 // the list is read again so often
+
+static void draw(struct Chooser *chooser, struct Terminal *terminal,
+                 struct Canvas *canvas)
+{
+    Chooser_draw(chooser, canvas);
+    Terminal_draw(terminal, canvas);
+}
+
+// What was typed before a question came up does not answer it.
+static enum ChooserAnswer press_keys(struct Chooser *chooser,
+                                     struct Terminal *terminal,
+                                     struct Canvas *canvas)
+{
+    enum ChooserAnswer answer = CHOOSER_NONE;
+    uint32_t key;
+    while (!answer && (key = Terminal_key(terminal)) != 0) {
+        answer = Chooser_key(chooser, key);
+        if (!chooser->asked)
+            continue;
+        draw(chooser, terminal, canvas);
+        while (Terminal_key(terminal) != 0)
+            ;
+    }
+    return answer;
+}
 
 int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
 {
@@ -12,20 +39,19 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
     Canvas_init(&canvas, ascii);
     while (!answer && !error && !(events & TERMINAL_QUIT)) {
         int width, height;
-        uint32_t key;
         Terminal_size(terminal, &width, &height);
         if (events & TERMINAL_RESIZED)
             error = Canvas_resize(&canvas, width, height);
         if (error)
             break;
-        Chooser_draw(chooser, &canvas);
-        Terminal_draw(terminal, &canvas);
+        draw(chooser, terminal, &canvas);
         events = Terminal_wait(terminal, -1, REFRESH_MS);
-        while (!answer && (key = Terminal_key(terminal)) != 0)
-            answer = Chooser_key(chooser, key);
+        answer = press_keys(chooser, terminal, &canvas);
         if (!answer && !(events & TERMINAL_KEYS))
             Chooser_refresh(chooser);
     }
+    if (answer && *chooser->message) // what is done next takes a moment
+        draw(chooser, terminal, &canvas);
     Canvas_release(&canvas);
     if (error)
         return error;

@@ -44,7 +44,7 @@ static int check_state(pid_t pid, char *why, size_t why_size)
                  "process %d is held by another debugger, process %d: end that "
                  "first",
                  (int)pid, tracer);
-        return -EPERM;
+        return -EBUSY;
     }
     if (state && strspn(state + 7, " \t") &&
         state[7 + strspn(state + 7, " \t")] == 'T') {
@@ -52,7 +52,7 @@ static int check_state(pid_t pid, char *why, size_t why_size)
                  "process %d is stopped (Ctrl-Z?): let it go on with `kill "
                  "-CONT %d`",
                  (int)pid, (int)pid);
-        return -EBUSY;
+        return -EAGAIN;
     }
     return 0;
 }
@@ -72,7 +72,7 @@ static int check_wish(pid_t pid, char *why, size_t why_size)
     return -EACCES;
 }
 
-static int check(struct Interpreter *interpreter, pid_t pid, char *why,
+int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size)
 {
     int error = check_state(pid, why, why_size);
@@ -202,7 +202,7 @@ static int run(const struct AttachWish *wish, const char *verb, char *why,
 {
     struct Interpreter interpreter;
     sigset_t before;
-    int error = check(&interpreter, wish->pid, why, why_size);
+    int error = Attach_check(&interpreter, wish->pid, why, why_size);
     if (error)
         return error;
     hold_signals(&before);

@@ -5,6 +5,8 @@
 #ifndef OCULAR_TUI_ATTACH_ATTACH_H
 #define OCULAR_TUI_ATTACH_ATTACH_H
 
+#include "tui/attach/interpreter.h"
+
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,6 +15,11 @@ struct AttachWish {
     const char *package; // the folder with an ocular/ for it, or NULL
 };
 
+// Can it be attached to, as far as can be seen from outside? 0, or with `why`:
+// -EBUSY: another debugger holds it, -EAGAIN: it is stopped, -EACCES: it does
+// not want that, or as Interpreter_find.
+int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
+                 size_t why_size);
 // 0: it serves. -EALREADY: it did already; -errno; `why` says so in words.
 int Attach_begin(const struct AttachWish *wish, char *why, size_t why_size);
 // 0: what Attach_begin began is over. -errno with `why`.

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +102,7 @@ static int check_version(const struct Interpreter *found, char *why,
 }
 
 // From 3.13 on: the cookie, the version, and whether it has no lock.
-static int check_build(const struct Interpreter *found, char *why,
-                       size_t why_size)
+static int check_build(struct Interpreter *found, char *why, size_t why_size)
 {
     struct {
         char cookie[8];
@@ -122,7 +120,8 @@ static int check_build(const struct Interpreter *found, char *why,
                  (int)found->pid, found->minor);
         return -ENOTSUP;
     }
-    if (!head.free_threaded)
+    found->free_threaded = head.free_threaded != 0;
+    if (!found->free_threaded)
         return 0;
     snprintf(why, why_size,
              "process %d runs a free-threaded build of Python 3.%u, which "

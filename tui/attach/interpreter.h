@@ -6,6 +6,8 @@
 
 #include "tui/attach/image.h"
 
+#include <stdbool.h>
+
 struct Interpreter {
     pid_t pid;
     struct Image image;
@@ -14,6 +16,7 @@ struct Interpreter {
     unsigned major;        // of its version: 3
     unsigned minor;        // 14
     unsigned patch;
+    bool free_threaded;
 };
 
 #define INTERPRETER_MINOR_LEAST 12 // what Ocular needs

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""The list of ocular-top: the Python processes that do not serve stand below those that
+do, with what attaching to each takes; Enter attaches."""
+
+import os
+import shutil
+import signal
+import sys
+from contextlib import contextmanager
+
+import pytest
+from attach.programs import BLOCKED, WORKS, Program, files
+from e2e.program import TOP, run
+from tui.emulated import Top, selected
+
+VERSION = "{}.{}.{}".format(*sys.version_info)
+LIST = "which process"
+
+
+@contextmanager
+def viewer(sockets, *arguments, size=(100, 30), **more):
+    top = Top(sockets, *arguments, size=size, **more)
+    try:
+        yield top
+    finally:
+        top.close()
+
+
+def row(text, program):
+    rows = [line for line in text.splitlines() if f" {program.pid} " in line[:12]]
+    return rows[0] if rows else ""
+
+
+def choose(top, program):
+    """Enter on it. Rows come and go meanwhile: the list is the machine's."""
+    top.wait(lambda text: row(text, program))
+    while f" {program.pid} " not in selected(top.settle(0.02)):
+        lines = top.text().splitlines()
+        here, there = map(lines.index, (selected(top.text()), row(top.text(), program)))
+        top.press(*["Up" if there < here else "Down"] * abs(there - here))
+    top.press("Enter")
+
+
+@pytest.mark.parametrize("look", ["100x30", "60x20", "mono"])
+def test_enter_attaches_until_the_viewer_leaves(tmp_path, sockets, look):
+    size = (80, 24) if look == "mono" else tuple(map(int, look.split("x")))
+    options = ["-C", "-U"] if look == "mono" else []
+    with Program(tmp_path, WORKS) as program:
+        before = program.state()
+        with viewer(sockets, *options, size=size) as top:
+            top.wait("No process serves just now")
+            text = top.wait(lambda text: row(text, program))
+            assert f"{VERSION}: Enter attaches" in row(text, program)
+            choose(top, program)
+            top.wait(rf"Attach to process {program.pid}, until you leave\? y/n")
+            top.press("y")
+            top.wait("busy")
+            top.press("p")
+            text = top.wait(LIST)
+            assert " serves" in row(text, program) and "1 serve, " in text
+            assert str(program.pid) in selected(text)
+            top.press("Enter")
+            top.wait("busy")
+            top.press("q")
+            assert top.wait_gone() == 0
+            top.check_restored()
+        program.is_again(before)
+        assert not files()
+        out, err = program.end()
+        assert out == "names busy select sys time work\n" and err == ""
+
+
+def test_two_of_them(tmp_path, sockets):
+    (tmp_path / "two").mkdir()
+    with Program(tmp_path, WORKS) as one, Program(tmp_path / "two", WORKS) as two:
+        before = one.state(), two.state()
+        with viewer(sockets) as top:
+            for program in one, two:
+                choose(top, program)
+                top.wait("until you leave")
+                top.press("y")
+                top.wait("busy")
+                top.press("p")
+                top.wait(LIST)
+            top.wait("2 serve, ")
+            one.process.kill()
+            top.wait("1 serve, ")
+            top.press("q")
+            assert top.wait_gone() == 0
+        two.is_again(before[1])
+        assert two.end()[1] == ""
+
+
+def test_nothing_is_done_without_a_yes(tmp_path, sockets):
+    with Program(tmp_path, WORKS) as program, viewer(sockets) as top:
+        before = program.state()
+        choose(top, program)
+        top.wait("until you leave")
+        top.press("n")
+        top.wait("Nothing was changed")
+        # What is typed before the question comes does not answer it.
+        os.kill(top.pid, signal.SIGSTOP)
+        top.press("Enter", "y", "y")
+        os.kill(top.pid, signal.SIGCONT)
+        top.wait("until you leave")
+        assert "until you leave" in top.settle()
+        top.press("Esc", "q")
+        assert top.wait_gone() == 0
+        assert program.state() == before and not files()
+
+
+def test_one_that_ends_while_it_is_asked_about(tmp_path, sockets):
+    with Program(tmp_path, WORKS) as program, viewer(sockets) as top:
+        choose(top, program)
+        top.wait("until you leave")
+        program.process.kill()
+        program.process.wait()
+        top.wait(f"process {program.pid} has ended")
+        assert not row(top.settle(), program)
+        top.press("y")
+        assert LIST in top.settle()
+        top.press("q")
+        assert top.wait_gone() == 0
+
+
+def test_refusals_are_said_in_the_list(tmp_path, sockets):
+    """By what is seen from outside, and by what comes of it."""
+    with Program(tmp_path, BLOCKED) as program, viewer(sockets, size=(80, 24)) as top:
+        program.await_read()
+        before = program.state()
+        os.kill(program.pid, signal.SIGSTOP)
+        top.wait(lambda text: "  stopped" in row(text, program))
+        choose(top, program)
+        top.wait("let it go on with")
+        os.kill(program.pid, signal.SIGCONT)
+        top.wait(lambda text: f"{VERSION}: Enter attaches" in row(text, program))
+        choose(top, program)
+        top.wait("until you leave")
+        top.press("y")
+        top.wait(f"Attaching to process {program.pid}")
+        text = top.wait(r"is in the system\s+call read")
+        assert LIST in text and str(program.pid) in selected(text)
+        assert "try again when it has work" in " ".join(text.split())
+        program.is_again(before)
+        top.press("q")
+        assert top.wait_gone() == 0
+
+
+def test_old_versions(tmp_path, sockets):
+    old = next(
+        filter(None, map(shutil.which, ("python3.9", "python3.10", "python3.11"))), None
+    )
+    if old is None or run([old, "-c", ""]).status:
+        pytest.skip("there is no old Python")
+    with Program(tmp_path, WORKS, old) as program, viewer(sockets) as top:
+        choose(top, program)
+        top.wait("and Ocular needs 3.12 or newer")
+        assert "too old" in row(top.text(), program)
+
+
+def test_one_without_an_ocular(tmp_path, sockets):
+    """A viewer that stands alone."""
+    alone = shutil.copy(TOP, tmp_path / "ocular-top")
+    with Program(tmp_path, WORKS) as program, viewer(sockets, program=alone) as top:
+        before = program.state()
+        top.wait(lambda text: "needs an Ocular" in row(text, program))
+        choose(top, program)
+        top.wait("until you leave")
+        top.press("y")
+        top.wait("there is no Ocular for Python")
+        program.is_again(before)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes root, to become another user")
+def test_a_user_sees_his_own_and_root_all(tmp_path, sockets):
+    folder = tmp_path / "nobody"
+    folder.mkdir()
+    become = "import os\nos.setgroups([])\nos.setgid(65534)\nos.setuid(65534)\n"
+    theirs = "import select, sys, time\n" + become + WORKS
+    with Program(folder, theirs) as theirs, Program(tmp_path, WORKS) as ours:
+        with viewer(sockets) as top:
+            top.wait(lambda text: row(text, theirs) and row(text, ours))
+            assert "nobody" in row(top.text(), theirs)
+        command = f"exec setpriv --reuid 65534 --regid 65534 --clear-groups {TOP}"
+        if not shutil.which("setpriv"):
+            pytest.skip("no setpriv")
+        with viewer(sockets, "-c", command, program="/bin/sh", OCULAR_DIR=None) as top:
+            text = top.wait(LIST)
+            assert not row(text, ours)
+            # What has changed its user may not be looked into, even by that user.
+            assert "needs root" in row(text, theirs)

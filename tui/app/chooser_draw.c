@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// See chooser_draw.h.
+#include "tui/app/chooser_draw.h"
+
+#include "tui/screen/layout.h"
+#include "tui/screen/too_small.h"
+#include "tui/text/number.h"
+#include "tui/views/help_page.h"
+#include "tui/views/view_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PID_END 10 // the number ends before this column
+#define USER_WIDTH 12
+#define AGE_WIDTH 5
+#define TAKES_WIDTH 28
+#define COMMAND_LEAST 20
+#define MESSAGE_SIZE sizeof((struct Chooser *)0)->message
+#define MESSAGE_MOST 6 // lines
+#define WIDE 80 // has room for users and ages beside what attaching takes
+
+// Where the columns are; x 0: there is none.
+struct Columns {
+    int user;
+    int age;
+    int command;
+    int command_end;
+    int takes;
+};
+
+static struct Columns columns_of(const struct Chooser *chooser, int width)
+{
+    struct Columns at = {.command_end = width - 1};
+    bool others = chooser->count > chooser->serving;
+    bool wide = !others || width >= WIDE;
+    int x = PID_END + 2;
+    if (chooser->users && wide) {
+        at.user = x;
+        x += USER_WIDTH + 2;
+    }
+    if (others && wide) {
+        at.age = x;
+        x += AGE_WIDTH + 2;
+    }
+    at.command = x;
+    if (others) {
+        at.takes = width - 1 - TAKES_WIDTH;
+        at.command_end = at.takes - 2;
+    }
+    return at;
+}
+
+// --- Rows
+
+// Leaves out the program's folder, which says the least.
+static const char *short_command(const char *command)
+{
+    const char *name = command;
+    for (const char *at = command; *at && *at != ' '; at++)
+        if (*at == '/' && at[1] && at[1] != ' ')
+            name = at + 1;
+    return name;
+}
+
+static void draw_columns(const struct ChooserRow *row, const struct Columns *at,
+                         struct Canvas *canvas, int y)
+{
+    uint8_t style = row->other ? STYLE_FAINT : STYLE_PLAIN;
+    char text[NUMBER_MAX];
+    snprintf(text, sizeof text, "%ld", (long)row->served.pid);
+    Canvas_fit_right(canvas, (struct Box){y, 2, PID_END - 2}, style, text);
+    if (at->user)
+        Canvas_fit(canvas, (struct Box){y, at->user, USER_WIDTH}, style,
+                   CUT_END, row->user);
+    if (at->age && row->other)
+        Canvas_fit_right(canvas, (struct Box){y, at->age, AGE_WIDTH}, style,
+                         Number_age(text, row->age_s));
+    if (at->takes)
+        Canvas_fit(canvas, (struct Box){y, at->takes, TAKES_WIDTH}, style,
+                   CUT_END, row->other ? row->takes : "serves");
+}
+
+static void draw_row(const struct Chooser *chooser, const struct Columns *at,
+                     struct Canvas *canvas, int y, long index)
+{
+    const struct ChooserRow *row = &chooser->rows[index];
+    int x = at->command, end = at->command_end;
+    draw_columns(row, at, canvas, y);
+    if (row->depth) { // indents while a command has room
+        int depth = (end - x - COMMAND_LEAST) / 2;
+        depth = depth < 1 ? 1 : depth;
+        x += 2 * (row->depth < depth ? row->depth : depth);
+        Canvas_put(canvas, y, x - 2, end, STYLE_FAINT, "└ ");
+    }
+    Canvas_fit(canvas, (struct Box){y, x, end - x},
+               row->other ? STYLE_FAINT : STYLE_STRONG, CUT_END,
+               short_command(row->served.command));
+    if (index != chooser->list.selected)
+        return;
+    Canvas_put(canvas, y, 0, 1, STYLE_ACCENT, "▸");
+    Canvas_select(canvas, (struct Box){y, 0, canvas->width});
+}
+
+static void draw_heads(const struct Columns *at, struct Canvas *canvas)
+{
+    int y = CHOOSER_FIRST_LINE - 1, width = canvas->width;
+    Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_HEAD);
+    Canvas_fit_right(canvas, (struct Box){y, 2, PID_END - 2}, STYLE_HEAD,
+                     "PID");
+    if (at->user)
+        Canvas_put(canvas, y, at->user, width, STYLE_HEAD, "USER");
+    if (at->age)
+        Canvas_fit_right(canvas, (struct Box){y, at->age, AGE_WIDTH},
+                         STYLE_HEAD, "AGE");
+    Canvas_put(canvas, y, at->command, width, STYLE_HEAD, "COMMAND");
+    if (at->takes)
+        Canvas_put(canvas, y, at->takes, width, STYLE_HEAD, "ATTACHING");
+}
+
+// --- Above and below
+
+static void draw_title(const struct Chooser *chooser, struct Canvas *canvas)
+{
+    long others = chooser->count - chooser->serving;
+    int width = canvas->width;
+    char count[64];
+    Canvas_put(canvas, 0, 1, width, STYLE_ACCENT, "ocular-top");
+    Canvas_put(canvas, 0, 13, width - 1, STYLE_FAINT, "which process?");
+    if (others)
+        snprintf(count, sizeof count, "%ld serve, %ld do not", chooser->serving,
+                 others);
+    else
+        snprintf(count, sizeof count, "%ld serve", chooser->count);
+    if (chooser->count > 1)
+        Canvas_fit_right(canvas, (struct Box){0, 30, width - 31}, STYLE_FAINT,
+                         count);
+    if (others && chooser->serving)
+        Canvas_put(canvas, 1, 1, width - 1, STYLE_FAINT,
+                   "Enter watches; those that do not serve are attached to.");
+    else if (others)
+        Canvas_put(canvas, 1, 1, width - 1, STYLE_FAINT,
+                   "No process serves just now. Enter attaches to one.");
+}
+
+static void draw_nothing(struct Canvas *canvas)
+{
+    static const char *const lines[] = {
+        "No process serves just now, and you have no Python process.",
+        "One that begins comes up here:",
+        "",
+        "ocular --serve script.py    a program that is traced",
+        "ocular.serve()              in one: at no cost until you look",
+        "sudo ocular-top             lists those of all users",
+    };
+    for (int i = 0; i < (int)(sizeof lines / sizeof *lines); i++)
+        Canvas_put(canvas, CHOOSER_FIRST_LINE + 1 + i, 2, canvas->width - 1,
+                   STYLE_FAINT, lines[i]);
+}
+
+// The bytes of the text that one line has room for, to the end of a word.
+static size_t cut_line(const struct Canvas *canvas, const char *text, int width)
+{
+    char line[MESSAGE_SIZE];
+    size_t fits = 0, longest = 0;
+    for (size_t end = 1; end <= strlen(text) && end < sizeof line; end++) {
+        snprintf(line, end + 1, "%s", text);
+        if (Canvas_measure(canvas, line) > width)
+            break;
+        fits = end;
+        if (text[end] == ' ' || !text[end])
+            longest = end;
+    }
+    return longest ? longest : fits ? fits : strlen(text);
+}
+
+// On as many lines as it takes, up to MESSAGE_MOST. Returns them.
+static int draw_message(struct Canvas *canvas, const char *text)
+{
+    char lines[MESSAGE_MOST][MESSAGE_SIZE];
+    int width = canvas->width - 2, count = 0;
+    while (*text && count < MESSAGE_MOST) {
+        size_t size = cut_line(canvas, text, width);
+        if (count == MESSAGE_MOST - 1)
+            size = strlen(text); // an ellipsis, if it is too long
+        snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);
+        text += size;
+        text += *text == ' ';
+    }
+    for (int i = 0; i < count; i++) {
+        int y = canvas->height - count + i;
+        Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
+        Canvas_fit(canvas, (struct Box){y, 1, width}, STYLE_ALERT, CUT_END,
+                   lines[i]);
+    }
+    return count;
+}
+
+static int draw_key(struct Canvas *canvas, int x, const char *key,
+                    const char *label)
+{
+    int y = canvas->height - 1, width = canvas->width;
+    x = Canvas_put(canvas, y, x, width, STYLE_KEY, key);
+    return Canvas_put(canvas, y, x + 1, width, STYLE_LABEL, label) + 2;
+}
+
+// Returns the lines that it takes.
+static int draw_bottom(const struct Chooser *chooser, struct Canvas *canvas)
+{
+    const struct ChooserRow *row = Chooser_selected(chooser);
+    int width = canvas->width, y = canvas->height - 1, x = 1;
+    char question[96];
+    Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_LABEL);
+    if (chooser->help) {
+        draw_key(canvas, x, "Esc", "Back");
+    } else if (chooser->asked) {
+        Canvas_paint(canvas, (struct Box){y, 0, width}, STYLE_PROMPT);
+        snprintf(question, sizeof question,
+                 "Attach to process %ld, until you leave? y/n ",
+                 (long)chooser->asked);
+        Canvas_put(canvas, y, 1, width - 1, STYLE_PROMPT, question);
+    } else if (*chooser->message) {
+        return draw_message(canvas, chooser->message);
+    } else {
+        if (row)
+            x = draw_key(canvas, x, "Enter", row->other ? "Attach" : "Watch");
+        x = draw_key(canvas, x, "F1", "Help");
+        if (chooser->back)
+            x = draw_key(canvas, x, "Esc", "Back");
+        draw_key(canvas, x, "q", "Quit");
+    }
+    return 1;
+}
+
+void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas)
+{
+    int width = canvas->width;
+    Canvas_clear(canvas);
+    chooser->too_small =
+        width < LAYOUT_MIN_WIDTH || canvas->height < LAYOUT_MIN_HEIGHT;
+    if (chooser->too_small) {
+        TooSmall_draw(canvas);
+        return;
+    }
+    if (chooser->help) {
+        HelpPage_draw(canvas, VIEWS, &chooser->help_top, CAN_REACH);
+        draw_bottom(chooser, canvas);
+        return;
+    }
+    const struct Columns at = columns_of(chooser, width);
+    draw_title(chooser, canvas);
+    draw_heads(&at, canvas);
+    int lines =
+        canvas->height - CHOOSER_FIRST_LINE - draw_bottom(chooser, canvas);
+    List_fit(&chooser->list, chooser->count, lines);
+    for (int i = 0; i < lines && chooser->list.top + i < chooser->count; i++)
+        draw_row(chooser, &at, canvas, CHOOSER_FIRST_LINE + i,
+                 chooser->list.top + i);
+    if (!chooser->count)
+        draw_nothing(canvas);
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// How the list of processes looks. Called by pick.c, on the main thread.
+#ifndef OCULAR_TUI_APP_CHOOSER_DRAW_H
+#define OCULAR_TUI_APP_CHOOSER_DRAW_H
+
+#include "tui/app/chooser.h"
+#include "tui/screen/canvas.h"
+
+void Chooser_draw(struct Chooser *chooser, struct Canvas *canvas);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// See others.h.
+#include "tui/attach/others.h"
+
+#include "ipc/process.h"
+#include "tui/attach/attach.h"
+#include "tui/attach/package.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define YOUNG_S 10 // may still load an interpreter
+
+// A process: an exec changes the program, and a number comes again.
+struct NoPython {
+    uint64_t start;
+    pid_t pid;
+    dev_t device; // of the program's file, as the next
+    ino_t inode;
+};
+
+static void identify(struct NoPython *process, pid_t pid)
+{
+    char path[64];
+    struct stat program = {0};
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    if (stat(path, &program))
+        memset(&program, 0, sizeof program);
+    *process = (struct NoPython){Process_start(pid), pid, program.st_dev,
+                                 program.st_ino};
+}
+
+static bool is_known(const struct Others *others,
+                     const struct NoPython *process)
+{
+    for (size_t i = 0; i < others->rest_count; i++) {
+        const struct NoPython *each = &others->rest[i];
+        if (each->pid == process->pid)
+            return each->start == process->start &&
+                   each->device == process->device &&
+                   each->inode == process->inode;
+    }
+    return false;
+}
+
+static bool begins_with_python(const char *path)
+{
+    size_t length = strcspn(path, " ");
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return strncmp(path + length, "python", 6) == 0;
+}
+
+// By its name, where its memory does not tell.
+static bool is_called_python(const struct Other *other)
+{
+    char path[64], program[PATH_MAX] = "";
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)other->pid);
+    ssize_t length = readlink(path, program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    return begins_with_python(program) || begins_with_python(other->command);
+}
+
+// The judgement is Attach_check's: these are but short words for it.
+static const char *short_words(const struct Interpreter *interpreter, int error,
+                               bool package)
+{
+    if (!error)
+        return package ? "Enter attaches" : "needs an Ocular";
+    if (error == -EPERM)
+        return geteuid() ? "needs root" : "not allowed";
+    if (error == -EBUSY)
+        return "held by a debugger";
+    if (error == -EAGAIN)
+        return "stopped";
+    if (error == -EACCES)
+        return "closed to debuggers";
+    if (error == -ENOEXEC)
+        return "static or stripped";
+    if (interpreter->free_threaded)
+        return "free-threaded";
+    if (interpreter->minor > INTERPRETER_MINOR_MOST)
+        return "too new";
+    return interpreter->minor < INTERPRETER_MINOR_LEAST ? "too old"
+                                                        : "unknown build";
+}
+
+// False: it is no Python, as far as can be seen.
+static bool judge(struct Other *other, const char *package)
+{
+    struct Interpreter interpreter = {0};
+    char folder[PATH_MAX] = "", version[32] = "";
+    int error =
+        Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
+    if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
+        return false;
+    if (interpreter.major)
+        snprintf(version, sizeof version, "%u.%u.%u: ", interpreter.major,
+                 interpreter.minor, interpreter.patch);
+    if (!error)
+        Package_find(&interpreter, package, folder);
+    snprintf(other->takes, sizeof other->takes, "%s%s", version,
+             short_words(&interpreter, error, *folder));
+    return true;
+}
+
+// --- The list
+
+// Room for one more; false: there is no memory.
+static bool grow(void *array, size_t count, size_t size)
+{
+    void **items = array;
+    if (count & (count - 1)) // room is doubled at each power of two
+        return true;
+    void *larger = realloc(*items, (count ? 2 * count : 1) * size);
+    if (larger)
+        *items = larger;
+    return larger != NULL;
+}
+
+// Is it one for the list? A process without a program is the kernel's, or its
+// user hides it.
+static bool is_other(struct Other *other, const struct NoPython *self,
+                     const char *package)
+{
+    struct Process process;
+    if (Process_look(&process, self->pid) ||
+        (geteuid() == 0 ? !self->inode : process.uid != geteuid()))
+        return false;
+    other->uid = process.uid;
+    Process_command(self->pid, other->command, sizeof other->command);
+    return judge(other, package);
+}
+
+// 0 or -ENOMEM.
+static int take(struct Others *now, const struct Others *before, pid_t pid,
+                const char *package)
+{
+    struct NoPython self;
+    struct Other other = {.pid = pid};
+    identify(&self, pid);
+    bool known = is_known(before, &self);
+    if (!known) {
+        other.age_s = Process_age_s(pid);
+        if (is_other(&other, &self, package)) {
+            if (!grow(&now->items, now->count, sizeof other))
+                return -ENOMEM;
+            now->items[now->count++] = other;
+            return 0;
+        }
+        if (!(other.age_s > YOUNG_S))
+            return 0;
+    }
+    if (!grow(&now->rest, now->rest_count, sizeof self))
+        return -ENOMEM;
+    now->rest[now->rest_count++] = self;
+    return 0;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    pid_t x = ((const struct Other *)a)->pid;
+    pid_t y = ((const struct Other *)b)->pid;
+    return (x > y) - (x < y);
+}
+
+int Others_refresh(struct Others *others, const char *package)
+{
+    struct Others now = {0};
+    const struct dirent *entry;
+    int error = 0;
+    DIR *all = opendir("/proc");
+    if (!all)
+        return -errno;
+    while (!error && (entry = readdir(all))) {
+        long pid = strtol(entry->d_name, NULL, 10);
+        if (pid > 0)
+            error = take(&now, others, (pid_t)pid, package);
+    }
+    closedir(all);
+    if (now.count)
+        qsort(now.items, now.count, sizeof *now.items, by_pid);
+    Others_release(error ? &now : others);
+    if (!error)
+        *others = now;
+    return error;
+}
+
+void Others_release(struct Others *others)
+{
+    free(others->items);
+    free(others->rest);
+    *others = (struct Others){0};
+}
