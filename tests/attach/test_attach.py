@@ -9,6 +9,7 @@ import textwrap
 import time
 
 import pytest
+from attach import killed
 from attach.programs import BLOCKED, TIGHT, WAITS, WORKS, Program, files
 from e2e.program import PYTHON, TOP, run, start, top, wait_until
 
@@ -67,13 +68,17 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
+# As many as one wants to wait for: a hundred is what was looked at by hand.
+ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
+
+
 def test_again_and_again(tmp_path):
     with Program(tmp_path, WORKS) as program:
         for _ in range(3):
             assert program.attach().status == 0
             assert program.detach().status == 0
         before, size = program.state(), resident(program.pid)
-        for _ in range(20):
+        for _ in range(ROUNDS):
             assert program.attach().status == 0
             assert program.detach().status == 0
         program.is_again(before)
@@ -182,6 +187,28 @@ def test_the_attaching_side_dies(tmp_path, kind):
         time.sleep(3)
         assert program.attach().status == 0  # cleans up
         assert "busy" in functions(program.snapshot())
+        assert program.detach().status == 0
+        assert program.end()[1] == ""
+
+
+def test_the_attaching_side_is_killed_at_every_step(tmp_path):
+    """A step is a system call, of it or of its child; KILL_STRIDE=1 takes each."""
+    command = [TOP, "--attach-only", "--pid"]
+    with Program(tmp_path, WORKS) as program:
+        assert program.attach().status == 0  # what it imports stays
+        assert program.detach().status == 0
+        before = program.state()
+        steps = killed.run_until([*command, program.pid], float("inf"))
+        assert steps > 100 and program.detach().status == 0
+        stride = int(os.environ.get("KILL_STRIDE", steps // 12))
+        for step in range(0, steps, stride):
+            killed.run_until([*command, program.pid], step)
+            assert program.process.poll() is None
+            done = program.detach()
+            assert done.status == 0 or "does not serve" in done.err, (step, done.err)
+            program.is_again(before)
+        time.sleep(3)
+        assert program.attach().status == 0  # cleans up
         assert program.detach().status == 0
         assert program.end()[1] == ""
 

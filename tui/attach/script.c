@@ -82,7 +82,8 @@ static const char text[] =
     "def find(sys, folder):\n"
     "    import importlib.machinery, importlib.util\n"
     "    if 'ocular' in sys.modules:\n"
-    "        if is_ours(sys.modules['ocular'].__spec__):\n"
+    "        module = sys.modules['ocular']\n" // its files may be gone
+    "        if hasattr(module, '_attach') or is_ours(module.__spec__):\n"
     "            return\n"
     "        raise ImportError('the program has another module that is named "
     "'\n"
@@ -127,6 +128,11 @@ static const char text[] =
     "            _attach.end()\n"
     "    except BaseException:\n"
     "        pass\n"
+    "def run():\n"
+    "    try:\n"
+    "        work()\n"
+    "    finally:\n"
+    "        globals().clear()\n" // a circle, which no collector may come to
     "def begin():\n"
     "    import os\n"
     "    if os.getpid() != %d:\n" // a fork has copied the request
@@ -136,7 +142,7 @@ static const char text[] =
     "    except OSError:\n"
     "        return\n"
     "    try:\n"
-    "        _thread.start_new_thread(work, ())\n"
+    "        _thread.start_new_thread(run, ())\n"
     "    except Exception as error:\n"
     "        say(str(error))\n"
     "try:\n"
