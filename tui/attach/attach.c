@@ -7,6 +7,7 @@
 #include "ipc/base/opened.h"
 #include "ipc/process.h"
 #include "tui/attach/blocked.h"
+#include "tui/attach/lend.h"
 #include "tui/attach/package.h"
 #include "tui/attach/request.h"
 #include "tui/attach/script.h"
@@ -29,22 +30,48 @@
 
 // --- What can be seen from outside
 
+enum Seccomp { SECCOMP_STRICT = 1, SECCOMP_FILTER = 2 };
+
+// The number in that row of /proc/PID/status; 0: there is no such row.
+static long number_of(const char *status, const char *row)
+{
+    const char *at = strstr(status, row);
+    return at ? strtol(at + strlen(row), NULL, 10) : 0;
+}
+
+static long seccomp_of(pid_t pid)
+{
+    char path[64], status[8192];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    return Opened_read(path, status, sizeof status) < 0
+               ? 0
+               : number_of(status, "\nSeccomp:");
+}
+
 // A stopped program runs nothing, and one that is traced is another debugger's.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char path[64], status[8192];
-    int tracer = 0;
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     if (Opened_read(path, status, sizeof status) < 0)
         return 0; // what comes next says why
     const char *state = strstr(status, "\nState:");
-    const char *traced = strstr(status, "\nTracerPid:");
-    if (traced && sscanf(traced + 11, "%d", &tracer) == 1 && tracer) {
-        snprintf(why, why_size,
-                 "process %d is held by another debugger, process %d: end that "
-                 "first",
-                 (int)pid, tracer);
+    long tracer = number_of(status, "\nTracerPid:");
+    if (tracer) {
+        snprintf(
+            why, why_size,
+            "process %d is held by another debugger, process %ld: end that "
+            "first",
+            (int)pid, tracer);
         return -EBUSY;
+    }
+    if (number_of(status, "\nSeccomp:") == SECCOMP_STRICT) {
+        snprintf(why, why_size,
+                 "process %d has given up all system calls but read and write "
+                 "(seccomp's strict mode): attaching would have the kernel "
+                 "kill it",
+                 (int)pid);
+        return -EACCES;
     }
     if (state && strspn(state + 7, " \t") &&
         state[7 + strspn(state + 7, " \t")] == 'T') {
@@ -171,6 +198,24 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
 
 // --- Both ways
 
+// The folder of an Ocular for the process, as it sees it: of ours, else of a
+// copy. Where there is none it may have one of its own; `why` says then what
+// kept us from copying.
+static void make_visible(const struct AttachWish *wish,
+                         const struct Interpreter *interpreter,
+                         char folder[PATH_MAX], char why[512])
+{
+    struct Interpreter ours = *interpreter;
+    char source[PATH_MAX];
+    Package_find(interpreter, wish->package, folder);
+    ours.pid = getpid();
+    if (!*folder)
+        Package_find(&ours, wish->package, source);
+    if (!*folder && *source &&
+        !Lend_package(interpreter, source, folder, why, 512))
+        *why = '\0';
+}
+
 static int ask(const struct AttachWish *wish,
                const struct Interpreter *interpreter, const char *verb,
                char *why, size_t why_size)
@@ -178,8 +223,10 @@ static int ask(const struct AttachWish *wish,
     const struct timespec settle = {0, SETTLE_NS};
     struct Script script;
     bool all = false, only = false;
-    char folder[PATH_MAX] = "";
-    Package_find(interpreter, wish->package, folder);
+    bool begins = strcmp(verb, "begin") == 0;
+    char folder[PATH_MAX] = "", lending[512] = "";
+    if (begins)
+        make_visible(wish, interpreter, folder, lending);
     int error = Script_write(&script, wish->pid, verb, folder, why, why_size);
     if (error)
         return error;
@@ -189,11 +236,19 @@ static int ask(const struct AttachWish *wish,
     if (!error) {
         error = await(interpreter, &script, &all, why, why_size);
         complete(wish->pid, error, why, why_size);
+        if (error == -EIO && *lending)
+            snprintf(why + strlen(why), why_size - strlen(why), "; %s",
+                     lending);
+        if (error == -EIO && seccomp_of(wish->pid) == SECCOMP_FILTER)
+            snprintf(why + strlen(why), why_size - strlen(why),
+                     "; a seccomp filter restricts what the process may do");
         only = !Request_withdraw(interpreter);
         if (error || all)
             nanosleep(&settle, NULL);
     }
     Script_remove(&script, only);
+    if (begins ? error != 0 : !error)
+        Lend_take_back(wish->pid);
     return error;
 }
 

@@ -105,6 +105,7 @@ static bool judge(struct Other *other, const char *package)
     if (interpreter.major)
         snprintf(version, sizeof version, "%u.%u.%u: ", interpreter.major,
                  interpreter.minor, interpreter.patch);
+    interpreter.pid = getpid(); // where it cannot see ours, we lend it a copy
     if (!error)
         Package_find(&interpreter, package, folder);
     snprintf(other->takes, sizeof other->takes, "%s%s", version,

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// See lend.h. The process's root may be a stranger's: no link is followed
+// there, and what is made there is made with the rights of its user.
+#define _GNU_SOURCE 1 // O_PATH
+#include "tui/attach/lend.h"
+
+#include "tui/model/as_user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#define PREFIX "ocular-package-" // and the number of the process
+#define NAME_SIZE 64
+#define DEPTH_MOST 4 // of the folders that are removed
+#define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+static const char *const places[] = {"tmp", "dev/shm"};
+
+// A folder of the process's. Descriptor or -errno.
+static int open_place(pid_t pid, const char *place)
+{
+    char path[NAME_SIZE];
+    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && *place) {
+        char step[16];
+        int size = (int)strcspn(place, "/");
+        snprintf(step, sizeof step, "%.*s", size, place);
+        int next = openat(fd, step, O_PATH | OPEN_FOLDER);
+        close(fd);
+        fd = next;
+        place += size + (place[size] == '/');
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+// Can files be made there, and a library among them be loaded?
+static int check_place(int place)
+{
+    struct statvfs system;
+    if (fstatvfs(place, &system))
+        return -errno;
+    if (system.f_flag & ST_RDONLY)
+        return -EROFS;
+    return system.f_flag & ST_NOEXEC ? -ENOEXEC : 0;
+}
+
+// --- Removing
+
+static DIR *open_entries(int parent, const char *name)
+{
+    int fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !entries)
+        close(fd);
+    return entries;
+}
+
+static void remove_tree(int parent, const char *name, int depth)
+{
+    const struct dirent *entry;
+    DIR *entries = open_entries(parent, name);
+    while (entries && (entry = readdir(entries))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (unlinkat(dirfd(entries), entry->d_name, 0) && depth < DEPTH_MOST)
+            remove_tree(dirfd(entries), entry->d_name, depth + 1);
+    }
+    if (entries)
+        closedir(entries);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static bool lives(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+// What is `pid`'s, and what is left of processes that have ended.
+static void clean_place(int place, pid_t pid)
+{
+    const struct dirent *entry;
+    DIR *entries = open_entries(place, ".");
+    while (entries && (entry = readdir(entries))) {
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        pid_t its = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
+        if (its > 0 && (its == pid || !lives(its)))
+            remove_tree(place, entry->d_name, 0);
+    }
+    if (entries)
+        closedir(entries);
+}
+
+void Lend_take_back(pid_t pid)
+{
+    struct ProcessUser user;
+    struct AsUser as;
+    if (Process_user(&user, pid))
+        return;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int place = open_place(pid, places[i]);
+        if (place < 0)
+            continue;
+        if (!AsUser_begin(&as, &user)) {
+            clean_place(place, pid);
+            AsUser_end(&as);
+        }
+        close(place);
+    }
+}
+
+// --- Copying
+
+struct Lending {
+    const struct Interpreter *interpreter;
+    struct ProcessUser user;
+};
+
+static int copy_bytes(int from, int to)
+{
+    char buffer[65536];
+    ssize_t got;
+    while ((got = read(from, buffer, sizeof buffer)) > 0) {
+        ssize_t written = write(to, buffer, (size_t)got);
+        if (written != got)
+            return written < 0 ? -errno : -ENOSPC;
+    }
+    return got < 0 ? -errno : 0;
+}
+
+// We may read what we copy, and the user may make the copy.
+static int copy_file(const struct Lending *lending, int from, int to,
+                     const char *name)
+{
+    struct AsUser as;
+    struct stat status;
+    int source = openat(from, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), copy;
+    int error = source < 0 || fstat(source, &status) ? -errno : 0;
+    if (!error && S_ISREG(status.st_mode)) {
+        error = AsUser_begin(&as, &lending->user);
+        if (!error) {
+            copy = openat(to, name,
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                          0600);
+            error = copy < 0 ? -errno : 0;
+            AsUser_end(&as);
+        }
+        if (!error) {
+            error = copy_bytes(source, copy);
+            close(copy);
+        }
+    }
+    if (source >= 0)
+        close(source);
+    return error;
+}
+
+// Python files, and the extension for that version; of libraries, all.
+static bool is_needed(const struct Lending *lending, const char *folder,
+                      const char *name)
+{
+    char extension[NAME_SIZE];
+    size_t length = strlen(name);
+    if (*name == '.')
+        return false;
+    if (strcmp(folder, "ocular") != 0)
+        return true;
+    int size = snprintf(extension, sizeof extension, "_ocular.cpython-3%u-",
+                        lending->interpreter->minor);
+    return (length > 3 && strcmp(name + length - 3, ".py") == 0) ||
+           strncmp(name, extension, (size_t)size) == 0;
+}
+
+// Makes that folder in `parent`, as the user. Descriptor or -errno.
+static int make_folder(const struct Lending *lending, int parent,
+                       const char *name)
+{
+    struct AsUser as;
+    int error = AsUser_begin(&as, &lending->user), fd = -1;
+    if (error)
+        return error;
+    if (!mkdirat(parent, name, 0700))
+        fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
+    error = fd < 0 ? -errno : fd;
+    AsUser_end(&as);
+    return error;
+}
+
+// Copies the files of source/name into a folder of that name.
+static int copy_folder(const struct Lending *lending, const char *source,
+                       int parent, const char *name)
+{
+    char path[PATH_MAX + NAME_SIZE];
+    const struct dirent *entry;
+    int error = 0;
+    snprintf(path, sizeof path, "%s/%s", source, name);
+    DIR *entries = opendir(path);
+    if (!entries)
+        return -errno;
+    int to = make_folder(lending, parent, name);
+    while (to >= 0 && !error && (entry = readdir(entries)))
+        if (is_needed(lending, name, entry->d_name))
+            error = copy_file(lending, dirfd(entries), to, entry->d_name);
+    closedir(entries);
+    if (to >= 0)
+        close(to);
+    return to < 0 ? to : error;
+}
+
+// A wheel has the libraries that the extension needs in ocular.libs.
+static int copy_package(const struct Lending *lending, const char *source,
+                        int place)
+{
+    char name[NAME_SIZE];
+    snprintf(name, sizeof name, PREFIX "%d", (int)lending->interpreter->pid);
+    int error = check_place(place);
+    int folder = error ? error : make_folder(lending, place, name);
+    if (folder < 0)
+        return folder;
+    error = copy_folder(lending, source, folder, "ocular");
+    if (!error)
+        error = copy_folder(lending, source, folder, "ocular.libs");
+    close(folder);
+    return error == -ENOENT ? 0 : error;
+}
+
+int Lend_package(const struct Interpreter *interpreter, const char *source,
+                 char folder[PATH_MAX], char *why, size_t why_size)
+{
+    struct Lending lending = {.interpreter = interpreter};
+    pid_t pid = interpreter->pid;
+    int error = Process_user(&lending.user, pid);
+    if (error)
+        return error;
+    Lend_take_back(pid);
+    size_t used =
+        (size_t)snprintf(why, why_size, "ours cannot be copied there:");
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int place = open_place(pid, places[i]);
+        error = place < 0 ? place : copy_package(&lending, source, place);
+        if (place >= 0)
+            close(place);
+        if (!error) {
+            snprintf(folder, PATH_MAX, "/%s/" PREFIX "%d", places[i], (int)pid);
+            return 0;
+        }
+        used += (size_t)snprintf(
+            why + used, why_size - used, "%s /%s: %s", i ? "," : "", places[i],
+            error == -ENOEXEC ? "mounted noexec" : strerror(-error));
+    }
+    Lend_take_back(pid);
+    return error;
+}
